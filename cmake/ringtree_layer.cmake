@@ -1,0 +1,24 @@
+# ringtree_layer(NAME DEPS <layers...> SOURCES <files...>): the static library rt_NAME of the folder core/NAME.
+# The folder may include headers of DEPS and of what they depend on, and of nothing else under core/.
+find_package(Threads REQUIRED)
+
+add_library(rt_options INTERFACE)
+target_include_directories(rt_options INTERFACE ${PROJECT_SOURCE_DIR})
+target_compile_options(rt_options INTERFACE -Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion)
+if(RINGTREE_WERROR)
+  target_compile_options(rt_options INTERFACE -Werror)
+endif()
+target_link_libraries(rt_options INTERFACE Threads::Threads)
+if(RINGTREE_SANITIZE)
+  target_compile_options(rt_options INTERFACE -fsanitize=${RINGTREE_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  target_link_options(rt_options INTERFACE -fsanitize=${RINGTREE_SANITIZE})
+endif()
+
+function(ringtree_layer name)
+  cmake_parse_arguments(ARG "" "" "DEPS;SOURCES" ${ARGN})
+  add_library(rt_${name} STATIC ${ARG_SOURCES})
+  target_link_libraries(rt_${name} PUBLIC rt_options)
+  foreach(dep ${ARG_DEPS})
+    target_link_libraries(rt_${name} PUBLIC rt_${dep})
+  endforeach()
+endfunction()

@@ -1,0 +1,34 @@
+// The three kinds of failure and nothing else. UsageError: the caller's mistake, the message says what to do.
+// WorldError: something outside failed (a peer died, a deadline passed); the message names rank, pid, collective and
+// sequence number. Bugs of ours are assert()s. The data path throws neither: it returns a status and the control path throws.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+
+namespace ringtree {
+
+struct UsageError : std::invalid_argument {
+  using std::invalid_argument::invalid_argument;
+};
+
+struct WorldError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// A peer's process ended or it left the communicator while it was still needed.
+struct PeerError : WorldError {
+  using WorldError::WorldError;
+};
+
+/// A wait passed its deadline.
+struct TimeoutError : WorldError {
+  using WorldError::WorldError;
+};
+
+/// Ranks called different collectives, sizes, dtypes, ops or algorithms; the message says who said what.
+struct MismatchError : WorldError {
+  using WorldError::WorldError;
+};
+
+}  // namespace ringtree

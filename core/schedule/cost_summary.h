@@ -1,0 +1,23 @@
+// The few numbers that closed-form models need of a schedule. Algorithms state theirs as formulas; measure() counts
+// them in the schedule itself, which is how the formulas are checked and how a user's own schedule gets its numbers.
+#pragma once
+
+#include "core/schedule/schedule.h"
+
+namespace ringtree {
+
+/// Bytes are given as a share of the collective's whole vector (all_reduce, broadcast, reduce: the buffer;
+/// reduce_scatter and all_gather: all ranks' blocks together), with chunks taken as equal.
+struct CostSummary {
+  int steps = 0;             // of the busiest rank's program
+  int hops = 0;              // messages on the longest chain in which each waits for the one before (one slice a step)
+  double sent = 0;           // most that one rank puts into slots; a multicast counts once, as one slot is written
+  double written = 0;        // most that one rank writes, into slots and into its own buffers
+  double total_written = 0;  // by all ranks together: what few cores must do for many ranks
+};
+
+/// Counts the numbers in the schedule. Time and memory grow with all steps of all ranks. Throws ScheduleError if the
+/// messages of the schedule cannot all be delivered (the verifier says why).
+CostSummary measure(const Schedule& schedule);
+
+}  // namespace ringtree
