@@ -1,0 +1,30 @@
+// See call.h.
+#include "core/engine/call.h"
+
+namespace ringtree {
+namespace {
+
+// The finaliser of MurmurHash3: every input bit moves every output bit.
+constexpr uint64_t mix(uint64_t h) {
+  h = (h ^ (h >> 33)) * 0xff51afd7ed558ccdu;
+  h = (h ^ (h >> 33)) * 0xc4ceb9fe1a85ec53u;
+  return h ^ (h >> 33);
+}
+
+}  // namespace
+
+uint64_t CallDescription::fingerprint() const {
+  const uint64_t kinds = static_cast<uint64_t>(collective) | static_cast<uint64_t>(dtype) << 8 |
+                         static_cast<uint64_t>(op) << 16 | static_cast<uint64_t>(static_cast<uint32_t>(root)) << 32;
+  return mix(mix(mix(mix(sequence) ^ kinds) ^ count) ^ plan_key);
+}
+
+std::string CallDescription::to_string() const {
+  std::string text =
+      std::string(collective_name(collective)) + "(count=" + std::to_string(count) + ", " + dtype_name(dtype);
+  if (reduces(collective)) text += std::string(", ") + reduce_op_name(op);
+  if (has_root(collective)) text += ", root " + std::to_string(root);
+  return text + ", algorithm " + algorithm + ")";
+}
+
+}  // namespace ringtree

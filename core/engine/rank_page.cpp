@@ -1,0 +1,61 @@
+// See rank_page.h. An entry is a sequence lock made of atomics only, so that a reader that is overtaken sees it and no
+// access is a race.
+#include "core/engine/rank_page.h"
+
+#include <cstring>
+#include <iterator>
+
+namespace ringtree {
+namespace {
+
+constexpr size_t kNameWord = 3;
+
+uint64_t pack_kinds(const CallDescription& call) {
+  return static_cast<uint64_t>(call.collective) | static_cast<uint64_t>(call.dtype) << 8 |
+         static_cast<uint64_t>(call.op) << 16 | static_cast<uint64_t>(static_cast<uint32_t>(call.root)) << 32;
+}
+
+// False if a peer wrote nonsense: names are looked up by these numbers, and nothing that a peer wrote is used
+// unchecked.
+bool unpack_kinds(uint64_t kinds, CallDescription& call) {
+  if ((kinds & 0xff) >= std::size(kCollectives) || (kinds >> 8 & 0xff) >= kNumDtypes ||
+      (kinds >> 16 & 0xff) >= kNumReduceOps)
+    return false;
+  call.collective = static_cast<Collective>(kinds & 0xff);
+  call.dtype = static_cast<Dtype>(kinds >> 8 & 0xff);
+  call.op = static_cast<ReduceOp>(kinds >> 16 & 0xff);
+  call.root = static_cast<int>(kinds >> 32);
+  return true;
+}
+
+}  // namespace
+
+void Board::post(const CallDescription& call) {
+  std::array<uint64_t, kWords> words{pack_kinds(call), call.count, call.plan_key};
+  std::memcpy(&words[kNameWord], call.algorithm, sizeof call.algorithm);
+  Entry& entry = entries_[call.sequence % kEntries];
+  entry.sequence.store(0, std::memory_order_relaxed);  // ordered before the words by their release
+  for (size_t i = 0; i < kWords; ++i)
+    entry.words[i].store(words[i], std::memory_order_release);     // pairs with the acquire of the words in find()
+  entry.sequence.store(call.sequence, std::memory_order_release);  // pairs with the acquire of the sequence in find()
+  newest_.store(call.sequence, std::memory_order_release);         // pairs with the acquire in newest()
+}
+
+std::optional<CallDescription> Board::find(uint64_t sequence) const {
+  const Entry& entry = entries_[sequence % kEntries];
+  if (entry.sequence.load(std::memory_order_acquire) != sequence) return std::nullopt;
+  std::array<uint64_t, kWords> words;
+  for (size_t i = 0; i < kWords; ++i) words[i] = entry.words[i].load(std::memory_order_acquire);
+  // A word of a later call brings that call's sequence.store(0) with it.
+  if (entry.sequence.load(std::memory_order_relaxed) != sequence) return std::nullopt;
+  CallDescription call;
+  call.sequence = sequence;
+  if (!unpack_kinds(words[0], call)) return std::nullopt;
+  call.count = words[1];
+  call.plan_key = words[2];
+  std::memcpy(call.algorithm, &words[kNameWord], sizeof call.algorithm);
+  call.algorithm[sizeof call.algorithm - 1] = 0;
+  return call;
+}
+
+}  // namespace ringtree

@@ -1,0 +1,48 @@
+// What every rank shows to all its peers in shared memory: its doorbell, which call it is in (the board), which calls
+// it has completed.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <optional>
+
+#include "core/engine/call.h"
+#include "core/transport/doorbell.h"
+#include "core/transport/nic.h"
+
+namespace ringtree {
+
+/// The last calls that a rank has begun; peers that wait look here whether they are in the same call. One writer.
+class Board {
+ public:
+  void post(const CallDescription& call);
+  /// The call with this sequence number, if the rank has begun it and it has not been overwritten by later ones.
+  std::optional<CallDescription> find(uint64_t sequence) const;
+  /// The newest call begun, 0 before the first.
+  uint64_t newest() const { return newest_.load(std::memory_order_acquire); }  // pairs with the release in post()
+
+ private:
+  static constexpr size_t kEntries = 64;  // a peer that runs ahead by more calls than this is simply not found
+  static constexpr size_t kWords = 6;
+  struct Entry {
+    std::atomic<uint64_t> sequence{0};
+    std::array<std::atomic<uint64_t>, kWords> words{};
+  };
+  std::atomic<uint64_t> newest_{0};
+  std::array<Entry, kEntries> entries_;
+};
+
+inline constexpr size_t kCpuMaskWords = 16;  // 1,024 processors
+
+struct RankPage {
+  alignas(64) Doorbell bell;
+  alignas(64) std::atomic<uint64_t> completed{
+      0};                    // the newest call that this rank has finished; release, read with acquire
+  alignas(64) NicClock nic;  // of the emulated host whose first rank this is
+  alignas(64)
+      std::array<uint64_t, kCpuMaskWords> cpu_mask{};  // where this rank may run; written before the page is announced
+  alignas(64) Board board;
+};
+
+}  // namespace ringtree

@@ -1,0 +1,100 @@
+// The ranks of a communicator as one of them sees them: their pages, who is still there, and the one failure that ends
+// it. It moves no data and makes no links; it passes the peers' link messages on to who does (link_directory.h).
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/bootstrap/mesh.h"
+#include "core/bootstrap/wire.h"
+#include "core/engine/failure.h"
+#include "core/engine/rank_page.h"
+#include "core/engine/settings.h"
+#include "core/transport/segment.h"
+
+namespace ringtree {
+
+class Session {
+ public:
+  /// A peer's link message; called on the mesh's monitor thread, possibly before the constructor has returned. Takes
+  /// `fd`. May throw WorldError, which ends the communicator.
+  using LinkHandler = std::function<void(Session&, int peer, std::string_view payload, int fd)>;
+
+  /// Meets the other ranks. Throws as Mesh does, and MismatchError if the settings differ.
+  Session(Store& store, int rank, int world_size, const Settings& settings, const std::string& prefix,
+          LinkHandler on_link);
+  ~Session();
+
+  int rank() const { return rank_; }
+  int world_size() const { return world_size_; }
+  Mesh& mesh() { return *mesh_; }
+  RankPage& page(int rank) { return *pages_[static_cast<size_t>(rank)]; }
+  RankPage& own_page() { return page(rank_); }
+  std::string describe(int rank) const;  // "rank 2 (pid 4711)"
+
+  /// Something happened that a waiting call should look at. Relaxed: it only makes the look come sooner.
+  bool attention() const { return attention_.load(std::memory_order_relaxed); }
+  void clear_attention() { attention_.store(false, std::memory_order_relaxed); }
+
+  bool failed() const { return failed_.load(std::memory_order_acquire); }  // pairs with the release in set_failure()
+  Failure failure() const;
+  /// Ends the communicator here and tells all peers. The first failure wins.
+  void fail(FailureKind kind, const std::string& text);
+
+  /// A peer that has gone before it completed call `sequence`, if any.
+  std::optional<int> first_missing(uint64_t sequence) const;
+  bool left_in_order(int rank) const {
+    return gone_[static_cast<size_t>(rank)].load(std::memory_order_relaxed) == kSaidBye;
+  }
+
+  /// Waits until `ready()`, called under the lock that notify() takes, holds. `give_up()` is called without the lock
+  /// every few milliseconds and ends the wait by returning true. True if ready.
+  bool wait(const std::function<bool()>& ready, const std::function<bool()>& give_up);
+  /// Runs `change` under the lock of wait() and wakes waiters.
+  void notify(const std::function<void()>& change);
+
+  /// Leaves in order. Idempotent.
+  void close();
+
+ private:
+  enum Gone : int { kHere = 0, kSaidBye = 1, kDied = 2 };
+
+  void on_message(int peer, ControlType type, const std::string& payload, int fd);
+  void on_gone(int peer, bool said_bye);
+  bool set_failure(Failure failure);
+  void share_page(Deadline deadline);
+  void add_page(int peer, std::string_view payload, int fd);
+
+  const int rank_, world_size_;
+  LinkHandler on_link_;
+  std::atomic<bool> attention_{false}, failed_{false};
+  std::vector<std::atomic<int>> gone_;
+  mutable std::mutex mutex_;  // protects failure_, segments_ and whatever users of wait() and notify() share
+  std::condition_variable changed_;
+  std::optional<Failure> failure_;
+  std::vector<std::shared_ptr<Segment>> segments_;
+  std::vector<RankPage*> pages_;
+  // mesh_ once its constructor has returned: its thread may call us before (release when set, acquire in describe()).
+  std::atomic<const Mesh*> known_mesh_{nullptr};
+  std::unique_ptr<Mesh> mesh_;  // last: its thread uses the members above
+};
+
+/// The first byte of a link message's payload.
+enum class LinkMessage : uint8_t { page = 1, links = 2 };
+
+/// Announces a segment in a link message: which process made it, its id there, its size.
+void write_segment(ByteWriter& writer, const Segment& segment);
+/// What write_segment() wrote, not yet mapped.
+struct AnnouncedSegment {
+  bool same_process = false;  // the announcing rank is a thread of this process
+  uint64_t process = 0, id = 0, bytes = 0;
+};
+AnnouncedSegment read_segment(ByteReader& reader);
+
+}  // namespace ringtree

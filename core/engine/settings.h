@@ -1,0 +1,26 @@
+// What all ranks of a communicator agree on when it is made.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+
+#include "core/model/cluster.h"
+
+namespace ringtree {
+
+struct Settings {
+  double timeout_s = 300;                       // of each call, and of making the communicator; each rank's own
+  size_t memory_cap_bytes = size_t{256} << 20;  // of each rank's outgoing links; each rank's own
+  int num_channels = 1;
+  /// A cluster to emulate on this machine: messages between its hosts leave through the sending host's one network card
+  /// at beta and arrive alpha later; messages inside a host are not slowed. docs/decisions/0006.
+  std::optional<Cluster> emulation;
+
+  /// The part that must be equal on all ranks, as text that people can read in the error when it is not.
+  std::string agreed_text() const;
+  /// Throws UsageError, for a communicator of `world_size` ranks.
+  void check(int world_size) const;
+};
+
+}  // namespace ringtree

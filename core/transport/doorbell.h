@@ -1,0 +1,49 @@
+// How a rank sleeps and is woken: one futex word a rank, rung by any peer that published or freed a slot for it.
+//
+// The handshake is Dekker's: the ringer publishes, then looks whether the owner sleeps; the owner says that it sleeps,
+// then looks once more for what was published. All four accesses are sequentially consistent, so at least one of the
+// two sees the other.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+namespace ringtree {
+
+class Doorbell {
+ public:
+  /// Called by a peer after it published with a seq_cst store. Enters the kernel only if the owner sleeps.
+  void ring() {
+    // seq_cst, pairs with the seq_cst store in announce_sleep().
+    if (sleeping_.load(std::memory_order_seq_cst) != 0) wake();
+  }
+
+  /// The owner is about to sleep. Returns the ticket for sleep(); between the two it must poll everything once more.
+  uint32_t announce_sleep() {
+    const uint32_t ticket = bell_.load(std::memory_order_acquire);  // pairs with the release in wake()
+    sleeping_.store(1, std::memory_order_seq_cst);                  // pairs with the seq_cst load in ring()
+    return ticket;
+  }
+  /// The poll found something: no sleep.
+  void cancel_sleep() { sleeping_.store(0, std::memory_order_relaxed); }
+
+  /// Sleeps until rung after announce_sleep() or until the absolute time `until_ns` (CLOCK_MONOTONIC); spurious returns
+  /// are allowed.
+  void sleep(uint32_t ticket, int64_t until_ns);
+
+  /// Wakes the owner unconditionally (abort).
+  void wake();
+
+ private:
+  std::atomic<uint32_t> bell_{0};
+  std::atomic<uint32_t> sleeping_{0};
+};
+
+static_assert(std::atomic<uint32_t>::is_always_lock_free && sizeof(std::atomic<uint32_t>) == 4,
+              "the futex word must be a plain 32-bit word");
+
+/// Asks the kernel for exact timer wake-ups on this thread (the default lets them slip by 50 µs). Emulated links need
+/// it.
+void use_exact_timers();
+
+}  // namespace ringtree
