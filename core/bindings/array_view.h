@@ -1,0 +1,24 @@
+// What the engine needs of a user's array: address, elements, dtype. Takes NumPy arrays (buffer protocol) and CPU
+// tensors (DLPack) alike; refuses what it would otherwise get silently wrong.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <cstddef>
+
+#include "core/base/dtype.h"
+
+namespace ringtree::bindings {
+
+struct __attribute__((visibility("hidden"))) ArrayView {  // as nanobind::object is
+  void* data = nullptr;
+  size_t count = 0;
+  Dtype dtype = Dtype::kFloat32;
+  nanobind::object owner;  // keeps the memory alive during the call
+};
+
+/// `what` names the argument in errors: UsageError if it is no array, not on the CPU, not contiguous, of an unknown
+/// dtype, or read-only though it is written.
+ArrayView view_array(const nanobind::handle& array, const char* what, bool written);
+
+}  // namespace ringtree::bindings

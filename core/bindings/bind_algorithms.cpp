@@ -1,0 +1,38 @@
+// The table of built-in algorithms.
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include "core/algorithms/registry.h"
+#include "core/bindings/bindings.h"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace ringtree::bindings {
+void bind_algorithms(nb::module_& module) {
+  nb::class_<Algorithm>(module, "Algorithm", "A row of the table of built-in algorithms.")
+      .def_prop_ro("name", [](const Algorithm& self) { return std::string(self.name); })
+      .def_prop_ro("title", [](const Algorithm& self) { return std::string(self.title); })
+      .def_prop_ro("source", [](const Algorithm& self) { return std::string(self.source); })
+      .def_prop_ro("collectives",
+                   [](const Algorithm& self) {
+                     std::vector<std::string> names;
+                     for (Collective collective : self.collectives) names.emplace_back(collective_name(collective));
+                     return names;
+                   })
+      .def(
+          "cost",
+          [](const Algorithm& self, const std::string& collective, int num_ranks) {
+            return self.cost(collective_from(collective), num_ranks);
+          },
+          "collective"_a, "num_ranks"_a);
+  module.def("algorithms", [] { return algorithms(); });
+  module.def(
+      "make_schedule",
+      [](const std::string& name, const std::string& collective, int num_ranks, int root) {
+        return make_schedule(name, collective_from(collective), num_ranks, root);
+      },
+      "name"_a, "collective"_a, "num_ranks"_a, "root"_a = 0);
+}
+
+}  // namespace ringtree::bindings

@@ -1,0 +1,49 @@
+// The models: what a schedule costs in closed form on this machine, and by the sliced recurrence on an emulated
+// cluster.
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include "core/algorithms/registry.h"
+#include "core/bindings/bindings.h"
+#include "core/model/estimate.h"
+#include "core/model/recurrence.h"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace ringtree::bindings {
+
+void bind_model(nb::module_& module) {
+  module.def(
+      "time_on_cluster",
+      [](const Schedule& schedule, size_t count, size_t item_size, int num_hosts, int ranks_per_host, double alpha,
+         double beta) {
+        return time_schedule(schedule, count, item_size, {num_hosts, ranks_per_host, alpha, beta}).seconds;
+      },
+      "schedule"_a, "count"_a, "item_size"_a, "num_hosts"_a, "ranks_per_host"_a, "alpha"_a, "beta"_a,
+      nb::call_guard<nb::gil_scoped_release>());
+  module.def(
+      "estimate_seconds",
+      [](const CostSummary& summary, int num_ranks, size_t num_bytes, int num_cores) {
+        Machine machine = default_machine();
+        if (num_cores > 0) machine.num_cores = num_cores;
+        return estimate_seconds(summary, num_ranks, num_bytes, machine);
+      },
+      "summary"_a, "num_ranks"_a, "num_bytes"_a, "num_cores"_a = 0);
+  module.def(
+      "choose",
+      [](const std::string& collective, int num_ranks, size_t num_bytes, int num_cores) {
+        const Collective kind = collective_from(collective);
+        std::vector<Candidate> candidates;
+        for (const Algorithm& algorithm : algorithms())
+          if (algorithm.supports(kind)) candidates.push_back({algorithm.name, algorithm.cost(kind, num_ranks)});
+        Machine machine = default_machine();
+        if (num_cores > 0) machine.num_cores = num_cores;
+        const Choice choice = choose(candidates, num_ranks, num_bytes, machine);
+        return std::pair(candidates[static_cast<size_t>(choice.index)].name, choice.reason);
+      },
+      "collective"_a, "num_ranks"_a, "num_bytes"_a, "num_cores"_a = 0);
+}
+
+}  // namespace ringtree::bindings

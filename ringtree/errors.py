@@ -1,0 +1,35 @@
+"""The errors that ringtree raises. Three kinds: the caller's mistake (UsageError and below), the world's failure (PeerError, DeadlineError,
+MismatchError: the communicator is unusable from then on), and everything else as plain RingtreeError.
+
+Not for: deciding what is an error. The C++ core raises these through core/bindings/bind_errors.cpp.
+"""
+
+from __future__ import annotations
+
+
+class RingtreeError(Exception):
+    """Base of all errors of ringtree."""
+
+
+class UsageError(RingtreeError, ValueError):
+    """The caller's mistake; the message says what to do. Nothing has happened."""
+
+
+class ScheduleError(UsageError):
+    """A schedule that is not well formed; the message names rank and step."""
+
+
+class VerificationError(UsageError):
+    """A well-formed schedule that does not compute its collective; the message names the step or link where the fault first shows."""
+
+
+class PeerError(RingtreeError):
+    """A rank died or left while it was needed; the message names rank, pid, collective and sequence number."""
+
+
+class DeadlineError(RingtreeError, TimeoutError):
+    """A call passed its deadline; the message says which rank has not come how far."""
+
+
+class MismatchError(RingtreeError):
+    """The ranks are in different calls; the message says who said what."""

@@ -1,0 +1,27 @@
+"""The models: what a schedule costs in closed form on this machine, and by the sliced recurrence on an emulated cluster.
+
+For: predictions that measurements are held against. Not for: measuring.
+"""
+
+from __future__ import annotations
+
+from ringtree import _core
+from ringtree.communicator import Emulation
+from ringtree.schedule import Schedule
+
+
+def choose(collective: str, num_ranks: int, num_bytes: int) -> tuple[str, str]:
+    """(algorithm, reason) that the closed-form model takes on this machine for `num_bytes` bytes of the whole vector."""
+    return _core.choose(collective, num_ranks, num_bytes)
+
+
+def estimate(schedule: Schedule, num_bytes: int) -> float:
+    """Seconds by the closed-form model on this machine."""
+    return _core.estimate_seconds(schedule.cost(), schedule.num_ranks, num_bytes)
+
+
+def time_on_cluster(schedule: Schedule, count: int, item_size: int, emulation: Emulation) -> float:
+    """Seconds by the sliced recurrence on an emulated cluster, for `count` elements of `item_size` bytes."""
+    return _core.time_on_cluster(
+        schedule.core, count, item_size, emulation.hosts, emulation.ranks_per_host, emulation.alpha, emulation.beta
+    )
