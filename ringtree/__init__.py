@@ -1,7 +1,7 @@
 """ringtree: collective algorithms as data; every number with a pedigree.
 
-    comm = ringtree.init()
-    comm.all_reduce(array)
+comm = ringtree.init()
+comm.all_reduce(array)
 """
 
 from ringtree import algorithms, model

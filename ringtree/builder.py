@@ -1,20 +1,21 @@
-"""The builder: one method a verb. It appends the same steps that the built-in generators are made of; checks are the core's.
+"""The builder: one method a verb. It appends the same steps that the built-in generators are made of; checks are the
+core's.
 
     def ring(p):                                    # all_reduce, one chunk a rank
         right, left = (p.rank + 1) % p.ranks, (p.rank - 1) % p.ranks
         p.send(p.rank, to=right)
         ...
 
-Arguments that all methods share. chunk: a chunk id, or Chunks(first, count, stride). to: a peer, or a list of peers that read the same
-slot. source: a peer, or a list of peers in the order in which they are folded; (peer, tag) where a tag is needed. src, dst: INPUT,
-OUTPUT or a scratch slot from reserve_scratch(). lane: steps of a lane run in order, lanes overlap. tag: tells two links between
-the same ranks apart.
+Arguments that all methods share. chunk: a chunk id, or Chunks(first, count, stride). to: a peer, or a list of peers
+that read the same slot. source: a peer, or a list of peers in the order in which they are folded; (peer, tag) where a
+tag is needed. src, dst: INPUT, OUTPUT or a scratch slot from reserve_scratch(). lane: steps of a lane run in order,
+lanes overlap. tag: tells two links between the same ranks apart.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from dataclasses import dataclass
 
 from ringtree import _core
 
@@ -22,7 +23,8 @@ INPUT = ("input", 0)
 OUTPUT = ("output", 0)
 
 
-class Chunks(NamedTuple):
+@dataclass(frozen=True)
+class Chunks:
     """Chunk ids first, first + stride, … (count of them, modulo the number of chunks)."""
 
     first: int
@@ -51,7 +53,9 @@ class ProgramBuilder:
         self.num_scratch += count
         return [("scratch", first + i) for i in range(count)]
 
-    def send(self, chunk: int | Chunks, *, to: int | Sequence[int], src: Place = INPUT, lane: int = 0, tag: int = 0) -> None:
+    def send(
+        self, chunk: int | Chunks, *, to: int | Sequence[int], src: Place = INPUT, lane: int = 0, tag: int = 0
+    ) -> None:
         """Sends the chunk from `src`."""
         self._add("send", chunk, lane, src=src, to=to, tag=tag)
 
@@ -59,7 +63,9 @@ class ProgramBuilder:
         """Receives the chunk into `dst`."""
         self._add("recv", chunk, lane, source=source, dst=dst)
 
-    def recv_send(self, chunk: int | Chunks, *, source: Source, to: int | Sequence[int], lane: int = 0, tag: int = 0) -> None:
+    def recv_send(
+        self, chunk: int | Chunks, *, source: Source, to: int | Sequence[int], lane: int = 0, tag: int = 0
+    ) -> None:
         """Passes the chunk on and keeps nothing."""
         self._add("recv_send", chunk, lane, source=source, to=to, tag=tag)
 
@@ -87,7 +93,8 @@ class ProgramBuilder:
         lane: int = 0,
         tag: int = 0,
     ) -> None:
-        """Folds what arrives with `src` and passes the result on. src_at: how many arrivals come before the own operand."""
+        """Folds what arrives with `src` and passes the result on. src_at: how many arrivals come before the own
+        operand."""
         self._add("recv_reduce_send", chunk, lane, source=source, src=src, src_at=src_at, to=to, tag=tag)
 
     def recv_reduce_copy(
@@ -116,9 +123,7 @@ class ProgramBuilder:
         tag: int = 0,
     ) -> None:
         """Folds what arrives with `src` into `dst` and passes the result on."""
-        self._add(
-            "recv_reduce_copy_send", chunk, lane, source=source, src=src, src_at=src_at, dst=dst, to=to, tag=tag
-        )
+        self._add("recv_reduce_copy_send", chunk, lane, source=source, src=src, src_at=src_at, dst=dst, to=to, tag=tag)
 
     def copy(self, chunk: int | Chunks, *, src: Place = INPUT, dst: Place = OUTPUT, lane: int = 0) -> None:
         """Copies the chunk within this rank."""
@@ -155,8 +160,9 @@ class ProgramBuilder:
         tag: int = 0,
     ) -> None:
         chunks = chunk if isinstance(chunk, Chunks) else Chunks(chunk)
+        ids = (chunks.first, chunks.count, chunks.stride)
         send_to = [to] if isinstance(to, int) else list(to)
-        self.steps.append(_core.Step(verb, lane, tuple(chunks), _endpoints(source), src, src_at, dst, send_to, tag))
+        self.steps.append(_core.Step(verb, lane, ids, _endpoints(source), src, src_at, dst, send_to, tag))
 
 
 def _endpoints(source: Source | Sequence[Source] | None) -> list[tuple[int, int]]:

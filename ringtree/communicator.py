@@ -25,8 +25,9 @@ ArrayT = TypeVar("ArrayT")
 
 @dataclass(frozen=True)
 class Emulation:
-    """A cluster emulated on this machine: rank r lives on host r // ranks_per_host. What hosts send to each other leaves through one
-    network card a host at `beta` bytes per second and arrives `alpha` seconds later; messages inside a host are not slowed."""
+    """A cluster emulated on this machine: rank r lives on host r // ranks_per_host. What hosts send to each other
+    leaves through one network card a host at `beta` bytes per second and arrives `alpha` seconds later; messages
+    inside a host are not slowed."""
 
     hosts: int
     ranks_per_host: int
@@ -35,12 +36,12 @@ class Emulation:
 
 
 class Communicator:
-    """One rank's end of a group. Used by one thread at a time. Every collective is called by all ranks in the same order, with the same
-    size, dtype and op; if not, every rank raises MismatchError that says who said what.
+    """One rank's end of a group. Used by one thread at a time. Every collective is called by all ranks in the same
+    order, with the same size, dtype and op; if not, every rank raises MismatchError that says who said what.
 
-    Arrays are NumPy arrays or CPU tensors (buffer protocol or DLPack), contiguous, of any dtype that PyTorch has on CPU; float16, bfloat16
-    and float8 are added in float32 and rounded at each hop. All ranks get the same bits. After PeerError, DeadlineError or
-    MismatchError the communicator is unusable.
+    Arrays are NumPy arrays or CPU tensors (buffer protocol or DLPack), contiguous, of any dtype that PyTorch has on
+    CPU; float16, bfloat16 and float8 are added in float32 and rounded at each hop. All ranks get the same bits. After
+    PeerError, DeadlineError or MismatchError the communicator is unusable.
     """
 
     def __init__(self, core: _core.Communicator) -> None:
@@ -74,9 +75,10 @@ class Communicator:
     ) -> ArrayT:
         """Combines `array` of all ranks element by element; every rank gets the result.
 
-        array: the contribution, any shape, the same number of elements on all ranks. out: where the result goes; the default is `array`
-        itself, in place. op: sum, prod, min, max or avg. algorithm: a name (see ringtree.algorithms.names), "auto", or a
-        Schedule of your own. timeout: seconds; 0 takes the communicator's. Returns the array that holds the result.
+        array: the contribution, any shape, the same number of elements on all ranks. out: where the result goes; the
+        default is `array` itself, in place. op: sum, prod, min, max or avg. algorithm: a name (see
+        ringtree.algorithms.names), "auto", or a Schedule of your own. timeout: seconds; 0 takes the communicator's.
+        Returns the array that holds the result.
         """
         result = array if out is None else out
         self._call("all_reduce", array, result, op, 0, algorithm, timeout)
@@ -85,12 +87,14 @@ class Communicator:
     def reduce_scatter(
         self, array: Any, out: ArrayT, op: str = "sum", algorithm: str | Schedule = "auto", timeout: float = 0
     ) -> ArrayT:
-        """Combines `array` (world_size equal blocks) of all ranks; rank r gets block r in `out`. In place: out is that block of array."""
+        """Combines `array` (world_size equal blocks) of all ranks; rank r gets block r in `out`. In place: out is
+        that block of array."""
         self._call("reduce_scatter", array, out, op, 0, algorithm, timeout)
         return out
 
     def all_gather(self, array: Any, out: ArrayT, algorithm: str | Schedule = "auto", timeout: float = 0) -> ArrayT:
-        """Puts every rank's `array` into `out` (world_size blocks, by rank) on all ranks. In place: array is the own block of out."""
+        """Puts every rank's `array` into `out` (world_size blocks, by rank) on all ranks. In place: array is the own
+        block of out."""
         self._call("all_gather", array, out, "sum", 0, algorithm, timeout)
         return out
 
@@ -108,7 +112,8 @@ class Communicator:
         algorithm: str | Schedule = "auto",
         timeout: float = 0,
     ) -> ArrayT:
-        """Combines `array` of all ranks; the root gets the result in `out` (by default in place), the others' arrays stay as they are."""
+        """Combines `array` of all ranks; the root gets the result in `out` (by default in place), the others' arrays
+        stay as they are."""
         result = array if out is None else out
         self._call("reduce", array, result if self.rank == root else None, op, root, algorithm, timeout)
         return result
@@ -118,7 +123,8 @@ class Communicator:
         self._call("all_reduce", _NOTHING, _NOTHING, "sum", 0, "auto", timeout)
 
     def last_call(self) -> dict[str, Any]:
-        """What was executed: collective, sequence, algorithm, why it was chosen (if `auto` did), passes, slice_bytes, lanes, channels."""
+        """What was executed: collective, sequence, algorithm, why it was chosen (if `auto` did), passes, slice_bytes,
+        lanes, channels."""
         return dict(self._core.last_call())
 
     def choose(self, collective: str, count: int, dtype: str = "float32") -> tuple[str, str]:
@@ -132,7 +138,9 @@ class Communicator:
     def __enter__(self) -> Communicator:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self.close()
 
     def _call(
@@ -158,11 +166,12 @@ def init(
 ) -> Communicator:
     """Meets the other ranks and returns this rank's communicator.
 
-    rank, world_size: by default from RANK and WORLD_SIZE, as torchrun sets them. store: where ranks find each other: "unix:<id>" (an
-    abstract socket that rank 0 serves; leaves no file), "file:<directory>", or a ringtree.ThreadStore for ranks that are threads; by
-    default a unix store named after MASTER_ADDR, MASTER_PORT and the run id. timeout: seconds for meeting and for each call.
-    memory_cap: most bytes of shared memory for this rank's links. channels: copies of each schedule, each on its part of the data.
-    name: tells several communicators of one store apart. Raises UsageError, DeadlineError (names who did not come), MismatchError.
+    rank, world_size: by default from RANK and WORLD_SIZE, as torchrun sets them. store: where ranks find each other:
+    "unix:<id>" (an abstract socket that rank 0 serves; leaves no file), "file:<directory>", or a ringtree.ThreadStore
+    for ranks that are threads; by default a unix store named after MASTER_ADDR, MASTER_PORT and the run id. timeout:
+    seconds for meeting and for each call. memory_cap: most bytes of shared memory for this rank's links. channels:
+    copies of each schedule, each on its part of the data. name: tells several communicators of one store apart.
+    Raises UsageError, DeadlineError (names who did not come), MismatchError.
     """
     rank = _from_environment("RANK", rank)
     world_size = _from_environment("WORLD_SIZE", world_size)

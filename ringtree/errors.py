@@ -1,5 +1,6 @@
-"""The errors that ringtree raises. Three kinds: the caller's mistake (UsageError and below), the world's failure (PeerError, DeadlineError,
-MismatchError: the communicator is unusable from then on), and everything else as plain RingtreeError.
+"""The errors that ringtree raises. Three kinds: the caller's mistake (UsageError and below), the world's failure
+(PeerError, DeadlineError, MismatchError: the communicator is unusable from then on), and everything else as plain
+RingtreeError.
 
 Not for: deciding what is an error. The C++ core raises these through core/bindings/bind_errors.cpp.
 """
@@ -20,7 +21,8 @@ class ScheduleError(UsageError):
 
 
 class VerificationError(UsageError):
-    """A well-formed schedule that does not compute its collective; the message names the step or link where the fault first shows."""
+    """A well-formed schedule that does not compute its collective; the message names the step or link where the fault
+    first shows."""
 
 
 class PeerError(RingtreeError):

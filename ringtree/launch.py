@@ -1,7 +1,7 @@
 """run(): the shortest way to several ranks, as threads of this process.
 
-For: examples, notebooks and tests. Not for measuring: ranks that are threads share one interpreter (the collectives themselves run
-without its lock). `ringtree compare` starts processes; torchrun does too.
+For: examples, notebooks and tests. Not for measuring: ranks that are threads share one interpreter (the collectives
+themselves run without its lock). `ringtree compare` starts processes; torchrun does too.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""The models: what a schedule costs in closed form on this machine, and by the sliced recurrence on an emulated cluster.
+"""The models: what a schedule costs in closed form on this machine, and by the sliced recurrence on an emulated
+cluster.
 
 For: predictions that measurements are held against. Not for: measuring.
 """
@@ -11,7 +12,8 @@ from ringtree.schedule import Schedule
 
 
 def choose(collective: str, num_ranks: int, num_bytes: int) -> tuple[str, str]:
-    """(algorithm, reason) that the closed-form model takes on this machine for `num_bytes` bytes of the whole vector."""
+    """(algorithm, reason) that the closed-form model takes on this machine for `num_bytes` bytes of the whole
+    vector."""
     return _core.choose(collective, num_ranks, num_bytes)
 
 

@@ -1,7 +1,8 @@
-"""Schedules as Python sees them: collective algorithms as data. `schedule()` makes a built-in one, `build()` one of your own.
+"""Schedules as Python sees them: collective algorithms as data. `schedule()` makes a built-in one, `build()` one of
+your own.
 
-For: reading schedules (the interpreter and the pictures do), proving them, costing them. Not for: running them (communicator.py),
-storing them (schedule_format.py).
+For: reading schedules (the interpreter and the pictures do), proving them, costing them. Not for: running them
+(communicator.py), storing them (schedule_format.py).
 """
 
 from __future__ import annotations
@@ -17,9 +18,9 @@ Place = tuple[str, int]
 
 @dataclass(frozen=True)
 class Step:
-    """One step of one rank's program. `chunks`: global chunk ids in order, the operand laid end to end. `src` and `dst`: (buffer, scratch
-    slot) or None; input and output are addressed by the chunk ids, the i-th chunk in scratch lies in slot + i. `recv`: (peer, tag) in
-    fold order; the own operand `src` is folded before recv[src_at]."""
+    """One step of one rank's program. `chunks`: global chunk ids in order, the operand laid end to end. `src` and
+    `dst`: (buffer, scratch slot) or None; input and output are addressed by the chunk ids, the i-th chunk in scratch
+    lies in slot + i. `recv`: (peer, tag) in fold order; the own operand `src` is folded before recv[src_at]."""
 
     verb: str
     lane: int
@@ -33,7 +34,8 @@ class Step:
 
 
 class Schedule:
-    """A checked collective algorithm for a fixed number of ranks. Immutable; made by schedule(), build() or from_json()."""
+    """A checked collective algorithm for a fixed number of ranks. Immutable; made by schedule(), build() or
+    from_json()."""
 
     def __init__(self, core: _core.Schedule) -> None:
         self._core = core
@@ -82,8 +84,8 @@ class Schedule:
         return self._core.dependencies(rank)
 
     def layout(self, count: int) -> list[tuple[int, int]]:
-        """(offset, length) in elements of each chunk in the collective's whole vector. `count`: elements of the vector, or of one rank's
-        block (reduce_scatter, all_gather)."""
+        """(offset, length) in elements of each chunk in the collective's whole vector. `count`: elements of the
+        vector, or of one rank's block (reduce_scatter, all_gather)."""
         return self._core.layout(count)
 
     def cost(self) -> _core.CostSummary:
@@ -91,7 +93,8 @@ class Schedule:
         return _core.measure_cost(self._core)
 
     def verified(self) -> _core.OwnSchedule:
-        """Proves the schedule, once. Raises VerificationError that names the step or link where the fault first shows."""
+        """Proves the schedule, once. Raises VerificationError that names the step or link where the fault first
+        shows."""
         if self._own is None:
             self._own = _core.OwnSchedule(self._core)
         return self._own
@@ -131,23 +134,22 @@ def build(
 ) -> Schedule:
     """A schedule of your own: `program(p)` is called once a rank and appends that rank's steps to the builder `p`.
 
-    chunks: into how many chunks the data is cut; a multiple of `ranks` for reduce_scatter and all_gather. The name defaults to the
-    function's. Raises ScheduleError that names rank and step if a program is not well formed; verify() or the first run proves it.
+    chunks: into how many chunks the data is cut; a multiple of `ranks` for reduce_scatter and all_gather. The name
+    defaults to the function's. Raises ScheduleError that names rank and step if a program is not well formed;
+    verify() or the first run proves it.
     """
-    label = name or getattr(program, "__name__", "own")
+    label = name or str(getattr(program, "__name__", "own"))
     builders = [ProgramBuilder(rank, ranks, root, chunks) for rank in range(ranks)]
     for builder in builders:
         program(builder)
     widest = max((step.chunk_range[1] for builder in builders for step in builder.steps), default=1)
-    return Schedule(
-        _core.Schedule(
-            label, collective, ranks, root, chunks, widest, [b.steps for b in builders], [b.num_scratch for b in builders]
-        )
-    )
+    steps = [builder.steps for builder in builders]
+    num_scratch = [builder.num_scratch for builder in builders]
+    return Schedule(_core.Schedule(label, collective, ranks, root, chunks, widest, steps, num_scratch))
 
 
 def verify(schedule: Schedule) -> None:
-    """Proves that `schedule` computes its collective: see docs/verifier. Raises VerificationError."""
+    """Proves that `schedule` computes its collective: see docs/architecture.md. Raises VerificationError."""
     schedule.verified()
 
 

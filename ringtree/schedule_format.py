@@ -1,6 +1,7 @@
 """Schedules as JSON, format "ringtree.schedule/1": in and out.
 
-For: storing and exchanging schedules. Not for: proving them; what is read is well formed (the core's checks), not yet verified.
+For: storing and exchanging schedules. Not for: proving them; what is read is well formed (the core's checks), not yet
+verified.
 """
 
 from __future__ import annotations
@@ -85,7 +86,9 @@ def to_json(schedule: Schedule) -> str:
     """The schedule as JSON text."""
     core = schedule.core
     programs = [
-        ProgramRecord(rank=rank, scratch=core.num_scratch(rank), steps=[_step_record(step) for step in core.steps(rank)])
+        ProgramRecord(
+            rank=rank, scratch=core.num_scratch(rank), steps=[_step_record(step) for step in core.steps(rank)]
+        )
         for rank in range(core.num_ranks)
     ]
     record = ScheduleRecord(
@@ -101,7 +104,8 @@ def to_json(schedule: Schedule) -> str:
 
 
 def from_json(text: str) -> Schedule:
-    """The schedule in `text`. Raises UsageError (not this format, with the place of the first fault) or ScheduleError (not well formed)."""
+    """The schedule in `text`. Raises UsageError (not this format, with the place of the first fault) or ScheduleError
+    (not well formed)."""
     if len(text) > MAX_BYTES:
         raise UsageError(f"a schedule of {len(text)} bytes is above the limit of {MAX_BYTES}")
     try:

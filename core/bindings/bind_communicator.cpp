@@ -6,6 +6,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/variant.h>
+#include <nanobind/stl/vector.h>
 
 #include "core/algorithms/registry.h"
 #include "core/bindings/array_view.h"
@@ -98,9 +99,9 @@ void call(Communicator& self, const std::string& collective, const nb::object& i
   self.call(arguments, algorithm_ref);
 }
 
-nb::dict last_call(const Communicator& self) {
+nb::typed<nb::dict, nb::str, nb::any> last_call(const Communicator& self) {
   const LastCall last = self.last_call();
-  nb::dict out;
+  nb::typed<nb::dict, nb::str, nb::any> out;
   out["sequence"] = last.description.sequence;
   out["collective"] = collective_name(last.description.collective);
   out["algorithm"] = last.description.algorithm;
@@ -158,11 +159,19 @@ void bind_communicator(nb::module_& module) {
           },
           "collective"_a, "count"_a, "dtype"_a)
       .def("close", &Communicator::close, nb::call_guard<nb::gil_scoped_release>());
-  nb::list dtypes, ops;
-  for (Dtype dtype : kDtypes) dtypes.append(nb::make_tuple(dtype_name(dtype), item_size(dtype)));
-  for (ReduceOp op : kReduceOps) ops.append(nb::str(reduce_op_name(op)));
-  module.attr("DTYPES") = nb::tuple(dtypes);
-  module.attr("REDUCE_OPS") = nb::tuple(ops);
+  module.def(
+      "dtypes",
+      [] {
+        std::vector<std::pair<std::string, size_t>> all;
+        for (Dtype dtype : kDtypes) all.emplace_back(dtype_name(dtype), item_size(dtype));
+        return all;
+      },
+      "Name and bytes of each dtype that collectives move.");
+  module.def("reduce_ops", [] {
+    std::vector<std::string> all;
+    for (ReduceOp op : kReduceOps) all.emplace_back(reduce_op_name(op));
+    return all;
+  });
 }
 
 }  // namespace ringtree::bindings

@@ -86,7 +86,12 @@ void bind_step(nb::module_& module) {
       .def_prop_ro("dst", [](const Step& self) { return place_to(self.dst); })
       .def_prop_ro("send_to", [](const Step& self) { return self.send_to; })
       .def_ro("send_tag", &Step::send_tag)
-      .def("__eq__", [](const Step& self, const Step& other) { return self == other; });
+      .def(
+          "__eq__",
+          [](const Step& self, const nb::object& other) {
+            return nb::isinstance<Step>(other) && self == nb::cast<const Step&>(other);
+          },
+          nb::sig("def __eq__(self, other: object, /) -> bool"));
 }
 
 void bind_cost(nb::module_& module) {
@@ -158,11 +163,16 @@ void bind_schedule(nb::module_& module) {
       .def("structural_hash", &Schedule::structural_hash);
   bind_cost(module);
 
-  nb::list verbs, collectives;
-  for (const VerbShape& shape : kVerbs) verbs.append(nb::str(shape.name));
-  for (Collective collective : kCollectives) collectives.append(nb::str(collective_name(collective)));
-  module.attr("VERBS") = nb::tuple(verbs);
-  module.attr("COLLECTIVES") = nb::tuple(collectives);
+  module.def("verbs", [] {
+    std::vector<std::string> all;
+    for (const VerbShape& shape : kVerbs) all.emplace_back(shape.name);
+    return all;
+  });
+  module.def("collectives", [] {
+    std::vector<std::string> all;
+    for (Collective collective : kCollectives) all.emplace_back(collective_name(collective));
+    return all;
+  });
 }
 
 }  // namespace ringtree::bindings

@@ -56,6 +56,7 @@ Communicator::Communicator(Store& store, int rank, int world_size, const Setting
   policy_ = settings_.emulation ? WaitPolicy::emulated()
             : own_cores_        ? WaitPolicy::own_cores()
                                 : WaitPolicy::shared_cores();
+  budget_ = SpinBudget(policy_);
   machine_ = default_machine();
   machine_.num_cores = num_cores;
 }
@@ -215,7 +216,7 @@ void Communicator::run(const CallArguments& arguments, Plan& plan, const CallDes
   last_cut_ = bound.cut;
   if (settings_.emulation) use_exact_timers();
   const RunResult result =
-      run_plan(plan, bound, policy_, session_->own_page().bell, settings_.emulation.has_value(), watch);
+      run_plan(plan, bound, policy_, budget_, session_->own_page().bell, settings_.emulation.has_value(), watch);
   if (result.status == RunStatus::mismatch) watch.report_mismatch(result.peer);
   if (result.status != RunStatus::done) session_->failure().raise();
   if (!reduces(arguments.collective) || output.length == 0) return;

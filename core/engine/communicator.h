@@ -98,6 +98,7 @@ class Communicator {
   Machine machine_;
   bool own_cores_ = false;
   WaitPolicy policy_;
+  SpinBudget budget_{policy_};
   InterruptCheck interrupted_ = nullptr;
   std::atomic<bool> in_call_{false};
   uint64_t sequence_ = 0;

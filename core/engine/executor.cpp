@@ -240,19 +240,24 @@ class Run {
 /// Counts how long nothing has moved and decides what to do about it.
 class Waiter {
  public:
-  Waiter(const WaitPolicy& policy, Doorbell& bell, Watch& watch) : policy_(policy), bell_(bell), watch_(watch) {}
+  Waiter(const WaitPolicy& policy, SpinBudget& budget, Doorbell& bell, Watch& watch)
+      : policy_(policy), budget_(budget), bell_(bell), watch_(watch) {}
 
-  void moved() { idle_ = 0; }
+  void moved() {
+    if (idle_ > 0 && idle_ <= budget_.pauses()) budget_.spinning_helped();
+    idle_ = 0;
+  }
 
   /// One wait. True if the run must stop.
   bool wait(Run& run) {
     if (watch_.attention() && inspect_now()) return true;
     ++idle_;
-    if (idle_ <= policy_.pauses) {
+    if (idle_ <= budget_.pauses()) {
       pause_cpu();
+      if (idle_ == budget_.pauses()) give_up_spinning();
       return false;
     }
-    if (idle_ <= policy_.pauses + policy_.yields) {
+    if (idle_ <= idle_when_yielding_ + policy_.yields) {
       sched_yield();
       return false;
     }
@@ -260,6 +265,11 @@ class Waiter {
   }
 
  private:
+  void give_up_spinning() {
+    idle_when_yielding_ = idle_;
+    budget_.spinning_failed();
+  }
+
   bool sleep(Run& run) {
     const uint32_t ticket = bell_.announce_sleep();
     if (watch_.attention() || run.poll()) {  // something came between the last poll and the announcement
@@ -285,19 +295,21 @@ class Waiter {
   }
 
   const WaitPolicy& policy_;
+  SpinBudget& budget_;
   Doorbell& bell_;
   Watch& watch_;
   int idle_ = 0;
+  int idle_when_yielding_ = 0;
   int num_sleeps_ = 0;
   int64_t next_inspection_ns_ = now_ns() + kInspectNs;
 };
 
 }  // namespace
 
-RunResult run_plan(Plan& plan, const BoundCall& call, const WaitPolicy& policy, Doorbell& bell, bool emulated,
+RunResult run_plan(Plan& plan, const BoundCall& call, const WaitPolicy& policy, SpinBudget& budget, Doorbell& bell, bool emulated,
                    Watch& watch) {
   Run run(plan, call, emulated);
-  Waiter waiter(policy, bell, watch);
+  Waiter waiter(policy, budget, bell, watch);
   while (!run.finished()) {
     if (run.poll()) {
       if (run.mismatched_peer() >= 0) return {RunStatus::mismatch, run.mismatched_peer()};

@@ -21,6 +21,20 @@ struct WaitPolicy {
   static WaitPolicy emulated() { return {0, 1}; }  // waits are milliseconds, and one core serves many ranks
 };
 
+/// How many pauses a wait is worth just now: halved by each wait that they did not end, doubled by each that they did, so that a rank whose
+/// peer has lost its core to somebody else's process soon gives way to it. Kept from call to call.
+class SpinBudget {
+ public:
+  explicit SpinBudget(const WaitPolicy& policy) : most_(policy.pauses), now_(policy.pauses) {}
+  int pauses() const { return now_; }
+  void spinning_helped() { now_ = now_ * 2 < most_ ? now_ * 2 + 1 : most_; }
+  void spinning_failed() { now_ = now_ > 2 * kLeast ? now_ / 2 : (now_ < kLeast ? now_ : kLeast); }
+
+ private:
+  static constexpr int kLeast = 20;
+  int most_, now_;
+};
+
 inline void pause_cpu() {
 #if defined(__x86_64__)
   __builtin_ia32_pause();

@@ -71,10 +71,11 @@ std::shared_ptr<Segment> Segment::open(int fd, size_t bytes, bool same_process, 
     const std::lock_guard lock(all.mutex);
     const auto entry = all.made.find(id);
     std::shared_ptr<Segment> made = entry == all.made.end() ? nullptr : entry->second.lock();
-    if (fd >= 0) close(fd);
-    if (!made || made->size() != bytes)
-      throw WorldError("a thread of this process announced shared memory that does not exist");
-    return made;
+    if (made && made->size() == bytes) {
+      if (fd >= 0) close(fd);
+      return made;
+    }
+    // The maker has left already; its memory lives on in the descriptor, as it would for another process.
   }
   if (fd < 0) throw WorldError("a peer announced shared memory without a descriptor");
   struct stat status{};
