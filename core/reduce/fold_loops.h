@@ -1,0 +1,120 @@
+// The loops: a fold of any number of inputs, and the division that finishes avg. Generic over codec and op.
+// Not the choice of loop for a dtype: that is kernel_table_builder.h.
+//
+//   two inputs    out <- encode(op(decode(a), decode(b))), in one go
+//   more          block by block:  acc <- op(a, b),  acc <- op(acc, c), ...,  out <- encode(op(acc, last))
+//
+// The accumulator of a block stays in the first-level cache. `out` may be one of the inputs: an element is only ever
+// written after every input's element at that place has been read, within one iteration or after the earlier passes of
+// the block. In its own namespace for each instruction set, as codecs.h explains.
+#pragma once
+
+#include <cassert>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+#include "core/reduce/codecs.h"
+
+// Iterations of the next loop do not depend on each other, although `out` may be an input: without this promise the
+// vector code would be skipped at run time in exactly the common case, a reduction in place.
+#if defined(__clang__)
+#define RINGTREE_INDEPENDENT_ITERATIONS _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define RINGTREE_INDEPENDENT_ITERATIONS _Pragma("GCC ivdep")
+#endif
+
+namespace ringtree::RINGTREE_ISA {
+
+inline constexpr size_t kBlockBytes = 2048;
+
+inline size_t smaller(size_t left, size_t right) { return left < right ? left : right; }
+
+template <class Storage>
+inline const unsigned char* at(const void* base, size_t index) {
+  return static_cast<const unsigned char*>(base) + index * sizeof(Storage);
+}
+
+// Elements go through memcpy because no alignment is assumed; it compiles to one load or store.
+template <class Codec>
+inline typename Codec::Wide load(const void* base, size_t index) {
+  typename Codec::Storage stored;
+  __builtin_memcpy(&stored, at<typename Codec::Storage>(base, index), sizeof(stored));
+  return Codec::decode(stored);
+}
+
+template <class Codec>
+inline void store(void* base, size_t index, typename Codec::Wide wide) {
+  const typename Codec::Storage stored = Codec::encode(wide);
+  __builtin_memcpy(static_cast<unsigned char*>(base) + index * sizeof(stored), &stored, sizeof(stored));
+}
+
+// Two bfloat16 at a time as the halves of a 32-bit word: each half becomes a float32 in place, without moving elements
+// between vector lanes as a conversion of single elements must (with AVX2 that took 1.8 times as long). Which half is
+// which element does not matter.
+template <class Op>
+void fold_two_by_pairs(void* out, const void* left, const void* right, size_t num_pairs) {
+  RINGTREE_INDEPENDENT_ITERATIONS
+  for (size_t i = 0; i < num_pairs; ++i) {
+    const uint32_t a = load<Plain<uint32_t>>(left, i);
+    const uint32_t b = load<Plain<uint32_t>>(right, i);
+    const float low = Op::apply(bits_as<float>(a << 16), bits_as<float>(b << 16));
+    const float high = Op::apply(bits_as<float>(a & 0xFFFF0000u), bits_as<float>(b & 0xFFFF0000u));
+    store<Plain<uint32_t>>(out, i, (Bfloat16::rounded_bits(low) >> 16) | (Bfloat16::rounded_bits(high) & 0xFFFF0000u));
+  }
+}
+
+template <class Codec, class Op>
+void fold_two(void* out, const void* left, const void* right, size_t count) {
+  size_t done = 0;
+  if constexpr (std::is_same_v<Codec, Bfloat16>) {
+    fold_two_by_pairs<Op>(out, left, right, count / 2);
+    done = count / 2 * 2;
+  }
+  RINGTREE_INDEPENDENT_ITERATIONS
+  for (size_t i = done; i < count; ++i) store<Codec>(out, i, Op::apply(load<Codec>(left, i), load<Codec>(right, i)));
+}
+
+template <class Codec, class Op>
+void fold_block(void* out, const void* const* in, int num_in, size_t first, size_t count) {
+  using Storage = typename Codec::Storage;
+  alignas(64) typename Codec::Wide acc[kBlockBytes / sizeof(typename Codec::Wide)];
+  const void* left = at<Storage>(in[0], first);
+  const void* right = at<Storage>(in[1], first);
+  for (size_t i = 0; i < count; ++i) acc[i] = Op::apply(load<Codec>(left, i), load<Codec>(right, i));
+  for (int k = 2; k < num_in - 1; ++k) {
+    const void* next = at<Storage>(in[k], first);
+    for (size_t i = 0; i < count; ++i) acc[i] = Op::apply(acc[i], load<Codec>(next, i));
+  }
+  const void* last = at<Storage>(in[num_in - 1], first);
+  void* to = static_cast<unsigned char*>(out) + first * sizeof(Storage);
+  RINGTREE_INDEPENDENT_ITERATIONS
+  for (size_t i = 0; i < count; ++i) store<Codec>(to, i, Op::apply(acc[i], load<Codec>(last, i)));
+}
+
+/// A FoldKernel. kParts is 2 where a complex element is folded as two independent numbers.
+template <class Codec, class Op, size_t kParts = 1>
+void fold(void* out, const void* const* in, int num_in, size_t count) {
+  assert(num_in >= 2);
+  constexpr size_t kBlock = kBlockBytes / sizeof(typename Codec::Wide);
+  const size_t num_parts = count * kParts;
+  if (num_in == 2) return fold_two<Codec, Op>(out, in[0], in[1], num_parts);
+  for (size_t first = 0; first < num_parts; first += kBlock)
+    fold_block<Codec, Op>(out, in, num_in, first, smaller(kBlock, num_parts - first));
+}
+
+/// A FinishKernel.
+template <class Codec, size_t kParts = 1>
+void divide(void* data, size_t count, int64_t num_ranks) {
+  assert(num_ranks >= 1);
+  using Wide = typename Codec::Wide;
+  // Integers are divided in 64 bits, since num_ranks may exceed the element's type; the division truncates towards
+  // zero.
+  using Quotient = std::conditional_t<std::is_floating_point_v<Wide>, Wide,
+                                      std::conditional_t<std::is_signed_v<Wide>, int64_t, uint64_t>>;
+  const auto divisor = static_cast<Quotient>(num_ranks);
+  for (size_t i = 0; i < count * kParts; ++i)
+    store<Codec>(data, i, static_cast<Wide>(static_cast<Quotient>(load<Codec>(data, i)) / divisor));
+}
+
+}  // namespace ringtree::RINGTREE_ISA

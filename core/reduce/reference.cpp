@@ -1,0 +1,255 @@
+// The slow obvious scalar kernels; see reference.h. Clarity only: branches, ldexp, one element at a time.
+#include "core/reduce/reference.h"
+
+#include <cmath>
+#include <complex>
+#include <cstring>
+#include <limits>
+#include <type_traits>
+
+namespace ringtree {
+namespace {
+
+// Codes are sign, exponent, mantissa. Magnitudes from first_special on are not finite.
+struct Format {
+  int exponent_bits;
+  int mantissa_bits;
+  int bias;
+  uint32_t first_special;
+  bool has_infinity;       // first_special is infinity, what follows is NaN; else first_special is NaN
+  bool has_negative_zero;  // else the pattern of -0 is the NaN
+  bool saturates;          // overflow gives the largest number, not first_special
+};
+
+Format format_of(Dtype dtype) {
+  switch (dtype) {
+    case Dtype::kFloat16:
+      return {5, 10, 15, 0x7C00, true, true, false};
+    case Dtype::kBfloat16:
+      return {8, 7, 127, 0x7F80, true, true, false};
+    case Dtype::kFloat8E5m2:
+      return {5, 2, 15, 0x7C, true, true, false};
+    case Dtype::kFloat8E4m3fn:
+      return {4, 3, 7, 0x7F, false, true, true};
+    case Dtype::kFloat8E4m3fnuz:
+      return {4, 3, 8, 0x80, false, false, false};
+    default:
+      return {5, 2, 16, 0x80, false, false, false};  // kFloat8E5m2fnuz
+  }
+}
+
+uint32_t sign_bit(const Format& format) { return 1u << (format.exponent_bits + format.mantissa_bits); }
+
+// The value of a magnitude by the formula for finite numbers. Also used for first_special, where it gives the number
+// that would come next if the format went on: what rounds to that overflows.
+double finite_value(const Format& format, uint32_t magnitude) {
+  const int exponent = static_cast<int>(magnitude >> format.mantissa_bits);
+  const int mantissa = static_cast<int>(magnitude & ((1u << format.mantissa_bits) - 1));
+  const int hidden_one = exponent == 0 ? 0 : 1 << format.mantissa_bits;
+  return std::ldexp(hidden_one + mantissa, (exponent == 0 ? 1 : exponent) - format.bias - format.mantissa_bits);
+}
+
+template <class T>
+T read(const void* base, size_t i) {
+  T value;
+  std::memcpy(&value, static_cast<const char*>(base) + i * sizeof(T), sizeof(T));
+  return value;
+}
+
+template <class T>
+void write(void* base, size_t i, T value) {
+  std::memcpy(static_cast<char*>(base) + i * sizeof(T), &value, sizeof(T));
+}
+
+template <class T>
+T combine(ReduceOp op, T left, T right) {
+  if constexpr (std::is_floating_point_v<T>) {
+    if (op == ReduceOp::min || op == ReduceOp::max) {
+      if (std::isnan(left)) return left;
+      if (std::isnan(right)) return right;
+    }
+  }
+  if (op == ReduceOp::min) return right < left ? right : left;
+  if (op == ReduceOp::max) return right > left ? right : left;
+  if constexpr (std::is_floating_point_v<T>) {
+    return op == ReduceOp::prod ? left * right : left + right;
+  } else {
+    const auto a = static_cast<uint64_t>(left), b = static_cast<uint64_t>(right);
+    return static_cast<T>(op == ReduceOp::prod ? a * b : a + b);
+  }
+}
+
+template <class T>
+std::complex<T> combine(ReduceOp op, std::complex<T> left, std::complex<T> right) {
+  if (op != ReduceOp::prod) return left + right;
+  return {left.real() * right.real() - left.imag() * right.imag(),
+          left.real() * right.imag() + left.imag() * right.real()};
+}
+
+// Number: what is folded. `get` reads element i of an input, `put` writes element i of the output.
+template <class Number, class Get, class Put>
+void fold(ReduceOp op, const void* const* in, int num_in, size_t count, Get get, Put put) {
+  for (size_t i = 0; i < count; ++i) {
+    Number acc = get(in[0], i);
+    for (int k = 1; k < num_in; ++k) acc = combine(op, acc, static_cast<Number>(get(in[k], i)));
+    put(i, acc);
+  }
+}
+
+template <class T>
+void fold_plain(ReduceOp op, void* out, const void* const* in, int num_in, size_t count) {
+  fold<T>(op, in, num_in, count, read<T>, [out](size_t i, T value) { write(out, i, value); });
+}
+
+float read_narrow(Dtype dtype, const void* base, size_t i) {
+  const uint32_t bits = item_size(dtype) == 1 ? read<uint8_t>(base, i) : read<uint16_t>(base, i);
+  return static_cast<float>(reference_decode(dtype, bits));
+}
+
+void write_narrow(Dtype dtype, void* base, size_t i, float value) {
+  const uint32_t bits = reference_encode(dtype, static_cast<double>(value));
+  if (item_size(dtype) == 1)
+    write(base, i, static_cast<uint8_t>(bits));
+  else
+    write(base, i, static_cast<uint16_t>(bits));
+}
+
+bool is_complex(Dtype dtype) { return dtype >= Dtype::kComplex32 && dtype <= Dtype::kComplex128; }
+
+template <class T>
+void divide_integers(void* data, size_t count, int64_t num_ranks) {
+  using Wide = std::conditional_t<std::is_signed_v<T>, int64_t, uint64_t>;
+  for (size_t i = 0; i < count; ++i)
+    write(data, i, static_cast<T>(static_cast<Wide>(read<T>(data, i)) / static_cast<Wide>(num_ranks)));
+}
+
+template <class T>
+void divide_floats(void* data, size_t count, int64_t num_ranks) {
+  for (size_t i = 0; i < count; ++i) write(data, i, read<T>(data, i) / static_cast<T>(num_ranks));
+}
+
+}  // namespace
+
+double reference_decode(Dtype dtype, uint32_t bits) {
+  const Format format = format_of(dtype);
+  const bool negative = (bits & sign_bit(format)) != 0;
+  const uint32_t magnitude = bits & (sign_bit(format) - 1);
+  double value = finite_value(format, magnitude);
+  if (magnitude >= format.first_special || (negative && magnitude == 0 && !format.has_negative_zero)) {
+    const bool infinite = format.has_infinity && magnitude == format.first_special;
+    value = infinite ? std::numeric_limits<double>::infinity() : std::numeric_limits<double>::quiet_NaN();
+  }
+  return negative ? -value : value;
+}
+
+uint32_t reference_encode(Dtype dtype, double value) {
+  const Format format = format_of(dtype);
+  if (std::isnan(value)) return format.has_infinity ? format.first_special + 1 : format.first_special;
+  // Codes of positive numbers rise with their value: find the last one that is not above |value|.
+  const double target = std::fabs(value);
+  uint32_t below = 0, above = format.first_special;
+  while (above - below > 1) {
+    const uint32_t middle = (below + above) / 2;
+    (finite_value(format, middle) <= target ? below : above) = middle;
+  }
+  const double to_below = target - finite_value(format, below), to_above = finite_value(format, above) - target;
+  const bool up = to_above < to_below || (to_above == to_below && below % 2 == 1);
+  const uint32_t code = up && !(above == format.first_special && format.saturates) ? above : below;
+  const bool keeps_sign = format.has_negative_zero || (code != 0 && code != format.first_special);
+  return std::signbit(value) && keeps_sign ? code | sign_bit(format) : code;
+}
+
+bool reference_defined(Dtype dtype, ReduceOp op) {
+  if (dtype == Dtype::kFloat8E8m0fnu) return false;
+  if (dtype == Dtype::kBool) return op != ReduceOp::avg;
+  return !is_complex(dtype) || op == ReduceOp::sum || op == ReduceOp::prod || op == ReduceOp::avg;
+}
+
+void reference_fold(Dtype dtype, ReduceOp op, void* out, const void* const* in, int num_in, size_t count) {
+  switch (dtype) {
+    case Dtype::kBool:
+      for (size_t i = 0; i < count; ++i) {
+        int num_true = 0;
+        for (int k = 0; k < num_in; ++k) num_true += read<uint8_t>(in[k], i) != 0;
+        const bool is_or = op == ReduceOp::sum || op == ReduceOp::max;
+        write(out, i, static_cast<uint8_t>(is_or ? num_true > 0 : num_true == num_in));
+      }
+      return;
+    case Dtype::kInt8:
+      return fold_plain<int8_t>(op, out, in, num_in, count);
+    case Dtype::kUint8:
+      return fold_plain<uint8_t>(op, out, in, num_in, count);
+    case Dtype::kInt16:
+      return fold_plain<int16_t>(op, out, in, num_in, count);
+    case Dtype::kUint16:
+      return fold_plain<uint16_t>(op, out, in, num_in, count);
+    case Dtype::kInt32:
+      return fold_plain<int32_t>(op, out, in, num_in, count);
+    case Dtype::kUint32:
+      return fold_plain<uint32_t>(op, out, in, num_in, count);
+    case Dtype::kInt64:
+      return fold_plain<int64_t>(op, out, in, num_in, count);
+    case Dtype::kUint64:
+      return fold_plain<uint64_t>(op, out, in, num_in, count);
+    case Dtype::kFloat32:
+      return fold_plain<float>(op, out, in, num_in, count);
+    case Dtype::kFloat64:
+      return fold_plain<double>(op, out, in, num_in, count);
+    case Dtype::kComplex64:
+      return fold_plain<std::complex<float>>(op, out, in, num_in, count);
+    case Dtype::kComplex128:
+      return fold_plain<std::complex<double>>(op, out, in, num_in, count);
+    case Dtype::kComplex32:
+      return fold<std::complex<float>>(
+          op, in, num_in, count,
+          [](const void* base, size_t i) {
+            return std::complex<float>(read_narrow(Dtype::kFloat16, base, 2 * i),
+                                       read_narrow(Dtype::kFloat16, base, 2 * i + 1));
+          },
+          [out](size_t i, std::complex<float> value) {
+            write_narrow(Dtype::kFloat16, out, 2 * i, value.real());
+            write_narrow(Dtype::kFloat16, out, 2 * i + 1, value.imag());
+          });
+    default:
+      return fold<float>(
+          op, in, num_in, count, [dtype](const void* base, size_t i) { return read_narrow(dtype, base, i); },
+          [dtype, out](size_t i, float value) { write_narrow(dtype, out, i, value); });
+  }
+}
+
+void reference_finish(Dtype dtype, void* data, size_t count, int64_t num_ranks) {
+  switch (dtype) {
+    case Dtype::kInt8:
+      return divide_integers<int8_t>(data, count, num_ranks);
+    case Dtype::kUint8:
+      return divide_integers<uint8_t>(data, count, num_ranks);
+    case Dtype::kInt16:
+      return divide_integers<int16_t>(data, count, num_ranks);
+    case Dtype::kUint16:
+      return divide_integers<uint16_t>(data, count, num_ranks);
+    case Dtype::kInt32:
+      return divide_integers<int32_t>(data, count, num_ranks);
+    case Dtype::kUint32:
+      return divide_integers<uint32_t>(data, count, num_ranks);
+    case Dtype::kInt64:
+      return divide_integers<int64_t>(data, count, num_ranks);
+    case Dtype::kUint64:
+      return divide_integers<uint64_t>(data, count, num_ranks);
+    case Dtype::kFloat32:
+      return divide_floats<float>(data, count, num_ranks);
+    case Dtype::kFloat64:
+      return divide_floats<double>(data, count, num_ranks);
+    case Dtype::kComplex64:
+      return divide_floats<float>(data, 2 * count, num_ranks);
+    case Dtype::kComplex128:
+      return divide_floats<double>(data, 2 * count, num_ranks);
+    default:
+      break;
+  }
+  const Dtype part = dtype == Dtype::kComplex32 ? Dtype::kFloat16 : dtype;
+  const size_t num_parts = dtype == Dtype::kComplex32 ? 2 * count : count;
+  for (size_t i = 0; i < num_parts; ++i)
+    write_narrow(part, data, i, read_narrow(part, data, i) / static_cast<float>(num_ranks));
+}
+
+}  // namespace ringtree
