@@ -19,7 +19,7 @@ std::string join(const std::vector<std::string>& parts) {
 
 bool CallWatch::inspect() {
   session_.clear_attention();
-  if (!session_.failed()) check_boards();  // before the departed: a rank often leaves because of a mismatch
+  if (!session_.failed()) compare_calls();  // before the departed: a rank often leaves because of a mismatch
   if (!session_.failed()) check_gone();
   if (!session_.failed()) check_deadline();
   if (!session_.failed()) check_interrupt();
@@ -38,7 +38,7 @@ void CallWatch::check_gone() {
                 session_.describe(*peer) + how + " before it completed " + call_text() + ": " + call_.to_string());
 }
 
-void CallWatch::check_boards() {
+void CallWatch::compare_calls() {
   for (int peer = 0; peer < session_.world_size(); ++peer) {
     const std::optional<CallDescription> theirs = session_.page(peer).board.find(call_.sequence);
     if (theirs && theirs->fingerprint() != call_.fingerprint()) {
@@ -49,7 +49,7 @@ void CallWatch::check_boards() {
 }
 
 void CallWatch::report_mismatch(int peer) {
-  check_boards();
+  compare_calls();
   if (session_.failed()) return;
   // The peer ran on and its board no longer shows this call.
   session_.fail(FailureKind::mismatch, session_.describe(peer) + " sent data of another call during " + call_text() +

@@ -24,12 +24,13 @@ class CallWatch final : public Watch {
   bool attention() const override { return session_.attention(); }
   bool inspect() override;
 
+  /// Fails the communicator if a peer has begun another call under this call's number.
+  void compare_calls();
   /// The message of a call that is not ours came from `peer`.
   void report_mismatch(int peer);
 
  private:
   void check_gone();
-  void check_boards();
   void check_deadline();
   void check_interrupt();
   std::string call_text() const;  // "all_reduce #17 (…)"

@@ -63,7 +63,18 @@ Communicator::Communicator(Store& store, int rank, int world_size, const Setting
 
 Communicator::~Communicator() { close(); }
 
-void Communicator::close() { session_->close(); }
+void Communicator::close() {
+  closed_.store(true, std::memory_order_relaxed);  // a flag of its own: orders nothing
+  const bool ours = getpid() == pid_;              // in a child made by fork() only its copies are closed
+  // acquire and release as in call(): the links are not used by two threads at once.
+  const bool idle = !in_call_.exchange(true, std::memory_order_acquire);
+  if (!idle && ours)
+    session_->fail(FailureKind::peer, session_->describe(rank()) + " closed its communicator during a call");
+  session_->close();
+  if (!idle) return;  // the call's own links keep their descriptors until the communicator goes
+  links_.close_descriptors();
+  in_call_.store(false, std::memory_order_release);
+}
 
 // Every rank reads the same pages, so every rank counts alike: nothing needs to be agreed.
 int Communicator::count_cores() const {
@@ -77,6 +88,8 @@ int Communicator::count_cores() const {
 
 void Communicator::call(const CallArguments& arguments, const AlgorithmRef& algorithm) {
   if (getpid() != pid_) throw UsageError("this communicator was made before fork(); a child must make its own");
+  if (closed_.load(std::memory_order_relaxed))  // pairs with the store in close()
+    throw UsageError("this communicator was closed; make a new one");
   // acquire and release: whatever thread calls next sees what this call left in the plans.
   if (in_call_.exchange(true, std::memory_order_acquire))
     throw UsageError("two threads call collectives on one communicator at the same time; give each its own");
@@ -105,10 +118,16 @@ void Communicator::call_checked(const CallArguments& arguments, const AlgorithmR
   session_->own_page().board.post(call);
 
   CallWatch watch(*session_, call, arguments.timeout_s > 0 ? arguments.timeout_s : settings_.timeout_s, interrupted_);
+  // A rank that only sends would never see that it is alone: the root of a broadcast, the others in a reduce. Two such
+  // ranks that disagree both look after both posted, or one looks after the other posted, so one of them sees it.
+  if (has_root(call.collective)) {
+    watch.compare_calls();
+    if (session_->failed()) session_->failure().raise();
+  }
   Plan* plan = nullptr;
   try {
     plan = schedule ? &make_plan(std::move(schedule), resolved.plan_key, watch) : plans_.at(resolved.plan_key).get();
-  } catch (const UsageError& error) {  // the others have begun the call and would wait for us
+  } catch (const std::exception& error) {  // the others have begun the call and would wait for us
     session_->fail(FailureKind::error,
                    session_->describe(rank()) + " could not begin " + call.to_string() + ": " + error.what());
     throw;

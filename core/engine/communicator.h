@@ -71,7 +71,8 @@ class Communicator {
   AlgorithmChoice choose(Collective collective, size_t count, Dtype dtype, int root = 0) const;
 
   void set_interrupt_check(InterruptCheck interrupted) { interrupted_ = interrupted; }
-  /// Leaves in order. Idempotent.
+  /// Leaves in order and gives all descriptors back; later calls throw UsageError. From any thread: a call that is
+  /// under way in another one ends with PeerError. Idempotent.
   void close();
 
  private:
@@ -100,7 +101,7 @@ class Communicator {
   WaitPolicy policy_;
   SpinBudget budget_{policy_};
   InterruptCheck interrupted_ = nullptr;
-  std::atomic<bool> in_call_{false};
+  std::atomic<bool> in_call_{false}, closed_{false};
   uint64_t sequence_ = 0;
   std::unordered_map<uint64_t, std::unique_ptr<Plan>> plans_;
   std::unordered_map<uint64_t, AlgorithmChoice> choices_;

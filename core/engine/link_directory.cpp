@@ -131,6 +131,10 @@ void LinkDirectory::on_announcement(Session& session, int peer, std::string_view
   });
 }
 
+void LinkDirectory::close_descriptors() {
+  for (const auto& [key, link] : outgoing_) link.segment->close_descriptor();
+}
+
 SendEnd* LinkDirectory::send_end(const std::vector<int>& readers, int tag, int channel) {
   return outgoing_.at({sorted(readers), tag, channel}).end.get();
 }

@@ -36,6 +36,9 @@ class LinkDirectory final : public LinkSource {
   /// A peer's announcement; on the mesh's monitor thread.
   void on_announcement(Session& session, int peer, std::string_view payload, int fd);
 
+  /// No more announcements: the links' memory stays, its descriptors are given back.
+  void close_descriptors();
+
   size_t outgoing_bytes() const { return outgoing_bytes_; }
 
  private:

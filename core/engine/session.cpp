@@ -78,7 +78,9 @@ Session::Session(Store& store, int rank, int world_size, const Settings& setting
 Session::~Session() { close(); }
 
 void Session::close() {
-  if (mesh_) mesh_->close();
+  if (!mesh_) return;
+  mesh_->close();
+  segments_[static_cast<size_t>(rank_)]->close_descriptor();  // every peer has it
 }
 
 void Session::share_page(Deadline deadline) {

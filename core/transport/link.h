@@ -67,9 +67,10 @@ class SendEnd {
     if (next_ - oldest_ < static_cast<uint64_t>(geometry_.num_slots)) return true;
     uint64_t oldest = std::numeric_limits<uint64_t>::max();
     for (int i = 0; i < geometry_.num_readers; ++i) {
-      // acquire, pairs with the store in RecvEnd::release(): the reader's loads from the slot come before our new
-      // stores to it.
-      const uint64_t released = reader(i).released.load(std::memory_order_acquire);
+      // seq_cst, pairs with the store in RecvEnd::release(): the reader's loads from the slot come before our new
+      // stores to it, and a look after Doorbell::announce_sleep() is not taken before the announcement (acquire alone
+      // would allow that).
+      const uint64_t released = reader(i).released.load(std::memory_order_seq_cst);
       oldest = released < oldest ? released : oldest;
     }
     oldest_ = oldest;
@@ -86,7 +87,7 @@ class SendEnd {
     headers_[slot_index()].fingerprint = fingerprint;
     if (nic_.shaped()) stamp_arrivals(bytes, ready_ns);
     ++next_;
-    // seq_cst: releases the slot's bytes (pairs with the acquire in RecvEnd::has_message()) and orders before the look
+    // seq_cst: releases the slot's bytes (pairs with the load in RecvEnd::has_message()) and orders before the look
     // at the bell.
     head_->published.store(next_, std::memory_order_seq_cst);
     for (const ReaderRoute& route : routes_) route.bell->ring();
@@ -115,8 +116,9 @@ class RecvEnd {
 
   bool has_message() {
     if (next_ < published_) return true;
-    // acquire, pairs with the store in SendEnd::publish(): the slot's bytes and header are there.
-    published_ = head_->published.load(std::memory_order_acquire);
+    // seq_cst, pairs with the store in SendEnd::publish(): the slot's bytes and header are there, and a look after
+    // Doorbell::announce_sleep() is not taken before the announcement (acquire alone would allow that).
+    published_ = head_->published.load(std::memory_order_seq_cst);
     return next_ < published_;
   }
   const std::byte* slot() const { return slots_ + slot_index() * geometry_.slot_bytes; }
@@ -128,7 +130,7 @@ class RecvEnd {
   void release(bool shaped, int64_t now_ns) {
     if (shaped) reader_->release_ns[slot_index()] = now_ns;
     ++next_;
-    // seq_cst: our loads from the slot come before the sender's next stores to it (pairs with the acquire in
+    // seq_cst: our loads from the slot come before the sender's next stores to it (pairs with the load in
     // SendEnd::has_free_slot()), and the store comes before the look at the bell.
     reader_->released.store(next_, std::memory_order_seq_cst);
     sender_bell_->ring();

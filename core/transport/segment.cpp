@@ -47,12 +47,16 @@ std::shared_ptr<Segment> Segment::create(size_t bytes, const std::string& purpos
   const int fd = memfd_create("ringtree", MFD_CLOEXEC | MFD_ALLOW_SEALING);
   if (fd < 0) fail("cannot make shared memory for " + purpose, errno);
   // fallocate reserves the pages; ftruncate alone would promise memory that may not exist when it is touched.
-  if (const int error = posix_fallocate(fd, 0, static_cast<off_t>(bytes)); error != 0) {
+  int error;
+  do {
+    error = posix_fallocate(fd, 0, static_cast<off_t>(bytes));
+  } while (error == EINTR);  // a signal of the application's, a profiler's say
+  if (error != 0) {
     close(fd);
     fail("cannot reserve " + std::to_string(bytes) + " bytes of shared memory for " + purpose, error);
   }
   if (fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) {
-    const int error = errno;
+    error = errno;
     close(fd);
     fail("cannot seal shared memory for " + purpose, error);
   }
@@ -85,12 +89,19 @@ std::shared_ptr<Segment> Segment::open(int fd, size_t bytes, bool same_process, 
     close(fd);
     throw WorldError("a peer announced shared memory of " + std::to_string(bytes) + " bytes but passed another file");
   }
-  return std::shared_ptr<Segment>(new Segment(fd, map(fd, bytes, "a peer"), bytes, id));
+  std::byte* data = map(fd, bytes, "a peer");
+  close(fd);  // the mapping keeps the memory; descriptors are few
+  return std::shared_ptr<Segment>(new Segment(-1, data, bytes, id));
+}
+
+void Segment::close_descriptor() {
+  const int fd = fd_.exchange(-1, std::memory_order_relaxed);  // relaxed: a number, it publishes nothing
+  if (fd >= 0) close(fd);
 }
 
 Segment::~Segment() {
   munmap(data_, size_);
-  close(fd_);
+  close_descriptor();
   Registry& all = registry();
   const std::lock_guard lock(all.mutex);
   // Only the maker's entry expires with it; a peer's mapping has an id of another process and may coincide.

@@ -3,6 +3,7 @@
 // business.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -27,13 +28,16 @@ class Segment {
 
   std::byte* data() const { return data_; }
   size_t size() const { return size_; }
-  int fd() const { return fd_; }
+  /// To be passed to peers; -1 for a segment that a peer made and after close_descriptor().
+  int fd() const { return fd_.load(std::memory_order_relaxed); }  // a number, it publishes nothing
+  /// The memory stays, but can be passed to nobody any more. Idempotent.
+  void close_descriptor();
   uint64_t id() const { return id_; }
 
  private:
   Segment(int fd, std::byte* data, size_t size, uint64_t id) : fd_(fd), data_(data), size_(size), id_(id) {}
 
-  int fd_;
+  std::atomic<int> fd_;
   std::byte* data_;
   size_t size_;
   uint64_t id_;  // within the process that made it

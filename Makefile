@@ -1,0 +1,128 @@
+# The two commands of a new user (compare, test) and the ones of a developer; `make help` lists them.
+# Not a build system: CMake builds C++, scikit-build-core the Python package, tools/setup.sh brings in what is missing.
+# Stamps in .venv/stamps say what was done, so that a second run does only what changed sources make necessary.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+
+PYTHON ?= python3
+VENV ?= .venv
+TORCH_INDEX ?=
+ARGS ?=
+JOBS ?= $(shell nproc)
+# A warning fails the build in CI and under the sanitizers, not `make test` of a user with a newer compiler than ours.
+WERROR ?= $(if $(CI),ON,OFF)
+
+BIN := $(VENV)/bin
+STAMPS := $(VENV)/stamps
+SETUP := PYTHON="$(PYTHON)" VENV="$(VENV)" TORCH_INDEX="$(TORCH_INDEX)" tools/setup.sh
+# cmake, ninja and the clang tools of the environment come before the system's
+WITH_TOOLS := PATH="$(CURDIR)/$(BIN):$$PATH"
+
+# Folders count too: their time changes when a file comes or goes.
+CORE_FILES := $(shell find core cmake -type d -o -name '*.cpp' -o -name '*.h' -o -name '*.cmake' -o -name CMakeLists.txt)
+CPP_FILES = $(shell find core tests tools -name '*.cpp' -o -name '*.h')
+# The bindings are not in build/dev's compile commands: nanobind's templates would be judged, not our lines.
+TIDY_FILES = $(shell find core -name '*.cpp' -not -path 'core/bindings/*')
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help build torch compare test test-cpp test-python lint layers asan tsan docs tables format clean distclean
+
+help: ## this list
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
+
+$(STAMPS)/venv:
+	@$(SETUP) toolchain
+	@$(SETUP) venv
+	@mkdir -p $(STAMPS) && touch $@
+
+$(STAMPS)/build-tools: $(STAMPS)/venv constraints.txt
+	@$(SETUP) build-tools
+	@touch $@
+
+# Written also where PyTorch could not be had, so that every run does not try again; `make torch` does.
+$(STAMPS)/torch: $(STAMPS)/venv
+	@$(SETUP) torch
+	@touch $@
+
+$(STAMPS)/package: $(STAMPS)/build-tools pyproject.toml constraints.txt CMakeLists.txt $(CORE_FILES)
+	@$(SETUP) package
+	@touch $@
+
+$(STAMPS)/extra-%: $(STAMPS)/venv pyproject.toml constraints.txt | $(STAMPS)/package
+	@$(SETUP) extra $*
+	@touch $@
+
+build: $(STAMPS)/package ## the package with its C++ core into .venv
+
+torch: $(STAMPS)/venv ## PyTorch into .venv, unless one is importable (TORCH_INDEX=<url or folder> for the CPU build)
+	@$(SETUP) torch
+	@touch $(STAMPS)/torch
+
+compare: $(STAMPS)/torch $(STAMPS)/package ## set up what is missing, then ringtree compare $(ARGS)
+	$(BIN)/ringtree compare $(ARGS)
+
+# One after the other even under -j: tests that measure time or kill ranks must not disturb each other.
+test: ## set up what is missing, then every test
+	@$(MAKE) --no-print-directory test-cpp
+	@$(MAKE) --no-print-directory test-python
+
+test-cpp: $(STAMPS)/build-tools ## the C++ tests
+	@$(SETUP) gtest
+	$(WITH_TOOLS) cmake --preset dev -DRINGTREE_WERROR=$(WERROR)
+	$(WITH_TOOLS) cmake --build --preset dev
+	$(WITH_TOOLS) ctest --preset dev
+
+test-python: $(STAMPS)/torch $(STAMPS)/package $(STAMPS)/extra-test ## the Python tests
+	$(BIN)/python -m pytest tests/python
+
+build/dev/compile_commands.json: $(STAMPS)/build-tools $(CORE_FILES)
+	@$(SETUP) gtest
+	$(WITH_TOOLS) cmake --preset dev -DRINGTREE_WERROR=$(WERROR)
+	@touch $@
+
+lint: $(STAMPS)/package $(STAMPS)/extra-dev build/dev/compile_commands.json ## ruff, mypy, clang-format, clang-tidy
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/python -m mypy --strict
+	$(BIN)/clang-format --dry-run -Werror $(CPP_FILES)
+	@printf '%s\n' $(TIDY_FILES) | $(WITH_TOOLS) xargs -P $(JOBS) -n 1 clang-tidy -p build/dev --quiet \
+	  --extra-arg=-Wno-error 2>&1 | sed '/ warnings* generated\.$$/d'
+
+layers: $(STAMPS)/extra-dev ## who may import whom, C++ and Python
+	$(BIN)/python tools/check_layers.py
+	$(BIN)/lint-imports
+
+asan: $(STAMPS)/build-tools ## the C++ tests under AddressSanitizer and UndefinedBehaviorSanitizer
+	@$(SETUP) gtest
+	$(WITH_TOOLS) cmake --preset asan
+	$(WITH_TOOLS) cmake --build --preset asan
+	$(WITH_TOOLS) UBSAN_OPTIONS=print_stacktrace=1 ctest --preset asan
+
+tsan: $(STAMPS)/build-tools ## the C++ tests (ranks as threads) under ThreadSanitizer
+	@$(SETUP) gtest
+	$(WITH_TOOLS) cmake --preset tsan
+	$(WITH_TOOLS) cmake --build --preset tsan
+	$(WITH_TOOLS) tools/tsan_env.sh ctest --preset tsan
+
+docs: $(STAMPS)/package $(STAMPS)/extra-docs ## the documentation; a warning is an error
+	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
+
+tables: $(STAMPS)/build-tools ## rewrite the pages of docs/ that are generated from the schedules
+	@$(SETUP) gtest
+	$(WITH_TOOLS) cmake --preset dev -DRINGTREE_WERROR=$(WERROR)
+	$(WITH_TOOLS) cmake --build --preset dev --target algorithms_table
+	build/dev/algorithms_table > docs/algorithms.md
+
+format: $(STAMPS)/extra-dev ## rewrite Python and C++ in the house style
+	$(BIN)/ruff check --fix
+	$(BIN)/ruff format
+	$(BIN)/clang-format -i $(CPP_FILES)
+
+clean: ## build outputs and caches
+	rm -rf build dist docs/_build ringtree/_core.pyi .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -f $(STAMPS)/package
+
+distclean: clean ## .venv too
+	rm -rf $(VENV)

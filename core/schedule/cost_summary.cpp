@@ -1,0 +1,133 @@
+// measure(): delivers every message of a schedule once, lane by lane, and counts. One slice a step, one pass, and as
+// many slots as are wanted: whether few slots suffice and the sums are right is for the verifier to say. See
+// cost_summary.h.
+#include "core/schedule/cost_summary.h"
+
+#include <algorithm>
+#include <deque>
+#include <map>
+
+namespace ringtree {
+namespace {
+
+/// One rank on its way through its program. A step's depth is the number of messages on the longest chain that it ends.
+struct Runner {
+  explicit Runner(Program its_program)
+      : program(std::move(its_program)), depth(program.steps().size(), -1), lanes(program.num_lanes()) {
+    for (size_t i = 0; i < program.steps().size(); ++i)
+      lanes[static_cast<size_t>(program.steps()[i].lane)].push_back(static_cast<int>(i));
+  }
+
+  Program program;
+  std::vector<int> depth;                                        // by step; -1: has not run
+  std::vector<std::deque<int>> lanes;                            // steps that are still to run
+  std::vector<int> lane_depth = std::vector<int>(lanes.size());  // of the lane's latest step
+  std::map<std::pair<int, int>, std::deque<int>> inbox;          // (peer, tag) -> depths of the messages that wait
+  bool is_queued = true;
+};
+
+class Measurer {
+ public:
+  explicit Measurer(const Schedule& schedule) : schedule_(schedule) {
+    for (int rank = 0; rank < schedule.shape().num_ranks; ++rank) {
+      runners_.emplace_back(schedule.program(rank));
+      queue_.push_back(rank);
+      add_volume(runners_.back().program);
+    }
+  }
+
+  CostSummary run() {
+    while (!queue_.empty()) {
+      const int rank = queue_.front();
+      queue_.pop_front();
+      runners_[static_cast<size_t>(rank)].is_queued = false;
+      advance(rank);
+    }
+    for (const Runner& runner : runners_) check_finished(runner);
+    return cost_;
+  }
+
+ private:
+  void add_volume(const Program& program) {
+    int64_t sent = 0, stored = 0;
+    for (const Step& step : program.steps()) {
+      const VerbShape& verb = shape_of(step.verb);
+      if (verb.has_send) sent += step.chunks.count;
+      if (verb.has_dst) stored += step.chunks.count;
+    }
+    const double num_chunks = schedule_.shape().num_chunks, written = static_cast<double>(sent + stored);
+    cost_.steps = std::max(cost_.steps, static_cast<int>(program.steps().size()));
+    cost_.sent = std::max(cost_.sent, static_cast<double>(sent) / num_chunks);
+    cost_.written = std::max(cost_.written, written / num_chunks);
+    cost_.total_written += written / num_chunks;
+  }
+
+  void advance(int rank) {
+    Runner& runner = runners_[static_cast<size_t>(rank)];
+    for (bool progress = true; progress;) {
+      progress = false;
+      for (std::deque<int>& lane : runner.lanes)
+        while (!lane.empty() && can_run(runner, lane.front())) {
+          run_step(rank, runner, lane.front());
+          lane.pop_front();
+          progress = true;
+        }
+    }
+  }
+
+  bool can_run(const Runner& runner, int index) const {
+    const size_t i = static_cast<size_t>(index);
+    for (const Dependency& dependency : runner.program.dependencies()[i])
+      if (!dependency.previous_pass && runner.depth[static_cast<size_t>(dependency.step)] < 0) return false;
+    for (const Endpoint& end : runner.program.steps()[i].recv) {
+      const auto waiting = runner.inbox.find({end.peer, end.tag});
+      if (waiting == runner.inbox.end() || waiting->second.empty()) return false;
+    }
+    return true;
+  }
+
+  void run_step(int rank, Runner& runner, int index) {
+    const Step& step = runner.program.steps()[static_cast<size_t>(index)];
+    int& lane_depth = runner.lane_depth[static_cast<size_t>(step.lane)];
+    for (const Dependency& dependency : runner.program.dependencies()[static_cast<size_t>(index)])
+      if (!dependency.previous_pass)
+        lane_depth = std::max(lane_depth, runner.depth[static_cast<size_t>(dependency.step)]);
+    for (const Endpoint& end : step.recv) {
+      std::deque<int>& waiting = runner.inbox[{end.peer, end.tag}];
+      lane_depth = std::max(lane_depth, waiting.front());
+      waiting.pop_front();
+    }
+    runner.depth[static_cast<size_t>(index)] = lane_depth;
+    for (int peer : step.send_to) {
+      cost_.hops = std::max(cost_.hops, lane_depth + 1);
+      Runner& reader = runners_[static_cast<size_t>(peer)];
+      reader.inbox[{rank, step.send_tag}].push_back(lane_depth + 1);
+      if (!reader.is_queued) queue_.push_back(peer);
+      reader.is_queued = true;
+    }
+  }
+
+  void check_finished(const Runner& runner) const {
+    const std::string who = schedule_.shape().name + ": rank " + std::to_string(runner.program.rank());
+    for (const std::deque<int>& lane : runner.lanes)
+      if (!lane.empty())
+        throw ScheduleError(who + ", step " + std::to_string(lane.front()) +
+                            " waits for ever; verify the schedule to learn why");
+    for (const auto& [link, waiting] : runner.inbox)
+      if (!waiting.empty())
+        throw ScheduleError(who + " never receives " + std::to_string(waiting.size()) + " of rank " +
+                            std::to_string(link.first) + "'s messages, tag " + std::to_string(link.second) +
+                            "; verify the schedule to learn why");
+  }
+
+  const Schedule& schedule_;
+  std::vector<Runner> runners_;
+  std::deque<int> queue_;
+  CostSummary cost_;
+};
+
+}  // namespace
+
+CostSummary measure(const Schedule& schedule) { return Measurer(schedule).run(); }
+
+}  // namespace ringtree
