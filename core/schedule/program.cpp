@@ -141,12 +141,20 @@ Program::Program(const ScheduleShape& shape, int rank, int num_scratch, std::vec
     checker.check(steps_[i], static_cast<int>(i));
     num_lanes_ = std::max(num_lanes_, steps_[i].lane + 1);
   }
-  if (num_lanes_ > static_cast<int>(steps_.size())) {  // gaps would cost the executor an idle lane each
-    throw ScheduleError(shape.name + ": rank " + std::to_string(rank) + " has " + std::to_string(num_lanes_) +
-                        " lanes but only " + std::to_string(steps_.size()) +
-                        " steps; number lanes from 0 without gaps");
-  }
+  check_lanes(shape);
   dependencies_ = derive_dependencies(steps_, shape.num_chunks, num_scratch_, num_lanes_);
+}
+
+// A gap would cost the executor an idle lane, and a huge number a huge table.
+void Program::check_lanes(const ScheduleShape& shape) const {
+  // Of steps + 1 lanes at least one is unused: looking at that many is enough.
+  std::vector<bool> used(std::min(static_cast<size_t>(num_lanes_), steps_.size() + 1));
+  for (const Step& step : steps_)
+    if (static_cast<size_t>(step.lane) < used.size()) used[static_cast<size_t>(step.lane)] = true;
+  const auto gap = std::find(used.begin(), used.end(), false);
+  if (gap != used.end())
+    throw ScheduleError(shape.name + ": rank " + std::to_string(rank_) + " has no step on lane " +
+                        std::to_string(gap - used.begin()) + "; number lanes from 0 without gaps");
 }
 
 }  // namespace ringtree

@@ -43,6 +43,8 @@ class Program {
   const std::vector<std::vector<Dependency>>& dependencies() const { return dependencies_; }
 
  private:
+  void check_lanes(const ScheduleShape& shape) const;
+
   int rank_;
   int num_scratch_;
   int num_lanes_ = 0;

@@ -90,6 +90,10 @@ uint64_t Schedule::structural_hash() const {
   for (int word :
        {static_cast<int>(shape_.collective), shape_.num_ranks, shape_.root, shape_.num_chunks, shape_.widest})
     hash.add(static_cast<uint64_t>(word));
+  for (const auto& [name, value] : shape_.parameters) {
+    hash.add(std::string_view(name));
+    hash.add(static_cast<uint64_t>(value));
+  }
   for (int rank = 0; rank < shape_.num_ranks; ++rank) {
     const Program own = program(rank);
     hash.add(static_cast<uint64_t>(own.num_scratch()));

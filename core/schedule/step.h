@@ -49,12 +49,12 @@ struct Endpoint {
 struct Step {
   Verb verb = Verb::send;
   int lane = 0;
-  ChunkRange chunks;
-  std::vector<Endpoint> recv;  // in fold order
-  Place src;
+  ChunkRange chunks = {};
+  std::vector<Endpoint> recv = {};  // in fold order
+  Place src = {};
   int src_at = 0;  // place of src in the fold: 0 = before recv[0], recv.size() = after the last
-  Place dst;
-  std::vector<int> send_to;  // several peers: a multicast, one slot with several readers
+  Place dst = {};
+  std::vector<int> send_to = {};  // several peers: a multicast, one slot with several readers
   int send_tag = 0;
   bool operator==(const Step&) const = default;
 };

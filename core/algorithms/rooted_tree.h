@@ -1,0 +1,35 @@
+// What every algorithm on a rooted tree does, whatever the tree's form (heap, in-order, chain): reduce towards the
+// root, broadcast away from it, or both. The forms themselves are the algorithms' (tree.cpp, double_tree.cpp,
+// chain.cpp).
+//
+//   up lane     leaf: send            inner: recv_reduce_send            root: recv_reduce_copy(_send)
+//   down lane   leaf: recv            inner: recv_copy_send (multicast)  root: copy_send
+//
+// Every step streams, so slice i + 1 climbs while slice i is on its way down.
+#pragma once
+
+#include <vector>
+
+#include "core/algorithms/steps.h"
+
+namespace ringtree {
+
+/// One rank's place in a tree.
+struct TreeNode {
+  int parent = -1;            // -1: this rank is the root
+  std::vector<int> children;  // in fold order
+  int own_at = 0;             // place of the rank's own operand among them
+};
+
+/// The nodes below have at least one neighbour (n >= 2); links carry `tag`.
+void add_broadcast(ProgramBuilder& b, const TreeNode& node, int tag = 0);
+void add_reduce(ProgramBuilder& b, const TreeNode& node, int tag = 0);
+/// Reduce up in lane `lane`, broadcast down in the next one; the root does both in one step. Returns the next free
+/// lane.
+int add_all_reduce(ProgramBuilder& b, const TreeNode& node, ChunkRange chunks = {0}, int tag = 0, int lane = 0);
+
+/// Cost of all_reduce, broadcast or reduce on a tree of `depth` levels below its root with `num_inner` ranks that have
+/// children (the root among them).
+CostSummary rooted_tree_cost(Collective collective, int num_ranks, int depth, int num_inner);
+
+}  // namespace ringtree

@@ -1,0 +1,78 @@
+// tree: the textbook's binary tree in heap order over the ranks counted from the root: the children of v are 2v+1 and
+// 2v+2. Sums climb, the result comes down; both stream, so a long vector takes the time of its slowest link and not of
+// all levels.
+//
+//   n = 7, root 0          0            up: each rank adds its children's sums to its own and sends that on
+//                        ┌─┴─┐          down: each rank sends the result to both children (one multicast)
+//                        1   2          the root turns each slice round in one step
+//                       ┌┴┐ ┌┴┐
+//                       3 4 5 6         sum at 1: (a1 + s3) + s4
+//
+//                  steps   hops          sent by an inner rank    written by it
+//   all_reduce     2       2⌊log₂ n⌋     2S                       3S
+//   broadcast      1       ⌊log₂ n⌋      S                        2S
+//   reduce         1       ⌊log₂ n⌋      S                        S
+//   reduce_scatter, all_gather: see tree_blocks.cpp
+// Leaves, half of all ranks, send S only: that is what double_tree mends.
+// Source: textbook; pipelined binary trees are analysed in P. Sanders, J. Speck, J. L. Träff, "Two-tree algorithms for
+// full bandwidth broadcast, reduction and scan", Parallel Computing 35(12), 2009, section 2.
+#include "core/algorithms/builtin.h"
+#include "core/algorithms/rooted_tree.h"
+#include "core/algorithms/tree_blocks.h"
+
+namespace ringtree {
+namespace {
+
+TreeNode heap_node(const ProgramBuilder& b) {
+  const int n = b.num_ranks(), root = b.root(), v = around(b.rank(), -root, n);
+  TreeNode node;
+  if (v > 0) node.parent = around((v - 1) / 2, root, n);
+  for (int child : {2 * v + 1, 2 * v + 2})
+    if (child < n) node.children.push_back(around(child, root, n));
+  return node;
+}
+
+void generate(ProgramBuilder& b, Collective collective) {
+  switch (collective) {
+    case Collective::all_reduce:
+      add_all_reduce(b, heap_node(b));
+      break;
+    case Collective::reduce_scatter:
+      add_tree_reduce_scatter(b);
+      break;
+    case Collective::all_gather:
+      add_tree_all_gather(b);
+      break;
+    case Collective::broadcast:
+      add_broadcast(b, heap_node(b));
+      break;
+    case Collective::reduce:
+      add_reduce(b, heap_node(b));
+      break;
+  }
+}
+
+Schedule make(Collective collective, int num_ranks, int root) {
+  const bool blocks = has_blocks(collective);
+  return schedule_or_copy("tree", collective, num_ranks, root, blocks ? num_ranks : 1,
+                          blocks ? tree_blocks_widest(collective, num_ranks) : 1,
+                          [collective](ProgramBuilder& b) { generate(b, collective); });
+}
+
+CostSummary cost(Collective collective, int num_ranks) {
+  if (has_blocks(collective)) return tree_blocks_cost(collective, num_ranks);
+  return rooted_tree_cost(collective, num_ranks, floor_log2(num_ranks), num_ranks / 2);
+}
+
+}  // namespace
+
+Algorithm tree_algorithm() {
+  return {"tree",
+          "binary tree in heap order, streaming; blocks by aggregated binomial trees",
+          "textbook; Sanders, Speck & Traeff 2009; Bruck et al. 1997",
+          {std::begin(kCollectives), std::end(kCollectives)},
+          make,
+          cost};
+}
+
+}  // namespace ringtree

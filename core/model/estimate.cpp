@@ -1,0 +1,96 @@
+// See estimate.h.
+#include "core/model/estimate.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <thread>
+
+#include "core/base/error.h"
+#include "core/model/recurrence.h"
+#include "core/schedule/layout.h"
+
+namespace ringtree {
+namespace {
+
+std::string time_text(double seconds) {
+  char text[32];
+  if (seconds < 1e-3) {
+    std::snprintf(text, sizeof text, "%.3g us", seconds * 1e6);
+  } else if (seconds < 1) {
+    std::snprintf(text, sizeof text, "%.3g ms", seconds * 1e3);
+  } else {
+    std::snprintf(text, sizeof text, "%.3g s", seconds);
+  }
+  return text;
+}
+
+Choice pick(const std::string& model, const std::vector<std::string>& names, std::vector<double> seconds,
+            const std::string& where) {
+  if (names.empty()) throw UsageError("there is no algorithm to choose from");
+  Choice choice;
+  choice.index = static_cast<int>(std::min_element(seconds.begin(), seconds.end()) - seconds.begin());
+  choice.reason = model + ": ";
+  for (size_t i = 0; i < names.size(); ++i)
+    choice.reason += (i == 0 ? "" : ", ") + names[i] + " " + time_text(seconds[i]);
+  choice.reason += " (" + where + ")";
+  choice.seconds = std::move(seconds);
+  return choice;
+}
+
+std::string count_text(size_t number, const char* what) {
+  return std::to_string(number) + " " + what + (number == 1 ? "" : "s");
+}
+
+}  // namespace
+
+Machine default_machine() {
+  Machine machine;
+  // Source: two threads passing a counter back and forth, half a round trip, and memcpy of 64 KB pieces between a 128
+  // MB buffer and a ring of eight slots; g++ 12, 2026-11-20, a virtual machine with 2 cores (AMD EPYC) that other work
+  // shared. alpha, a core each, spinning: 0.05 us at best, medians 0.8 us and above under that other work; 0.25 us lies
+  // between.
+  machine.alpha_s = 0.25e-6;
+  // alpha, both threads on one core, sched_yield: 1.6 to 2.2 us (futex: 3.3 to 4.7 us).
+  machine.oversubscribed_alpha_s = 1.7e-6;
+  // Copies: 7.6 to 9.6 GB/s beyond the caches (40 GB/s and more inside them, which only small sizes see).
+  machine.copy_Bps = 8e9;
+  machine.num_cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  return machine;
+}
+
+double estimate_seconds(const CostSummary& summary, int num_ranks, size_t num_bytes, const Machine& machine) {
+  const double size_bytes = static_cast<double>(num_bytes);
+  const double alpha_s = num_ranks > machine.num_cores ? machine.oversubscribed_alpha_s : machine.alpha_s;
+  const double message_bytes = summary.sent * size_bytes / std::max(1, summary.steps);
+  const Cut cut = cut_parts(static_cast<size_t>(message_bytes), 1);
+  const double slice_bytes = std::min(message_bytes, static_cast<double>(cut.slice_bytes));
+  const double work_bytes = std::max(summary.written, summary.total_written / machine.num_cores) * size_bytes;
+  const double fill_bytes = std::max(0, summary.hops - summary.steps) * slice_bytes;
+  return summary.hops * alpha_s + (fill_bytes + work_bytes) / machine.copy_Bps;
+}
+
+Choice choose(std::span<const Candidate> candidates, int num_ranks, size_t num_bytes, const Machine& machine) {
+  std::vector<std::string> names;
+  std::vector<double> seconds;
+  for (const Candidate& candidate : candidates) {
+    names.push_back(candidate.name);
+    seconds.push_back(estimate_seconds(candidate.summary, num_ranks, num_bytes, machine));
+  }
+  return pick("closed-form model", names, std::move(seconds),
+              count_text(static_cast<size_t>(num_ranks), "rank") + " on " +
+                  count_text(static_cast<size_t>(machine.num_cores), "core") + ", " + count_text(num_bytes, "byte"));
+}
+
+Choice choose_on_cluster(std::span<const Schedule> candidates, size_t count, size_t item_size, const Cluster& cluster) {
+  std::vector<std::string> names;
+  std::vector<double> seconds;
+  for (const Schedule& schedule : candidates) {
+    names.push_back(schedule.shape().name);
+    seconds.push_back(time_schedule(schedule, count, item_size, cluster).seconds);
+  }
+  return pick("sliced recurrence on an emulated cluster", names, std::move(seconds),
+              std::to_string(cluster.num_hosts) + "x" + std::to_string(cluster.ranks_per_host) + " ranks, " +
+                  count_text(count, "element") + " of " + count_text(item_size, "byte"));
+}
+
+}  // namespace ringtree

@@ -1,0 +1,61 @@
+// Which schedule is likely to be fastest, without running any: a closed form for one shared-memory host, the sliced
+// recurrence for an emulated cluster. What `auto` uses where no measured profile exists. The model knows no algorithm:
+// names come from the caller.
+//
+// The closed form. Per hop of the longest chain of messages a receiver must notice its message: hops · alpha. The
+// busiest rank writes `written` · S bytes at copy_Bps, and all ranks' bytes share num_cores cores, so moving the data
+// takes
+//     work = max(written, total_written / num_cores) · S / copy_Bps.
+// Messages stream in slices, so the busiest rank does not wait for whole messages of those before it; but the first
+// slice must come through all hops in which that rank has no part itself, of which there are hops − steps:
+//     fill = max(0, hops − steps) · slice / copy_Bps,   slice = a step's share cut as in cut_parts().
+// T = hops · alpha + fill + work. A ring (hops < steps) has no fill: its chain *is* the busiest rank's work. A chain
+// (2 steps, 2(n−1) hops) has 2(n−2) slices of it. Left out: caches, contention, and reading: CostSummary
+// counts what is written, so a schedule that folds many operands at once, and reads all of them, looks better than it
+// is. It ranks schedules; it does not replace measuring.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/model/cluster.h"
+#include "core/schedule/cost_summary.h"
+
+namespace ringtree {
+
+struct Machine {
+  double alpha_s = 0;  // from a message's last store until its reader, on a core of its own, acts on it
+  double oversubscribed_alpha_s =
+      0;                // the same where ranks share cores, so that the scheduler must switch to the reader
+  double copy_Bps = 1;  // bytes per second that one core writes when it copies or reduces slices
+  int num_cores = 1;
+};
+
+/// Constants of the machine class that the project is developed on (values, source and date in estimate.cpp), with this
+/// process's number of cores. Where ranks may see different numbers of cores the caller must agree on one.
+Machine default_machine();
+
+/// Seconds by the closed form for a collective on `num_bytes` bytes (S above: the whole vector, as in CostSummary).
+double estimate_seconds(const CostSummary& summary, int num_ranks, size_t num_bytes, const Machine& machine);
+
+struct Candidate {
+  std::string name;
+  CostSummary summary;
+};
+
+struct Choice {
+  int index = 0;       // of the fastest candidate; the first of equals
+  std::string reason;  // one line: "closed-form model: ring 1.2 ms, tree 1.9 ms (4 ranks on 2 cores, 1048576 bytes)"
+  std::vector<double> seconds;  // of each candidate
+};
+
+/// Throws UsageError if there is no candidate.
+Choice choose(std::span<const Candidate> candidates, int num_ranks, size_t num_bytes, const Machine& machine);
+
+/// For an emulated cluster: time_schedule() of each candidate at just this size, because a closed form of the shares of
+/// each network card would need the placement. Costs milliseconds to tens of milliseconds: decide once a size.
+Choice choose_on_cluster(std::span<const Schedule> candidates, size_t count, size_t item_size, const Cluster& cluster);
+
+}  // namespace ringtree

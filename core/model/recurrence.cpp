@@ -1,0 +1,212 @@
+// The recurrence as a discrete-event run: see recurrence.h for its rules. A lane's next slice enters the queue once all
+// that it waits for has a known time, so its own time is final then; taking the earliest first hands each network card
+// its transmissions in order of time.
+#include "core/model/recurrence.h"
+
+#include <algorithm>
+#include <functional>
+#include <queue>
+
+#include "core/base/error.h"
+#include "core/model/wiring.h"
+#include "core/schedule/layout.h"
+
+namespace ringtree {
+namespace {
+
+struct LinkState {
+  int64_t num_sent = 0, num_received = 0;
+  double arrival[kSlots] = {};  // of the message in each slot
+  double freed[kSlots] = {};    // when the slot's last message was read
+};
+
+struct LaneState {
+  double clock = 0;
+  size_t pass = 0, at = 0, slice = 0;          // next slice to do: of step wiring.lanes[..].steps[at]
+  size_t step_bytes = 0, num_step_slices = 0;  // of that step in that pass
+  bool queued = false;
+};
+
+struct Event {
+  double at;
+  int lane;  // lanes are numbered rank by rank, so this breaks ties by rank, then lane
+  bool operator>(const Event& other) const { return at != other.at ? at > other.at : lane > other.lane; }
+};
+
+class Recurrence {
+ public:
+  Recurrence(const Schedule& schedule, size_t count, size_t item_size, const Cluster& cluster)
+      : shape_(schedule.shape()),
+        cluster_(cluster),
+        wiring_(schedule),
+        cut_(cut_parts(Layout(shape_, count).longest_chunk() * item_size, shape_.widest)),
+        links_(wiring_.links.size()),
+        lanes_(wiring_.lanes.size()),
+        done_(wiring_.steps.size()),
+        card_free_(static_cast<size_t>(cluster.num_hosts), 0.0) {
+    const Layout layout(shape_, count);
+    for (int chunk = 0; chunk < shape_.num_chunks; ++chunk)
+      chunk_bytes_.push_back(layout.part(chunk, 0, 1).length * item_size);
+    timing_.rank_seconds.resize(static_cast<size_t>(shape_.num_ranks), 0.0);
+  }
+
+  Timing run() {
+    for (size_t lane = 0; lane < lanes_.size(); ++lane) {
+      begin_step(static_cast<int>(lane));
+      enqueue_if_ready(static_cast<int>(lane));
+    }
+    while (!queue_.empty()) {
+      const Event event = queue_.top();
+      queue_.pop();
+      do_slice(event.lane, event.at);
+    }
+    for (size_t i = 0; i < lanes_.size(); ++i) {
+      if (!finished(lanes_[i]))
+        throw UsageError(shape_.name + " cannot be timed: rank " + std::to_string(wiring_.lanes[i].rank) + ", lane " +
+                         std::to_string(wiring_.lanes[i].number) + " waits for ever; verify the schedule to learn why");
+      double& rank_seconds = timing_.rank_seconds[wiring_.lanes[i].rank];
+      rank_seconds = std::max(rank_seconds, lanes_[i].clock);
+    }
+    for (double seconds : timing_.rank_seconds) timing_.seconds = std::max(timing_.seconds, seconds);
+    return timing_;
+  }
+
+ private:
+  bool finished(const LaneState& lane) const { return lane.pass >= cut_.num_passes; }
+
+  size_t bytes_in_pass(const WiredStep& step, size_t pass) const {
+    size_t bytes = 0;
+    for (int i = 0; i < step.chunks.count; ++i) {
+      const size_t chunk = chunk_bytes_[step.chunks.id(i, shape_.num_chunks)], begin = pass * cut_.pass_bytes;
+      if (chunk > begin) bytes += std::min(cut_.pass_bytes, chunk - begin);
+    }
+    return bytes;
+  }
+
+  void begin_step(int lane_index) {
+    LaneState& lane = lanes_[lane_index];
+    const WiredStep& step = wiring_.steps[wiring_.lanes[lane_index].steps[lane.at]];
+    lane.slice = 0;
+    lane.step_bytes = bytes_in_pass(step, lane.pass);
+    lane.num_step_slices = num_slices(lane.step_bytes, cut_.slice_bytes);
+  }
+
+  void enqueue_if_ready(int lane_index) {
+    LaneState& lane = lanes_[lane_index];
+    if (lane.queued || finished(lane)) return;
+    const WiredStep& step = wiring_.steps[wiring_.lanes[lane_index].steps[lane.at]];
+    double at = lane.clock;
+    for (int id : step.recv_links) {
+      const LinkState& link = links_[id];
+      if (link.num_sent == link.num_received) return;
+      at = std::max(at, link.arrival[link.num_received % kSlots]);
+    }
+    for (int id : step.send_links) {
+      const LinkState& link = links_[id];
+      if (link.num_sent - link.num_received >= kSlots) return;
+      if (link.num_sent >= kSlots) at = std::max(at, link.freed[link.num_sent % kSlots]);
+    }
+    for (const WiredDependency& dependency : step.waits_for)
+      if (!add_done_time(dependency, lane, at)) return;
+    lane.queued = true;
+    queue_.push({at, lane_index});
+  }
+
+  /// Raises `at` to the time at which the dependency is met; false if that is not known yet.
+  bool add_done_time(const WiredDependency& dependency, const LaneState& lane, double& at) const {
+    if (dependency.previous_pass && lane.pass == 0) return true;
+    const size_t pass = lane.pass - (dependency.previous_pass ? 1 : 0);
+    const std::vector<std::vector<double>>& passes = done_[dependency.step];
+    if (passes.size() <= pass) return false;
+    const size_t last = num_slices(bytes_in_pass(wiring_.steps[dependency.step], pass), cut_.slice_bytes) - 1;
+    const size_t slice = dependency.by_slice ? std::min(lane.slice, last) : last;
+    if (passes[pass].size() <= slice) return false;
+    at = std::max(at, passes[pass][slice]);
+    return true;
+  }
+
+  void do_slice(int lane_index, double at) {
+    LaneState& lane = lanes_[lane_index];
+    const int step_index = wiring_.lanes[lane_index].steps[lane.at];
+    const WiredStep& step = wiring_.steps[step_index];
+    for (int id : step.recv_links) {
+      LinkState& link = links_[id];
+      link.freed[link.num_received++ % kSlots] = at;
+      ++timing_.num_messages;
+    }
+    const size_t begin = lane.slice * cut_.slice_bytes;
+    for (int id : step.send_links) {
+      LinkState& link = links_[id];
+      link.arrival[link.num_sent++ % kSlots] =
+          transmit(wiring_.links[id], std::min(cut_.slice_bytes, lane.step_bytes - begin), at);
+    }
+    if (!step.dependent_lanes.empty()) {
+      done_[step_index].resize(lane.pass + 1);
+      done_[step_index][lane.pass].push_back(at);
+    }
+    lane.clock = at;
+    lane.queued = false;
+    advance(lane_index);
+    enqueue_if_ready(lane_index);
+    for (int id : step.recv_links) wake(wiring_.links[id].sender);
+    for (int id : step.send_links) wake(wiring_.links[id].receiver);
+    for (int dependent : step.dependent_lanes) enqueue_if_ready(dependent);
+  }
+
+  void wake(int lane_index) {
+    if (lane_index >= 0) enqueue_if_ready(lane_index);
+  }
+
+  void advance(int lane_index) {
+    LaneState& lane = lanes_[lane_index];
+    if (++lane.slice < lane.num_step_slices) return;
+    if (++lane.at == wiring_.lanes[lane_index].steps.size()) lane.at = 0, ++lane.pass;
+    if (!finished(lane)) begin_step(lane_index);
+  }
+
+  /// When a message of `bytes` sent at `at` arrives.
+  double transmit(const WiredLink& link, size_t bytes, double at) {
+    const int host = cluster_.host_of(link.src_rank);
+    if (cluster_.host_of(link.dst_rank) == host) return at;
+    double& card = card_free_[host];
+    card = std::max(at, card) + static_cast<double>(bytes) / cluster_.beta_Bps;
+    ++timing_.num_transmissions;
+    timing_.network_bytes += static_cast<int64_t>(bytes);
+    return card + cluster_.alpha_s;
+  }
+
+  const ScheduleShape& shape_;
+  const Cluster cluster_;
+  const Wiring wiring_;
+  const Cut cut_;
+  std::vector<size_t> chunk_bytes_;
+  std::vector<LinkState> links_;
+  std::vector<LaneState> lanes_;
+  std::vector<std::vector<std::vector<double>>> done_;  // step, pass, slice; only of steps that others depend on
+  std::vector<double> card_free_;                       // by host
+  std::priority_queue<Event, std::vector<Event>, std::greater<>> queue_;
+  Timing timing_;
+};
+
+void check(const Schedule& schedule, size_t item_size, const Cluster& cluster) {
+  const int num_ranks = schedule.shape().num_ranks;
+  if (item_size == 0) throw UsageError("an element has at least one byte");
+  if (cluster.num_hosts < 1 || cluster.ranks_per_host < 1)
+    throw UsageError("a cluster needs at least one host and one rank a host, not " + std::to_string(cluster.num_hosts) +
+                     "x" + std::to_string(cluster.ranks_per_host));
+  if (cluster.num_ranks() < num_ranks)
+    throw UsageError("a cluster of " + std::to_string(cluster.num_hosts) + "x" +
+                     std::to_string(cluster.ranks_per_host) + " has no room for " + std::to_string(num_ranks) +
+                     " ranks");
+  if (!(cluster.alpha_s >= 0) || !(cluster.beta_Bps > 0))
+    throw UsageError("links between hosts need alpha >= 0 seconds and beta > 0 bytes per second");
+}
+
+}  // namespace
+
+Timing time_schedule(const Schedule& schedule, size_t count, size_t item_size, const Cluster& cluster) {
+  check(schedule, item_size, cluster);
+  return Recurrence(schedule, count, item_size, cluster).run();
+}
+
+}  // namespace ringtree

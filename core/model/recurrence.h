@@ -1,0 +1,40 @@
+// The sliced recurrence: how long a schedule takes on a Cluster, message by message, by rules simple enough to emulate
+// in real time (core/transport/shaped) and to compute by hand. Nothing but the links between hosts takes time: no
+// copying, no reducing, no scheduler. A data-driven schedule has no global clock; each lane has its own.
+//
+// Data is cut as the engine cuts it (core/schedule/layout.h: one channel, kSlots slots of kSlotBytes); a lane handles
+// pass after pass, step after step, slice after slice. Passes run freely: a lane starts its next pass at once.
+//   - A slice is done at v = the latest of: its lane's clock; the arrival of its message on each incoming link; the
+//   time
+//     at which the slot that it sends into was freed (message m takes the slot of message m - kSlots, freed when all
+//     its readers have read it); the done times of what it depends on (that slice where the dependency is by slice,
+//     else the whole step). Then the lane's clock is v and the incoming slots are freed at v.
+//   - A message sent at v arrives on the same host at v. To each reader on another host it is transmitted separately
+//     through the one network card of the sending host: from max(v, card free) for bytes / beta; it arrives alpha
+//     later. A card takes transmissions in order of v; those ready at the same v by rank, then lane.
+// All ranks start at 0. A rank has finished when the last of its lanes has.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "core/model/cluster.h"
+#include "core/schedule/schedule.h"
+
+namespace ringtree {
+
+struct Timing {
+  double seconds = 0;                // until the last rank has finished
+  std::vector<double> rank_seconds;  // when each rank has finished
+  int64_t num_messages = 0;          // slices that were received; a multicast counts once a reader
+  int64_t num_transmissions = 0;     // those of them that went between hosts
+  int64_t network_bytes = 0;         // in those
+};
+
+/// `count` elements as in Layout, of `item_size` bytes. Time grows with messages (some ten million a second) and so
+/// does memory, but only for steps that other lanes depend on. Throws UsageError if the cluster has fewer ranks than
+/// the schedule or impossible links, or if the schedule's messages cannot all be delivered (the verifier says why).
+Timing time_schedule(const Schedule& schedule, size_t count, size_t item_size, const Cluster& cluster);
+
+}  // namespace ringtree

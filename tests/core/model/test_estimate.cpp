@@ -1,0 +1,114 @@
+// The closed form on cases worked out by hand, its monotony, and what choose() says.
+#include <gtest/gtest.h>
+
+#include "core/base/error.h"
+#include "core/model/estimate.h"
+#include "core/model/recurrence.h"
+#include "core/schedule/layout.h"
+#include "tests/core/model/schedules.h"
+
+namespace ringtree {
+namespace {
+
+constexpr double kTiny = 1e-15;
+
+Machine machine_of(int num_cores) {
+  Machine machine;
+  machine.alpha_s = 1e-6;
+  machine.oversubscribed_alpha_s = 10e-6;
+  machine.copy_Bps = 1e9;
+  machine.num_cores = num_cores;
+  return machine;
+}
+
+/// steps, hops, sent, written, total_written of a ring and of a chain of four ranks, each share of S.
+CostSummary ring_of_four() { return {7, 6, 1.5, 2.5, 10}; }
+CostSummary chain_of_four() { return {2, 6, 2, 3, 9}; }
+
+TEST(Estimate, RingByHand) {
+  // 6 hops of 1 us, and the busiest rank writes 2.5 MB at 1 GB/s; no fill, as it has a step for every hop.
+  EXPECT_NEAR(estimate_seconds(ring_of_four(), 4, 1'000'000, machine_of(4)), 6e-6 + 2.5e-3, kTiny);
+}
+
+TEST(Estimate, FewCoresShareTheWorkAndPayForSwitching) {
+  // On two cores 10 MB must be written by two, and a hop costs a switch.
+  EXPECT_NEAR(estimate_seconds(ring_of_four(), 4, 1'000'000, machine_of(2)), 60e-6 + 5e-3, kTiny);
+}
+
+TEST(Estimate, ChainByHandHasFillForHopsOfOtherRanks) {
+  // 6 hops, 2 of them in steps of its own: 4 slices of fill. 4 MB are sent in 2 steps: messages of 4 MB in 64 KB
+  // slices.
+  const double fill = 4 * static_cast<double>(kSlotBytes) / 1e9;
+  EXPECT_NEAR(estimate_seconds(chain_of_four(), 4, 4'000'000, machine_of(4)), 6e-6 + fill + 12e-3, kTiny);
+  // 100 bytes are one slice of 100 bytes.
+  EXPECT_NEAR(estimate_seconds(chain_of_four(), 4, 100, machine_of(4)), 6e-6 + 4 * 100 / 1e9 + 300 / 1e9, kTiny);
+}
+
+TEST(Estimate, NoBytesStillCostHops) {
+  EXPECT_NEAR(estimate_seconds(ring_of_four(), 4, 0, machine_of(4)), 6e-6, kTiny);
+  EXPECT_EQ(estimate_seconds({}, 1, 0, machine_of(1)), 0);
+}
+
+TEST(Estimate, GrowsWithSizeHopsAndRanksPerCore) {
+  for (const CostSummary& summary : {ring_of_four(), chain_of_four()}) {
+    double before = -1;
+    for (size_t bytes = 1; bytes < (size_t{1} << 32); bytes = bytes * 3 / 2 + 1) {
+      const double seconds = estimate_seconds(summary, 4, bytes, machine_of(4));
+      EXPECT_GT(seconds, before) << bytes;
+      EXPECT_GE(estimate_seconds(summary, 4, bytes, machine_of(3)), seconds);
+      CostSummary longer = summary;
+      ++longer.hops;
+      EXPECT_GT(estimate_seconds(longer, 4, bytes, machine_of(4)), seconds);
+      before = seconds;
+    }
+  }
+}
+
+TEST(Estimate, DefaultMachineIsPlausible) {
+  const Machine machine = default_machine();
+  EXPECT_GE(machine.num_cores, 1);
+  EXPECT_GT(machine.oversubscribed_alpha_s, machine.alpha_s);
+  EXPECT_GT(machine.alpha_s, 0);
+  EXPECT_GT(machine.copy_Bps, 1e8);
+}
+
+TEST(Choose, TakesTheFastestAndSaysWhy) {
+  const std::vector<Candidate> candidates = {{"long", {7, 60, 1.5, 2.5, 10}}, {"heavy", {2, 4, 2, 30, 100}}};
+  const Choice large = choose(candidates, 4, 1'000'000, machine_of(4));
+  EXPECT_EQ(large.index, 0);
+  EXPECT_EQ(large.seconds.size(), 2u);
+  EXPECT_LT(large.seconds[0], large.seconds[1]);
+  // long: 60 us of hops, 53 slices of 53,632 bytes (a quarter of 214,285, to the next 64) and 2.5 MB.
+  // heavy: 4 us, 2 slices of kSlotBytes and 30 MB.
+  EXPECT_EQ(large.reason, "closed-form model: long 5.4 ms, heavy 30.1 ms (4 ranks on 4 cores, 1000000 bytes)");
+  const Choice small = choose(candidates, 4, 1, machine_of(1));
+  EXPECT_EQ(small.index, 1);
+  EXPECT_NE(small.reason.find("(4 ranks on 1 core, 1 byte)"), std::string::npos) << small.reason;
+}
+
+TEST(Choose, TheFirstOfEqualsWins) {
+  const std::vector<Candidate> candidates = {{"a", ring_of_four()}, {"b", ring_of_four()}};
+  EXPECT_EQ(choose(candidates, 4, 100, machine_of(4)).index, 0);
+}
+
+TEST(Choose, NothingToChooseFromIsAnError) {
+  EXPECT_THROW(choose({}, 4, 100, machine_of(4)), UsageError);
+  EXPECT_THROW(choose_on_cluster({}, 4, 100, {}), UsageError);
+}
+
+TEST(Choose, OnAClusterByTheRecurrence) {
+  // A star that multicasts to 3 other hosts sends 3 times through one card; a chain sends once a card but hops 3 times.
+  const std::vector<Schedule> candidates = {testing::broadcast_along({-1, 0, 0, 0}),
+                                            testing::broadcast_along({-1, 0, 1, 2})};
+  const Cluster cluster{4, 1, 1e-3, 1e8};
+  const Choice small = choose_on_cluster(candidates, 1000, 4, cluster);
+  EXPECT_EQ(small.index, 0);
+  EXPECT_NE(small.reason.find("(4x1 ranks, 1000 elements of 4 bytes)"), std::string::npos) << small.reason;
+  const Choice large = choose_on_cluster(candidates, 10'000'000, 4, cluster);
+  EXPECT_EQ(large.index, 1);
+  for (size_t i = 0; i < candidates.size(); ++i)
+    EXPECT_EQ(large.seconds[i], time_schedule(candidates[i], 10'000'000, 4, cluster).seconds);
+}
+
+}  // namespace
+}  // namespace ringtree
