@@ -89,7 +89,7 @@ class Schedule:
         return self._core.layout(count)
 
     def cost(self) -> _core.CostSummary:
-        """Steps, hops and shares of the data that the ranks send and write, counted in the schedule."""
+        """Steps, hops and shares of the data that the ranks send, read and write, counted in the schedule."""
         return _core.measure_cost(self._core)
 
     def verified(self) -> _core.OwnSchedule:

@@ -6,10 +6,10 @@
 //
 // With a root other than 0 the chain is root, root+1, …, root-1. Its broadcast is the same as ring's.
 //
-//                  steps   hops     sent by an inner rank
-//   all_reduce     2       2(n-1)   2S (the root and the far end: S)
-//   broadcast, reduce
-//                  1       n-1      S
+//                  steps   hops     sent by an inner rank              written   read
+//   all_reduce     2       2(n-1)   2S (the root and the far end: S)   3S        3S
+//   broadcast      1       n-1      S                                  2S        S
+//   reduce         1       n-1      S                                  S         2S
 // Source: J. Pjesivac-Grbovic et al., "Performance analysis of MPI collective operations", Cluster Computing 10(2),
 // 2007 (there: pipeline).
 #include "core/algorithms/builtin.h"
@@ -39,7 +39,7 @@ Schedule make(Collective collective, int num_ranks, int root) {
 }
 
 CostSummary cost(Collective collective, int num_ranks) {
-  return rooted_tree_cost(collective, num_ranks, num_ranks - 1, num_ranks - 1);
+  return rooted_tree_cost(collective, num_ranks, chain_form(num_ranks));
 }
 
 }  // namespace

@@ -12,7 +12,7 @@
 // same leaves; there the second tree is the first shifted by one rank. Subtrees are runs of ranks, so folding in rank
 // order makes the first half's sum a sum in rank order.
 //
-// Steps: 4 (two a tree) in 4 lanes. Hops: 2⌈log₂ n⌉. Sent: 3/2 S by the busiest rank, written: 5/2 S.
+// Steps: 4 (two a tree) in 4 lanes. Hops: 2⌈log₂ n⌉. By the busiest rank 3/2 S are sent, 5/2 S written, 3 S read.
 // Source: P. Sanders, J. Speck, J. L. Träff, "Two-tree algorithms for full bandwidth broadcast, reduction and scan",
 // Parallel Computing 35(12), 2009; this numbering of the trees is NCCL's (since 2.4).
 #include <algorithm>
@@ -71,9 +71,20 @@ CostSummary cost(Collective, int num_ranks) {
   if (num_ranks == 1) return kCopyCost;
   const int hops = 2 * ceil_log2(num_ranks), num_inner = (num_ranks + 1) / 2;  // of each tree: the even nodes
   const double n = num_ranks, inner = num_inner;
-  const double total = n + (n - 1) + inner;
-  if (num_ranks == 2) return {3, hops, 1, 2, total};  // each rank is a root and a leaf
-  return {4, hops, 1.5, 2.5, total};
+  CostSummary cost{.steps = 4,
+                   .hops = hops,
+                   .sent = 1.5,
+                   .written = 2.5,
+                   // a leaf of one tree, 2/2, and an inner rank of the other with two children, 4/2 (with one: 3/2)
+                   .read = num_ranks == 3 ? 2.5 : 3,
+                   .total_written = n + (n - 1) + inner,
+                   .total_read = n + 2 * (n - 1)};
+  if (num_ranks == 2) {  // each rank is a root and a leaf
+    cost.steps = 3;
+    cost.sent = 1;
+    cost.written = cost.read = 2;
+  }
+  return cost;
 }
 
 }  // namespace

@@ -14,8 +14,9 @@
 // kShared) and a half that is passed on.
 //
 // With P = 2^⌊log₂ n⌋, K = log₂ P, E = n - P: steps 4K-1 (but 4 if n = 3); hops 2K, + 2 if E > 0; sent 2(P-1)/P · S,
-// and S/2 more by ranks with an extra; stored 2(P-1)/P · S. Source: R. Rabenseifner, "Optimization of collective
-// reduction operations", ICCS 2004; vector halving with distance doubling as in Thakur, Rabenseifner, Gropp 2005.
+// and S/2 more by ranks with an extra; stored 2(P-1)/P · S; read (5P-6)/P · S, + S by ranks with an extra. Source: R.
+// Rabenseifner, "Optimization of collective reduction operations", ICCS 2004; vector halving with distance doubling as
+// in Thakur, Rabenseifner, Gropp 2005.
 #include <algorithm>
 
 #include "core/algorithms/builtin.h"
@@ -113,8 +114,17 @@ CostSummary cost(Collective, int num_ranks) {
   const int rounds = cube.dimensions;
   const bool folds = cube.extras > 0;
   const double p = cube.corners, share = 2 * (p - 1) / p, passed_on = folds ? 0.5 : 0;
-  return {folds ? std::max(4 * rounds - 1, 4) : 4 * rounds - 1, 2 * rounds + (folds ? 2 : 0), share + passed_on,
-          2 * share + passed_on, p * 2 * share + 2.5 * cube.extras};
+  // Halving reads 3(P-1)/P: what is given and both operands of what is kept. Doubling sends (P-2)/P out of the output,
+  // as its first message leaves with the last fold, and takes (P-1)/P. An extra's vector is one more operand of both
+  // halves of the first round.
+  const double corner_reads = (5 * p - 6) / p;
+  return {.steps = folds ? std::max(4 * rounds - 1, 4) : 4 * rounds - 1,
+          .hops = 2 * rounds + (folds ? 2 : 0),
+          .sent = share + passed_on,
+          .written = 2 * share + passed_on,
+          .read = corner_reads + (folds ? 1 : 0),
+          .total_written = p * 2 * share + 2.5 * cube.extras,
+          .total_read = p * corner_reads + 3 * cube.extras};
 }
 
 }  // namespace

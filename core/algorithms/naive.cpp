@@ -6,7 +6,8 @@
 //              2 ─┼─> 0 (sums) ──┼─> 2        peer after peer, in rank order
 //              3 ─┘              └─> 3
 //
-// Steps: 2(n-1) at rank 0, 2 elsewhere. Sent: (n-1)·S by rank 0, S by the others. Expression: ((a0 + a1) + a2) + a3.
+// Steps: 2(n-1) at rank 0, 2 elsewhere. Sent: (n-1)·S by rank 0, S by the others. Rank 0 writes 2(n-1)·S and reads
+// 3(n-1)·S; each of the others writes and reads 2S. Expression: ((a0 + a1) + a2) + a3.
 // Source: the linear algorithms against which E. Chan, M. Heimlich, A. Purkayastha, R. van de Geijn, "Collective
 // communication: theory, practice, and experience", Concurrency and Computation 19 (2007), set better ones.
 #include "core/algorithms/builtin.h"
@@ -33,7 +34,13 @@ Schedule make(Collective collective, int num_ranks, int root) {
 CostSummary cost(Collective, int num_ranks) {
   if (num_ranks == 1) return kCopyCost;
   const double peers = num_ranks - 1;
-  return {2 * (num_ranks - 1), 2, peers, 2 * peers, 4 * peers};
+  return {.steps = 2 * (num_ranks - 1),
+          .hops = 2,
+          .sent = peers,
+          .written = 2 * peers,
+          .read = 3 * peers,
+          .total_written = 4 * peers,
+          .total_read = 5 * peers};
 }
 
 }  // namespace

@@ -1,11 +1,12 @@
 // one_shot: all_reduce in one hop. Each rank shows its whole input to all others (a multicast: one slot that all read),
 // and each adds up everything by itself, in rank order, so that all get the same bits. For the smallest vectors, where
-// hops are all that counts; each rank reads n·S.
+// hops are all that counts.
 //
 //   n = 4, rank 1    lane 0: send a1 to 0, 2, 3
 //                    lane 1: fold a0 (from 0), a1 (own), a2, a3 (from 2, 3) into the output
 //
-// Steps: 2, in 2 lanes so that slice i is folded while slice i + 1 leaves. Hops: 1. Sent: S, written: 2S.
+// Steps: 2, in 2 lanes so that slice i is folded while slice i + 1 leaves. Hops: 1. Sent: S, written: 2S,
+// read: (n+1)·S, its own input twice.
 // Source: the one-shot all-reduce of vLLM (csrc/custom_all_reduce.cuh) and TensorRT-LLM, 2023.
 #include "core/algorithms/builtin.h"
 #include "core/algorithms/steps.h"
@@ -27,7 +28,9 @@ Schedule make(Collective collective, int num_ranks, int root) {
 
 CostSummary cost(Collective, int num_ranks) {
   if (num_ranks == 1) return kCopyCost;
-  return {2, 1, 1, 2, 2.0 * num_ranks};
+  const double n = num_ranks;
+  return {
+      .steps = 2, .hops = 1, .sent = 1, .written = 2, .read = n + 1, .total_written = n * 2, .total_read = n * (n + 1)};
 }
 
 }  // namespace

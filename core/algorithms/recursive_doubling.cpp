@@ -8,8 +8,9 @@
 // What a round makes is sent to the next partner in the same step. Ranks beyond the power of two: see hypercube.h.
 //
 // With K = ⌊log₂ n⌋ and E = n - 2^K: steps K+1; hops K, + 1 if E > 0, + 1 if 2E > 2^K; sent K·S, + S by ranks with an
-// extra; as much is stored. Source: R. Thakur, R. Rabenseifner, W. Gropp, "Optimization of collective communication
-// operations in MPICH", International Journal of High Performance Computing Applications 19(1), 2005.
+// extra; as much is stored; read (2K+1)·S, + S by ranks with an extra. Source: R. Thakur, R. Rabenseifner, W. Gropp,
+// "Optimization of collective communication operations in MPICH", International Journal of High Performance Computing
+// Applications 19(1), 2005.
 #include "core/algorithms/builtin.h"
 #include "core/algorithms/hypercube.h"
 
@@ -51,7 +52,16 @@ CostSummary cost(Collective, int num_ranks) {
   // if more than half of the corners have one do two opposite ones.
   const int hops = rounds + folds + (2 * cube.extras > cube.corners ? 1 : 0);
   const double busiest = rounds + folds;  // sends, and as many stores
-  return {rounds + 1, hops, busiest, 2 * busiest, 2.0 * rounds * cube.corners + 4.0 * cube.extras};
+  // A corner reads its input for the first message, or two operands with an extra's, then two operands a round. An
+  // extra sends, stores and reads what it sends and what it receives.
+  const double p = cube.corners, corner_reads = 2 * rounds + 1;
+  return {.steps = rounds + 1,
+          .hops = hops,
+          .sent = busiest,
+          .written = 2 * busiest,
+          .read = corner_reads + folds,
+          .total_written = 2 * rounds * p + 4 * cube.extras,
+          .total_read = corner_reads * p + 3 * cube.extras};
 }
 
 }  // namespace

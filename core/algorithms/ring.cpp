@@ -10,12 +10,12 @@
 // Chunk c starts at rank c+1, so its sum is ((a[c+1] + a[c+2]) + …) + a[c], the same for all since it is made once.
 // broadcast and reduce are one streaming vector that follows the ring from the root, or up to it, as in NCCL.
 //
-//                  steps   hops     sent by each rank
-//   all_reduce     2n-1    2(n-1)   2(n-1)/n · S, the least possible without multicast
-//   reduce_scatter, all_gather
-//                  n       n-1      (n-1)/n · S
-//   broadcast, reduce
-//                  1       n-1      S (but the last)
+//                  steps   hops     sent by each rank                                   written        read
+//   all_reduce     2n-1    2(n-1)   2(n-1)/n · S, the least possible without multicast  (3n-2)/n · S   (3n-2)/n · S
+//   reduce_scatter n       n-1      (n-1)/n · S                                         S              (2n-1)/n · S
+//   all_gather     n       n-1      (n-1)/n · S                                         (2n-1)/n · S   S
+//   broadcast      1       n-1      S (but the last)                                    2S             S
+//   reduce         1       n-1      S (but the last)                                    S              2S
 // Source: P. Patarasuk, X. Yuan, "Bandwidth optimal all-reduce algorithms for clusters of workstations", Journal of
 // Parallel and Distributed Computing 69(2), 2009.
 #include "core/algorithms/builtin.h"
@@ -92,12 +92,27 @@ Schedule make(Collective collective, int num_ranks, int root) {
 
 CostSummary cost(Collective collective, int num_ranks) {
   if (num_ranks == 1) return kCopyCost;
-  if (has_root(collective)) return rooted_tree_cost(collective, num_ranks, num_ranks - 1, num_ranks - 1);
+  if (has_root(collective)) return rooted_tree_cost(collective, num_ranks, chain_form(num_ranks));
   const double n = num_ranks, share = (n - 1) / n;  // of the vector, in one trip around the ring
-  if (collective == Collective::all_reduce)
-    return {2 * num_ranks - 1, 2 * (num_ranks - 1), 2 * share, 2 * share + 1, n * (2 * share + 1)};
-  const double stored = collective == Collective::all_gather ? 1 : 1 / n;
-  return {num_ranks, num_ranks - 1, share, share + stored, n * (share + stored)};
+  CostSummary cost{.steps = num_ranks, .hops = num_ranks - 1, .sent = share};
+  // Of n steps those of a reduce-scatter read two operands, but for the first; those of an all-gather read one. An
+  // all_reduce makes the last of the one and the first of the other in one step.
+  if (collective == Collective::all_gather) {
+    cost.written = share + 1;
+    cost.read = 1;
+  } else if (collective == Collective::reduce_scatter) {
+    cost.written = share + 1 / n;
+    cost.read = 2 * share + 1 / n;
+  } else {
+    cost.steps = 2 * num_ranks - 1;
+    cost.hops = 2 * (num_ranks - 1);
+    cost.sent = 2 * share;
+    cost.written = 2 * share + 1;
+    cost.read = 3 * share + 1 / n;
+  }
+  cost.total_written = n * cost.written;
+  cost.total_read = n * cost.read;
+  return cost;
 }
 
 }  // namespace

@@ -2,6 +2,8 @@
 // tree it is.
 #include "core/algorithms/rooted_tree.h"
 
+#include <algorithm>
+
 namespace ringtree {
 
 void add_broadcast(ProgramBuilder& b, const TreeNode& node, int tag) {
@@ -44,14 +46,38 @@ int add_all_reduce(ProgramBuilder& b, const TreeNode& node, ChunkRange chunks, i
   return lane + 2;
 }
 
-CostSummary rooted_tree_cost(Collective collective, int num_ranks, int depth, int num_inner) {
+TreeForm chain_form(int num_ranks) {
+  return {
+      .depth = num_ranks - 1, .num_inner = num_ranks - 1, .root_children = 1, .inner_children = num_ranks > 2 ? 1 : 0};
+}
+
+// Up, each rank but the root writes one slot, and each reads its own operand and its children's. Down, each inner rank
+// writes one slot (a multicast), all write their output, and each reads once: the root its input, or in an all_reduce
+// nothing, as the result is at hand.
+CostSummary rooted_tree_cost(Collective collective, int num_ranks, const TreeForm& form) {
   if (num_ranks == 1) return kCopyCost;
-  const double n = num_ranks, inner = num_inner;
-  // Up, each rank but the root writes one slot. Down, each inner rank writes one (a multicast), all write their output.
-  if (collective == Collective::broadcast) return {1, depth, 1, 2, n + inner};
-  if (collective == Collective::reduce) return {1, depth, 1, 1, n};
-  const int busiest_sends = num_inner >= 2 ? 2 : 1;  // an inner rank below the root sends up and down
-  return {2, 2 * depth, double(busiest_sends), busiest_sends + 1.0, n + (n - 1) + inner};
+  const double n = num_ranks, inner = form.num_inner;
+  CostSummary cost{.steps = 1, .hops = form.depth, .sent = 1};
+  if (collective == Collective::broadcast) {
+    cost.written = 2;
+    cost.read = 1;
+    cost.total_written = n + inner;
+    cost.total_read = n;
+  } else if (collective == Collective::reduce) {
+    cost.written = 1;
+    cost.read = 1 + std::max(form.root_children, form.inner_children);
+    cost.total_written = n;
+    cost.total_read = n + (n - 1);
+  } else {
+    cost.steps = 2;
+    cost.hops = 2 * form.depth;
+    cost.sent = form.num_inner >= 2 ? 2 : 1;  // an inner rank below the root sends up and down
+    cost.written = cost.sent + 1;
+    cost.read = std::max(1 + form.root_children, 2 + form.inner_children);
+    cost.total_written = n + (n - 1) + inner;
+    cost.total_read = n + 2 * (n - 1);
+  }
+  return cost;
 }
 
 }  // namespace ringtree

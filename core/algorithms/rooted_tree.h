@@ -28,8 +28,18 @@ void add_reduce(ProgramBuilder& b, const TreeNode& node, int tag = 0);
 /// lane.
 int add_all_reduce(ProgramBuilder& b, const TreeNode& node, ChunkRange chunks = {0}, int tag = 0, int lane = 0);
 
-/// Cost of all_reduce, broadcast or reduce on a tree of `depth` levels below its root with `num_inner` ranks that have
-/// children (the root among them).
-CostSummary rooted_tree_cost(Collective collective, int num_ranks, int depth, int num_inner);
+/// What a tree's costs depend on.
+struct TreeForm {
+  int depth = 0;           // levels below the root
+  int num_inner = 0;       // ranks that have children, the root among them
+  int root_children = 0;   // of the root
+  int inner_children = 0;  // most of a rank below the root; 0 if all of them are leaves
+};
+
+/// The form in which each rank has one child.
+TreeForm chain_form(int num_ranks);
+
+/// Cost of all_reduce, broadcast or reduce.
+CostSummary rooted_tree_cost(Collective collective, int num_ranks, const TreeForm& form);
 
 }  // namespace ringtree

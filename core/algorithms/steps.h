@@ -62,7 +62,7 @@ inline Schedule schedule_or_copy(const char* name, Collective collective, int nu
 }
 
 /// What that copy costs.
-inline constexpr CostSummary kCopyCost{1, 0, 0.0, 1.0, 1.0};
+inline constexpr CostSummary kCopyCost{.steps = 1, .written = 1, .read = 1, .total_written = 1, .total_read = 1};
 
 /// ⌊log₂ n⌋ and ⌈log₂ n⌉ for n ≥ 1; 0 below.
 inline int floor_log2(int n) { return n < 1 ? 0 : std::bit_width(static_cast<unsigned>(n)) - 1; }

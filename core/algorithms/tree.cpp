@@ -8,14 +8,16 @@
 //                       ┌┴┐ ┌┴┐
 //                       3 4 5 6         sum at 1: (a1 + s3) + s4
 //
-//                  steps   hops          sent by an inner rank    written by it
-//   all_reduce     2       2⌊log₂ n⌋     2S                       3S
-//   broadcast      1       ⌊log₂ n⌋      S                        2S
-//   reduce         1       ⌊log₂ n⌋      S                        S
+//                  steps   hops          sent by an inner rank    written by it    read by it
+//   all_reduce     2       2⌊log₂ n⌋     2S                       3S               4S
+//   broadcast      1       ⌊log₂ n⌋      S                        2S               S
+//   reduce         1       ⌊log₂ n⌋      S                        S                3S
 //   reduce_scatter, all_gather: see tree_blocks.cpp
 // Leaves, half of all ranks, send S only: that is what double_tree mends.
 // Source: textbook; pipelined binary trees are analysed in P. Sanders, J. Speck, J. L. Träff, "Two-tree algorithms for
 // full bandwidth broadcast, reduction and scan", Parallel Computing 35(12), 2009, section 2.
+#include <algorithm>
+
 #include "core/algorithms/builtin.h"
 #include "core/algorithms/rooted_tree.h"
 #include "core/algorithms/tree_blocks.h"
@@ -61,7 +63,11 @@ Schedule make(Collective collective, int num_ranks, int root) {
 
 CostSummary cost(Collective collective, int num_ranks) {
   if (has_blocks(collective)) return tree_blocks_cost(collective, num_ranks);
-  return rooted_tree_cost(collective, num_ranks, floor_log2(num_ranks), num_ranks / 2);
+  return rooted_tree_cost(collective, num_ranks,
+                          {.depth = floor_log2(num_ranks),
+                           .num_inner = num_ranks / 2,
+                           .root_children = std::min(2, num_ranks - 1),
+                           .inner_children = std::clamp(num_ranks - 3, 0, 2)});  // of node 1: nodes 3 and 4
 }
 
 }  // namespace

@@ -10,9 +10,9 @@
 //   r+j. If n is no power of two, the first round is short, and in the second the blocks' own operands lie partly in
 //   scratch, partly still in the input; that round's message is cut in two there.
 //
-//                    steps                 hops     sent          written           scratch
-//   all_gather       2⌈log₂ n⌉             ⌈log₂ n⌉ (n-1)/n · S   (2n-1)/n · S      0
-//   reduce_scatter   2⌈log₂ n⌉, + 2 if cut ⌈log₂ n⌉ (n-1)/n · S   2(n-1)/n · S      up to n/2 blocks
+//                    steps                 hops     sent          written           read           scratch
+//   all_gather       2⌈log₂ n⌉             ⌈log₂ n⌉ (n-1)/n · S   (2n-1)/n · S      2(n-1)/n · S   0
+//   reduce_scatter   2⌈log₂ n⌉, + 2 if cut ⌈log₂ n⌉ (n-1)/n · S   2(n-1)/n · S      3(n-1)/n · S   up to n/2 blocks
 // Source: J. Bruck, C.-T. Ho, S. Kipnis, E. Upfal, D. Weathersby, "Efficient algorithms for all-to-all communications
 // in multiport message-passing systems", IEEE Transactions on Parallel and Distributed Systems 8(11), 1997; the
 // mirror image is the reduce-scatter that NCCL calls PAT with full aggregation.
@@ -85,8 +85,16 @@ CostSummary tree_blocks_cost(Collective collective, int num_ranks) {
   if (num_ranks == 1) return kCopyCost;
   const double n = num_ranks, share = (n - 1) / n;
   const int rounds = ceil_log2(num_ranks);
-  if (collective == Collective::all_gather) return {2 * rounds, rounds, share, share + 1, n * (share + 1)};
-  return {2 * rounds + (cut_of_second_round(num_ranks) > 0 ? 2 : 0), rounds, share, 2 * share, n * 2 * share};
+  const bool is_gather = collective == Collective::all_gather;
+  const bool is_cut = !is_gather && cut_of_second_round(num_ranks) > 0;
+  const double written = share + (is_gather ? 1 : share), read = share + (is_gather ? share : 2 * share);
+  return {.steps = 2 * rounds + (is_cut ? 2 : 0),
+          .hops = rounds,
+          .sent = share,
+          .written = written,
+          .read = read,
+          .total_written = n * written,
+          .total_read = n * read};
 }
 
 }  // namespace ringtree

@@ -8,7 +8,8 @@
 // Each rank begins with its successor, so that not all send to rank 0 at once. Tags: 0 for operands, 1 for sums, as
 // their slots have different readers.
 //
-// Steps: 2n-1 in 3 lanes. Hops: 2. Sent: S ((n-1)/n · S operands and one multicast of S/n). Written: 2S.
+// Steps: 2n-1 in 3 lanes. Hops: 2. Sent: S ((n-1)/n · S operands and one multicast of S/n). Written: 2S,
+// read: (3n-2)/n · S.
 // Source: the two-shot all-reduce of vLLM (csrc/custom_all_reduce.cuh) and TensorRT-LLM, 2023.
 #include "core/algorithms/builtin.h"
 #include "core/algorithms/steps.h"
@@ -44,7 +45,14 @@ Schedule make(Collective collective, int num_ranks, int root) {
 
 CostSummary cost(Collective, int num_ranks) {
   if (num_ranks == 1) return kCopyCost;
-  return {2 * num_ranks - 1, 2, 1, 2, 2.0 * num_ranks};
+  const double n = num_ranks, read = (3 * n - 2) / n;
+  return {.steps = 2 * num_ranks - 1,
+          .hops = 2,
+          .sent = 1,
+          .written = 2,
+          .read = read,
+          .total_written = n * 2,
+          .total_read = n * read};
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include "core/bindings/array_view.h"
 
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/string.h>
 
 #include <optional>
 #include <string>
@@ -77,7 +78,7 @@ ArrayView view_array(const nb::handle& object, const char* what, bool written) {
   }
   const std::string type =
       nb::cast<std::string>(nb::str(nb::handle(reinterpret_cast<PyObject*>(Py_TYPE(object.ptr()))).attr("__name__")));
-  throw UsageError(std::string(what) + " must be a NumPy array or a CPU tensor (detached from autograd), not " + type);
+  throw UsageError(std::string(what) + " must be a NumPy array or a CPU tensor, not " + type);
 }
 
 }  // namespace ringtree::bindings

@@ -101,7 +101,9 @@ void bind_cost(nb::module_& module) {
       .def_ro("hops", &CostSummary::hops)
       .def_ro("sent", &CostSummary::sent)
       .def_ro("written", &CostSummary::written)
-      .def_ro("total_written", &CostSummary::total_written);
+      .def_ro("read", &CostSummary::read)
+      .def_ro("total_written", &CostSummary::total_written)
+      .def_ro("total_read", &CostSummary::total_read);
   module.def("measure_cost", &measure, "schedule"_a, nb::call_guard<nb::gil_scoped_release>());
 }
 

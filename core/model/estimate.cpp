@@ -64,7 +64,9 @@ double estimate_seconds(const CostSummary& summary, int num_ranks, size_t num_by
   const double message_bytes = summary.sent * size_bytes / std::max(1, summary.steps);
   const Cut cut = cut_parts(static_cast<size_t>(message_bytes), 1);
   const double slice_bytes = std::min(message_bytes, static_cast<double>(cut.slice_bytes));
-  const double work_bytes = std::max(summary.written, summary.total_written / machine.num_cores) * size_bytes;
+  const double moved = (summary.written + summary.read) / 2;
+  const double total_moved = (summary.total_written + summary.total_read) / 2;
+  const double work_bytes = std::max(moved, total_moved / machine.num_cores) * size_bytes;
   const double fill_bytes = std::max(0, summary.hops - summary.steps) * slice_bytes;
   return summary.hops * alpha_s + (fill_bytes + work_bytes) / machine.copy_Bps;
 }

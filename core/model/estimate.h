@@ -2,17 +2,21 @@
 // recurrence for an emulated cluster. What `auto` uses where no measured profile exists. The model knows no algorithm:
 // names come from the caller.
 //
-// The closed form. Per hop of the longest chain of messages a receiver must notice its message: hops · alpha. The
-// busiest rank writes `written` · S bytes at copy_Bps, and all ranks' bytes share num_cores cores, so moving the data
-// takes
-//     work = max(written, total_written / num_cores) · S / copy_Bps.
+// The closed form. Per hop of the longest chain of messages a receiver must notice its message: hops · alpha. A core
+// that copies at copy_Bps reads each byte once and writes it once, so a rank whose steps read r and write w bytes takes
+// as long as one that copies (r + w) / 2: reading and writing are taken to cost the same. A fold of two operands into
+// one thus counts 1.5, a multicast from one buffer 1, a one-shot all_reduce, of which each rank reads n + 1 vectors and
+// writes 2, (n + 3) / 2. With the busiest rank's and all ranks' shares,
+//     moved = (written + read) / 2,   total_moved = (total_written + total_read) / 2,
+// and num_cores cores for all of them, moving the data takes
+//     work = max(moved, total_moved / num_cores) · S / copy_Bps
+// (a little too long if one rank reads most and another one writes most).
 // Messages stream in slices, so the busiest rank does not wait for whole messages of those before it; but the first
 // slice must come through all hops in which that rank has no part itself, of which there are hops − steps:
 //     fill = max(0, hops − steps) · slice / copy_Bps,   slice = a step's share cut as in cut_parts().
 // T = hops · alpha + fill + work. A ring (hops < steps) has no fill: its chain *is* the busiest rank's work. A chain
-// (2 steps, 2(n−1) hops) has 2(n−2) slices of it. Left out: caches, contention, and reading: CostSummary
-// counts what is written, so a schedule that folds many operands at once, and reads all of them, looks better than it
-// is. It ranks schedules; it does not replace measuring.
+// (2 steps, 2(n−1) hops) has 2(n−2) slices of it. Left out: caches, contention, and what an operation costs
+// beyond its operands. It ranks schedules; it does not replace measuring.
 #pragma once
 
 #include <cstddef>
@@ -29,7 +33,7 @@ struct Machine {
   double alpha_s = 0;  // from a message's last store until its reader, on a core of its own, acts on it
   double oversubscribed_alpha_s =
       0;                // the same where ranks share cores, so that the scheduler must switch to the reader
-  double copy_Bps = 1;  // bytes per second that one core writes when it copies or reduces slices
+  double copy_Bps = 1;  // bytes per second that one core copies: reads and writes
   int num_cores = 1;
 };
 

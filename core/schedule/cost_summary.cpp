@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <iterator>
 #include <map>
 
 namespace ringtree {
@@ -25,6 +26,11 @@ struct Runner {
   std::map<std::pair<int, int>, std::deque<int>> inbox;          // (peer, tag) -> depths of the messages that wait
   bool is_queued = true;
 };
+
+/// What a step reads for each byte of its result: what arrives, its own operand, and what `reduce` finds in its dst.
+int64_t num_operands(const Step& step) {
+  return std::ssize(step.recv) + (step.src ? 1 : 0) + (step.verb == Verb::reduce ? 1 : 0);
+}
 
 class Measurer {
  public:
@@ -49,17 +55,22 @@ class Measurer {
 
  private:
   void add_volume(const Program& program) {
-    int64_t sent = 0, stored = 0;
+    int64_t sent = 0, stored = 0, loaded = 0;
     for (const Step& step : program.steps()) {
       const VerbShape& verb = shape_of(step.verb);
       if (verb.has_send) sent += step.chunks.count;
       if (verb.has_dst) stored += step.chunks.count;
+      loaded += num_operands(step) * step.chunks.count;
     }
-    const double num_chunks = schedule_.shape().num_chunks, written = static_cast<double>(sent + stored);
+    const double num_chunks = schedule_.shape().num_chunks;
+    const double written = static_cast<double>(sent + stored) / num_chunks;
+    const double read = static_cast<double>(loaded) / num_chunks;
     cost_.steps = std::max(cost_.steps, static_cast<int>(program.steps().size()));
     cost_.sent = std::max(cost_.sent, static_cast<double>(sent) / num_chunks);
-    cost_.written = std::max(cost_.written, written / num_chunks);
-    cost_.total_written += written / num_chunks;
+    cost_.written = std::max(cost_.written, written);
+    cost_.read = std::max(cost_.read, read);
+    cost_.total_written += written;
+    cost_.total_read += read;
   }
 
   void advance(int rank) {

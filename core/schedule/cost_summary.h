@@ -6,14 +6,18 @@
 
 namespace ringtree {
 
-/// Bytes are given as a share of the collective's whole vector (all_reduce, broadcast, reduce: the buffer;
-/// reduce_scatter and all_gather: all ranks' blocks together), with chunks taken as equal.
+/// Each byte of a step's result is written once to its buffer and once to its slot; each operand of a fold is read
+/// once, as the engine folds all of them in one pass, and a slot with several readers is read by each of them. Bytes
+/// are given as a share of the collective's whole vector (all_reduce, broadcast, reduce: the buffer; reduce_scatter and
+/// all_gather: all ranks' blocks together), with chunks taken as equal.
 struct CostSummary {
   int steps = 0;             // of the busiest rank's program
   int hops = 0;              // messages on the longest chain in which each waits for the one before (one slice a step)
   double sent = 0;           // most that one rank puts into slots; a multicast counts once, as one slot is written
   double written = 0;        // most that one rank writes, into slots and into its own buffers
+  double read = 0;           // most that one rank reads, from slots and from its own buffers, out of place
   double total_written = 0;  // by all ranks together: what few cores must do for many ranks
+  double total_read = 0;
 };
 
 /// Counts the numbers in the schedule. Time and memory grow with all steps of all ranks. Throws ScheduleError if the

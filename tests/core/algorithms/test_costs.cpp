@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cmath>
+#include <map>
 
 #include "core/algorithms/registry.h"
 
@@ -26,8 +27,39 @@ TEST(Costs, closed_forms_equal_what_is_counted) {
         EXPECT_EQ(closed.hops, counted.hops) << what;
         expect_same_share(closed.sent, counted.sent, what + ", sent");
         expect_same_share(closed.written, counted.written, what + ", written");
+        expect_same_share(closed.read, counted.read, what + ", read");
         expect_same_share(closed.total_written, counted.total_written, what + ", total_written");
+        expect_same_share(closed.total_read, counted.total_read, what + ", total_read");
       }
+}
+
+// all_reduce of 4 ranks, operands counted by hand from the drawings at the top of each algorithm's file:
+//   naive               rank 0 folds 2 operands 3 times and sends 3 times: 9; the others send and receive: 2 each
+//   ring                a rank's 7 steps read 1, 2, 2, 2, 1, 1, 1 quarters
+//   tree                rank 0 folds 3; rank 1 folds 2 and receives; ranks 2 and 3 send and receive
+//   double_tree         half of it as a leaf (2), half as an inner rank with two children (3 + 1) for ranks 1 and 2;
+//                       ranks 0 and 3 are a leaf (2) and the root with one child (2)
+//   chain               the root folds 2; ranks 1 and 2 fold 2 and receive; rank 3 sends and receives
+//   recursive_doubling  a rank sends, and folds 2 operands twice
+//   halving_doubling    2 quarters sent, 2 · 2 folded, 1 sent, 1 · 2 folded, 1 received, 2 sent, 2 received
+//   one_shot            a rank sends, and folds 4 operands
+//   two_shot            3 quarters sent, 4 folded, 3 received
+TEST(Costs, reads_of_four_ranks_by_hand) {
+  const std::map<std::string, std::pair<double, double>> busiest_and_total = {{"naive", {9, 15}},
+                                                                              {"ring", {2.5, 10}},
+                                                                              {"tree", {3, 10}},
+                                                                              {"double_tree", {3, 10}},
+                                                                              {"chain", {3, 10}},
+                                                                              {"recursive_doubling", {5, 20}},
+                                                                              {"halving_doubling", {3.5, 14}},
+                                                                              {"one_shot", {5, 20}},
+                                                                              {"two_shot", {2.5, 10}}};
+  for (const Algorithm& algorithm : algorithms()) {
+    const CostSummary cost = algorithm.cost(Collective::all_reduce, 4);
+    ASSERT_TRUE(busiest_and_total.contains(algorithm.name)) << algorithm.name;
+    EXPECT_EQ(cost.read, busiest_and_total.at(algorithm.name).first) << algorithm.name;
+    EXPECT_EQ(cost.total_read, busiest_and_total.at(algorithm.name).second) << algorithm.name;
+  }
 }
 
 // Lower bounds of Chan, Heimlich, Purkayastha & van de Geijn 2007: an all-reduce takes at least ⌈log₂ n⌉ hops unless

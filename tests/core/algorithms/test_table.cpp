@@ -11,10 +11,10 @@ namespace {
 
 TEST(AlgorithmsTable, the_committed_page_is_up_to_date) {
   std::ifstream file(RINGTREE_SOURCE_DIR "/docs/algorithms.md");
-  ASSERT_TRUE(file) << "docs/algorithms.md is missing: run make docs-tables";
+  ASSERT_TRUE(file) << "docs/algorithms.md is missing: run make tables";
   std::ostringstream committed;
   committed << file.rdbuf();
-  EXPECT_TRUE(committed.str() == algorithms_page()) << "docs/algorithms.md is stale: run make docs-tables";
+  EXPECT_TRUE(committed.str() == algorithms_page()) << "docs/algorithms.md is stale: run make tables";
 }
 
 TEST(AlgorithmsTable, has_a_row_for_every_algorithm_collective_and_size) {

@@ -1,6 +1,8 @@
 // The closed form on cases worked out by hand, its monotony, and what choose() says.
 #include <gtest/gtest.h>
 
+#include <utility>
+
 #include "core/base/error.h"
 #include "core/model/estimate.h"
 #include "core/model/recurrence.h"
@@ -21,23 +23,45 @@ Machine machine_of(int num_cores) {
   return machine;
 }
 
-/// steps, hops, sent, written, total_written of a ring and of a chain of four ranks, each share of S.
-CostSummary ring_of_four() { return {7, 6, 1.5, 2.5, 10}; }
-CostSummary chain_of_four() { return {2, 6, 2, 3, 9}; }
+/// An all_reduce of four ranks, counted by hand.
+CostSummary ring_of_four() {
+  return {.steps = 7, .hops = 6, .sent = 1.5, .written = 2.5, .read = 2.5, .total_written = 10, .total_read = 10};
+}
+CostSummary chain_of_four() {
+  return {.steps = 2, .hops = 6, .sent = 2, .written = 3, .read = 3, .total_written = 10, .total_read = 10};
+}
+CostSummary one_shot_of_four() {
+  return {.steps = 2, .hops = 1, .sent = 1, .written = 2, .read = 5, .total_written = 8, .total_read = 20};
+}
+CostSummary two_shot_of_four() {
+  return {.steps = 7, .hops = 2, .sent = 1, .written = 2, .read = 2.5, .total_written = 8, .total_read = 10};
+}
 
 TEST(Estimate, RingByHand) {
-  // 6 hops of 1 us, and the busiest rank writes 2.5 MB at 1 GB/s; no fill, as it has a step for every hop.
+  // 6 hops of 1 us, and the busiest rank writes and reads 2.5 MB at 1 GB/s; no fill, as it has a step for every hop.
   EXPECT_NEAR(estimate_seconds(ring_of_four(), 4, 1'000'000, machine_of(4)), 6e-6 + 2.5e-3, kTiny);
 }
 
 TEST(Estimate, FewCoresShareTheWorkAndPayForSwitching) {
-  // On two cores 10 MB must be written by two, and a hop costs a switch.
+  // On two cores 10 MB must be copied by two, and a hop costs a switch.
   EXPECT_NEAR(estimate_seconds(ring_of_four(), 4, 1'000'000, machine_of(2)), 60e-6 + 5e-3, kTiny);
 }
 
+TEST(Estimate, ReadingCountsAsMuchAsWriting) {
+  // One-shot writes 2 MB and reads 5 MB: as long as 3.5 MB copied. On two cores 8 + 20 MB, as 14 MB copied by two.
+  EXPECT_NEAR(estimate_seconds(one_shot_of_four(), 4, 1'000'000, machine_of(4)), 1e-6 + 3.5e-3, kTiny);
+  EXPECT_NEAR(estimate_seconds(one_shot_of_four(), 4, 1'000'000, machine_of(2)), 10e-6 + 7e-3, kTiny);
+  CostSummary swapped = one_shot_of_four();
+  std::swap(swapped.written, swapped.read);
+  std::swap(swapped.total_written, swapped.total_read);
+  for (int num_cores : {1, 2, 4})
+    EXPECT_EQ(estimate_seconds(swapped, 4, 1'000'000, machine_of(num_cores)),
+              estimate_seconds(one_shot_of_four(), 4, 1'000'000, machine_of(num_cores)));
+}
+
 TEST(Estimate, ChainByHandHasFillForHopsOfOtherRanks) {
-  // 6 hops, 2 of them in steps of its own: 4 slices of fill. 4 MB are sent in 2 steps: messages of 4 MB in 64 KB
-  // slices.
+  // 6 hops, 2 of them in steps of its own: 4 slices of fill. 8 MB are sent in 2 steps: messages of 4 MB in 64 KB
+  // slices. The busiest rank writes and reads 12 MB.
   const double fill = 4 * static_cast<double>(kSlotBytes) / 1e9;
   EXPECT_NEAR(estimate_seconds(chain_of_four(), 4, 4'000'000, machine_of(4)), 6e-6 + fill + 12e-3, kTiny);
   // 100 bytes are one slice of 100 bytes.
@@ -73,17 +97,30 @@ TEST(Estimate, DefaultMachineIsPlausible) {
 }
 
 TEST(Choose, TakesTheFastestAndSaysWhy) {
-  const std::vector<Candidate> candidates = {{"long", {7, 60, 1.5, 2.5, 10}}, {"heavy", {2, 4, 2, 30, 100}}};
+  const std::vector<Candidate> candidates = {
+      {"long", {.steps = 7, .hops = 60, .sent = 1.5, .written = 2, .read = 3, .total_written = 8, .total_read = 12}},
+      {"heavy", {.steps = 2, .hops = 4, .sent = 2, .written = 20, .read = 40, .total_written = 80, .total_read = 120}}};
   const Choice large = choose(candidates, 4, 1'000'000, machine_of(4));
   EXPECT_EQ(large.index, 0);
   EXPECT_EQ(large.seconds.size(), 2u);
   EXPECT_LT(large.seconds[0], large.seconds[1]);
-  // long: 60 us of hops, 53 slices of 53,632 bytes (a quarter of 214,285, to the next 64) and 2.5 MB.
+  // long: 60 us of hops, 53 slices of 53,632 bytes (a quarter of 214,285, to the next 64) and 2.5 MB copied.
   // heavy: 4 us, 2 slices of kSlotBytes and 30 MB.
   EXPECT_EQ(large.reason, "closed-form model: long 5.4 ms, heavy 30.1 ms (4 ranks on 4 cores, 1000000 bytes)");
   const Choice small = choose(candidates, 4, 1, machine_of(1));
   EXPECT_EQ(small.index, 1);
   EXPECT_NE(small.reason.find("(4 ranks on 1 core, 1 byte)"), std::string::npos) << small.reason;
+}
+
+// Both write 2 S, and one-shot saves a hop; but two-shot reads half as much, which decides as soon as bytes do.
+TEST(Choose, OneShotForSmallVectorsOnly) {
+  const std::vector<Candidate> candidates = {{"one_shot", one_shot_of_four()}, {"two_shot", two_shot_of_four()}};
+  // 1 us more against (3.5 - 2.25) S less at 1 GB/s: they meet at 800 bytes.
+  EXPECT_EQ(choose(candidates, 4, 799, machine_of(4)).index, 0);
+  EXPECT_EQ(choose(candidates, 4, 801, machine_of(4)).index, 1);
+  // On two cores 10 us more against (14 - 9) / 2 S less: at 4,000 bytes.
+  EXPECT_EQ(choose(candidates, 4, 3'999, machine_of(2)).index, 0);
+  EXPECT_EQ(choose(candidates, 4, 4'001, machine_of(2)).index, 1);
 }
 
 TEST(Choose, TheFirstOfEqualsWins) {

@@ -52,7 +52,9 @@ TEST(Measure, an_idle_schedule_costs_nothing) {
   EXPECT_EQ(cost.hops, 0);
   EXPECT_EQ(cost.sent, 0);
   EXPECT_EQ(cost.written, 0);
+  EXPECT_EQ(cost.read, 0);
   EXPECT_EQ(cost.total_written, 0);
+  EXPECT_EQ(cost.total_read, 0);
 }
 
 TEST(Measure, counts_shares_of_the_whole_vector) {
@@ -63,15 +65,44 @@ TEST(Measure, counts_shares_of_the_whole_vector) {
   EXPECT_EQ(cost.hops, 1);
   EXPECT_EQ(cost.sent, 0.5);
   EXPECT_EQ(cost.written, 0.75);
+  EXPECT_EQ(cost.read, 0.75);
   EXPECT_EQ(cost.total_written, 1.5);
+  EXPECT_EQ(cost.total_read, 1.5);
 }
 
-TEST(Measure, a_multicast_is_written_once) {
+TEST(Measure, a_multicast_is_written_once_and_read_by_each) {
   const CostSummary cost = count(Collective::all_reduce, 1, {{send(0, {1, 2})}, {recv(0, 0)}, {recv(0, 0)}});
   EXPECT_EQ(cost.sent, 1);
   EXPECT_EQ(cost.written, 1);
   EXPECT_EQ(cost.total_written, 3);
+  EXPECT_EQ(cost.read, 1);
+  EXPECT_EQ(cost.total_read, 3);
   EXPECT_EQ(cost.hops, 1);
+}
+
+TEST(Measure, a_fold_reads_all_its_operands_and_writes_one_result) {
+  Step fold = recv(0, 1);
+  fold.verb = Verb::recv_reduce_copy;
+  fold.recv.push_back({2, 0});
+  auto cost_of = [&] { return count(Collective::all_reduce, 1, {{fold}, {send(0, {0})}, {send(0, {0})}}); };
+  EXPECT_EQ(cost_of().read, 2);
+  EXPECT_EQ(cost_of().written, 1);
+  fold.src = kInput;
+  EXPECT_EQ(cost_of().read, 3);
+  EXPECT_EQ(cost_of().total_read, 5);
+  EXPECT_EQ(cost_of().written, 1);
+}
+
+TEST(Measure, a_local_reduce_reads_its_destination_too) {
+  Step copy, reduce;
+  copy.verb = Verb::copy;
+  reduce.verb = Verb::reduce;
+  copy.src = reduce.src = kInput;
+  copy.dst = reduce.dst = kOutput;
+  EXPECT_EQ(count(Collective::all_reduce, 1, {{copy}}).read, 1);
+  const CostSummary both = count(Collective::all_reduce, 1, {{copy, reduce}});
+  EXPECT_EQ(both.read, 3);
+  EXPECT_EQ(both.written, 2);
 }
 
 TEST(Measure, a_chain_of_messages_is_as_long_as_its_waits) {
