@@ -1,0 +1,20 @@
+// agree: do these ranks form one communicator? Pure comparisons of identities, the same on every rank, so that every
+// rank comes to the same verdict and throws the same words. Not for what differs from call to call (sizes, dtypes,
+// ops): the engine checks that in every collective.
+#pragma once
+
+#include <vector>
+
+#include "core/bootstrap/peer.h"
+
+namespace ringtree {
+
+/// `identities`: one a rank, in the order of ranks.
+/// MismatchError: the settings differ; says that rank i has X, rank j has Y. UsageError: the ranks run on several
+/// hosts, as several users or in several network namespaces, which is not supported.
+void agree(const std::vector<PeerIdentity>& identities);
+
+/// MismatchError: `peer` believes in another world size than `self`.
+void agree_on_world_size(const PeerIdentity& self, const PeerIdentity& peer);
+
+}  // namespace ringtree

@@ -1,0 +1,223 @@
+// The mesh's monitor thread and its senders. They share the sockets only: the monitor reads, senders write, and neither
+// ever waits for the other. Sockets are closed in close() alone, after the monitor has ended.
+#include "core/bootstrap/mesh.h"
+
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cassert>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "core/base/error.h"
+#include "core/bootstrap/connect_mesh.h"
+#include "core/bootstrap/exchange.h"
+#include "core/bootstrap/helper_thread.h"
+#include "core/bootstrap/unix_socket.h"
+
+namespace ringtree {
+namespace {
+
+constexpr double kSendSeconds = 2.0;
+constexpr double kByeSeconds = 0.2;
+constexpr int kSendPollMs = 20;
+// So many reads of one peer before the others get their turn.
+constexpr int kReadsATurn = 8;
+// More than any socket's queue holds: enough to find a bye that a process sent before it ended.
+constexpr int kReadsAtDeath = 4096;
+
+// Watches `peer`'s process. Only a pid of our own namespace means anything to us, and our own process we needn't watch.
+Fd open_process(const PeerIdentity& self, const PeerIdentity& peer) {
+  if (peer.pid == self.pid || peer.pid_namespace == 0 || peer.pid_namespace != self.pid_namespace) return Fd();
+#ifdef SYS_pidfd_open
+  return Fd(static_cast<int>(::syscall(SYS_pidfd_open, peer.pid, 0)));
+#else
+  return Fd();
+#endif
+}
+
+}  // namespace
+
+Mesh::Mesh(Store& store, int rank, int world_size, Deadline deadline, MeshEvents events, MeshOptions options)
+    : owner_pid_(::getpid()), rank_(rank), events_(std::move(events)) {
+  const PeerIdentity self = describe_self(rank, world_size, std::move(options.settings));
+  if (world_size == 1) {
+    identities_ = {self};
+    return;
+  }
+  const SocketResult listener = listen_abstract(self.socket_name);
+  if (listener.error != 0)
+    throw WorldError(errno_text("rank " + std::to_string(rank) + " cannot listen", listener.error));
+  identities_ = exchange_identities(store, options.prefix, self, deadline);
+  std::vector<Fd> sockets = connect_mesh(listener.socket, identities_, rank, deadline);
+  for (size_t i = 0; i < sockets.size(); ++i) {
+    peers_.push_back(static_cast<int>(i) == rank ? nullptr : std::make_unique<Peer>());
+    if (peers_[i] == nullptr) continue;
+    peers_[i]->socket = std::move(sockets[i]);
+    peers_[i]->process = open_process(self, identities_[i]);
+  }
+  stop_ = make_event();
+  monitor_ = start_helper_thread("rt-mesh", [this] { watch(); });
+}
+
+Mesh::~Mesh() { close(); }
+
+bool Mesh::forked() const { return ::getpid() != owner_pid_; }
+
+bool Mesh::send(int peer, ControlType type, std::string_view payload, int fd) {
+  if (peer < 0 || peer >= world_size() || peer == rank_) {
+    throw UsageError("rank " + std::to_string(rank_) + " has no peer " + std::to_string(peer) + ": its world size is " +
+                     std::to_string(world_size()));
+  }
+  if (type != ControlType::link && type != ControlType::abort)
+    throw UsageError("only link and abort messages can be sent");
+  if (payload.size() > kMaxControlPayloadBytes) {
+    throw UsageError("a control message has at most " + std::to_string(kMaxControlPayloadBytes) +
+                     " bytes, this one has " + std::to_string(payload.size()) + ": send it in parts");
+  }
+  if (forked()) {
+    throw UsageError("this process is a fork of " + to_text(identities_[rank_]) +
+                     ": a communicator does not survive fork, make a new one in the child");
+  }
+  const std::string frame = encode_control_frame(type, payload, fd >= 0);
+  return send_frame(*peers_[peer], frame, fd, Deadline::after_seconds(kSendSeconds), &closing_);
+}
+
+bool Mesh::send_frame(Peer& peer, std::string_view frame, int fd, Deadline deadline,
+                      const std::atomic<bool>* cancelled) {
+  const std::lock_guard<std::mutex> lock(peer.sending);
+  // Acquire (here and below), pairs with the store in close(), which then waits for our mutex: we must not outstay it,
+  // and nothing may follow the bye.
+  if (cancelled != nullptr && cancelled->load(std::memory_order_acquire)) return false;
+  // Relaxed, pairs with the store in set_gone(): a hint that saves a system call; a late look only finds the socket
+  // shut.
+  if (!peer.socket.valid() || peer.gone.load(std::memory_order_relaxed)) return false;
+  const size_t frame_bytes = frame.size();
+  while (!frame.empty()) {
+    iovec place{const_cast<char*>(frame.data()), frame.size()};
+    alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
+    msghdr message{};
+    message.msg_iov = &place;
+    message.msg_iovlen = 1;
+    if (fd >= 0 && frame.size() == frame_bytes) {
+      message.msg_control = control;
+      message.msg_controllen = sizeof(control);
+      cmsghdr* item = CMSG_FIRSTHDR(&message);
+      item->cmsg_level = SOL_SOCKET;
+      item->cmsg_type = SCM_RIGHTS;
+      item->cmsg_len = CMSG_LEN(sizeof(int));
+      std::memcpy(CMSG_DATA(item), &fd, sizeof(fd));
+    }
+    const ssize_t sent = ::sendmsg(peer.socket.get(), &message, MSG_NOSIGNAL);
+    if (sent >= 0) {
+      frame.remove_prefix(static_cast<size_t>(sent));
+      continue;
+    }
+    if (errno == EINTR) continue;
+    if (errno != EAGAIN) break;
+    pollfd entry{peer.socket.get(), POLLOUT, 0};
+    ::poll(&entry, 1, poll_timeout_ms(deadline, kSendPollMs));
+    if (deadline.passed() || (cancelled != nullptr && cancelled->load(std::memory_order_acquire))) break;
+  }
+  if (frame.empty()) return true;
+  // Half a frame would make nonsense of all that follows it: end the connection, both sides will see that.
+  if (frame.size() < frame_bytes) ::shutdown(peer.socket.get(), SHUT_RDWR);
+  return false;
+}
+
+void Mesh::watch() {
+  std::vector<pollfd> entries(1 + 2 * peers_.size());
+  for (;;) {
+    entries[0] = {stop_.get(), POLLIN, 0};
+    for (size_t i = 0; i < peers_.size(); ++i) {
+      // Relaxed: only this thread writes `gone`.
+      const bool watched = peers_[i] != nullptr && !peers_[i]->gone.load(std::memory_order_relaxed);
+      entries[1 + 2 * i] = {watched ? peers_[i]->socket.get() : -1, POLLIN, 0};
+      entries[2 + 2 * i] = {watched ? peers_[i]->process.get() : -1, POLLIN, 0};
+    }
+    if (::poll(entries.data(), entries.size(), -1) < 0) continue;  // EINTR at most: the entries are ours
+    if (entries[0].revents != 0) return;
+    for (size_t i = 0; i < peers_.size(); ++i) {
+      const int peer = static_cast<int>(i);
+      const bool ended = entries[2 + 2 * i].revents != 0;
+      if (ended || entries[1 + 2 * i].revents != 0) read(peer, ended ? kReadsAtDeath : kReadsATurn);
+      if (ended) set_gone(peer, false);
+    }
+  }
+}
+
+void Mesh::read(int peer, int max_reads) {
+  Peer& from = *peers_[peer];
+  for (int i = 0; i < max_reads; ++i) {
+    std::vector<ControlMessage> messages;
+    const FrameReader::State state = from.reader.read(from.socket.get(), messages);
+    if (!deliver(peer, messages)) return;
+    if (state == FrameReader::State::closed || state == FrameReader::State::broken) return set_gone(peer, false);
+    if (state == FrameReader::State::idle) return;
+  }
+}
+
+// False when the peer is gone.
+bool Mesh::deliver(int peer, std::vector<ControlMessage>& messages) {
+  for (ControlMessage& message : messages) {
+    // Acquire, pairs with the store in close(): nothing is delivered once we leave.
+    if (closing_.load(std::memory_order_acquire)) return false;
+    switch (message.type) {
+      case ControlType::bye:
+        set_gone(peer, true);
+        return false;
+      case ControlType::hello:
+        set_gone(peer, false);
+        return false;
+      case ControlType::link:
+      case ControlType::abort:
+        if (events_.on_message) {
+          events_.on_message(peer, message.type, std::move(message.payload), message.descriptor.release());
+        }
+    }
+  }
+  return true;
+}
+
+void Mesh::set_gone(int peer, bool said_bye) {
+  // Relaxed exchange: only this thread writes it. Pairs with the load in send_frame().
+  if (peers_[peer]->gone.exchange(true, std::memory_order_relaxed)) return;
+  ::shutdown(peers_[peer]->socket.get(), SHUT_RDWR);  // wakes a sender that waits for room
+  // Acquire, pairs with the store in close(): a peer that shuts its end because of our bye did not die.
+  if (events_.on_gone && !closing_.load(std::memory_order_acquire)) events_.on_gone(peer, said_bye);
+}
+
+void Mesh::close() {
+  if (forked()) {
+    // The thread does not exist here, and mutexes may be held by threads that don't either. The handle is leaked on
+    // purpose: std::thread's destructor would end the child.
+    if (monitor_.joinable()) new std::thread(std::move(monitor_));
+    for (const std::unique_ptr<Peer>& peer : peers_) {
+      if (peer != nullptr) peer->socket.reset();
+    }
+    return;
+  }
+  // Release, pairs with the loads in send_frame(), deliver() and set_gone(): senders give up and events end.
+  closing_.store(true, std::memory_order_release);
+  const std::lock_guard<std::mutex> lock(close_mutex_);
+  if (!monitor_.joinable()) return;
+  assert(std::this_thread::get_id() != monitor_.get_id() && "close() called from an event of the mesh");
+  const std::string bye = encode_control_frame(ControlType::bye, {}, false);
+  const Deadline deadline = Deadline::after_seconds(kByeSeconds);
+  for (const std::unique_ptr<Peer>& peer : peers_) {
+    if (peer != nullptr) send_frame(*peer, bye, -1, deadline, nullptr);
+  }
+  signal_event(stop_);
+  monitor_.join();
+  for (const std::unique_ptr<Peer>& peer : peers_) {
+    if (peer == nullptr) continue;
+    const std::lock_guard<std::mutex> no_sender(peer->sending);
+    peer->socket.reset();
+    peer->process.reset();
+  }
+}
+
+}  // namespace ringtree

@@ -1,0 +1,106 @@
+// Mesh: the control connections of one rank to all others of its communicator: it finds them, carries small messages
+// and descriptors (a link's memory, an abort), and tells within milliseconds when a peer ends. One per rank and
+// communicator; several may live in one process (ranks as threads). Not for collective data, and it decides nothing:
+// what an abort or a death means is the engine's business.
+#pragma once
+
+#include <sys/types.h>
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "core/base/clock.h"
+#include "core/bootstrap/control_message.h"
+#include "core/bootstrap/fd.h"
+#include "core/bootstrap/frame_reader.h"
+#include "core/bootstrap/peer.h"
+#include "core/bootstrap/store.h"
+
+namespace ringtree {
+
+/// Called by the mesh's one monitor thread, one call at a time, possibly before the constructor has returned and never
+/// once close() is under way. They must not throw, wait long, or call close(); they may call send() with small
+/// payloads.
+struct MeshEvents {
+  /// A link or abort message, in the order in which `peer` sent them. `fd`: the callee owns and closes it; -1: none
+  /// came.
+  std::function<void(int peer, ControlType type, std::string payload, int fd)> on_message;
+  /// At most once a peer, after its last message. `said_bye`: it closed its mesh; otherwise its process ended, or it
+  /// broke the protocol, or one of us ran out of descriptors.
+  std::function<void(int peer, bool said_bye)> on_gone;
+};
+
+struct MeshOptions {
+  /// Begins all keys in the store: new for each communicator.
+  std::string prefix = "mesh";
+  /// Must be equal on all ranks, at most kMaxSettingsBytes; opaque here. MismatchError on every rank otherwise.
+  std::string settings = {};
+};
+
+class Mesh {
+ public:
+  /// Meets the other ranks through `store`, which is not used afterwards, and connects to each. With a world size of 1
+  /// there are no sockets, no thread and no use of the store. TimeoutError, PeerError: name the ranks that did not come
+  /// or ended; MismatchError: settings, world size or version differ; UsageError: bad rank, several hosts or users, two
+  /// processes with one rank; WorldError: out of descriptors.
+  Mesh(Store& store, int rank, int world_size, Deadline deadline, MeshEvents events, MeshOptions options = {});
+  ~Mesh();
+  Mesh(const Mesh&) = delete;
+  Mesh& operator=(const Mesh&) = delete;
+
+  /// Sends one link or abort message to `peer`; from any thread. `fd` stays the caller's, the peer gets a duplicate.
+  /// False: the peer is gone, or took nothing for 2 s (another sender to it may add its own 2 s), or close() was
+  /// called. When a part of the message had left by then, the connection is ended and both sides report a peer gone.
+  ///
+  /// UsageError: no such peer, a type that is the mesh's own, a payload above kMaxControlPayloadBytes, or forked().
+  bool send(int peer, ControlType type, std::string_view payload, int fd = -1);
+
+  const PeerIdentity& peer(int rank) const { return identities_.at(static_cast<size_t>(rank)); }
+  int rank() const { return rank_; }
+  int world_size() const { return static_cast<int>(identities_.size()); }
+
+  /// True in a child that fork() made after this mesh: there send() throws and close() only closes the child's copies,
+  /// so that a child which ends changes nothing for the peers. Death of the parent itself is seen through its pid
+  /// (pidfd) even while such a child keeps the sockets open; where the pid is not visible (other pid namespace, kernel
+  /// before 5.3) it is seen only once the children are gone too.
+  bool forked() const;
+
+  /// Says bye to all peers, ends the monitor thread and closes everything; waits at most 0.2 s for a peer that does not
+  /// read. From any thread but the monitor's; further calls do nothing.
+  void close();
+
+ private:
+  struct Peer {
+    Fd socket;   // stays open until close(), also when the peer is gone: no other thread may meet a reused number
+    Fd process;  // pidfd; not valid where there is none
+    FrameReader reader;
+    std::mutex sending;  // held for one whole frame: protects the order of bytes on `socket`
+    std::atomic<bool> gone{false};
+  };
+
+  void watch();
+  void read(int peer, int max_reads);
+  bool deliver(int peer, std::vector<ControlMessage>& messages);
+  void set_gone(int peer, bool said_bye);
+  // `cancelled`: set when the frame must not be sent any more; none for the bye.
+  bool send_frame(Peer& peer, std::string_view frame, int fd, Deadline deadline, const std::atomic<bool>* cancelled);
+
+  const pid_t owner_pid_;
+  const int rank_;
+  MeshEvents events_;
+  std::vector<PeerIdentity> identities_;
+  std::vector<std::unique_ptr<Peer>> peers_;  // by rank; none at our own place
+  Fd stop_;
+  std::atomic<bool> closing_{false};
+  std::mutex close_mutex_;  // protects monitor_, and makes a second close() wait for the first
+  std::thread monitor_;
+};
+
+}  // namespace ringtree
