@@ -1,0 +1,27 @@
+"""Backends: what can run an arm of a comparison.
+
+For: the engine, Gloo and schedules interpreted over torch.distributed, behind one protocol. Not for: order, timing or
+statistics. PyTorch is imported only when an arm that needs it is made.
+"""
+
+from ringtree.backends.arm import Arm, Array, Setting
+from ringtree.backends.registry import (
+    arm_names,
+    check_arm,
+    make_arm,
+    needs_torch,
+    runs_emulated,
+    why_unavailable,
+)
+
+__all__ = [
+    "Arm",
+    "Array",
+    "Setting",
+    "arm_names",
+    "check_arm",
+    "make_arm",
+    "needs_torch",
+    "runs_emulated",
+    "why_unavailable",
+]

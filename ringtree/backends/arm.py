@@ -1,0 +1,60 @@
+"""What an arm is: one configuration that can run a collective in a rank process.
+
+For: the protocol that every backend implements and what it is given. Not for: choosing or naming arms (registry.py), or
+for timing them (ringtree.lab).
+
+An arm works in place on buffers that it made itself, so that a backend may choose their memory (a device, memory shared
+with peers); the lab writes and reads them through NumPy views, always outside of the timed region.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.generic]
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What an arm is given on each rank.
+
+    `communicator` makes or returns the engine's communicator; arms that don't use the engine never call it.
+    `torch_store` is the path of one file for all ranks of the launch, for torch's file rendezvous.
+    `use_torch`: some arm of this comparison is called through PyTorch, so all are: they cross the same boundary.
+    """
+
+    rank: int
+    num_ranks: int
+    collective: str
+    op: str
+    dtype: str
+    communicator: Callable[[], Any]
+    torch_store: str
+    use_torch: bool
+    timeout: float
+
+
+class Arm(Protocol):
+    """One configuration under comparison, on one rank. Not for several threads."""
+
+    name: str
+
+    def setup(self, setting: Setting) -> None:
+        """Connects to the peers; every rank calls it, in the same order of arms."""
+
+    def make_buffers(self, count: int, num_buffers: int) -> list[Array]:
+        """Makes the operands of the next calls: `num_buffers` of shape (count,), replacing those made before."""
+
+    def call(self, index: int) -> None:
+        """Runs the collective in place on buffer `index`; returns when this rank's result is there. Timed."""
+
+    def executed(self) -> dict[str, Any]:
+        """Returns what the last call really executed, with {"algorithm": name} if the backend tells."""
+
+    def teardown(self) -> None:
+        """Gives back buffers and connections."""

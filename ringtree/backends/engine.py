@@ -1,0 +1,54 @@
+"""Arms of the engine: one of its algorithms, or its own choice.
+
+For: running ringtree's communicator as an arm. Not for: knowing any algorithm by name: the name is passed on.
+
+If any arm of the comparison is called through PyTorch, so is the engine: the buffers are then tensors over the same
+memory, and all arms pay for the same boundary.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ringtree.backends.arm import Array, Setting
+
+
+class EngineArm:
+    """`algorithm` of the engine, in place. "auto" lets the communicator choose."""
+
+    def __init__(self, algorithm: str) -> None:
+        self.name = algorithm
+        self._operands: list[Any] = []
+        self._comm: Any = None
+
+    def setup(self, setting: Setting) -> None:
+        self._setting = setting
+        self._comm = setting.communicator()
+        self._collective = getattr(self._comm, setting.collective)
+
+    def make_buffers(self, count: int, num_buffers: int) -> list[Array]:
+        self._operands = []
+        arrays: list[Array] = [np.zeros(count, dtype=self._setting.dtype) for _ in range(num_buffers)]
+        self._operands = [_as_tensor(array) for array in arrays] if self._setting.use_torch else list(arrays)
+        return arrays
+
+    def call(self, index: int) -> None:
+        self._collective(self._operands[index], op=self._setting.op, algorithm=self.name)
+
+    def executed(self) -> dict[str, Any]:
+        return {
+            "backend": "engine",
+            "through": "torch" if self._setting.use_torch else "numpy",
+            **self._comm.last_call(),
+        }
+
+    def teardown(self) -> None:
+        self._operands = []
+
+
+def _as_tensor(array: Array) -> Any:
+    import torch  # only when an arm of the comparison needs it: the engine itself runs without
+
+    return torch.from_numpy(array)

@@ -1,0 +1,48 @@
+"""The Gloo arm: torch.distributed's all_reduce over loopback, as people use it on CPUs.
+
+For: the library that the engine is compared with on one host. Not for: how the other libraries are called.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+import torch.distributed as dist
+
+from ringtree.backends.arm import Array, Setting
+from ringtree.backends.torch_group import leave_group, shared_group
+from ringtree.errors import UsageError
+
+_OPS = {"sum": dist.ReduceOp.SUM, "prod": dist.ReduceOp.PRODUCT, "min": dist.ReduceOp.MIN, "max": dist.ReduceOp.MAX}
+
+
+class GlooArm:
+    """Gloo's own choice of algorithm; which one it took is not told by torch."""
+
+    name = "gloo"
+
+    def __init__(self) -> None:
+        self._tensors: list[torch.Tensor] = []
+
+    def setup(self, setting: Setting) -> None:
+        if setting.collective != "all_reduce" or setting.op not in _OPS:
+            raise UsageError(f"the gloo arm runs all_reduce with {', '.join(_OPS)} only, not {setting.collective}")
+        self._group = shared_group(setting)
+        self._dtype = getattr(torch, setting.dtype)
+        self._op = _OPS[setting.op]
+
+    def make_buffers(self, count: int, num_buffers: int) -> list[Array]:
+        self._tensors = []
+        self._tensors = [torch.zeros(count, dtype=self._dtype) for _ in range(num_buffers)]
+        return [tensor.numpy() for tensor in self._tensors]
+
+    def call(self, index: int) -> None:
+        dist.all_reduce(self._tensors[index], op=self._op, group=self._group)
+
+    def executed(self) -> dict[str, Any]:
+        return {"backend": "gloo", "through": "torch"}
+
+    def teardown(self) -> None:
+        self._tensors = []
+        leave_group()

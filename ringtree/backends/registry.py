@@ -1,0 +1,68 @@
+"""The arms that exist, by name.
+
+For: turning the name of an arm into an Arm, saying what exists or what is missing. Not for: running anything.
+
+Names: an algorithm of the engine or "auto"; "gloo"; "send-recv:<algorithm>". What imports torch is imported only when
+such an arm is made, so that everything else works without it.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+
+import ringtree
+from ringtree.backends.arm import Arm
+from ringtree.backends.engine import EngineArm
+from ringtree.errors import UsageError
+
+AUTO = "auto"
+GLOO = "gloo"
+SEND_RECV = "send-recv:"
+HOW_TO_GET_TORCH = "PyTorch is not installed: pip install 'ringtree[torch]'"
+
+
+def arm_names(collective: str) -> list[str]:
+    """Returns the names of all arms for `collective`."""
+    algorithms = list(ringtree.algorithms.names(collective))
+    names = [*algorithms, AUTO]
+    if collective == "all_reduce":
+        names += [GLOO, *(SEND_RECV + algorithm for algorithm in algorithms)]
+    return names
+
+
+def check_arm(name: str, collective: str) -> None:
+    """Raises UsageError, with the list of what exists, if there is no such arm for `collective`."""
+    if name not in arm_names(collective):
+        algorithms = ", ".join(ringtree.algorithms.names(collective))
+        others = f", {GLOO}, {SEND_RECV}<algorithm>" if collective == "all_reduce" else ""
+        raise UsageError(f"unknown arm {name!r} for {collective}; there are: {algorithms}, {AUTO}{others}")
+
+
+def needs_torch(name: str) -> bool:
+    """True if the arm can't run without PyTorch."""
+    return name == GLOO or name.startswith(SEND_RECV)
+
+
+def runs_emulated(name: str) -> bool:
+    """True if the arm can run over emulated links, which are the engine's own."""
+    return not needs_torch(name)
+
+
+def why_unavailable(name: str) -> str | None:
+    """Returns why an existing arm can't run here, and how to change that; None if it can."""
+    if needs_torch(name) and importlib.util.find_spec("torch") is None:
+        return HOW_TO_GET_TORCH
+    return None
+
+
+def make_arm(name: str) -> Arm:
+    """Makes an arm whose name was checked."""
+    if name == GLOO:
+        from ringtree.backends.gloo import GlooArm
+
+        return GlooArm()
+    if name.startswith(SEND_RECV):
+        from ringtree.backends.send_recv import SendRecvArm
+
+        return SendRecvArm(name.removeprefix(SEND_RECV))
+    return EngineArm(name)

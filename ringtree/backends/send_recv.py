@@ -1,0 +1,64 @@
+"""The send-recv arms: the engine's schedules interpreted in Python over torch.distributed.
+
+For: `send-recv:<algorithm>`, the from-scratch baseline of the field. Not for: how a schedule is interpreted
+(interpret.py).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+import ringtree
+from ringtree.backends.arm import Array, Setting
+from ringtree.backends.interpret import InterpretedCall
+from ringtree.backends.rounds import rank_rounds
+from ringtree.backends.torch_group import leave_group, shared_group
+
+
+class SendRecvArm:
+    """`algorithm` of ringtree, each message one isend and one irecv."""
+
+    def __init__(self, algorithm: str) -> None:
+        self.name = f"send-recv:{algorithm}"
+        self._algorithm = algorithm
+        self._tensors: list[torch.Tensor] = []
+        self._calls: list[InterpretedCall] = []
+
+    def setup(self, setting: Setting) -> None:
+        if setting.collective != "all_reduce":
+            raise ringtree.UsageError(f"the send-recv arms run all_reduce only, not {setting.collective}")
+        self._setting = setting
+        self._group = shared_group(setting)
+        # The first collective of a group must include every rank (on NCCL), which a round of messages need not.
+        torch.distributed.barrier(self._group)
+        self._schedule = ringtree.schedule(setting.collective, self._algorithm, ranks=setting.num_ranks)
+        self._rounds = rank_rounds(self._schedule, setting.rank)
+
+    def make_buffers(self, count: int, num_buffers: int) -> list[Array]:
+        self._calls, self._tensors = [], []
+        dtype = getattr(torch, self._setting.dtype)
+        self._tensors = [torch.zeros(count, dtype=dtype) for _ in range(num_buffers)]
+        self._calls = [
+            InterpretedCall(
+                self._schedule, self._rounds, self._setting.rank, self._group, tensor, tensor, count, self._setting.op
+            )
+            for tensor in self._tensors
+        ]
+        return [tensor.numpy() for tensor in self._tensors]
+
+    def call(self, index: int) -> None:
+        self._calls[index].run()
+
+    def executed(self) -> dict[str, Any]:
+        return {
+            "backend": "torch.distributed send/recv over gloo",
+            "through": "torch",
+            "algorithm": self._algorithm,
+            "num_rounds": len(self._rounds) - 1,
+        }
+
+    def teardown(self) -> None:
+        self._calls, self._tensors = [], []
+        leave_group()

@@ -1,0 +1,72 @@
+"""`ringtree algorithms`: what exists, with the steps and bytes of each.
+
+For: the table of built-in algorithms for a given number of ranks. Not for: how fast they are (ringtree compare).
+"""
+
+from __future__ import annotations
+
+import json as json_format
+from typing import Annotated, Any
+
+import typer
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+import ringtree
+from ringtree.cli.outcome import exit_codes
+from ringtree.errors import UsageError
+
+MAX_RANKS = 1024
+
+
+def algorithms(
+    ranks: Annotated[int, typer.Option(help="Number of ranks to count for.")] = 8,
+    json: Annotated[bool, typer.Option("--json", help="Print the list as JSON and nothing else.")] = False,
+) -> None:
+    """List the built-in algorithms with the steps, hops and bytes of the busiest rank."""
+    with exit_codes():
+        if not 1 <= ranks <= MAX_RANKS:
+            raise UsageError(f"--ranks must lie in 1..{MAX_RANKS}, not {ranks}")
+        rows = list_algorithms(ranks)
+        if json:
+            typer.echo(json_format.dumps({"format": "ringtree.algorithms/1", "algorithms": rows}, indent=1))
+            return
+        table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+        for heading in ("collective", "algorithm"):
+            table.add_column(heading, no_wrap=True)
+        for heading in ("steps", "hops", "sent", "read"):
+            table.add_column(heading, justify="right", no_wrap=True)
+        table.add_column("what it is")
+        for row in rows:
+            counts = [str(row["steps"]), str(row["hops"]), f"{row['sent']:.2f}", f"{row['read']:.2f}"]
+            table.add_row(row["collective"], row["algorithm"], *counts, row["title"])
+        console = Console()
+        console.print(table)
+        console.print(
+            f"{ranks} ranks; steps, and bytes sent and read as shares of the whole vector, of the busiest rank "
+            "(a multicast is sent once, read by each receiver); hops: messages on the longest chain"
+        )
+
+
+def list_algorithms(num_ranks: int) -> list[dict[str, Any]]:
+    """Every built-in algorithm of every collective with its cost for `num_ranks` ranks."""
+    rows = []
+    for algorithm in ringtree.algorithms.table():
+        for collective in algorithm.collectives:
+            cost = algorithm.cost(collective, num_ranks)
+            rows.append(
+                {
+                    "collective": collective,
+                    "algorithm": algorithm.name,
+                    "title": algorithm.title,
+                    "source": algorithm.source,
+                    "num_ranks": num_ranks,
+                    "steps": cost.steps,
+                    "hops": cost.hops,
+                    "sent": cost.sent,
+                    "written": cost.written,
+                    "read": cost.read,
+                }
+            )
+    return sorted(rows, key=lambda row: str(row["collective"]))

@@ -1,0 +1,34 @@
+"""From exceptions to exit codes.
+
+For: one line on standard error instead of a traceback for everything that is a user's mistake or the world's failure.
+Not for: hiding bugs of ours: any other exception leaves with its traceback.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import typer
+
+import ringtree
+
+USAGE, FAILED, INTERRUPTED = 2, 1, 130
+
+
+@contextmanager
+def exit_codes() -> Iterator[None]:
+    """Turns ringtree's errors into one line and an exit code."""
+    try:
+        yield
+    except ringtree.UsageError as error:
+        _stop(str(error), USAGE)
+    except ringtree.RingtreeError as error:
+        _stop(str(error), FAILED)
+    except KeyboardInterrupt:
+        _stop("interrupted; all rank processes have ended", INTERRUPTED)
+
+
+def _stop(message: str, code: int) -> None:
+    typer.echo(f"ringtree: {message}", err=True)
+    raise typer.Exit(code)

@@ -1,0 +1,98 @@
+"""`ringtree verify`: prove schedules right for given numbers of ranks, or name the step that is wrong.
+
+For: the built-in algorithms, or a schedule stored in a file. Not for: what is proved (core/verify).
+"""
+
+from __future__ import annotations
+
+import json as json_format
+import time
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+
+import ringtree
+from ringtree.cli.outcome import FAILED, exit_codes
+from ringtree.lab.units import parse_counts
+
+ALL = "all"
+COLLECTIVES = ("all_reduce", "reduce_scatter", "all_gather", "broadcast", "reduce")
+
+
+def verify(
+    file: Annotated[Path | None, typer.Argument(help="A stored schedule (JSON) instead of the built-in ones.")] = None,
+    algorithm: Annotated[str, typer.Option(help="A name, or all.")] = ALL,
+    collective: Annotated[str, typer.Option(help="A name, or all.")] = ALL,
+    ranks: Annotated[str, typer.Option(help="Numbers of ranks, e.g. 4, 1-64 or 2,4,8.")] = "1-64",
+    json: Annotated[bool, typer.Option("--json", help="Print the result as JSON and nothing else.")] = False,
+) -> None:
+    """Prove schedules: every contribution exactly once, every send received in order, no deadlock."""
+    with exit_codes():
+        started = time.monotonic()
+        if file is None:
+            checks = verify_built_in(algorithm, collective, parse_counts(ranks, "ranks"), Console(stderr=True))
+        else:
+            checks = [verify_one(_load(file), file.name)]
+        failures = [check for check in checks if not check["ok"]]
+        seconds = time.monotonic() - started
+        if json:
+            record = {
+                "format": "ringtree.verification/1",
+                "num_checked": len(checks),
+                "num_failed": len(failures),
+                "seconds": seconds,
+                "checks": checks,
+            }
+            typer.echo(json_format.dumps(record, indent=1))
+        else:
+            for check in failures:
+                typer.echo(
+                    f"FAILED {check['collective']} {check['algorithm']} n={check['num_ranks']}: {check['problem']}"
+                )
+            typer.echo(f"{len(checks) - len(failures)} schedules verified, {len(failures)} failed in {seconds:.1f} s")
+        if failures:
+            raise typer.Exit(FAILED)
+
+
+def verify_built_in(algorithm: str, collective: str, counts: list[int], console: Console) -> list[dict[str, Any]]:
+    """Verifies each chosen algorithm of each chosen collective for each number of ranks."""
+    pairs = _chosen(algorithm, collective)
+    checks = []
+    with console.status("verifying") as status:
+        for name, of in pairs:
+            for num_ranks in counts:
+                status.update(f"verifying {of} {name} with {num_ranks} ranks")
+                checks.append(verify_one(ringtree.schedule(of, name, ranks=num_ranks), name))
+    return checks
+
+
+def verify_one(schedule: Any, algorithm: str) -> dict[str, Any]:
+    """Verifies one schedule; "problem" is empty if it is proved, else it names the step or link."""
+    return {
+        "collective": schedule.collective,
+        "algorithm": algorithm,
+        "num_ranks": schedule.num_ranks,
+        **ringtree.verify_report(schedule),
+    }
+
+
+def _chosen(algorithm: str, collective: str) -> list[tuple[str, str]]:
+    if collective != ALL and collective not in COLLECTIVES:
+        raise ringtree.UsageError(f"unknown collective {collective!r}; there are: {', '.join(COLLECTIVES)}, {ALL}")
+    chosen = COLLECTIVES if collective == ALL else (collective,)
+    pairs = [(name, of) for of in chosen for name in ringtree.algorithms.names(of)]
+    wanted = [(name, of) for name, of in pairs if algorithm in (ALL, name)]
+    if not wanted:
+        names = ", ".join(dict.fromkeys(name for name, _ in pairs))
+        raise ringtree.UsageError(f"unknown algorithm {algorithm!r}; for {collective} there are: {names}, {ALL}")
+    return wanted
+
+
+def _load(file: Path) -> Any:
+    try:
+        text = file.read_text()
+    except (OSError, UnicodeDecodeError) as error:
+        raise ringtree.UsageError(f"can't read {file}: {getattr(error, 'strerror', None) or 'no text file'}") from error
+    return ringtree.from_json(text)

@@ -1,0 +1,186 @@
+"""From what a person asked for to a plan.
+
+For: defaults, presets, and every check that can be made before a process is started; each failed check is one line that
+says what exists. Not for: parsing options (ringtree.cli), or running.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ringtree.backends import check_arm, runs_emulated, why_unavailable
+from ringtree.errors import UsageError
+from ringtree.lab.environment import available_memory
+from ringtree.lab.exact_data import largest_value
+from ringtree.lab.plan import (
+    DEFAULT_CELL_BUDGET,
+    DEFAULT_LAUNCHES,
+    choose_reference,
+    fresh_seed,
+    label_arms,
+    memory_needed,
+    size_plan,
+)
+from ringtree.lab.units import format_size, parse_cluster, parse_duration, parse_rate, parse_sizes
+from ringtree.results import EmulatedCluster, Plan
+
+TEXTBOOK = "textbook"
+PRESETS = (TEXTBOOK,)
+COLLECTIVES = ("all_reduce",)
+DEFAULT_RANKS = 4
+DEFAULT_SIZES = "1K:64M"
+DEFAULT_ARMS = "ring,tree,auto,gloo,send-recv:ring"
+TEXTBOOK_SIZES = "4K,256K,4M,64M,512M,8G"
+TEXTBOOK_CUSTOM = "send-recv:ring"
+TEXTBOOK_LIBRARY = "auto"
+DEFAULT_ALPHA = "1ms"
+DEFAULT_BETA = "200MB/s"
+MAX_RANKS = 256
+
+
+@dataclass(frozen=True)
+class Request:
+    """What was asked for; None: not said, take the default."""
+
+    ranks: int | None = None
+    sizes: str | None = None
+    arms: str | None = None
+    launches: int | None = None
+    seed: int | None = None
+    collective: str = "all_reduce"
+    dtype: str = "float32"
+    reference: str | None = None
+    emulate: str | None = None
+    alpha: str | None = None
+    beta: str | None = None
+    preset: str | None = None
+    library: str | None = None
+
+
+def make_plan(request: Request) -> Plan:
+    """Returns the plan for `request`. Raises UsageError for what can't be done."""
+    if request.collective not in COLLECTIVES:
+        raise UsageError(f"compare can't run {request.collective!r}; it can run: {', '.join(COLLECTIVES)}")
+    if request.preset is not None and request.preset not in PRESETS:
+        raise UsageError(f"unknown preset {request.preset!r}; there are: {', '.join(PRESETS)}")
+    emulation = _emulation(request)
+    num_ranks = _num_ranks(request, emulation)
+    largest_value(request.dtype, num_ranks)
+    left_out: dict[str, str] = {}
+    names = _arm_names(request, emulation, left_out)
+    arms = label_arms(names)
+    num_launches = DEFAULT_LAUNCHES if request.launches is None else request.launches
+    if not 1 <= num_launches <= 1000:
+        raise UsageError(f"--launches must lie in 1..1000, not {num_launches}")
+    reference = request.reference
+    if request.preset == TEXTBOOK and reference is None:
+        reference = arms[-1].label
+    return Plan(
+        collective=request.collective,
+        op="sum",
+        dtype=request.dtype,
+        num_ranks=num_ranks,
+        arms=arms,
+        reference=choose_reference(arms, reference),
+        sizes=[size_plan(size, num_launches) for size in _sizes(request, num_ranks, left_out)],
+        num_launches=num_launches,
+        seed=fresh_seed() if request.seed is None else request.seed,
+        cell_budget=DEFAULT_CELL_BUDGET,
+        left_out=left_out,
+        emulation=emulation,
+        preset=request.preset,
+    )
+
+
+def _emulation(request: Request) -> EmulatedCluster | None:
+    if request.emulate is None:
+        if request.alpha is not None or request.beta is not None:
+            raise UsageError("--alpha and --beta describe an emulated cluster: add --emulate 2x8 (hosts x ranks)")
+        return None
+    hosts, ranks_per_host = parse_cluster(request.emulate)
+    return EmulatedCluster(
+        hosts=hosts,
+        ranks_per_host=ranks_per_host,
+        alpha=parse_duration(request.alpha or DEFAULT_ALPHA),
+        beta=parse_rate(request.beta or DEFAULT_BETA),
+    )
+
+
+def _num_ranks(request: Request, emulation: EmulatedCluster | None) -> int:
+    num_ranks = request.ranks
+    if emulation is not None:
+        emulated = emulation.hosts * emulation.ranks_per_host
+        if num_ranks is not None and num_ranks != emulated:
+            raise UsageError(f"--emulate {request.emulate} means {emulated} ranks, not --ranks {num_ranks}")
+        num_ranks = emulated
+    if num_ranks is None:
+        num_ranks = DEFAULT_RANKS
+    if not 1 <= num_ranks <= MAX_RANKS:
+        raise UsageError(f"--ranks must lie in 1..{MAX_RANKS}, not {num_ranks}")
+    return num_ranks
+
+
+def _arm_names(request: Request, emulation: EmulatedCluster | None, left_out: dict[str, str]) -> list[str]:
+    """The arms that will run; those that can't go to `left_out`. An arm that was named must exist and fit."""
+    names = _asked_arms(request)
+    for name in names:
+        check_arm(name, request.collective)
+    if emulation is not None:
+        unfit = [name for name in names if not runs_emulated(name)]
+        if unfit and (request.arms is not None or request.library is not None):
+            raise UsageError(
+                f"{', '.join(unfit)} can't run over emulated links; only the engine's arms can: auto, ring, …"
+            )
+        names = [name for name in names if runs_emulated(name)]
+    for name in dict.fromkeys(names):
+        reason = why_unavailable(name)
+        if reason is not None:
+            left_out[name] = reason
+    usable = [name for name in names if name not in left_out]
+    if not usable:
+        raise UsageError("no arm is left to run: " + "; ".join(f"{arm}: {why}" for arm, why in left_out.items()))
+    return usable
+
+
+def _asked_arms(request: Request) -> list[str]:
+    if request.preset != TEXTBOOK:
+        if request.library is not None:
+            raise UsageError("--library belongs to --preset textbook; name the arms with --arms")
+        return _split(DEFAULT_ARMS if request.arms is None else request.arms)
+    if request.arms is not None:
+        raise UsageError("--preset textbook has its own two arms; choose the second by --library")
+    return [TEXTBOOK_CUSTOM, request.library or TEXTBOOK_LIBRARY]
+
+
+def _split(text: str) -> list[str]:
+    names = [name.strip() for name in text.split(",")]
+    if not all(names):
+        raise UsageError(f"{text!r} has an empty name; separate the arms by commas, for example {DEFAULT_ARMS}")
+    return names
+
+
+def _sizes(request: Request, num_ranks: int, left_out: dict[str, str]) -> Sequence[int]:
+    """The sizes that will run: those named must fit into memory, those of a preset are left out if they don't."""
+    preset = request.preset == TEXTBOOK and request.sizes is None
+    sizes = parse_sizes(TEXTBOOK_SIZES if preset else request.sizes or DEFAULT_SIZES)
+    item = np.dtype(request.dtype).itemsize
+    for size in sizes:
+        if size % item or size == 0:
+            raise UsageError(f"{size} bytes is no size for {request.dtype}: use a multiple of {item} bytes above 0")
+    available = available_memory()
+    fitting = [size for size in sizes if memory_needed(size, num_ranks) <= available]
+    for size in sizes:
+        if size not in fitting:
+            reason = (
+                f"{num_ranks} ranks need about {format_size(memory_needed(size, num_ranks) >> 20 << 20)} of memory and "
+                f"{format_size(available >> 20 << 20)} are free"
+            )
+            if not preset:
+                raise UsageError(f"{format_size(size)} does not fit: {reason}; choose smaller --sizes or fewer --ranks")
+            left_out[format_size(size)] = reason
+    if not fitting:
+        raise UsageError("no size fits into memory: use --sizes with smaller ones")
+    return fitting

@@ -1,0 +1,155 @@
+"""Text to numbers and back: sizes, durations, rates, lists of ranks.
+
+For: every place where a person writes or reads a quantity. Not for: arithmetic on quantities.
+
+Sizes are binary (1K = 1 KB = 1024 bytes, as in nccl-tests); rates are decimal (1 GB/s = 1e9 bytes/s, as busbw is
+quoted). Every parser raises UsageError with one line that says what would be right.
+"""
+
+from __future__ import annotations
+
+import re
+
+from ringtree.errors import UsageError
+
+_SIZE_UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
+_DURATION_UNITS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0}
+_RATE_UNITS = {
+    "b/s": 1.0,
+    "kb/s": 1e3,
+    "mb/s": 1e6,
+    "gb/s": 1e9,
+    "kib/s": 1024.0,
+    "mib/s": 1024.0**2,
+    "gib/s": 1024.0**3,
+    "mbit/s": 1e6 / 8,
+    "gbit/s": 1e9 / 8,
+}
+_NUMBER = r"([0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)"
+MAX_SIZE = 1 << 46
+MAX_NUM_SIZES = 64
+
+
+def parse_size(text: str) -> int:
+    """Returns bytes of "8", "1K", "64MB", "1.5 GiB"."""
+    match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)\s*([KMGT]?)(?:I?B)?", text.strip().upper())
+    if match is None:
+        raise UsageError(f"{text!r} is no size: write bytes with K, M or G, for example 8, 1K or 64M")
+    size = float(match[1]) * _SIZE_UNITS[match[2]]
+    if size != int(size) or size > MAX_SIZE:
+        raise UsageError(f"{text!r} is no size: it must be a whole number of bytes, at most {format_size(MAX_SIZE)}")
+    return int(size)
+
+
+def parse_sizes(text: str) -> list[int]:
+    """Returns the sizes of a list of sizes and ranges, ascending and each once.
+
+    "1K:64M" goes in steps of 4 times and always ends at its end; "1K:64M:2" in steps of 2 times.
+    """
+    sizes: set[int] = set()
+    for part in text.split(","):
+        sizes.update(_parse_range(part) if ":" in part else [parse_size(part)])
+    if len(sizes) > MAX_NUM_SIZES:
+        raise UsageError(f"{text!r} means {len(sizes)} sizes, more than {MAX_NUM_SIZES}: use a larger factor")
+    return sorted(sizes)
+
+
+def _parse_range(text: str) -> list[int]:
+    fields = text.split(":")
+    if len(fields) > 3:
+        raise UsageError(f"{text!r} is no range of sizes: write first:last or first:last:factor, for example 1K:64M:4")
+    first, last = parse_size(fields[0]), parse_size(fields[1])
+    try:
+        factor = float(fields[2]) if len(fields) == 3 else 4.0
+    except ValueError:
+        factor = 0.0
+    if not 1.0 < factor <= 1e6:
+        raise UsageError(f"{text!r} has no usable factor: write a number above 1, for example 1K:64M:2")
+    if not 0 < first <= last:
+        raise UsageError(f"{text!r} is no range of sizes: it must begin above 0 and end at its largest size")
+    sizes = [first]
+    while sizes[-1] < last and len(sizes) <= MAX_NUM_SIZES:
+        sizes.append(min(last, max(sizes[-1] + 1, int(sizes[-1] * factor))))
+    return sizes
+
+
+def parse_duration(text: str) -> float:
+    """Returns seconds of "1ms", "50us", "2 s"."""
+    match = re.fullmatch(_NUMBER + r"\s*([a-zµ]+)", text.strip())
+    if match is None or match[2] not in _DURATION_UNITS:
+        raise UsageError(f"{text!r} is no duration: write a number with ns, us, ms, s or m, for example 1ms")
+    return float(match[1]) * _DURATION_UNITS[match[2]]
+
+
+def parse_rate(text: str) -> float:
+    """Returns bytes/s of "200MB/s", "10Gbit/s"."""
+    match = re.fullmatch(_NUMBER + r"\s*([A-Za-z]+/s)", text.strip())
+    if match is None or match[2].lower() not in _RATE_UNITS or float(match[1]) == 0:
+        raise UsageError(f"{text!r} is no bandwidth: write for example 200MB/s, 1.5GB/s or 10Gbit/s")
+    return float(match[1]) * _RATE_UNITS[match[2].lower()]
+
+
+def parse_cluster(text: str) -> tuple[int, int]:
+    """Returns (hosts, ranks per host) of "2x8"."""
+    match = re.fullmatch(r"([0-9]+)\s*[xX]\s*([0-9]+)", text.strip())
+    if match is None or int(match[1]) < 1 or int(match[2]) < 1:
+        raise UsageError(f"{text!r} is no cluster: write hosts x ranks per host, for example 2x8")
+    return int(match[1]), int(match[2])
+
+
+def parse_counts(text: str, what: str) -> list[int]:
+    """Returns the numbers of "4", "1-64" or "2,4,8-16", ascending and each once; `what` names them in errors."""
+    numbers: set[int] = set()
+    for part in text.split(","):
+        match = re.fullmatch(r"([0-9]{1,6})(?:-([0-9]{1,6}))?", part.strip())
+        first, last = (int(match[1]), int(match[2] or match[1])) if match else (0, 0)
+        if not 1 <= first <= last:
+            raise UsageError(f"{text!r} is no number of {what}: write for example 4, 1-64 or 2,4,8")
+        numbers.update(range(first, last + 1))
+    return sorted(numbers)
+
+
+def format_size(size: int) -> str:
+    """Returns "64 KB" for 65536; a size that is no whole number of a unit keeps one decimal."""
+    for unit, scale in (("TB", 1 << 40), ("GB", 1 << 30), ("MB", 1 << 20), ("KB", 1 << 10)):
+        if size >= scale:
+            return f"{size // scale} {unit}" if size % scale == 0 else f"{size / scale:.1f} {unit}"
+    return f"{size} B"
+
+
+def format_time(seconds: float) -> str:
+    """Returns a time with its unit and three significant digits: "12.3 µs"."""
+    scale, unit = _time_unit(seconds)
+    return f"{_three_digits(seconds / scale)} {unit}"
+
+
+def format_time_range(low: float, high: float) -> str:
+    """Returns "11.9–12.8 µs", one unit for both ends, chosen by the upper one."""
+    scale, unit = _time_unit(high)
+    return f"{_three_digits(low / scale)}–{_three_digits(high / scale)} {unit}"
+
+
+def format_rate(bytes_per_second: float) -> str:
+    """Returns a rate in GB/s, or in MB/s below 0.1 GB/s."""
+    if bytes_per_second < 1e8:
+        return f"{_three_digits(bytes_per_second / 1e6)} MB/s"
+    return f"{_three_digits(bytes_per_second / 1e9)} GB/s"
+
+
+def format_factor(factor: float) -> str:
+    """Returns how many times: "1.25", "3.7", "42"."""
+    return f"{factor:.2f}" if factor < 1.995 else f"{factor:.1f}" if factor < 9.95 else f"{factor:.0f}"
+
+
+def _time_unit(seconds: float) -> tuple[float, str]:
+    for scale, unit in ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs")):
+        if seconds >= scale * 0.9995:
+            return scale, unit
+    return 1e-9, "ns"
+
+
+def _three_digits(value: float) -> str:
+    for limit, digits in ((9.995, 2), (99.95, 1)):
+        if abs(value) < limit:
+            return f"{value:.{digits}f}"
+    return f"{value:.0f}"

@@ -1,0 +1,149 @@
+"""Helpers of the lab's tests: hand-made runs, and rank processes found and awaited.
+
+For: building RESULT records whose statistics are known, and looking at processes from outside. Not for: assertions.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from ringtree.results import ArmPlan, Cell, EmulatedCluster, Launch, Plan, Provenance, Run, SizePlan, StoredRun
+
+
+def make_plan(
+    arms: Sequence[str] = ("a", "b"),
+    sizes: Sequence[int] = (1024, 4096),
+    num_launches: int = 6,
+    num_ranks: int = 2,
+    emulation: EmulatedCluster | None = None,
+    preset: str | None = None,
+) -> Plan:
+    return Plan(
+        collective="all_reduce",
+        op="sum",
+        dtype="float32",
+        num_ranks=num_ranks,
+        arms=[ArmPlan(label=arm, name=arm) for arm in arms],
+        reference=arms[-1],
+        sizes=[
+            SizePlan(size_bytes=size, num_launches=num_launches, min_iterations=1, max_iterations=9, batch=1)
+            for size in sizes
+        ],
+        num_launches=num_launches,
+        seed=7,
+        cell_budget=0.1,
+        emulation=emulation,
+        preset=preset,
+    )
+
+
+def make_run(plan: Plan, num_cores: int = 8) -> Run:
+    provenance = Provenance(
+        host_name="host",
+        cpu_model="cpu",
+        num_cpus=num_cores,
+        affinity=list(range(num_cores)),
+        kernel="6.1",
+        memory_bytes=1 << 30,
+        load_average=[0.0, 0.0, 0.0],
+        versions={"python": "3.11", "torch": None},
+        git_commit=None,
+        command=["ringtree", "compare"],
+        environment={},
+        emulated=plan.emulation is not None,
+    )
+    return Run(run_id="20260101T000000Z-abcdef", created_utc="2026-01-01T00:00:00Z", plan=plan, provenance=provenance)
+
+
+def make_cell(arm: str, size_bytes: int, seconds: float, num_ranks: int = 2, **changes: object) -> Cell:
+    fields = {
+        "arm": arm,
+        "size_bytes": size_bytes,
+        "executed": {"algorithm": arm},
+        "batch": 1,
+        "times": [[seconds] * 3] * num_ranks,
+        "verified": True,
+        **changes,
+    }
+    return Cell.model_validate(fields)
+
+
+def make_launch(index: int, cells: Sequence[Cell]) -> Launch:
+    return Launch(
+        launch=index,
+        block=index,
+        seed=1,
+        order=[(cell.size_bytes, cell.arm) for cell in cells],
+        pids=[1, 2],
+        started_utc="2026-01-01T00:00:00Z",
+        wall_seconds=1.0,
+        cells=list(cells),
+    )
+
+
+def make_stored(plan: Plan, seconds: Callable[[int, int, str], float], num_cores: int = 8) -> StoredRun:
+    """A stored run in which `seconds(launch, size, arm)` is every sample of a cell."""
+    launches = [
+        make_launch(
+            launch,
+            [
+                make_cell(arm.label, size.size_bytes, seconds(launch, size.size_bytes, arm.label), plan.num_ranks)
+                for size in plan.sizes
+                for arm in plan.arms
+            ],
+        )
+        for launch in range(plan.num_launches)
+    ]
+    return StoredRun(Path("runs/example"), make_run(plan, num_cores), launches, [])
+
+
+def wait_until(condition: Callable[[], bool], seconds: float) -> float | None:
+    """Polls until `condition` holds; returns the seconds that it took, None if it did not hold in time."""
+    start = time.monotonic()
+    while time.monotonic() - start < seconds:
+        if condition():
+            return time.monotonic() - start
+        time.sleep(0.005)
+    return None
+
+
+def is_running(pid: int) -> bool:
+    """True for a process that runs; false for one that is gone or only waits to be reaped."""
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+    return state not in ("Z", "X")
+
+
+def children_of(pid: int) -> list[int]:
+    """Children of a process, zombies included."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                fields = (entry / "stat").read_text().rpartition(")")[2].split()
+            except (FileNotFoundError, ProcessLookupError):
+                continue
+            if int(fields[1]) == pid:
+                found.append(int(entry.name))
+    return found
+
+
+def start_ringtree(*arguments: str) -> subprocess.Popen[str]:
+    """Starts `python -m ringtree` in a group of its own, finding the same ringtree as this process."""
+    path = os.pathsep.join(str(Path(entry or ".").absolute()) for entry in sys.path)
+    return subprocess.Popen(
+        [sys.executable, "-m", "ringtree", *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd="/",
+        start_new_session=True,
+        env={**os.environ, "PYTHONPATH": path},
+    )

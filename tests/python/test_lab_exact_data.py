@@ -1,0 +1,139 @@
+"""Exact data: sums are what they must be, and every kind of misplacement shows.
+
+For: ringtree.lab.exact_data, and that the timed loop finds a wrong result. Not for: real arms.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ringtree.errors import UsageError
+from ringtree.lab.exact_data import DTYPES, PERIOD, ExactData, largest_value
+from ringtree.lab.measure import CellLoop
+from ringtree.results import SizePlan
+
+
+def all_inputs(dtype: str, num_ranks: int, count: int, call: int) -> list[np.ndarray[Any, Any]]:
+    inputs = []
+    for rank in range(num_ranks):
+        buffer = np.full(count, 77, dtype=dtype)
+        ExactData(dtype, num_ranks, rank, seed=3).write(buffer, call)
+        inputs.append(buffer)
+    return inputs
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("num_ranks", [1, 3, 8])
+def test_sums_are_exact_in_any_order(dtype: str, num_ranks: int) -> None:
+    count = PERIOD + 1000
+    inputs = all_inputs(dtype, num_ranks, count, call=5)
+    data = ExactData(dtype, num_ranks, 0, seed=3)
+    for order in (inputs, inputs[::-1]):
+        total = order[0].copy()
+        for other in order[1:]:
+            total += other  # in the dtype itself, so rounding or overflow would show
+        assert data.check(total, 5) is None
+
+
+def test_every_single_wrong_element_is_found_with_its_place() -> None:
+    count = 2 * PERIOD + 17
+    data = ExactData("float32", 2, 0, seed=3)
+    right = np.add(*all_inputs("float32", 2, count, call=0))
+    for index in (0, 1, PERIOD - 1, PERIOD, count - 1):
+        wrong = right.copy()
+        wrong[index] += 1
+        found = data.check(wrong, 0)
+        assert found is not None
+        assert found.index == index
+        assert (found.expected, found.found) == (float(right[index]), float(wrong[index]))
+    right[9] = np.nan
+    found = data.check(right, 0)
+    assert found is not None
+    assert found.index == 9
+
+
+def test_data_moved_or_left_over_does_not_pass() -> None:
+    count = 1 << 18
+    data = ExactData("float32", 2, 0, seed=3)
+    right = np.add(*all_inputs("float32", 2, count, call=0))
+    for shift in (1, 16, 1024, 1 << 14, 1 << 16):
+        assert data.check(np.roll(right, shift), 0) is not None
+    assert data.check(right, 1) is not None, "the result of an earlier call must be wrong in the next"
+    assert data.check(all_inputs("float32", 2, count, call=0)[0], 0) is not None, "an input is no result"
+
+
+def test_bounds() -> None:
+    assert largest_value("int8", 8) * 8 <= 127
+    assert largest_value("float16", 4) * 4 <= 2048
+    with pytest.raises(UsageError, match="too many"):
+        largest_value("int8", 128)
+    with pytest.raises(UsageError, match="float64"):
+        largest_value("complex64", 2)
+
+
+class LoneRank:
+    """A coordinator for one rank."""
+
+    def barrier(self) -> None: ...
+
+    def decide(self, value: int) -> int:
+        return value
+
+    def all_true(self, mine: bool) -> bool:
+        return mine
+
+
+class OneRankArm:
+    """An all_reduce of one rank is nothing to do; `spoil` is called with (call number, buffer)."""
+
+    name = "one"
+
+    def __init__(self, spoil: Any = None) -> None:
+        self.spoil, self.num_calls, self.buffers = spoil, 0, []
+
+    def make_buffers(self, count: int, num_buffers: int) -> list[Any]:
+        self.buffers = [np.zeros(count, dtype=np.float32) for _ in range(num_buffers)]
+        return self.buffers
+
+    def call(self, index: int) -> None:
+        if self.spoil is not None:
+            self.spoil(self.num_calls, self.buffers[index])
+        self.num_calls += 1
+
+
+def run_loop(arm: Any, batch: int = 2) -> Any:
+    size = SizePlan(size_bytes=4000, num_launches=1, min_iterations=5, max_iterations=7, batch=batch)
+    loop = CellLoop(arm, ExactData("float32", 1, 0, seed=1), LoneRank(), 0, size, first_call=0)
+    return loop.run(1000, budget=1.0)
+
+
+def test_loop_times_every_iteration_and_accepts_right_results() -> None:
+    arm = OneRankArm()
+    measured = run_loop(arm)
+    assert measured.first_wrong is None
+    assert measured.error is None
+    assert len(measured.times) == 7
+    assert all(seconds > 0 for seconds in measured.times)
+    assert arm.num_calls == 2 * (2 + 7)
+
+
+def test_loop_finds_one_wrong_element_of_one_call() -> None:
+    def spoil(number: int, buffer: np.ndarray[Any, Any]) -> None:
+        if number == 9:
+            buffer[123] += 1
+
+    wrong = run_loop(OneRankArm(spoil)).first_wrong
+    assert wrong is not None
+    assert (wrong.index, wrong.iteration, wrong.call) == (123, 2, 1)
+
+
+def test_an_arm_that_raises_is_disqualified_not_fatal() -> None:
+    def spoil(number: int, buffer: np.ndarray[Any, Any]) -> None:
+        raise UsageError("no such thing")
+
+    measured = run_loop(OneRankArm(spoil))
+    assert measured.times == []
+    assert measured.error == "UsageError: no such thing"

@@ -1,0 +1,134 @@
+"""Plans: orders are functions of the seed, requests are checked before a process starts.
+
+For: ringtree.lab.plan and ringtree.lab.request. Not for: running (test_compare.py).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+from lab_support import make_plan
+
+from ringtree.errors import UsageError
+from ringtree.lab import request as request_module
+from ringtree.lab.plan import cell_order, choose_reference, data_seed, label_arms, size_plan
+from ringtree.lab.request import Request
+from ringtree.lab.request import make_plan as plan_for
+
+
+def test_every_arm_runs_once_a_size_and_sizes_ascend() -> None:
+    plan = make_plan(arms=("a", "b", "c"), sizes=(8, 16, 32))
+    for launch in range(6):
+        order = cell_order(plan, launch)
+        assert sorted(order) == sorted((size, arm) for size in (8, 16, 32) for arm in ("a", "b", "c"))
+        assert [size for size, _ in order] == sorted(size for size, _ in order)
+
+
+def test_order_is_a_function_of_the_seed_alone() -> None:
+    plan = make_plan(arms=("a", "b", "c", "d"))
+    again = make_plan(arms=("a", "b", "c", "d"))
+    other = plan.model_copy(update={"seed": plan.seed + 1})
+    orders = [cell_order(plan, launch) for launch in range(6)]
+    assert orders == [cell_order(again, launch) for launch in range(6)]
+    assert orders != [cell_order(other, launch) for launch in range(6)]
+    assert len({tuple(order) for order in orders}) > 1
+    assert len({data_seed(plan, launch) for launch in range(6)}) == 6
+
+
+def test_order_of_the_arms_as_asked_does_not_matter() -> None:
+    one, two = make_plan(arms=("a", "b", "c")), make_plan(arms=("c", "a", "b"))
+    assert cell_order(one, 3) == cell_order(two, 3)
+
+
+def test_no_arm_is_favoured_by_its_place() -> None:
+    plan = make_plan(arms=("a", "b", "c"), sizes=(8,), num_launches=900)
+    firsts = Counter(cell_order(plan, launch)[0][1] for launch in range(900))
+    assert all(abs(count - 300) < 4 * (900 * 2 / 9) ** 0.5 for count in firsts.values())
+    assert len(firsts) == 3
+
+
+def test_arms_that_come_twice_get_labels_of_their_own() -> None:
+    assert [arm.label for arm in label_arms(["gloo", "ring", "gloo"])] == ["gloo", "ring", "gloo#2"]
+    assert choose_reference(label_arms(["ring", "gloo"]), None) == "gloo"
+    assert choose_reference(label_arms(["ring", "tree"]), None) == "ring"
+    with pytest.raises(UsageError, match="ring, tree"):
+        choose_reference(label_arms(["ring", "tree"]), "gloo")
+
+
+def test_huge_sizes_get_fewer_launches_and_small_ones_batches() -> None:
+    small, large, huge = size_plan(1 << 10, 6), size_plan(1 << 22, 6), size_plan(1 << 30, 6)
+    assert small.batch > 1
+    assert large.batch == 1
+    assert large.num_launches == 6
+    assert huge.num_launches < 6
+    assert huge.max_iterations < large.max_iterations
+    plan = make_plan().model_copy(update={"sizes": [small, huge]})
+    assert len(cell_order(plan, 0)) == 4
+    assert len(cell_order(plan, 5)) == 2
+
+
+def test_defaults() -> None:
+    plan = plan_for(Request())
+    assert plan.num_ranks == 4
+    assert plan.num_launches == 6
+    assert plan.dtype == "float32"
+    assert (plan.sizes[0].size_bytes, plan.sizes[-1].size_bytes) == (1 << 10, 1 << 26)
+    assert [arm.name for arm in plan.arms][:3] == ["ring", "tree", "auto"]
+
+
+def test_emulation_sets_the_ranks_and_keeps_the_engines_arms() -> None:
+    plan = plan_for(Request(emulate="2x8", alpha="1ms", beta="20MB/s"))
+    assert plan.num_ranks == 16
+    assert plan.emulation is not None
+    assert (plan.emulation.alpha, plan.emulation.beta) == (1e-3, 2e7)
+    assert [arm.name for arm in plan.arms] == ["ring", "tree", "auto"]
+
+
+@pytest.mark.parametrize(
+    ("request_", "said"),
+    [
+        (Request(arms="ring,nonsense"), "there are: .*ring"),
+        (Request(arms="ring,"), "empty name"),
+        (Request(arms="send-recv:nonsense"), "unknown arm"),
+        (Request(dtype="float128"), "float32"),
+        (Request(collective="all_to_all"), "all_reduce"),
+        (Request(preset="book"), "textbook"),
+        (Request(ranks=0), "--ranks"),
+        (Request(launches=0), "--launches"),
+        (Request(sizes="6"), "multiple of 4"),
+        (Request(sizes="0"), "above 0"),
+        (Request(alpha="1ms"), "--emulate"),
+        (Request(emulate="2x8", ranks=4), "16 ranks"),
+        (Request(emulate="2x2", arms="ring,gloo"), "gloo can't run over emulated links"),
+        (Request(library="gloo"), "--preset textbook"),
+        (Request(preset="textbook", arms="ring"), "--library"),
+        (Request(ranks=200, dtype="int8"), "too many for exact sums"),
+        (Request(sizes="16T"), "does not fit"),
+        (Request(arms="ring,tree", reference="gloo"), "ring, tree"),
+    ],
+)
+def test_what_can_not_be_done_is_one_line(request_: Request, said: str) -> None:
+    with pytest.raises(UsageError, match=said) as error:
+        plan_for(request_)
+    assert "\n" not in str(error.value)
+
+
+def test_without_torch_the_other_arms_run_and_gloo_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    plan = plan_for(Request())
+    assert [arm.name for arm in plan.arms] == ["ring", "tree", "auto"]
+    assert set(plan.left_out) == {"gloo", "send-recv:ring"}
+    assert "pip install" in plan.left_out["gloo"]
+    with pytest.raises(UsageError, match="pip install"):
+        plan_for(Request(arms="gloo"))
+
+
+def test_textbook_leaves_out_what_memory_does_not_hold(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(request_module, "available_memory", lambda: 10 << 30)
+    plan = plan_for(Request(preset="textbook", arms=None, library="auto"))
+    assert [size.size_bytes for size in plan.sizes] == [4 << 10, 256 << 10, 4 << 20, 64 << 20, 512 << 20]
+    assert "80 GB" in plan.left_out["8 GB"]
+    assert plan.reference == "auto"
+    monkeypatch.setattr(request_module, "available_memory", lambda: 1 << 40)
+    assert plan_for(Request(preset="textbook")).sizes[-1].size_bytes == 8 << 30
