@@ -31,13 +31,13 @@ class Run {
 
   bool finished() const { return num_open_ == 0; }
   int mismatched_peer() const { return mismatched_peer_; }
-  /// When the earliest message that is under way arrives; emulated clusters only.
-  int64_t next_arrival_ns() const { return next_arrival_ns_; }
+  /// When a message that is under way arrives or a network card may be free; emulated clusters only.
+  int64_t next_event_ns() const { return next_event_ns_; }
 
   /// Advances every lane as far as it goes. True if anything moved.
   bool poll() {
     bool moved = false;
-    next_arrival_ns_ = kNever;
+    next_event_ns_ = kNever;
     if (emulated_) now_ns_ = now_ns();
     for (size_t i = 0; i < plan_.lanes.size(); ++i) {
       while (plan_.states[i].pass < call_.cut.num_passes && ready(i)) {
@@ -93,7 +93,7 @@ class Run {
       if (!met(dependency, state)) return false;
       ++state.checked;
     }
-    return true;
+    return !emulated_ || virtually_ready(lane, step);
   }
 
   bool message_there(RecvEnd& end) {
@@ -103,7 +103,7 @@ class Run {
       return false;
     }
     if (emulated_ && end.arrival_ns() > now_ns_) {
-      next_arrival_ns_ = std::min(next_arrival_ns_, end.arrival_ns());
+      next_event_ns_ = std::min(next_event_ns_, end.arrival_ns());
       return false;
     }
     return true;
@@ -121,11 +121,15 @@ class Run {
   // --- do it
   // -----------------------------------------------------------------------------------------------------------------
 
+  size_t slice_bytes(const LaneState& state) const {
+    return std::min(call_.cut.slice_bytes, state.step_bytes - state.slice * call_.cut.slice_bytes);
+  }
+
   void do_slice(size_t lane) {
     LaneState& state = plan_.states[lane];
     const PlanStep& step = step_of(lane);
-    const size_t bytes = std::min(call_.cut.slice_bytes, state.step_bytes - state.slice * call_.cut.slice_bytes);
-    if (emulated_) advance_virtual_time(lane, step);
+    const size_t bytes = slice_bytes(state);
+    if (emulated_) times(static_cast<size_t>(&step - plan_.steps.data()), state.pass)[state.slice] = state.virtual_ns;
     move_bytes(lane, step, bytes);
     for (int i = 0; i < step.num_recv; ++i)
       plan_.recv_ends[static_cast<size_t>(step.first_recv + i)]->release(emulated_, state.virtual_ns);
@@ -206,7 +210,9 @@ class Run {
   // --- emulated clusters: when is it done, apart from how fast this machine is? (docs/decisions/0006)
   // -------------------------
 
-  void advance_virtual_time(size_t lane, const PlanStep& step) {
+  // The last condition, and the only one that can cease to hold: a slice that leaves the host needs its network card.
+  // True sets the lane's clock to when the slice is done.
+  bool virtually_ready(size_t lane, const PlanStep& step) {
     LaneState& state = plan_.states[lane];
     int64_t done = state.virtual_ns;
     for (int i = 0; i < step.num_recv; ++i)
@@ -214,8 +220,16 @@ class Run {
     if (step.send) done = std::max(done, step.send->slot_free_ns());
     for (int i = 0; i < step.num_dependencies; ++i)
       done = std::max(done, done_at(plan_.dependencies[static_cast<size_t>(step.first_dependency + i)], state));
+    if (step.send && step.send->crosses()) {
+      const Nic::Grant grant = step.send->take_card(slice_bytes(state), done, now_ns_);
+      if (!grant.taken) {
+        next_event_ns_ = std::min(next_event_ns_, grant.look_again_ns);
+        return false;
+      }
+      done = grant.start_ns;
+    }
     state.virtual_ns = done;
-    times(static_cast<size_t>(&step - plan_.steps.data()), state.pass)[state.slice] = done;
+    return true;
   }
 
   std::array<int64_t, kSlots / 2>& times(size_t step, size_t pass) { return plan_.step_times[step][pass % 2]; }
@@ -234,7 +248,7 @@ class Run {
   int num_open_ = 0;
   int mismatched_peer_ = -1;
   int64_t now_ns_ = 0;
-  int64_t next_arrival_ns_ = kNever;
+  int64_t next_event_ns_ = kNever;
 };
 
 /// Counts how long nothing has moved and decides what to do about it.
@@ -278,7 +292,7 @@ class Waiter {
       return false;
     }
     const int64_t longest = now_ns() + (num_sleeps_++ < 8 ? kInspectNs : kLongestSleepNs);
-    bell_.sleep(ticket, std::min(run.next_arrival_ns(), longest));
+    bell_.sleep(ticket, std::min(run.next_event_ns(), longest));
     return false;
   }
 
@@ -306,8 +320,8 @@ class Waiter {
 
 }  // namespace
 
-RunResult run_plan(Plan& plan, const BoundCall& call, const WaitPolicy& policy, SpinBudget& budget, Doorbell& bell, bool emulated,
-                   Watch& watch) {
+RunResult run_plan(Plan& plan, const BoundCall& call, const WaitPolicy& policy, SpinBudget& budget, Doorbell& bell,
+                   bool emulated, Watch& watch) {
   Run run(plan, call, emulated);
   Waiter waiter(policy, budget, bell, watch);
   while (!run.finished()) {

@@ -32,7 +32,7 @@ class Watch {
   virtual bool inspect() = 0;
 };
 
-RunResult run_plan(Plan& plan, const BoundCall& call, const WaitPolicy& policy, SpinBudget& budget, Doorbell& bell, bool emulated,
-                   Watch& watch);
+RunResult run_plan(Plan& plan, const BoundCall& call, const WaitPolicy& policy, SpinBudget& budget, Doorbell& bell,
+                   bool emulated, Watch& watch);
 
 }  // namespace ringtree

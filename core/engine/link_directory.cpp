@@ -32,7 +32,8 @@ Nic LinkDirectory::nic() const {
   if (!settings_.emulation) return {};
   const Cluster& cluster = *settings_.emulation;
   const int first_of_host = cluster.host_of(session_->rank()) * cluster.ranks_per_host;
-  return Nic(&session_->page(first_of_host).nic, cluster.alpha_s, cluster.beta_Bps);
+  return Nic(&session_->page(first_of_host).nic, session_->rank() - first_of_host, cluster.ranks_per_host,
+             cluster.alpha_s, cluster.beta_Bps);
 }
 
 void LinkDirectory::announce(const Program& program, uint64_t plan_key, int num_channels) {

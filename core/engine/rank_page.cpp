@@ -36,7 +36,7 @@ void Board::post(const CallDescription& call) {
   Entry& entry = entries_[call.sequence % kEntries];
   entry.sequence.store(0, std::memory_order_relaxed);  // ordered before the words by their release
   for (size_t i = 0; i < kWords; ++i)
-    entry.words[i].store(words[i], std::memory_order_release);     // pairs with the acquire of the words in find()
+    entry.words[i].store(words[i], std::memory_order_release);  // pairs with the acquire of the words in find()
   // seq_cst, pairs with the load of the sequence in find(): of two ranks that post and then look at each other's boards
   // at least one sees the other's post.
   entry.sequence.store(call.sequence, std::memory_order_seq_cst);
@@ -45,7 +45,8 @@ void Board::post(const CallDescription& call) {
 
 std::optional<CallDescription> Board::find(uint64_t sequence) const {
   const Entry& entry = entries_[sequence % kEntries];
-  if (entry.sequence.load(std::memory_order_seq_cst) != sequence) return std::nullopt;  // pairs with the store in post()
+  // seq_cst, pairs with the store of the sequence in post().
+  if (entry.sequence.load(std::memory_order_seq_cst) != sequence) return std::nullopt;
   std::array<uint64_t, kWords> words;
   for (size_t i = 0; i < kWords; ++i) words[i] = entry.words[i].load(std::memory_order_acquire);
   // A word of a later call brings that call's sequence.store(0) with it.

@@ -21,8 +21,8 @@ struct WaitPolicy {
   static WaitPolicy emulated() { return {0, 1}; }  // waits are milliseconds, and one core serves many ranks
 };
 
-/// How many pauses a wait is worth just now: halved by each wait that they did not end, doubled by each that they did, so that a rank whose
-/// peer has lost its core to somebody else's process soon gives way to it. Kept from call to call.
+/// How many pauses a wait is worth just now: halved by each wait that they did not end, doubled by each that they did,
+/// so that a rank whose peer has lost its core to somebody else's process soon gives way to it. Kept from call to call.
 class SpinBudget {
  public:
   explicit SpinBudget(const WaitPolicy& policy) : most_(policy.pauses), now_(policy.pauses) {}

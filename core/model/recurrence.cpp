@@ -1,11 +1,12 @@
 // The recurrence as a discrete-event run: see recurrence.h for its rules. A lane's next slice enters the queue once all
-// that it waits for has a known time, so its own time is final then; taking the earliest first hands each network card
-// its transmissions in order of time.
+// that it waits for has a known time, so the time at which it is ready is final then; taking the earliest first shows
+// each network card who waits for it at the moment when it becomes free.
 #include "core/model/recurrence.h"
 
 #include <algorithm>
 #include <functional>
 #include <queue>
+#include <tuple>
 
 #include "core/base/error.h"
 #include "core/model/wiring.h"
@@ -27,10 +28,19 @@ struct LaneState {
   bool queued = false;
 };
 
+/// A lane's next slice is ready, or a host's card has become free (after the slices that are ready at the same time).
 struct Event {
   double at;
-  int lane;  // lanes are numbered rank by rank, so this breaks ties by rank, then lane
-  bool operator>(const Event& other) const { return at != other.at ? at > other.at : lane > other.lane; }
+  bool card;
+  int index;  // of the lane (numbered rank by rank) or the host
+  bool operator>(const Event& other) const {
+    return std::tie(at, card, index) > std::tie(other.at, other.card, other.index);
+  }
+};
+
+struct CardState {
+  double free_at = 0;
+  std::vector<int> waiting;  // lanes
 };
 
 class Recurrence {
@@ -43,7 +53,8 @@ class Recurrence {
         links_(wiring_.links.size()),
         lanes_(wiring_.lanes.size()),
         done_(wiring_.steps.size()),
-        card_free_(static_cast<size_t>(cluster.num_hosts), 0.0) {
+        cards_(static_cast<size_t>(cluster.num_hosts)),
+        last_served_(static_cast<size_t>(shape_.num_ranks), -1.0) {
     const Layout layout(shape_, count);
     for (int chunk = 0; chunk < shape_.num_chunks; ++chunk)
       chunk_bytes_.push_back(layout.part(chunk, 0, 1).length * item_size);
@@ -58,7 +69,11 @@ class Recurrence {
     while (!queue_.empty()) {
       const Event event = queue_.top();
       queue_.pop();
-      do_slice(event.lane, event.at);
+      if (event.card) {
+        serve_next(event.index, event.at);
+      } else {
+        do_or_wait(event.index, event.at);
+      }
     }
     for (size_t i = 0; i < lanes_.size(); ++i) {
       if (!finished(lanes_[i]))
@@ -109,7 +124,7 @@ class Recurrence {
     for (const WiredDependency& dependency : step.waits_for)
       if (!add_done_time(dependency, lane, at)) return;
     lane.queued = true;
-    queue_.push({at, lane_index});
+    queue_.push({at, false, lane_index});
   }
 
   /// Raises `at` to the time at which the dependency is met; false if that is not known yet.
@@ -123,6 +138,40 @@ class Recurrence {
     if (passes[pass].size() <= slice) return false;
     at = std::max(at, passes[pass][slice]);
     return true;
+  }
+
+  const WiredStep& next_step(int lane_index) const {
+    return wiring_.steps[wiring_.lanes[lane_index].steps[lanes_[lane_index].at]];
+  }
+
+  bool crosses(const WiredLink& link) const {
+    return cluster_.host_of(link.src_rank) != cluster_.host_of(link.dst_rank);
+  }
+
+  void do_or_wait(int lane_index, double at) {
+    const WiredStep& step = next_step(lane_index);
+    const bool needs_card =
+        std::any_of(step.send_links.begin(), step.send_links.end(), [&](int id) { return crosses(wiring_.links[id]); });
+    if (!needs_card) return do_slice(lane_index, at);
+    const int host = cluster_.host_of(wiring_.lanes[lane_index].rank);
+    CardState& card = cards_[host];
+    card.waiting.push_back(lane_index);
+    // The first to wait rings for the card; slices that are ready at the same time come before the card looks.
+    if (card.waiting.size() == 1) queue_.push({std::max(at, card.free_at), true, host});
+  }
+
+  void serve_next(int host, double at) {
+    CardState& card = cards_[host];
+    auto turn = [&](int lane) {
+      return std::tuple(last_served_[wiring_.lanes[lane].rank], wiring_.lanes[lane].rank, lane);
+    };
+    const auto next =
+        std::min_element(card.waiting.begin(), card.waiting.end(), [&](int a, int b) { return turn(a) < turn(b); });
+    const int lane = *next;
+    card.waiting.erase(next);
+    last_served_[wiring_.lanes[lane].rank] = at;
+    do_slice(lane, at);
+    if (!card.waiting.empty()) queue_.push({card.free_at, true, host});
   }
 
   void do_slice(int lane_index, double at) {
@@ -164,11 +213,10 @@ class Recurrence {
     if (!finished(lane)) begin_step(lane_index);
   }
 
-  /// When a message of `bytes` sent at `at` arrives.
+  /// When a message of `bytes` sent at `at` arrives. A card is free or at another transmission of the same slice.
   double transmit(const WiredLink& link, size_t bytes, double at) {
-    const int host = cluster_.host_of(link.src_rank);
-    if (cluster_.host_of(link.dst_rank) == host) return at;
-    double& card = card_free_[host];
+    if (!crosses(link)) return at;
+    double& card = cards_[cluster_.host_of(link.src_rank)].free_at;
     card = std::max(at, card) + static_cast<double>(bytes) / cluster_.beta_Bps;
     ++timing_.num_transmissions;
     timing_.network_bytes += static_cast<int64_t>(bytes);
@@ -183,7 +231,8 @@ class Recurrence {
   std::vector<LinkState> links_;
   std::vector<LaneState> lanes_;
   std::vector<std::vector<std::vector<double>>> done_;  // step, pass, slice; only of steps that others depend on
-  std::vector<double> card_free_;                       // by host
+  std::vector<CardState> cards_;                        // by host
+  std::vector<double> last_served_;                     // by rank: when its host's card last took a slice of it
   std::priority_queue<Event, std::vector<Event>, std::greater<>> queue_;
   Timing timing_;
 };

@@ -21,7 +21,9 @@ SendEnd::SendEnd(std::byte* memory, LinkGeometry geometry, std::vector<ReaderRou
       slots_(memory + geometry.slots_at()),
       geometry_(geometry),
       routes_(std::move(readers)),
-      nic_(nic) {}
+      nic_(nic),
+      num_remote_(static_cast<int>(
+          std::count_if(routes_.begin(), routes_.end(), [](const ReaderRoute& route) { return route.remote; }))) {}
 
 int64_t SendEnd::slot_free_ns() const {
   int64_t latest = 0;
@@ -29,10 +31,11 @@ int64_t SendEnd::slot_free_ns() const {
   return latest;
 }
 
-void SendEnd::stamp_arrivals(size_t bytes, int64_t ready_ns) {
+void SendEnd::stamp_arrivals(size_t bytes, int64_t start_ns) {
+  int transmission = 0;
   for (int i = 0; i < geometry_.num_readers; ++i)
     reader(i).arrival_ns[slot_index()] =
-        routes_[static_cast<size_t>(i)].remote ? nic_.transmit(bytes, ready_ns) : ready_ns;
+        routes_[static_cast<size_t>(i)].remote ? nic_.arrival_ns(start_ns, bytes, transmission++) : start_ns;
 }
 
 RecvEnd::RecvEnd(std::byte* memory, LinkGeometry geometry, int reader_index, Doorbell* sender_bell, int peer)

@@ -81,11 +81,17 @@ class SendEnd {
   /// Emulated: when the slot of the next message became free (0 for one never used).
   int64_t slot_free_ns() const;
 
-  /// Hands the slot to the readers. `bytes` and `ready_ns` (when the message was ready to leave) matter to emulated
-  /// links only.
-  void publish(uint64_t fingerprint, size_t bytes, int64_t ready_ns) {
+  /// Whether some reader lives on another emulated host, so that a message needs the network card.
+  bool crosses() const { return num_remote_ > 0; }
+  /// Asks the card of an emulated host to take the next message; see Nic::take().
+  Nic::Grant take_card(size_t bytes, int64_t ready_ns, int64_t now) const {
+    return nic_.take(bytes, num_remote_, ready_ns, now);
+  }
+
+  /// Hands the slot to the readers. `bytes` and `start_ns` (when the message leaves) matter to emulated clusters only.
+  void publish(uint64_t fingerprint, size_t bytes, int64_t start_ns) {
     headers_[slot_index()].fingerprint = fingerprint;
-    if (nic_.shaped()) stamp_arrivals(bytes, ready_ns);
+    if (nic_.shaped()) stamp_arrivals(bytes, start_ns);
     ++next_;
     // seq_cst: releases the slot's bytes (pairs with the load in RecvEnd::has_message()) and orders before the look
     // at the bell.
@@ -96,7 +102,7 @@ class SendEnd {
  private:
   LinkReader& reader(int index) const { return readers_[index]; }
   size_t slot_index() const { return next_ % static_cast<uint64_t>(geometry_.num_slots); }
-  void stamp_arrivals(size_t bytes, int64_t ready_ns);
+  void stamp_arrivals(size_t bytes, int64_t start_ns);
 
   LinkHead* head_;
   LinkReader* readers_;
@@ -105,6 +111,7 @@ class SendEnd {
   LinkGeometry geometry_;
   std::vector<ReaderRoute> routes_;
   Nic nic_;
+  int num_remote_ = 0;
   uint64_t next_ = 0;    // messages published
   uint64_t oldest_ = 0;  // messages that all readers have released, when last looked
 };

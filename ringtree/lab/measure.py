@@ -21,16 +21,28 @@ from ringtree.lab.exact_data import ExactData
 from ringtree.results import SizePlan, WrongElement
 
 NUM_WARMUPS = 2
+START_MARGIN = 0.003  # seconds, for telling everybody when to start
 
 
 class Coordinator:
     """The lab's own communicator: barrier and agreement of ranks, the same for every arm."""
 
-    def __init__(self, communicator: Any) -> None:
+    def __init__(self, communicator: Any, start_together: bool = False) -> None:
+        """start_together: ready() also waits for one moment on the clock that all ranks share. A barrier alone lets many
+        ranks on few cores go one after the other, by more than the differences between emulated clusters."""
         self._comm = communicator
+        self._start_together = start_together
 
     def barrier(self) -> None:
         self._comm.barrier()
+
+    def ready(self) -> None:
+        """Returns on all ranks at about the same time, for what is timed next."""
+        self.barrier()
+        if self._start_together:
+            start = np.array([time.monotonic() + START_MARGIN])
+            self._comm.broadcast(start, root=0)
+            time.sleep(max(0.0, float(start[0]) - time.monotonic()))
 
     def decide(self, value: int) -> int:
         """Returns rank 0's value on every rank."""
@@ -48,7 +60,7 @@ class Coordinator:
 class Coordinates(Protocol):
     """What measuring needs of a Coordinator."""
 
-    def barrier(self) -> None: ...
+    def ready(self) -> None: ...
 
     def decide(self, value: int) -> int: ...
 
@@ -98,7 +110,7 @@ class CellLoop:
         self.next_call += len(buffers)
         for i, buffer in enumerate(buffers):
             self._data.write(buffer, first + i)
-        self._sync.barrier()
+        self._sync.ready()
         start = time.perf_counter()
         for i in range(len(buffers)):
             self._arm.call(i)

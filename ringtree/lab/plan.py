@@ -36,15 +36,18 @@ def label_arms(names: Sequence[str]) -> list[ArmPlan]:
     return arms
 
 
-def size_plan(size_bytes: int, num_launches: int) -> SizePlan:
-    """How one size is measured. Above 256 MB: half of the launches (at least one) and three iterations."""
+def size_plan(size_bytes: int, num_launches: int, emulated: bool = False) -> SizePlan:
+    """How one size is measured. Above 256 MB: half of the launches (at least one) and three iterations.
+
+    Emulated calls take milliseconds and are never timed in batches: calls in a row would overlap, a call would not.
+    """
     huge = size_bytes > HUGE
     return SizePlan(
         size_bytes=size_bytes,
         num_launches=max(1, num_launches // 2) if huge else num_launches,
         min_iterations=3 if huge else MIN_ITERATIONS,
         max_iterations=MIN_ITERATIONS if huge else MAX_ITERATIONS,
-        batch=BATCH_CALLS if size_bytes <= BATCH_LIMIT else 1,
+        batch=BATCH_CALLS if size_bytes <= BATCH_LIMIT and not emulated else 1,
     )
 
 

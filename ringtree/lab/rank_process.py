@@ -28,7 +28,7 @@ class RankRun:
         self._spec, self._report_to = spec, report_to
         # The lab's own communicator is apart from the engine's arms, and never emulated: a neutral barrier.
         self._sync_comm = self._init("sync", None)
-        self._sync = Coordinator(self._sync_comm)
+        self._sync = Coordinator(self._sync_comm, start_together=spec.plan.emulation is not None)
         self._engine_comm: Any = None
         self._arms: dict[str, Arm] = {}
         self._refused: dict[str, str] = {}

@@ -85,7 +85,7 @@ def make_plan(request: Request) -> Plan:
         num_ranks=num_ranks,
         arms=arms,
         reference=choose_reference(arms, reference),
-        sizes=[size_plan(size, num_launches) for size in _sizes(request, num_ranks, left_out)],
+        sizes=[size_plan(size, num_launches, emulation is not None) for size in _sizes(request, num_ranks, left_out)],
         num_launches=num_launches,
         seed=fresh_seed() if request.seed is None else request.seed,
         cell_budget=DEFAULT_CELL_BUDGET,

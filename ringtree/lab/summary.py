@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from ringtree.results import ArmPlan, Cell, EmulatedCluster, Record, StoredRun
+from ringtree.lab.prediction import predicted_seconds
+from ringtree.results import ArmPlan, Cell, EmulatedCluster, Plan, Record, StoredRun
 from ringtree.stats import (
     MedianInterval,
     RatioInterval,
@@ -62,6 +63,9 @@ class CellSummary(Record):
     algbw: float | None = None
     busbw: float | None = None
     versus_reference: Ratio | None = None
+    predicted: float | None = Field(
+        default=None, description="seconds a call by the sliced recurrence; emulated clusters only"
+    )
 
 
 class Comparison(Record):
@@ -102,7 +106,7 @@ def summarise(stored: StoredRun) -> Comparison:
             own = _cells_of(stored, size_bytes, arm.label)
             if own:
                 pair = None if arm.label == plan.reference else reference
-                cells.append(_summarise_cell(own, pair, plan.collective, plan.num_ranks))
+                cells.append(_summarise_cell(own, pair, plan))
     num_ratios = sum(cell.versus_reference is not None for cell in cells)
     return Comparison(
         run=stored.run.run_id,
@@ -134,9 +138,7 @@ def _cells_of(stored: StoredRun, size_bytes: int, arm: str) -> dict[int, Cell]:
     }
 
 
-def _summarise_cell(
-    own: dict[int, Cell], reference: dict[int, Cell] | None, collective: str, num_ranks: int
-) -> CellSummary:
+def _summarise_cell(own: dict[int, Cell], reference: dict[int, Cell] | None, plan: Plan) -> CellSummary:
     first = next(iter(own.values()))
     why = _why_disqualified(own)
     base = CellSummary(
@@ -161,8 +163,9 @@ def _summarise_cell(
         update={
             "time": _interval_record(interval),
             "algbw": algbw(first.size_bytes, interval.median),
-            "busbw": busbw(collective, first.size_bytes, interval.median, num_ranks),
+            "busbw": busbw(plan.collective, first.size_bytes, interval.median, plan.num_ranks),
             "versus_reference": ratio and _ratio_record(ratio),
+            "predicted": predicted_seconds(plan, base.executed, first.size_bytes),
         }
     )
 

@@ -60,7 +60,7 @@ def legend(comparison: Comparison) -> list[str]:
     labels = sorted({cell.time.label for cell in comparison.cells if cell.time is not None})
     return [
         f"a cell: median over launches, {' / '.join(labels) or 'no interval'}, busbw"
-        + (" (emulated)" if comparison.emulated else ""),
+        + (" (emulated), sliced recurrence and how far the median is from it" if comparison.emulated else ""),
         "✓ every element right on every rank in every launch   ✗ disqualified",
     ]
 
@@ -100,7 +100,9 @@ def _cell_text(cell: CellSummary, wide: bool) -> Text:
         format_time_range(cell.time.low, cell.time.high) if cell.time.num_launches > 1 else "1 launch",
         format_rate(cell.busbw),
     ]
-    return Text(f"{lines[0]}  {lines[1]}\n{lines[2]}" if wide else "\n".join(lines))
+    if cell.predicted is not None:
+        lines.append(f"model {format_time(cell.predicted)} {cell.time.median / cell.predicted - 1:+.1%}")
+    return Text("\n".join([f"{lines[0]}  {lines[1]}", *lines[2:]] if wide else lines))
 
 
 def textbook_table(comparison: Comparison) -> Table:

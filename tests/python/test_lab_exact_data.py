@@ -77,7 +77,7 @@ def test_bounds() -> None:
 class LoneRank:
     """A coordinator for one rank."""
 
-    def barrier(self) -> None: ...
+    def ready(self) -> None: ...
 
     def decide(self, value: int) -> int:
         return value

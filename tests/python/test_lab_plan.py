@@ -57,6 +57,7 @@ def test_arms_that_come_twice_get_labels_of_their_own() -> None:
 
 
 def test_huge_sizes_get_fewer_launches_and_small_ones_batches() -> None:
+    assert size_plan(1 << 10, 6, emulated=True).batch == 1, "calls in a row would overlap"
     small, large, huge = size_plan(1 << 10, 6), size_plan(1 << 22, 6), size_plan(1 << 30, 6)
     assert small.batch > 1
     assert large.batch == 1

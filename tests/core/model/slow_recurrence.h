@@ -83,7 +83,7 @@ class SlowRecurrence {
   double arrival(int sender, int reader_rank) const {
     const Slice& slice = slices_[sender];
     if (cluster_.host_of(slice.rank) == cluster_.host_of(reader_rank)) return slice.done;
-    double left = std::max(slice.done, slice.before < 0 ? 0.0 : slices_[slice.before].left);
+    double left = slice.done;
     for (const auto& [link, message] : slice.sends) {
       if (cluster_.host_of(std::get<1>(link)) == cluster_.host_of(slice.rank)) continue;
       left += static_cast<double>(slice.bytes) / cluster_.beta_Bps;
@@ -105,12 +105,15 @@ class SlowRecurrence {
         const auto& others = slices_of_[{slice.rank, dependency.step, slice.pass - (dependency.previous_pass ? 1 : 0)}];
         done = std::max(done, slices_[dependency.by_slice ? others[slice.number] : others.back()].done);
       }
-      double left = std::max(done, slice.before < 0 ? 0.0 : slices_[slice.before].left);
+      double left = slice.before < 0 ? 0.0 : slices_[slice.before].left;
       int num_remote = 0;
       for (const auto& [link, message] : slice.sends)
         num_remote += cluster_.host_of(std::get<1>(link)) != cluster_.host_of(slice.rank);
-      for (int i = 0; i < num_remote; ++i) left += static_cast<double>(slice.bytes) / cluster_.beta_Bps;
-      if (num_remote == 0) left = slice.before < 0 ? 0.0 : slices_[slice.before].left;
+      if (num_remote > 0) {
+        done = std::max(done, left);  // the lane waits until its card takes the slice
+        left = done;
+        for (int i = 0; i < num_remote; ++i) left += static_cast<double>(slice.bytes) / cluster_.beta_Bps;
+      }
       changed = changed || done != slice.done || left != slice.left;
       slice.done = done, slice.left = left;
     }
