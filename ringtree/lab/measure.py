@@ -28,7 +28,7 @@ class Coordinator:
     """The lab's own communicator: barrier and agreement of ranks, the same for every arm."""
 
     def __init__(self, communicator: Any, start_together: bool = False) -> None:
-        """start_together: ready() also waits for one moment on the clock that all ranks share. A barrier alone lets many
+        """start_together: ready() also waits for one moment on the clock that all share. A barrier alone lets many
         ranks on few cores go one after the other, by more than the differences between emulated clusters."""
         self._comm = communicator
         self._start_together = start_together

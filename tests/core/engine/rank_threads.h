@@ -1,0 +1,80 @@
+// Helpers of this folder's tests: ranks as threads, each with a communicator of the built-in algorithms, and what
+// became of each rank. Not for tests that kill ranks: those fork (test_death.cpp). Data and its checks: exact_data.h.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/algorithms/registry.h"
+#include "core/bootstrap/thread_store.h"
+#include "core/engine/communicator.h"
+#include "tests/core/bootstrap/rank_threads.h"
+
+namespace ringtree::testing {
+
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+inline constexpr bool kSanitized = true;
+#else
+inline constexpr bool kSanitized = false;
+#endif
+
+/// The engine's table as the Python module makes it.
+inline AlgorithmTable built_in_table() {
+  AlgorithmTable table;
+  table.make = make_schedule;
+  table.candidates = [](Collective collective, int num_ranks) {
+    std::vector<Candidate> candidates;
+    for (const Algorithm& algorithm : algorithms())
+      if (algorithm.supports(collective)) candidates.push_back({algorithm.name, algorithm.cost(collective, num_ranks)});
+    return candidates;
+  };
+  return table;
+}
+
+/// Settings whose deadline no healthy test meets.
+inline Settings test_settings(int num_channels = 1) {
+  Settings settings;
+  settings.timeout_s = 60;
+  settings.num_channels = num_channels;
+  settings.memory_cap_bytes = size_t{4} << 30;
+  return settings;
+}
+
+using RankBody = std::function<void(Communicator&)>;
+
+/// Runs `body` on `num_ranks` threads, each with its communicator, which ends with the body. What each threw, "" if
+/// nothing. `settings_of`: each rank's settings.
+inline std::vector<std::string> run_communicators(int num_ranks, const std::function<Settings(int rank)>& settings_of,
+                                                  const RankBody& body) {
+  ThreadStore store;
+  return run_ranks(num_ranks, [&](int rank) {
+    Communicator communicator(store, rank, num_ranks, settings_of(rank), built_in_table());
+    body(communicator);
+  });
+}
+
+inline std::vector<std::string> run_communicators(int num_ranks, const Settings& settings, const RankBody& body) {
+  return run_communicators(num_ranks, [&](int) { return settings; }, body);
+}
+
+/// No rank threw.
+inline void expect_all_well(const std::vector<std::string>& outcomes, const std::string& what = "") {
+  for (size_t rank = 0; rank < outcomes.size(); ++rank) EXPECT_EQ(outcomes[rank], "") << what << ", rank " << rank;
+}
+
+/// An all_reduce of `count` float32 ones, in place, that must give the number of ranks.
+inline void sum_of_ones(Communicator& communicator, size_t count, const std::string& algorithm = "ring",
+                        double timeout_s = 0) {
+  std::vector<float> data(count, 1.0f);
+  CallArguments arguments;
+  arguments.count = count;
+  arguments.input = arguments.output = data.data();
+  arguments.timeout_s = timeout_s;
+  communicator.call(arguments, {algorithm, nullptr, 0});
+  for (float value : data)
+    if (value != static_cast<float>(communicator.world_size())) throw std::runtime_error("a wrong sum");
+}
+
+}  // namespace ringtree::testing

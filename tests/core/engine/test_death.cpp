@@ -1,0 +1,147 @@
+// Ranks as processes that are killed in mid-collective: every survivor must say within a second who died, in which
+// call. Prints how long it took. And what else only processes can show: no descriptors left, a fork of a rank. The
+// parent has no threads when it forks. Ranks as threads are in the other files of this folder.
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "core/bootstrap/unix_store.h"
+#include "tests/core/bootstrap/child_process.h"
+#include "tests/core/engine/rank_threads.h"
+
+namespace ringtree::testing {
+namespace {
+
+using Pipe = ChildProcess::Pipe;
+
+size_t num_shared_memory_files() {
+  const std::filesystem::directory_iterator all("/dev/shm");
+  return static_cast<size_t>(std::distance(begin(all), end(all)));
+}
+
+// A job of `num_ranks` processes that all have their communicator; then each runs `body`.
+std::vector<ChildProcess> start_job(int num_ranks, const std::function<void(Communicator&, const Pipe&)>& body) {
+  const std::string id = unique_id();
+  std::vector<ChildProcess> ranks;
+  for (int rank = 0; rank < num_ranks; ++rank)
+    ranks.emplace_back([=](const Pipe& pipe) {
+      UnixStore store(id, rank, patience());
+      Communicator communicator(store, rank, num_ranks, test_settings(), built_in_table());
+      body(communicator, pipe);
+      return 0;
+    });
+  return ranks;
+}
+
+constexpr uint64_t kFirstCallToDieIn = kSanitized ? 5 : 20;
+constexpr size_t kCount = kSanitized ? 70'000 : 262'144;  // of float32: 1 MB
+
+// Calls until a call fails, which it reports with its time; then stays alive, so that its own end is not what others
+// notice. Says when it is about to make the call in which it may be killed, and goes on calling.
+void call_until_failure(Communicator& communicator, const Pipe& pipe, const std::string& algorithm, int victim) {
+  std::vector<float> data(kCount, 1.0f);
+  CallArguments arguments;
+  arguments.count = data.size();
+  arguments.input = arguments.output = data.data();
+  arguments.op = ReduceOp::max;
+  std::string outcome;
+  for (uint64_t call = 1; outcome.empty(); ++call) {
+    if (communicator.rank() == victim && call == kFirstCallToDieIn) pipe.say("in call");
+    outcome = outcome_of([&] { communicator.call(arguments, {algorithm, nullptr, 0}); });
+  }
+  pipe.say(std::to_string(now_ns()) + " " + outcome);
+  pipe.hear();
+}
+
+class Death : public ::testing::TestWithParam<std::tuple<int, const char*>> {};
+
+TEST_P(Death, in_mid_collective_is_reported_by_every_survivor_within_a_second) {
+  const auto [n, algorithm] = GetParam();
+  for (const int victim : {0, n - 1}) {
+    const std::string name = algorithm;
+    const size_t files_before = num_shared_memory_files();
+    auto ranks = start_job(n, [name, victim](Communicator& communicator, const Pipe& pipe) {
+      call_until_failure(communicator, pipe, name, victim);
+    });
+    ASSERT_EQ(ranks[static_cast<size_t>(victim)].pipe().hear(), "in call");
+    const int64_t killed_ns = now_ns();
+    ranks[static_cast<size_t>(victim)].kill_now();
+    int64_t slowest_ns = 0;
+    const std::string expected = " peer: rank " + std::to_string(victim) + " (pid " +
+                                 std::to_string(ranks[static_cast<size_t>(victim)].pid()) +
+                                 ") died before it completed all_reduce #";
+    for (int rank = 0; rank < n; ++rank) {
+      if (rank == victim) continue;
+      const std::string line = ranks[static_cast<size_t>(rank)].pipe().hear();
+      const size_t place = line.find(expected);  // after the time; the sequence number follows
+      ASSERT_NE(place, std::string::npos) << "rank " << rank << ": " << line;
+      EXPECT_GE(std::stoull(line.substr(place + expected.size())), kFirstCallToDieIn) << line;
+      slowest_ns = std::max(slowest_ns, std::int64_t{std::stoll(line)} - killed_ns);
+    }
+    std::printf("[ measured ] %s, rank %d of %d killed: slowest survivor raised after %.2f ms\n", algorithm, victim, n,
+                static_cast<double>(slowest_ns) * 1e-6);
+    EXPECT_LT(slowest_ns, 1'000'000'000);
+    EXPECT_EQ(num_shared_memory_files(), files_before);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(RanksAndAlgorithms, Death,
+                         ::testing::Combine(::testing::Values(2, 3, 4),
+                                            ::testing::Values("ring", "tree", "one_shot", "halving_doubling")));
+
+TEST(Death, of_a_rank_that_others_do_not_talk_to_is_reported_too) {
+  // In a chain the last rank has one neighbour; the first must hear of its death as well.
+  auto ranks = start_job(
+      4, [](Communicator& communicator, const Pipe& pipe) { call_until_failure(communicator, pipe, "chain", 3); });
+  ASSERT_EQ(ranks[3].pipe().hear(), "in call");
+  const int64_t killed_ns = now_ns();
+  ranks[3].kill_now();
+  const std::string line = ranks[0].pipe().hear();
+  EXPECT_TRUE(contains(line, "peer: rank 3 (pid " + std::to_string(ranks[3].pid()) + ") died")) << line;
+  EXPECT_LT(std::stoll(line) - killed_ns, 1'000'000'000) << line;
+}
+
+TEST(Death, a_rank_without_memory_for_its_links_says_so_on_every_rank) {
+  auto ranks = start_job(2, [](Communicator& communicator, const Pipe& pipe) {
+    pipe.say("up");
+    pipe.hear();                     // both are up: else the other hears of it while it makes its communicator
+    if (communicator.rank() == 1) {  // a limit on files counts for shared memory without a name, too
+      ::signal(SIGXFSZ, SIG_IGN);
+      const rlimit limit{8192, 8192};
+      ::setrlimit(RLIMIT_FSIZE, &limit);
+    }
+    pipe.say(outcome_of([&] { sum_of_ones(communicator, 100); }));
+    pipe.hear();
+  });
+  for (const ChildProcess& rank : ranks) ASSERT_EQ(rank.pipe().hear(), "up");
+  for (const ChildProcess& rank : ranks) rank.pipe().say("go");
+  const std::string there = ranks[1].pipe().hear(), here = ranks[0].pipe().hear();
+  EXPECT_TRUE(contains(there, "other: cannot reserve ")) << there;
+  EXPECT_TRUE(contains(here, "other: rank 1 (pid " + std::to_string(ranks[1].pid()) + ") could not begin")) << here;
+  EXPECT_TRUE(contains(here, "bytes of shared memory for links")) << here;
+}
+
+TEST(Death, a_fork_of_a_rank_is_refused_and_its_end_changes_nothing) {
+  auto ranks = start_job(2, [](Communicator& communicator, const Pipe& pipe) {
+    sum_of_ones(communicator, 100);
+    if (communicator.rank() == 1) {
+      const int child = ::fork();
+      if (child == 0) {
+        const std::string outcome = outcome_of([&] { sum_of_ones(communicator, 100); });
+        communicator.close();
+        ::_exit(contains(outcome, "usage: this communicator was made before fork()") ? 0 : 1);
+      }
+      int status = 1;
+      ::waitpid(child, &status, 0);
+      pipe.say(status == 0 ? "refused" : "not refused");
+    }
+    pipe.say(outcome_of([&] { sum_of_ones(communicator, 100); }) + ".");
+  });
+  EXPECT_EQ(ranks[1].pipe().hear(), "refused");
+  EXPECT_EQ(ranks[1].pipe().hear(), ".");
+  EXPECT_EQ(ranks[0].pipe().hear(), ".");
+}
+
+}  // namespace
+}  // namespace ringtree::testing

@@ -1,0 +1,142 @@
+// Ranks that call different things: every rank must get a MismatchError, in this call or its next, that says who said
+// what and in which call; never a hang, never a result. Other failures: test_failures.cpp.
+#include <gtest/gtest.h>
+
+#include "tests/core/engine/rank_threads.h"
+
+namespace ringtree::testing {
+namespace {
+
+struct Difference {
+  const char* name;
+  CallArguments usual, odd;  // what all ranks but one say, and what that one says
+  const char* usual_algorithm;
+  const char* odd_algorithm;
+  std::string usual_text, odd_text;  // what the error must contain
+};
+
+CallArguments arguments_of(Collective collective, size_t count, Dtype dtype = Dtype::kFloat32,
+                           ReduceOp op = ReduceOp::sum, int root = 0) {
+  CallArguments arguments;
+  arguments.collective = collective;
+  arguments.count = count;
+  arguments.dtype = dtype;
+  arguments.op = op;
+  arguments.root = root;
+  return arguments;
+}
+
+std::vector<Difference> differences() {
+  using enum Collective;
+  const CallArguments usual = arguments_of(all_reduce, 1000);
+  return {
+      {"count", usual, arguments_of(all_reduce, 1001), "ring", "ring", "count=1000,", "count=1001,"},
+      {"no elements", usual, arguments_of(all_reduce, 0), "tree", "tree", "count=1000,", "count=0,"},
+      {"count of several passes", arguments_of(all_reduce, 1'000'000), usual, "ring", "ring", "count=1000000,",
+       "count=1000,"},
+      {"dtype", usual, arguments_of(all_reduce, 1000, Dtype::kInt32), "ring", "ring", "float32", "int32"},
+      {"op", usual, arguments_of(all_reduce, 1000, Dtype::kFloat32, ReduceOp::max), "one_shot", "one_shot", "sum",
+       "max"},
+      {"collective", usual, arguments_of(all_gather, 1000), "ring", "ring", "all_reduce(count=1000",
+       "all_gather(count=1000"},
+      {"algorithm", usual, usual, "ring", "tree", "algorithm ring", "algorithm tree"},
+      {"algorithm with the same links", usual, usual, "one_shot", "two_shot", "algorithm one_shot",
+       "algorithm two_shot"},
+      {"root of a broadcast", arguments_of(broadcast, 1000),
+       arguments_of(broadcast, 1000, Dtype::kFloat32, ReduceOp::sum, 1), "tree", "tree", "root 0", "root 1"},
+      {"root of a reduce", arguments_of(reduce, 1000), arguments_of(reduce, 1000, Dtype::kFloat32, ReduceOp::sum, 1),
+       "ring", "ring", "root 0", "root 1"},
+      // With two ranks neither waits for anything: the root of a broadcast sends, and so does the other in a reduce.
+      {"two that only send", arguments_of(broadcast, 0), arguments_of(reduce, 0), "tree", "tree", "broadcast(count=0",
+       "reduce(count=0"},
+  };
+}
+
+// Every rank calls until something is thrown, at most twice: the first call differs on rank `odd`, the second does not.
+void expect_mismatch(const Difference& difference, int n, int odd) {
+  SCOPED_TRACE(std::string(difference.name) + ", rank " + std::to_string(odd) + " of " + std::to_string(n));
+  const auto outcomes = run_communicators(n, test_settings(), [&](Communicator& communicator) {
+    const bool is_odd = communicator.rank() == odd;
+    CallArguments arguments = is_odd ? difference.odd : difference.usual;
+    std::vector<double> input(static_cast<size_t>(n) * arguments.count),
+        output(static_cast<size_t>(n) * arguments.count);
+    arguments.input = input.data();
+    arguments.output = output.data();
+    sum_of_ones(communicator, 10);
+    communicator.call(arguments, {is_odd ? difference.odd_algorithm : difference.usual_algorithm, nullptr, 0});
+    sum_of_ones(communicator, 10);
+  });
+  for (const std::string& outcome : outcomes) {
+    EXPECT_TRUE(contains(outcome, "mismatch: ")) << outcome;
+    EXPECT_TRUE(contains(outcome, "#2")) << outcome;
+    EXPECT_TRUE(contains(outcome, difference.usual_text)) << outcome;
+    EXPECT_TRUE(contains(outcome, difference.odd_text)) << outcome;
+    EXPECT_TRUE(contains(outcome, "rank " + std::to_string(odd) + " (pid " + std::to_string(getpid()) + ") called"))
+        << outcome;
+  }
+}
+
+TEST(Mismatch, is_reported_on_every_rank_and_says_who_said_what) {
+  for (const Difference& difference : differences())
+    for (int n : {2, 3, 4})
+      for (int odd : {0, n - 1}) expect_mismatch(difference, n, odd);
+}
+
+TEST(Mismatch, is_seen_at_once_and_not_at_the_deadline) {
+  const int64_t start_ns = now_ns();
+  expect_mismatch(differences()[0], 3, 1);
+  EXPECT_LT(now_ns() - start_ns, 20'000'000'000) << "the deadline of these communicators is 60 s";
+}
+
+TEST(Mismatch, of_users_own_schedules_with_one_name_is_seen_by_their_hashes) {
+  const auto star = [](int first) {  // all_reduce of 3 ranks in which rank 0 folds from `first` on
+    ScheduleShape shape;
+    shape.name = "star";
+    shape.num_ranks = 3;
+    return std::make_shared<const Schedule>(shape, [first](ProgramBuilder& builder) {
+      Step step;
+      if (builder.rank() == 0) {
+        step.verb = Verb::recv_reduce_copy_send;
+        step.recv = {{first, 0}, {3 - first, 0}};
+        step.src = kInput;
+        step.dst = kOutput;
+        step.send_to = {1, 2};
+        builder.add(step);
+        return;
+      }
+      step.verb = Verb::send;
+      step.src = kInput;
+      step.send_to = {0};
+      builder.add(step);
+      Step recv;
+      recv.verb = Verb::recv;
+      recv.recv = {{0, 0}};
+      recv.dst = kOutput;
+      builder.add(recv);
+    });
+  };
+  const auto forwards = star(1), backwards = star(2);
+  for (bool differ : {false, true}) {
+    const auto outcomes = run_communicators(3, test_settings(), [&](Communicator& communicator) {
+      const auto& schedule = differ && communicator.rank() == 2 ? backwards : forwards;
+      std::vector<float> data(100, 1.0f);
+      CallArguments arguments = arguments_of(Collective::all_reduce, data.size());
+      arguments.input = arguments.output = data.data();
+      communicator.call(arguments, {"star", schedule, schedule->structural_hash()});
+      if (data[99] != 3.0f) throw std::runtime_error("a wrong sum");
+      sum_of_ones(communicator, 10);
+    });
+    for (const std::string& outcome : outcomes) EXPECT_EQ(outcome.substr(0, 9), differ ? "mismatch:" : "") << outcome;
+  }
+}
+
+TEST(Mismatch, of_settings_is_seen_when_the_communicator_is_made) {
+  const auto outcomes = run_communicators(2, [](int rank) { return test_settings(1 + rank); }, [](Communicator&) {});
+  for (const std::string& outcome : outcomes) {
+    EXPECT_TRUE(contains(outcome, "mismatch: ")) << outcome;
+    EXPECT_TRUE(contains(outcome, "1 channels") && contains(outcome, "2 channels")) << outcome;
+  }
+}
+
+}  // namespace
+}  // namespace ringtree::testing
