@@ -1,4 +1,5 @@
-// One clock for deadlines, arrival stamps and timing: CLOCK_MONOTONIC in nanoseconds, the same on every process of a host.
+// One clock for deadlines, arrival stamps and timing: CLOCK_MONOTONIC in nanoseconds, the same on every process of a
+// host.
 #pragma once
 
 #include <time.h>

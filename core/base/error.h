@@ -1,6 +1,7 @@
 // The three kinds of failure and nothing else. UsageError: the caller's mistake, the message says what to do.
 // WorldError: something outside failed (a peer died, a deadline passed); the message names rank, pid, collective and
-// sequence number. Bugs of ours are assert()s. The data path throws neither: it returns a status and the control path throws.
+// sequence number. Bugs of ours are assert()s. The data path throws neither: it returns a status and the control path
+// throws.
 #pragma once
 
 #include <stdexcept>

@@ -89,7 +89,7 @@ class Exchange {
       for (const PeerIdentity& identity : identities_) {
         if (identity.rank != mine_.rank) store_.get(key("left", identity.rank), until);
       }
-    } catch (const WorldError&) {
+    } catch (const WorldError&) {  // NOLINT(bugprone-empty-catch)
       // Somebody left without a word, or the store did: nothing is lost, our own error is about to be thrown.
     }
   }

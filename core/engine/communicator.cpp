@@ -97,7 +97,7 @@ void Communicator::call(const CallArguments& arguments, const AlgorithmRef& algo
     std::atomic<bool>& flag;
     ~Leave() { flag.store(false, std::memory_order_release); }
   } leave{in_call_};
-  if (session_->failed()) session_->failure().raise();
+  if (session_->failed()) session_->raise_failure();
   check(arguments);
   call_checked(arguments, algorithm);
 }
@@ -122,7 +122,7 @@ void Communicator::call_checked(const CallArguments& arguments, const AlgorithmR
   // ranks that disagree both look after both posted, or one looks after the other posted, so one of them sees it.
   if (has_root(call.collective)) {
     watch.compare_calls();
-    if (session_->failed()) session_->failure().raise();
+    if (session_->failed()) session_->raise_failure();
   }
   Plan* plan = nullptr;
   try {
@@ -237,7 +237,7 @@ void Communicator::run(const CallArguments& arguments, Plan& plan, const CallDes
   const RunResult result =
       run_plan(plan, bound, policy_, budget_, session_->own_page().bell, settings_.emulation.has_value(), watch);
   if (result.status == RunStatus::mismatch) watch.report_mismatch(result.peer);
-  if (result.status != RunStatus::done) session_->failure().raise();
+  if (result.status != RunStatus::done) session_->raise_failure();
   if (!reduces(arguments.collective) || output.length == 0) return;
   if (const FinishKernel finish = finish_kernel(arguments.dtype, arguments.op))
     finish(arguments.output, output.length, world_size());

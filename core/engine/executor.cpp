@@ -11,6 +11,9 @@
 namespace ringtree {
 namespace {
 
+// Widened before adding: an index into a plan may pass what an int holds.
+constexpr size_t sum(int a, int b) { return static_cast<size_t>(a) + static_cast<size_t>(b); }
+
 constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
 
 class Run {
@@ -51,8 +54,10 @@ class Run {
 
  private:
   const PlanStep& step_of(size_t lane) const {
-    return plan_.steps[static_cast<size_t>(plan_.lanes[lane].first_step + plan_.states[lane].step)];
+    return plan_.steps[sum(plan_.lanes[lane].first_step, plan_.states[lane].step)];
   }
+
+  RecvEnd& recv_end(const PlanStep& step, int index) const { return *plan_.recv_ends[sum(step.first_recv, index)]; }
 
   // --- cutting
   // ---------------------------------------------------------------------------------------------------------------
@@ -80,7 +85,7 @@ class Run {
     LaneState& state = plan_.states[lane];
     const PlanStep& step = step_of(lane);
     while (state.checked < step.num_recv) {
-      if (!message_there(*plan_.recv_ends[static_cast<size_t>(step.first_recv + state.checked)])) return false;
+      if (!message_there(recv_end(step, state.checked))) return false;
       ++state.checked;
     }
     if (state.checked == step.num_recv) {
@@ -89,7 +94,7 @@ class Run {
     }
     while (state.checked - step.num_recv - 1 < step.num_dependencies) {
       const PlanDependency& dependency =
-          plan_.dependencies[static_cast<size_t>(step.first_dependency + state.checked - step.num_recv - 1)];
+          plan_.dependencies[sum(step.first_dependency, state.checked - step.num_recv - 1)];
       if (!met(dependency, state)) return false;
       ++state.checked;
     }
@@ -131,8 +136,7 @@ class Run {
     const size_t bytes = slice_bytes(state);
     if (emulated_) times(static_cast<size_t>(&step - plan_.steps.data()), state.pass)[state.slice] = state.virtual_ns;
     move_bytes(lane, step, bytes);
-    for (int i = 0; i < step.num_recv; ++i)
-      plan_.recv_ends[static_cast<size_t>(step.first_recv + i)]->release(emulated_, state.virtual_ns);
+    for (int i = 0; i < step.num_recv; ++i) recv_end(step, i).release(emulated_, state.virtual_ns);
     if (step.send) step.send->publish(call_.fingerprint, bytes, state.virtual_ns);
     state.checked = 0;
     if (++state.slice == state.num_slices) next_step(lane);
@@ -176,9 +180,7 @@ class Run {
     std::byte* dst = step.dst ? locate(lane, step.dst, at) : nullptr;
     for (int i = 0; i <= step.num_recv; ++i) {
       if (src && i == std::min(step.src_at, step.num_recv)) inputs[static_cast<size_t>(num_inputs++)] = src;
-      if (i < step.num_recv)
-        inputs[static_cast<size_t>(num_inputs++)] =
-            plan_.recv_ends[static_cast<size_t>(step.first_recv + i)]->slot() + in_slice;
+      if (i < step.num_recv) inputs[static_cast<size_t>(num_inputs++)] = recv_end(step, i).slot() + in_slice;
     }
     if (step.reduces && step.num_recv == 0) {  // local reduce: what dst holds is the second operand
       inputs[static_cast<size_t>(num_inputs++)] = dst;
@@ -204,7 +206,7 @@ class Run {
     // A scratch slot begins with the piece's first byte of this pass.
     const LaneState& state = plan_.states[lane];
     return plan_.scratch[static_cast<size_t>(plan_.lanes[lane].channel)].data() +
-           static_cast<size_t>(place.slot + state.run_index) * call_.cut.pass_bytes + state.run_offset;
+           sum(place.slot, state.run_index) * call_.cut.pass_bytes + state.run_offset;
   }
 
   // --- emulated clusters: when is it done, apart from how fast this machine is? (docs/decisions/0006)
@@ -215,11 +217,10 @@ class Run {
   bool virtually_ready(size_t lane, const PlanStep& step) {
     LaneState& state = plan_.states[lane];
     int64_t done = state.virtual_ns;
-    for (int i = 0; i < step.num_recv; ++i)
-      done = std::max(done, plan_.recv_ends[static_cast<size_t>(step.first_recv + i)]->arrival_ns());
+    for (int i = 0; i < step.num_recv; ++i) done = std::max(done, recv_end(step, i).arrival_ns());
     if (step.send) done = std::max(done, step.send->slot_free_ns());
     for (int i = 0; i < step.num_dependencies; ++i)
-      done = std::max(done, done_at(plan_.dependencies[static_cast<size_t>(step.first_dependency + i)], state));
+      done = std::max(done, done_at(plan_.dependencies[sum(step.first_dependency, i)], state));
     if (step.send && step.send->crosses()) {
       const Nic::Grant grant = step.send->take_card(slice_bytes(state), done, now_ns_);
       if (!grant.taken) {
@@ -237,8 +238,8 @@ class Run {
   int64_t done_at(const PlanDependency& dependency, const LaneState& state) {
     if (dependency.previous_pass && state.pass == 0) return 0;
     const size_t pass = state.pass - (dependency.previous_pass ? 1 : 0);
-    const auto& slices = times(
-        static_cast<size_t>(plan_.lanes[static_cast<size_t>(dependency.lane)].first_step + dependency.step), pass);
+    const auto& slices =
+        times(sum(plan_.lanes[static_cast<size_t>(dependency.lane)].first_step, dependency.step), pass);
     return dependency.by_slice ? slices[state.slice] : *std::max_element(slices.begin(), slices.end());
   }
 

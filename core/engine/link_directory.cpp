@@ -149,7 +149,7 @@ RecvEnd* LinkDirectory::recv_end(int peer, int tag, int channel) {
         return entry != incoming_.end();
       },
       give_up_);
-  if (!ready) session_->failure().raise();
+  if (!ready) session_->raise_failure();
   const Incoming& link = found.second;
   std::unique_ptr<RecvEnd>& end = recv_ends_[found.first][{link.offset, link.reader_index}];
   if (!end)

@@ -79,6 +79,7 @@ Session::~Session() { close(); }
 
 void Session::close() {
   if (!mesh_) return;
+  if (failed() && !mesh_->forked()) pass_on();
   mesh_->close();
   segments_[static_cast<size_t>(rank_)]->close_descriptor();  // every peer has it
 }
@@ -106,7 +107,7 @@ void Session::share_page(Deadline deadline) {
         return failed() || deadline.passed() ||
                gone_[static_cast<size_t>(absent)].load(std::memory_order_acquire) != kHere;
       });
-  if (failed()) failure().raise();
+  if (failed()) raise_failure();
   if (complete) return;
   if (deadline.passed()) throw TimeoutError(describe(absent) + " did not share its page in time");
   throw PeerError(describe(absent) + " ended while the communicator was made");
@@ -176,11 +177,22 @@ bool Session::set_failure(Failure failure) {
 }
 
 void Session::fail(FailureKind kind, const std::string& text) {
-  const Failure failure{kind, text};
-  if (!set_failure(failure)) return;
+  if (set_failure({kind, text})) pass_on();
+}
+
+// Also what another rank told us: whoever raises may leave at once, and its bye must not reach a peer before the reason
+// does, which may still be on its way there from the rank that found it.
+void Session::pass_on() {
+  if (passed_on_.exchange(true, std::memory_order_relaxed)) return;  // relaxed: only who is first matters
+  const std::string payload = failure().encode();
   for (int peer = 0; peer < world_size_; ++peer)
     if (peer != rank_ && gone_[static_cast<size_t>(peer)].load(std::memory_order_relaxed) == kHere)
-      mesh_->send(peer, ControlType::abort, failure.encode());
+      mesh_->send(peer, ControlType::abort, payload);
+}
+
+void Session::raise_failure() {
+  pass_on();
+  failure().raise();
 }
 
 std::optional<int> Session::first_missing(uint64_t sequence) const {

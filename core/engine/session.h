@@ -43,7 +43,8 @@ class Session {
   void clear_attention() { attention_.store(false, std::memory_order_relaxed); }
 
   bool failed() const { return failed_.load(std::memory_order_acquire); }  // pairs with the release in set_failure()
-  Failure failure() const;
+  /// Throws the failure, after passing it on (see pass_on()).
+  [[noreturn]] void raise_failure();
   /// Ends the communicator here and tells all peers. The first failure wins.
   void fail(FailureKind kind, const std::string& text);
 
@@ -68,12 +69,14 @@ class Session {
   void on_message(int peer, ControlType type, const std::string& payload, int fd);
   void on_gone(int peer, bool said_bye);
   bool set_failure(Failure failure);
+  Failure failure() const;
+  void pass_on();
   void share_page(Deadline deadline);
   void add_page(int peer, std::string_view payload, int fd);
 
   const int rank_, world_size_;
   LinkHandler on_link_;
-  std::atomic<bool> attention_{false}, failed_{false};
+  std::atomic<bool> attention_{false}, failed_{false}, passed_on_{false};
   std::vector<std::atomic<int>> gone_;
   mutable std::mutex mutex_;  // protects failure_, segments_ and whatever users of wait() and notify() share
   std::condition_variable changed_;

@@ -74,7 +74,9 @@ T combine(ReduceOp op, T left, T right) {
   if constexpr (std::is_floating_point_v<T>) {
     return op == ReduceOp::prod ? left * right : left + right;
   } else {
-    const auto a = static_cast<uint64_t>(left), b = static_cast<uint64_t>(right);
+    // Unsigned, so that overflow wraps; by way of int64_t, so that negative numbers keep their sign bits.
+    const auto a = static_cast<uint64_t>(static_cast<int64_t>(left)),
+               b = static_cast<uint64_t>(static_cast<int64_t>(right));
     return static_cast<T>(op == ReduceOp::prod ? a * b : a + b);
   }
 }

@@ -88,8 +88,8 @@ class Deriver {
       }
     }
     for (const auto& [lane, dependency] : by_lane) {
-      const bool implied = pass > 0 && std::any_of(out.begin(), out.end(), [&, lane = lane](const Dependency& other) {
-                             return !other.previous_pass && steps_[static_cast<size_t>(other.step)].lane == lane;
+      const bool implied = pass > 0 && std::any_of(out.begin(), out.end(), [&, of = lane](const Dependency& other) {
+                             return !other.previous_pass && steps_[static_cast<size_t>(other.step)].lane == of;
                            });
       if (!implied) out.push_back(dependency);
     }

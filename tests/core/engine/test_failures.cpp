@@ -116,6 +116,7 @@ TEST(Failures, a_rank_that_does_not_come_to_a_first_call_of_new_links_is_named_t
 
 TEST(Failures, every_later_call_reports_the_first_failure_again) {
   const auto outcomes = run_communicators(3, test_settings(), [&](Communicator& communicator) {
+    sum_of_ones(communicator, 1);
     if (communicator.rank() == 0) return;
     const std::string first = outcome_of([&] { sum_of_ones(communicator, 100); });
     EXPECT_TRUE(contains(first, "peer: ")) << first;
