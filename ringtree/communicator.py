@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import threading
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, TypeVar
@@ -176,8 +177,39 @@ def init(
     rank = _from_environment("RANK", rank)
     world_size = _from_environment("WORLD_SIZE", world_size)
     shape = None if emulate is None else (emulate.hosts, emulate.ranks_per_host, emulate.alpha, emulate.beta)
-    place = store if isinstance(store, _core.Store) else _open_store(store, rank, timeout)
-    return Communicator(_core.Communicator(place, rank, world_size, timeout, memory_cap, channels, shape, name))
+    if not 0 <= rank < world_size:
+        raise UsageError(f"rank {rank} is not within a world of {world_size}")
+    if isinstance(store, _core.Store):
+        place, prefix = store, name
+    else:
+        place, prefix = _STORES.meet(store or _store_of_the_launcher(), rank, name, timeout)
+    return Communicator(_core.Communicator(place, rank, world_size, timeout, memory_cap, channels, shape, prefix))
+
+
+class _Stores:
+    """The stores of this process. A store stays open once it was used: rank 0 serves it, and a faster rank may come
+    back for its next communicator while a slower one still makes the first. The n-th init() with one store and name is the
+    same group on all ranks."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()  # protects both maps
+        self._open: dict[tuple[str, int], _core.Store] = {}
+        self._num_meetings: dict[tuple[str, int, str], int] = {}
+
+    def meet(self, store: str, rank: int, name: str, timeout: float) -> tuple[_core.Store, str]:
+        """The store and the prefix of this group's keys in it."""
+        with self._lock:
+            place = self._open.get((store, rank))
+        if place is None:
+            place = _open_store(store, rank, timeout)  # waits for rank 0, which may be a thread of this process
+        with self._lock:
+            self._open[store, rank] = place
+            count = self._num_meetings.get((store, rank, name), 0)
+            self._num_meetings[store, rank, name] = count + 1
+        return place, f"{name}/{count}"
+
+
+_STORES = _Stores()
 
 
 def _from_environment(variable: str, given: int | None) -> int:
@@ -192,13 +224,15 @@ def _from_environment(variable: str, given: int | None) -> int:
         raise UsageError(f"{variable}={text!r} is not a number") from None
 
 
-def _open_store(store: str | None, rank: int, timeout: float) -> _core.Store:
-    if store is None:
-        keys = ("MASTER_ADDR", "MASTER_PORT", "TORCHELASTIC_RUN_ID", "TORCHELASTIC_RESTART_COUNT")
-        if "MASTER_PORT" not in os.environ:
-            raise UsageError('give store="unix:<id>", or start the ranks with torchrun, which sets MASTER_PORT')
-        job = hashlib.sha256("\0".join(os.environ.get(key, "") for key in keys).encode()).hexdigest()[:32]
-        store = f"unix:{job}"
+def _store_of_the_launcher() -> str:
+    if "MASTER_PORT" not in os.environ:
+        raise UsageError('give store="unix:<id>", or start the ranks with torchrun, which sets MASTER_PORT')
+    keys = ("MASTER_ADDR", "MASTER_PORT", "TORCHELASTIC_RUN_ID", "TORCHELASTIC_RESTART_COUNT")
+    job = hashlib.sha256("\0".join(os.environ.get(key, "") for key in keys).encode()).hexdigest()[:32]
+    return f"unix:{job}"
+
+
+def _open_store(store: str, rank: int, timeout: float) -> _core.Store:
     kind, _, place = store.partition(":")
     if kind == "unix" and place:
         return _core.UnixStore(place, rank, timeout)

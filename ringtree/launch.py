@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 
 from ringtree import _core
 from ringtree.communicator import Communicator, init
+from ringtree.errors import PeerError, UsageError
 
 Result = TypeVar("Result")
 
@@ -19,8 +20,11 @@ Result = TypeVar("Result")
 def run(function: Callable[[Communicator], Result], ranks: int, **options: Any) -> list[Result]:
     """Calls `function(comm)` on `ranks` threads, each with its rank's communicator, and returns the results by rank.
 
-    options: as for init(). If ranks raise, the first rank's error is raised once all have ended.
+    options: as for init(). If ranks raise, one error is raised once all have ended: the one that the others are a
+    consequence of (they see a rank that left), as far as that can be told.
     """
+    if ranks < 1:
+        raise UsageError(f"needs at least one rank, not {ranks}")
     store = _core.ThreadStore()
     results: list[Any] = [None] * ranks
     errors: list[BaseException | None] = [None] * ranks
@@ -37,7 +41,7 @@ def run(function: Callable[[Communicator], Result], ranks: int, **options: Any) 
         thread.start()
     for thread in threads:
         thread.join()
-    for error in errors:
-        if error is not None:
-            raise error
+    raised = [error for error in errors if error is not None]
+    if raised:
+        raise next((error for error in raised if not isinstance(error, PeerError)), raised[0])
     return results

@@ -17,6 +17,10 @@ from ringtree.schedule import Schedule
 FORMAT = "ringtree.schedule/1"
 MAX_BYTES = 256 << 20
 MAX_INT = 2**31 - 1
+# A file may not ask for more memory than it takes itself, give or take: each of these makes tables of that size.
+MAX_RANKS = 1 << 16
+MAX_CHUNKS = 1 << 20
+MAX_WORK = 1 << 24
 
 Index = Annotated[int, Field(ge=0, le=MAX_INT)]
 
@@ -46,7 +50,7 @@ class SendRecord(_Record):
 
 class ChunksRecord(_Record):
     first: Index
-    count: Annotated[int, Field(ge=1, le=MAX_INT)] = 1
+    count: Annotated[int, Field(ge=1, le=MAX_CHUNKS)] = 1
     stride: Annotated[int, Field(ge=-MAX_INT, le=MAX_INT)] = 1
 
 
@@ -65,7 +69,7 @@ class StepRecord(_Record):
 
 class ProgramRecord(_Record):
     rank: Index
-    scratch: Index = 0
+    scratch: Annotated[int, Field(ge=0, le=MAX_CHUNKS)] = 0
     steps: list[StepRecord]
 
 
@@ -75,10 +79,10 @@ class ScheduleRecord(_Record):
     format: Literal["ringtree.schedule/1"] = "ringtree.schedule/1"
     name: str
     collective: str
-    ranks: Annotated[int, Field(ge=1, le=1 << 20)]
+    ranks: Annotated[int, Field(ge=1, le=MAX_RANKS)]
     root: Index = 0
-    chunks: Annotated[int, Field(ge=1, le=MAX_INT)]
-    widest: Annotated[int, Field(ge=1, le=MAX_INT)]
+    chunks: Annotated[int, Field(ge=1, le=MAX_CHUNKS)]
+    widest: Annotated[int, Field(ge=1, le=MAX_CHUNKS)]
     programs: list[ProgramRecord]
 
 
@@ -116,6 +120,13 @@ def from_json(text: str) -> Schedule:
         raise UsageError(f"not a schedule of format {FORMAT}: {place}: {first['msg']}") from None
     if [program.rank for program in record.programs] != list(range(record.ranks)):
         raise UsageError(f"a schedule of {record.ranks} ranks needs one program a rank, in order")
+    work = record.chunks * record.ranks + sum(
+        step.chunks.count for program in record.programs for step in program.steps
+    )
+    if work > MAX_WORK:
+        raise UsageError(
+            f"chunks times ranks and steps come to {work}, above the limit of {MAX_WORK} for a stored schedule"
+        )
     return Schedule(
         _core.Schedule(
             record.name,

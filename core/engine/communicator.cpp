@@ -142,6 +142,7 @@ void Communicator::call_checked(const CallArguments& arguments, const AlgorithmR
 
 void Communicator::check(const CallArguments& arguments) const {
   const int n = world_size();
+  if (!(arguments.timeout_s >= 0)) throw UsageError("timeout must be 0 (the communicator's) or above");
   if (arguments.root < 0 || arguments.root >= n)
     throw UsageError("root " + std::to_string(arguments.root) + " is not a rank of a world of " + std::to_string(n));
   if (!has_root(arguments.collective) && arguments.root != 0)

@@ -55,10 +55,10 @@ void LinkDirectory::make_links(const std::set<OutgoingKey>& keys) {
   size_t bytes = 0;
   for (const OutgoingKey& key : keys) bytes += aligned(geometry(key).bytes());
   if (outgoing_bytes_ + bytes > settings_.memory_cap_bytes)
-    throw UsageError("links need " + std::to_string((outgoing_bytes_ + bytes) >> 20) + " MB of shared memory on " +
+    throw UsageError("links need " + std::to_string((outgoing_bytes_ + bytes) >> 10) + " KB of shared memory on " +
                      session_->describe(session_->rank()) + ", more than its cap of " +
-                     std::to_string(settings_.memory_cap_bytes >> 20) +
-                     " MB; raise memory_cap or use an algorithm with fewer peers");
+                     std::to_string(settings_.memory_cap_bytes >> 10) +
+                     " KB; raise memory_cap or use an algorithm with fewer peers");
   const auto segment = Segment::create(bytes, "links");
   outgoing_bytes_ += bytes;
   size_t offset = 0;

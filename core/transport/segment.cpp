@@ -8,6 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <fstream>
+#include <limits>
 #include <map>
 #include <mutex>
 
@@ -41,9 +43,24 @@ std::byte* map(int fd, size_t bytes, const std::string& what) {
   return static_cast<std::byte*>(data);
 }
 
+// MemAvailable of /proc/meminfo in bytes; everything if it cannot be read.
+size_t available_memory() {
+  std::ifstream file("/proc/meminfo");
+  std::string key, unit;
+  size_t kilobytes = 0;
+  while (file >> key >> kilobytes) {
+    if (key == "MemAvailable:") return kilobytes * 1024;
+    std::getline(file, unit);
+  }
+  return std::numeric_limits<size_t>::max();
+}
+
 }  // namespace
 
 std::shared_ptr<Segment> Segment::create(size_t bytes, const std::string& purpose) {
+  // Asking the kernel for more than there is makes it end processes, ours or others, before it says no.
+  if (bytes > available_memory())
+    fail("cannot reserve " + std::to_string(bytes) + " bytes of shared memory for " + purpose, ENOMEM);
   const int fd = memfd_create("ringtree", MFD_CLOEXEC | MFD_ALLOW_SEALING);
   if (fd < 0) fail("cannot make shared memory for " + purpose, errno);
   // fallocate reserves the pages; ftruncate alone would promise memory that may not exist when it is touched.

@@ -3,7 +3,11 @@ is tested in C++ (tests/core/engine) and through the lab."""
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 import threading
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -144,6 +148,11 @@ def test_a_rank_that_does_not_come_is_named_at_the_deadline() -> None:
     assert "rank 1 (pid" in ringtree.run(work, 2)[0]
 
 
+@pytest.mark.parametrize("timeout", [-1.0, float("nan")])
+def test_an_impossible_timeout_is_refused(timeout: float) -> None:
+    assert "timeout" in refusal(np.ones(2), timeout=timeout)
+
+
 def test_last_call_says_what_was_executed() -> None:
     def work(comm: Communicator) -> dict[str, Any]:
         comm.all_reduce(np.ones(1 << 20, "float32"), algorithm="ring")
@@ -183,5 +192,44 @@ def test_memory_cap_is_an_error_with_figures() -> None:
     def work(comm: Communicator) -> None:
         comm.all_reduce(np.ones(10), algorithm="two_shot")
 
-    with pytest.raises(ringtree.RingtreeError, match="cap of 1 MB"):
+    with pytest.raises(ringtree.RingtreeError, match="cap of 1024 KB"):
         ringtree.run(work, 4, memory_cap=1 << 20)
+
+
+def test_a_bug_of_one_rank_is_not_hidden_by_its_consequences() -> None:
+    def work(comm: Communicator) -> None:
+        if comm.rank == 1:
+            raise RuntimeError("my bug")
+        comm.barrier()
+
+    with pytest.raises(RuntimeError, match="my bug"):
+        ringtree.run(work, 2)
+
+
+def test_ranks_that_cannot_be_are_refused_at_once() -> None:
+    with pytest.raises(ringtree.UsageError, match="at least one rank"):
+        ringtree.run(lambda comm: None, 0)
+    with pytest.raises(ringtree.UsageError, match="rank 2 is not within a world of 2"):
+        ringtree.init(2, 2, "unix:never-opened")
+
+
+MANY_GROUPS = """
+import sys
+import numpy as np
+import ringtree
+
+rank, store = int(sys.argv[1]), sys.argv[2]
+for round in range(20):
+    one = ringtree.init(rank, 3, store, timeout=30)
+    two = ringtree.init(rank, 3, store, timeout=30, name="two")
+    assert (two.all_reduce(np.ones(3)) == 3).all()
+    one.close()
+    two.close()
+"""
+
+
+@pytest.mark.parametrize("kind", ["unix", "file"])
+def test_groups_made_one_after_the_other_do_not_meet_each_other(kind: str, tmp_path: Path) -> None:
+    place = f"file:{tmp_path}/store" if kind == "file" else f"unix:test-{os.getpid()}"
+    ranks = [subprocess.Popen([sys.executable, "-c", MANY_GROUPS, str(rank), place]) for rank in range(3)]
+    assert [rank.wait(timeout=120) for rank in ranks] == [0, 0, 0]

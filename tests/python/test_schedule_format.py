@@ -50,6 +50,8 @@ FAULTS = [
     (set_to(-1, "ranks"), "ranks"),
     (set_to(4, "ranks"), "one program a rank"),
     (set_to(2**40, "chunks"), "chunks"),
+    (set_to(2**31 - 1, "chunks"), "chunks"),
+    (set_to({"first": 0, "count": 2**31 - 1}, "programs", 1, "steps", 0, "chunks"), "count"),
     (set_to("3", "chunks"), "chunks"),
     (set_to("jump", "programs", 0, "steps", 0, "verb"), "unknown verb jump"),
     (set_to(7, "programs", 0, "steps", 0, "send", "to", 0), "peer 7 does not exist"),
@@ -66,6 +68,16 @@ def test_a_wrong_file_is_one_clear_error(change: Callable[[dict[str, Any]], None
     record = stored()
     change(record)
     with pytest.raises(ringtree.UsageError, match=says):
+        ringtree.from_json(json.dumps(record))
+
+
+def test_a_small_file_cannot_ask_for_much_memory() -> None:
+    record = stored()
+    record["chunks"] = record["widest"] = 2**20
+    for program in record["programs"]:
+        for step in program["steps"]:
+            step["chunks"] = {"first": 0, "count": 2**20, "stride": 1}
+    with pytest.raises(ringtree.UsageError, match="above the limit"):
         ringtree.from_json(json.dumps(record))
 
 
