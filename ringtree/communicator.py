@@ -188,8 +188,8 @@ def init(
 
 class _Stores:
     """The stores of this process. A store stays open once it was used: rank 0 serves it, and a faster rank may come
-    back for its next communicator while a slower one still makes the first. The n-th init() with one store and name is the
-    same group on all ranks."""
+    back for its next communicator while a slower one still makes the first. The n-th init() with one store and name is
+    the same group on all ranks."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()  # protects both maps
