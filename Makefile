@@ -27,7 +27,7 @@ TIDY_FILES = $(shell find core -name '*.cpp' -not -path 'core/bindings/*')
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help build torch compare test test-cpp test-python lint layers asan tsan docs tables format clean distclean
+.PHONY: help build torch compare test test-cpp test-python lint layers asan tsan bench-emulated bench-compare docs tables format clean distclean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
@@ -86,8 +86,8 @@ lint: $(STAMPS)/package $(STAMPS)/extra-dev build/dev/compile_commands.json ## r
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/python -m mypy --strict
-	$(BIN)/clang-format --dry-run -Werror $(CPP_FILES)
-	@printf '%s\n' $(TIDY_FILES) | $(WITH_TOOLS) xargs -P $(JOBS) -n 1 clang-tidy -p build/dev --quiet \
+	@echo clang-format --dry-run && $(BIN)/clang-format --dry-run -Werror $(CPP_FILES)
+	@echo clang-tidy && printf '%s\n' $(TIDY_FILES) | $(WITH_TOOLS) xargs -P $(JOBS) -n 1 clang-tidy -p build/dev --quiet \
 	  --extra-arg=-Wno-error 2>&1 | sed '/ warnings* generated\.$$/d'
 
 layers: $(STAMPS)/extra-dev ## who may import whom, C++ and Python
@@ -106,6 +106,19 @@ tsan: $(STAMPS)/build-tools ## the C++ tests (ranks as threads) under ThreadSani
 	$(WITH_TOOLS) cmake --build --preset tsan
 	$(WITH_TOOLS) tools/tsan_env.sh ctest --preset tsan
 
+# Minutes each, and only worth something on a machine that is quiet.
+bench-emulated: $(STAMPS)/package ## measure ring and tree on an emulated cluster against the model, into docs/benchmarks
+	rm -rf build/bench-emulated
+	$(BIN)/ringtree compare --emulate 2x8 --alpha 1ms --beta 20MB/s --arms ring,tree --sizes 1K,4K,64K:16M \
+	  --runs build/bench-emulated
+	$(BIN)/python tools/benchmark_page.py "Ring and tree on an emulated cluster, against the model" \
+	  build/bench-emulated/* > docs/benchmarks/emulated-2x8.md
+
+bench-compare: $(STAMPS)/torch $(STAMPS)/package ## measure the default comparison into docs/benchmarks
+	rm -rf build/bench-compare
+	$(BIN)/ringtree compare --runs build/bench-compare
+	$(BIN)/python tools/benchmark_page.py "The default comparison" build/bench-compare/* > docs/benchmarks/compare-default.md
+
 docs: $(STAMPS)/package $(STAMPS)/extra-docs ## the documentation; a warning is an error
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
 
@@ -118,7 +131,7 @@ tables: $(STAMPS)/build-tools ## rewrite the pages of docs/ that are generated f
 format: $(STAMPS)/extra-dev ## rewrite Python and C++ in the house style
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
-	$(BIN)/clang-format -i $(CPP_FILES)
+	@$(BIN)/clang-format -i $(CPP_FILES)
 
 clean: ## build outputs and caches
 	rm -rf build dist docs/_build ringtree/_core.pyi .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

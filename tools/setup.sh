@@ -113,7 +113,12 @@ torch() {
       from=(--find-links "$TORCH_INDEX")
       ;;
   esac
-  say "installing PyTorch (TORCH_INDEX=<url or folder> chooses where from)"
+  if [ -z "$TORCH_INDEX" ]; then
+    say "installing PyTorch: a plain package index may fetch the CUDA build, gigabytes that nothing here needs;" \
+      "TORCH_INDEX=<url or folder> picks the CPU build, whose index PyTorch's install page names"
+  else
+    say "installing PyTorch from TORCH_INDEX"
+  fi
   pip_install "${from[@]}" torch && has_torch "$venv_python" && return
   # Not fatal: all that needs no PyTorch still works, and `ringtree compare` says which arms it leaves out.
   say "PyTorch could not be installed, so there is no Gloo to compare with; the rest works." \

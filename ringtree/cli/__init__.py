@@ -7,19 +7,38 @@ Exit codes: 0 done, 1 the run failed or something did not verify, 2 a mistake in
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import typer
 
+import ringtree
 from ringtree.cli.algorithms import algorithms
 from ringtree.cli.compare import compare
 from ringtree.cli.verify import verify
 
 app = typer.Typer(
     name="ringtree",
-    help="Collective algorithms as data: verify them, run them, compare them with statistics that hold.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
 )
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"ringtree {ringtree.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def ringtree_command(
+    version: Annotated[
+        bool, typer.Option("--version", is_eager=True, callback=_print_version, help="Print the version and exit.")
+    ] = False,
+) -> None:
+    """Collective algorithms as data: verify them, run them, compare them with statistics that hold."""
+
+
 app.command()(compare)
 app.command()(verify)
 app.command()(algorithms)

@@ -16,6 +16,7 @@ from rich.table import Table
 import ringtree
 from ringtree.cli.outcome import exit_codes
 from ringtree.errors import UsageError
+from ringtree.lab.units import count
 
 MAX_RANKS = 1024
 
@@ -44,8 +45,8 @@ def algorithms(
         console = Console()
         console.print(table)
         console.print(
-            f"{ranks} ranks; steps, and bytes sent and read as shares of the whole vector, of the busiest rank "
-            "(a multicast is sent once, read by each receiver); hops: messages on the longest chain"
+            f"{count(ranks, 'rank')}; steps, and bytes sent and read as shares of the whole vector, of the busiest "
+            "rank (a multicast is sent once, read by each receiver); hops: messages on the longest chain"
         )
 
 

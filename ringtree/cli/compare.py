@@ -12,6 +12,7 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
+from rich.markup import escape
 
 from ringtree.cli.outcome import exit_codes
 from ringtree.lab.compare import run_comparison
@@ -21,30 +22,41 @@ from ringtree.lab.summary import summarise
 from ringtree.lab.table import print_comparison
 
 
+def _with_default(text: str, default: str) -> str:
+    """Names a default that typer can't know; escaped, as rich would take the brackets for markup and drop them."""
+    return escape(f"{text} [default: {default}]")
+
+
 def compare(
-    ranks: Annotated[int | None, typer.Option(help="Number of ranks, a process each. [default: 4]")] = None,
+    ranks: Annotated[int | None, typer.Option(help=_with_default("Number of ranks, a process each.", "4"))] = None,
     sizes: Annotated[
         str | None,
-        typer.Option(help=f"Sizes in bytes: a list, first:last (×4) or first:last:factor. [default: {DEFAULT_SIZES}]"),
+        typer.Option(
+            help=_with_default("Sizes in bytes: a list, first:last (×4) or first:last:factor.", DEFAULT_SIZES)
+        ),
     ] = None,
     arms: Annotated[
         str | None,
-        typer.Option(help=f"Algorithms, auto, gloo, send-recv:<algorithm>. [default: {DEFAULT_ARMS}]"),
+        typer.Option(help=_with_default("Algorithms, auto, gloo, send-recv:<algorithm>.", DEFAULT_ARMS)),
     ] = None,
-    launches: Annotated[int | None, typer.Option(help="Fresh sets of processes. [default: 6]")] = None,
-    seed: Annotated[int | None, typer.Option(help="Seed of order and data. [default: random, stored]")] = None,
+    launches: Annotated[int | None, typer.Option(help=_with_default("Fresh sets of processes.", "6"))] = None,
+    seed: Annotated[int | None, typer.Option(help=_with_default("Seed of order and data.", "random, stored"))] = None,
     collective: Annotated[str, typer.Option(help="The collective to compare.")] = "all_reduce",
     dtype: Annotated[str, typer.Option(help="Element type.")] = "float32",
     reference: Annotated[
-        str | None, typer.Option(help="Arm that the others are compared with. [default: gloo, else the first]")
+        str | None, typer.Option(help=_with_default("Arm that the others are compared with.", "gloo, else the first"))
     ] = None,
     emulate: Annotated[
         str | None, typer.Option(help="Emulate a cluster on this machine: hosts x ranks per host, e.g. 2x8.")
     ] = None,
-    alpha: Annotated[str | None, typer.Option(help="Latency between emulated hosts. [default: 1ms]")] = None,
-    beta: Annotated[str | None, typer.Option(help="Bandwidth between emulated hosts. [default: 200MB/s]")] = None,
+    alpha: Annotated[str | None, typer.Option(help=_with_default("Latency between emulated hosts.", "1ms"))] = None,
+    beta: Annotated[
+        str | None, typer.Option(help=_with_default("Bandwidth between emulated hosts.", "200MB/s"))
+    ] = None,
     preset: Annotated[str | None, typer.Option(help="textbook: a from-scratch ring against a library.")] = None,
-    library: Annotated[str | None, typer.Option(help="The library of --preset textbook. [default: auto]")] = None,
+    library: Annotated[
+        str | None, typer.Option(help=_with_default("The library of --preset textbook.", "auto"))
+    ] = None,
     runs: Annotated[Path, typer.Option(help="Where runs are stored.")] = Path("runs"),
     json: Annotated[bool, typer.Option("--json", help="Print the result as JSON and nothing else.")] = False,
 ) -> None:

@@ -25,8 +25,10 @@ def exit_codes() -> Iterator[None]:
         _stop(str(error), USAGE)
     except ringtree.RingtreeError as error:
         _stop(str(error), FAILED)
-    except KeyboardInterrupt:
-        _stop("interrupted; all rank processes have ended", INTERRUPTED)
+    except KeyboardInterrupt as interrupt:
+        # The lab says here which launches are stored; one that comes from anywhere else says nothing.
+        kept = f"; {interrupt}" if interrupt.args else ""
+        _stop(f"interrupted; all rank processes have ended{kept}", INTERRUPTED)
 
 
 def _stop(message: str, code: int) -> None:

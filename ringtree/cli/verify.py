@@ -15,7 +15,7 @@ from rich.console import Console
 
 import ringtree
 from ringtree.cli.outcome import FAILED, exit_codes
-from ringtree.lab.units import parse_counts
+from ringtree.lab.units import count, parse_counts
 
 ALL = "all"
 COLLECTIVES = ("all_reduce", "reduce_scatter", "all_gather", "broadcast", "reduce")
@@ -51,7 +51,9 @@ def verify(
                 typer.echo(
                     f"FAILED {check['collective']} {check['algorithm']} n={check['num_ranks']}: {check['problem']}"
                 )
-            typer.echo(f"{len(checks) - len(failures)} schedules verified, {len(failures)} failed in {seconds:.1f} s")
+            typer.echo(
+                f"{count(len(checks) - len(failures), 'schedule')} verified, {len(failures)} failed in {seconds:.1f} s"
+            )
         if failures:
             raise typer.Exit(FAILED)
 
@@ -63,7 +65,7 @@ def verify_built_in(algorithm: str, collective: str, counts: list[int], console:
     with console.status("verifying") as status:
         for name, of in pairs:
             for num_ranks in counts:
-                status.update(f"verifying {of} {name} with {num_ranks} ranks")
+                status.update(f"verifying {of} {name} with {count(num_ranks, 'rank')}")
                 checks.append(verify_one(ringtree.schedule(of, name, ranks=num_ranks), name))
     return checks
 

@@ -17,6 +17,7 @@ from ringtree.lab.environment import capture
 from ringtree.lab.launch import RANK_ENVIRONMENT, LaunchFailed, run_launch
 from ringtree.lab.messages import CellReport
 from ringtree.lab.plan import cell_order, data_seed
+from ringtree.lab.units import count
 from ringtree.results import FORMAT, Cell, Launch, Plan, Run, RunWriter, StoredRun, new_run_id, read_run
 
 OnCell = Callable[[int, CellReport], None]
@@ -30,15 +31,17 @@ def run_comparison(plan: Plan, runs: Path, on_cell: OnCell) -> StoredRun:
     """Runs all launches of `plan` and returns the stored run.
 
     `on_cell(launch, report)` is called as rank 0 finishes cells. Raises ComparisonFailed if a launch fails or can't be
-    stored; what was stored before stays. On Ctrl-C all processes are gone before KeyboardInterrupt leaves.
+    stored; what was stored before stays. On Ctrl-C all processes are gone before KeyboardInterrupt leaves; its message,
+    too, says where what was stored is.
     """
     provenance = capture(emulated=plan.emulation is not None, rank_defaults=RANK_ENVIRONMENT)
     run = Run(format=FORMAT, run_id=new_run_id(), created_utc=_utc(), plan=plan, provenance=provenance)
     writer = RunWriter(runs, run)
     use_torch = any(needs_torch(arm.name) for arm in plan.arms)
-    for launch in range(plan.num_launches):
-        started, clock = _utc(), time.monotonic()
-        try:
+    num_stored = 0
+    try:
+        for launch in range(plan.num_launches):
+            started, clock = _utc(), time.monotonic()
             pids, cells = run_launch(plan, launch, use_torch, partial(on_cell, launch))
             record = Launch(
                 launch=launch,
@@ -51,10 +54,14 @@ def run_comparison(plan: Plan, runs: Path, on_cell: OnCell) -> StoredRun:
                 cells=merge_ranks(plan, cells),
             )
             writer.append(record)
-        except LaunchFailed as failed:
-            raise ComparisonFailed(f"{failed}; {_kept(launch, writer.path)}") from None
-        except OSError as error:
-            raise ComparisonFailed(f"can't store launch {launch + 1}: {error}; {_kept(launch, writer.path)}") from error
+            num_stored += 1
+    except LaunchFailed as failed:
+        raise ComparisonFailed(f"{failed}; {_kept(num_stored, writer.path)}") from None
+    except OSError as error:
+        kept = _kept(num_stored, writer.path)
+        raise ComparisonFailed(f"can't store launch {num_stored + 1}: {error}; {kept}") from error
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(_kept(num_stored, writer.path)) from None
     return read_run(writer.path)
 
 
@@ -91,7 +98,7 @@ def merge_ranks(plan: Plan, reports: list[list[CellReport]]) -> list[Cell]:
 
 
 def _kept(num_launches: int, path: Path) -> str:
-    return f"{num_launches} launch{'' if num_launches == 1 else 'es'} stored in {path}"
+    return f"{count(num_launches, 'launch')} stored in {path}"
 
 
 def _utc() -> str:

@@ -26,7 +26,7 @@ import ringtree
 from ringtree.lab.lifeline import start_guard
 from ringtree.lab.messages import CellReport, DoneReport, FailureReport, RankSpec, ReportReader, write_spec
 from ringtree.lab.plan import cell_order, data_seed
-from ringtree.lab.units import format_size
+from ringtree.lab.units import count, format_size
 from ringtree.results import Plan
 
 # What ranks get unless the user has set it. One thread a rank is torchrun's default too: with a rank a core, more only
@@ -207,7 +207,7 @@ def _cause_of_death(rank: RankProcess) -> str:
 
 
 def _describe_stall(ranks: list[RankProcess], stall_limit: float) -> str:
-    counts = ", ".join(f"rank {rank.rank} had finished {len(rank.cells)} cells" for rank in ranks)
+    counts = ", ".join(f"rank {rank.rank} had finished {count(len(rank.cells), 'cell')}" for rank in ranks)
     return f"no rank reported for {stall_limit:.0f} s; {counts}"
 
 

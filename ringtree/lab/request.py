@@ -6,6 +6,7 @@ says what exists. Not for: parsing options (ringtree.cli), or running.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -24,7 +25,7 @@ from ringtree.lab.plan import (
     memory_needed,
     size_plan,
 )
-from ringtree.lab.units import format_size, parse_cluster, parse_duration, parse_rate, parse_sizes
+from ringtree.lab.units import count, format_size, parse_cluster, parse_duration, parse_rate, parse_sizes
 from ringtree.results import EmulatedCluster, Plan
 
 TEXTBOOK = "textbook"
@@ -39,6 +40,10 @@ TEXTBOOK_LIBRARY = "auto"
 DEFAULT_ALPHA = "1ms"
 DEFAULT_BETA = "200MB/s"
 MAX_RANKS = 256
+# What the engine accepts (core/engine/settings.cpp, core/transport/nic.h), checked here before any process starts.
+MAX_ALPHA = 60.0  # seconds
+MIN_BETA = 1.0  # bytes/s
+MAX_RANKS_PER_EMULATED_HOST = 64
 
 
 @dataclass(frozen=True)
@@ -76,7 +81,9 @@ def make_plan(request: Request) -> Plan:
     if not 1 <= num_launches <= 1000:
         raise UsageError(f"--launches must lie in 1..1000, not {num_launches}")
     reference = request.reference
-    if request.preset == TEXTBOOK and reference is None:
+    if request.preset == TEXTBOOK:
+        if reference is not None:
+            raise UsageError("--preset textbook compares with its library: choose it by --library, not --reference")
         reference = arms[-1].label
     return Plan(
         collective=request.collective,
@@ -101,12 +108,16 @@ def _emulation(request: Request) -> EmulatedCluster | None:
             raise UsageError("--alpha and --beta describe an emulated cluster: add --emulate 2x8 (hosts x ranks)")
         return None
     hosts, ranks_per_host = parse_cluster(request.emulate)
-    return EmulatedCluster(
-        hosts=hosts,
-        ranks_per_host=ranks_per_host,
-        alpha=parse_duration(request.alpha or DEFAULT_ALPHA),
-        beta=parse_rate(request.beta or DEFAULT_BETA),
-    )
+    alpha, beta = parse_duration(request.alpha or DEFAULT_ALPHA), parse_rate(request.beta or DEFAULT_BETA)
+    if ranks_per_host > MAX_RANKS_PER_EMULATED_HOST:
+        raise UsageError(
+            f"an emulated host has at most {MAX_RANKS_PER_EMULATED_HOST} ranks, not {ranks_per_host}: use more hosts"
+        )
+    if not alpha <= MAX_ALPHA:
+        raise UsageError(f"--alpha must lie in 0..{MAX_ALPHA:g} s, not {alpha:g} s")
+    if not MIN_BETA <= beta < math.inf:
+        raise UsageError(f"--beta must be at least {MIN_BETA:g} B/s and finite, not {beta:g} B/s")
+    return EmulatedCluster(hosts=hosts, ranks_per_host=ranks_per_host, alpha=alpha, beta=beta)
 
 
 def _num_ranks(request: Request, emulation: EmulatedCluster | None) -> int:
@@ -118,6 +129,8 @@ def _num_ranks(request: Request, emulation: EmulatedCluster | None) -> int:
         num_ranks = emulated
     if num_ranks is None:
         num_ranks = DEFAULT_RANKS
+    if emulation is not None and num_ranks > MAX_RANKS:
+        raise UsageError(f"--emulate {request.emulate} means {num_ranks} ranks, more than {MAX_RANKS}: use fewer")
     if not 1 <= num_ranks <= MAX_RANKS:
         raise UsageError(f"--ranks must lie in 1..{MAX_RANKS}, not {num_ranks}")
     return num_ranks
@@ -134,8 +147,8 @@ def _arm_names(request: Request, emulation: EmulatedCluster | None, left_out: di
             raise UsageError(
                 f"{', '.join(unfit)} can't run over emulated links; only the engine's arms can: auto, ring, …"
             )
-        names = [name for name in names if runs_emulated(name)]
-    for name in dict.fromkeys(names):
+        left_out.update(dict.fromkeys(unfit, "it can't run over emulated links, which are the engine's own"))
+    for name in dict.fromkeys(name for name in names if name not in left_out):
         reason = why_unavailable(name)
         if reason is not None:
             left_out[name] = reason
@@ -174,8 +187,10 @@ def _sizes(request: Request, num_ranks: int, left_out: dict[str, str]) -> Sequen
     fitting = [size for size in sizes if memory_needed(size, num_ranks) <= available]
     for size in sizes:
         if size not in fitting:
+            needed = format_size(memory_needed(size, num_ranks) >> 20 << 20)
+            need = "needs" if num_ranks == 1 else "need"
             reason = (
-                f"{num_ranks} ranks need about {format_size(memory_needed(size, num_ranks) >> 20 << 20)} of memory and "
+                f"{count(num_ranks, 'rank')} {need} about {needed} of memory and "
                 f"{format_size(available >> 20 << 20)} are free"
             )
             if not preset:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from pydantic import Field
 
+from ringtree.lab.notes import caveats_of, notes_of
 from ringtree.lab.prediction import predicted_seconds
 from ringtree.results import ArmPlan, Cell, EmulatedCluster, Plan, Record, StoredRun
 from ringtree.stats import (
@@ -37,11 +38,20 @@ class Interval(Record):
 
 
 class Ratio(Record):
-    """Geometric mean over launches of time(arm) / time(reference); below 1 the arm is faster."""
+    """Geometric mean over launches of time(arm) / time(reference); below 1 the arm is faster.
+
+    `low`, `high`: the interval that `label` names, this ratio's own. The verdict rests on `adjusted_low` and
+    `adjusted_high`, which hold for all `num_ratios` ratios of the run together, and on `margin`.
+    """
 
     ratio: float
     low: float | None
     high: float | None
+    adjusted_low: float | None
+    adjusted_high: float | None
+    num_ratios: int
+    margin: float
+    num_launches: int
     verdict: Verdict
     label: str
 
@@ -88,6 +98,7 @@ class Comparison(Record):
     emulated: EmulatedCluster | None
     preset: str | None
     cells: list[CellSummary]
+    caveats: list[str] = Field(description="what qualifies every figure, to be read before them")
     notes: list[str]
 
     def cell(self, size_bytes: int, arm: str) -> CellSummary:
@@ -99,15 +110,16 @@ def summarise(stored: StoredRun) -> Comparison:
     """Returns the comparison of a stored run; launches that are missing simply count less."""
     plan, provenance = stored.run.plan, stored.run.provenance
     sizes = [size.size_bytes for size in plan.sizes]
-    cells = []
+    found = []
     for size_bytes in sizes:
         reference = _cells_of(stored, size_bytes, plan.reference)
         for arm in plan.arms:
             own = _cells_of(stored, size_bytes, arm.label)
             if own:
-                pair = None if arm.label == plan.reference else reference
-                cells.append(_summarise_cell(own, pair, plan))
-    num_ratios = sum(cell.versus_reference is not None for cell in cells)
+                found.append((own, _paired(own, {} if arm.label == plan.reference else reference)))
+    # How wide an adjusted interval is depends on the number of ratios, so they are counted before any is taken.
+    num_ratios = sum(bool(launches) for _, (launches, _) in found)
+    cells = [_summarise_cell(own, pair, plan, num_ratios) for own, pair in found]
     return Comparison(
         run=stored.run.run_id,
         run_path=str(stored.path),
@@ -125,7 +137,8 @@ def summarise(stored: StoredRun) -> Comparison:
         emulated=plan.emulation,
         preset=plan.preset,
         cells=cells,
-        notes=[*stored.notes, *_notes(stored, num_ratios)],
+        caveats=caveats_of(stored),
+        notes=notes_of(stored, num_ratios, any(map(_is_judged, cells))),
     )
 
 
@@ -138,7 +151,18 @@ def _cells_of(stored: StoredRun, size_bytes: int, arm: str) -> dict[int, Cell]:
     }
 
 
-def _summarise_cell(own: dict[int, Cell], reference: dict[int, Cell] | None, plan: Plan) -> CellSummary:
+def _paired(own: dict[int, Cell], reference: dict[int, Cell]) -> tuple[list[float], list[float]]:
+    """Launch medians in seconds of an arm and of the reference, in the launches that have both; maybe none."""
+    if _why_disqualified(own) is not None or _why_disqualified(reference) is not None:
+        return [], []
+    both = sorted(own.keys() & reference.keys())
+    first, second = ([launch_median(cells[i].times, cells[i].batch) for i in both] for cells in (own, reference))
+    return first, second
+
+
+def _summarise_cell(
+    own: dict[int, Cell], pair: tuple[list[float], list[float]], plan: Plan, num_ratios: int
+) -> CellSummary:
     first = next(iter(own.values()))
     why = _why_disqualified(own)
     base = CellSummary(
@@ -152,13 +176,8 @@ def _summarise_cell(own: dict[int, Cell], reference: dict[int, Cell] | None, pla
     )
     if why is not None:
         return base
-    medians = {launch: launch_median(cell.times, cell.batch) for launch, cell in own.items()}
-    interval = median_interval(list(medians.values()))
-    ratio = None
-    if reference and _why_disqualified(reference) is None:
-        both = sorted(medians.keys() & reference.keys())
-        other = [launch_median(reference[launch].times, reference[launch].batch) for launch in both]
-        ratio = ratio_to_reference([medians[launch] for launch in both], other) if both else None
+    interval = median_interval([launch_median(cell.times, cell.batch) for cell in own.values()])
+    ratio = ratio_to_reference(*pair, num_ratios=num_ratios) if pair[0] else None
     return base.model_copy(
         update={
             "time": _interval_record(interval),
@@ -168,6 +187,10 @@ def _summarise_cell(own: dict[int, Cell], reference: dict[int, Cell] | None, pla
             "predicted": predicted_seconds(plan, base.executed, first.size_bytes),
         }
     )
+
+
+def _is_judged(cell: CellSummary) -> bool:
+    return cell.versus_reference is not None and cell.versus_reference.verdict != "too few launches"
 
 
 def _executed(cells: dict[int, Cell]) -> list[str]:
@@ -202,24 +225,15 @@ def _interval_record(interval: MedianInterval) -> Interval:
 
 
 def _ratio_record(ratio: RatioInterval) -> Ratio:
-    return Ratio(ratio=ratio.ratio, low=ratio.low, high=ratio.high, verdict=ratio.verdict, label=ratio.label)
-
-
-def _notes(stored: StoredRun, num_ratios: int) -> list[str]:
-    """What a reader must know before believing the figures."""
-    plan, cores = stored.run.plan, len(stored.run.provenance.affinity)
-    notes = []
-    if plan.emulation is not None:
-        shape = plan.emulation
-        notes.append(
-            f"emulated: {shape.hosts} hosts of {shape.ranks_per_host} ranks with {shape.alpha * 1e3:g} ms and "
-            f"{shape.beta / 1e6:g} MB/s between hosts; no time here is this machine's own"
-        )
-    elif plan.num_ranks > cores:
-        notes.append(f"{plan.num_ranks} ranks on {cores} cores: these times show the scheduler as well")
-    notes += [f"{what} was left out: {reason}" for what, reason in plan.left_out.items()]
-    if len(stored.launches) < plan.num_launches:
-        notes.append(f"only {len(stored.launches)} of {plan.num_launches} launches are stored")
-    if num_ratios > 1:
-        notes.append(f"intervals are per cell, not adjusted for looking at {num_ratios} cells")
-    return notes
+    return Ratio(
+        ratio=ratio.ratio,
+        low=ratio.low,
+        high=ratio.high,
+        adjusted_low=ratio.adjusted_low,
+        adjusted_high=ratio.adjusted_high,
+        num_ratios=ratio.num_ratios,
+        margin=ratio.margin,
+        num_launches=ratio.num_launches,
+        verdict=ratio.verdict,
+        label=ratio.label,
+    )

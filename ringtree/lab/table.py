@@ -15,17 +15,18 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from ringtree.backends import needs_torch
 from ringtree.lab.request import TEXTBOOK
 from ringtree.lab.summary import CellSummary, Comparison
-from ringtree.lab.units import format_factor, format_rate, format_size, format_time, format_time_range
-from ringtree.lab.words import executed_lines, verdict_lines
+from ringtree.lab.units import count, format_factor, format_rate, format_size, format_time, format_time_range
+from ringtree.lab.words import executed_lines, fastest_line, verdict_lines
 
 _NARROW, _WIDE, _SIZE_COLUMN = 12, 25, 8
 
 
 def print_comparison(console: Console, comparison: Comparison) -> None:
     """Prints title, table, marks, verdict, notes and where the raw samples are."""
-    if comparison.preset == TEXTBOOK:
+    if comparison.preset == TEXTBOOK and len(comparison.arms) == 2:  # one of them may have been left out
         tables = [textbook_table(comparison)]
     else:
         tables = comparison_tables(comparison, console.width)
@@ -35,12 +36,10 @@ def print_comparison(console: Console, comparison: Comparison) -> None:
     for line in legend(comparison):
         console.print(Text(line, style="dim"))
     console.print()
-    for line in verdict_lines(comparison):
+    before, after = ([f"note: {note}" for note in notes] for notes in (comparison.caveats, comparison.notes))
+    told = [*verdict_lines(comparison), *fastest_line(comparison), *executed_lines(comparison)]
+    for line in [*before, *told, *after]:
         console.print(Text(line))
-    for line in executed_lines(comparison):
-        console.print(Text(line))
-    for note in comparison.notes:
-        console.print(Text(f"note: {note}"))
     console.print(Text(f"raw samples: {comparison.run_path}"), soft_wrap=True)
 
 
@@ -50,19 +49,25 @@ def title(comparison: Comparison) -> str:
         f", emulated {comparison.emulated.hosts}x{comparison.emulated.ranks_per_host}" if comparison.emulated else ""
     )
     return (
-        f"{comparison.collective} {comparison.op} {comparison.dtype}, {comparison.num_ranks} ranks, in place, "
-        f"{comparison.num_launches} launches{emulated}"
+        f"{comparison.collective} {comparison.op} {comparison.dtype}, {count(comparison.num_ranks, 'rank')}, in place, "
+        f"{count(comparison.num_launches, 'launch')}{emulated}"
     )
 
 
 def legend(comparison: Comparison) -> list[str]:
     """What the figures are, with the intervals' labels as they really are."""
     labels = sorted({cell.time.label for cell in comparison.cells if cell.time is not None})
-    return [
+    modelled = any(cell.predicted for cell in comparison.cells)
+    lines = [
         f"a cell: median over launches, {' / '.join(labels) or 'no interval'}, busbw"
-        + (" (emulated), sliced recurrence and how far the median is from it" if comparison.emulated else ""),
+        + (" (emulated)" if comparison.emulated else "")
+        + (", sliced recurrence and how far the median is from it" if modelled else ""),
         "✓ every element right on every rank in every launch   ✗ disqualified",
     ]
+    ratios = sorted({cell.versus_reference.label for cell in comparison.cells if cell.versus_reference is not None})
+    if comparison.preset == TEXTBOOK and ratios:
+        lines.append(f"speed-up: time of custom over time of library, {' / '.join(ratios)}")
+    return lines
 
 
 def comparison_tables(comparison: Comparison, width: int) -> list[Table]:
@@ -98,9 +103,9 @@ def _cell_text(cell: CellSummary, wide: bool) -> Text:
     lines = [
         f"{format_time(cell.time.median)} ✓",
         format_time_range(cell.time.low, cell.time.high) if cell.time.num_launches > 1 else "1 launch",
-        format_rate(cell.busbw),
+        format_rate(cell.busbw) if cell.busbw > 0 else "–",  # a single rank has no bus
     ]
-    if cell.predicted is not None:
+    if cell.predicted:  # a cluster of one host has no link that could be modelled
         lines.append(f"model {format_time(cell.predicted)} {cell.time.median / cell.predicted - 1:+.1%}")
     return Text("\n".join([f"{lines[0]}  {lines[1]}", *lines[2:]] if wide else lines))
 
@@ -108,8 +113,9 @@ def _cell_text(cell: CellSummary, wide: bool) -> Text:
 def textbook_table(comparison: Comparison) -> Table:
     """Custom against library: a row a size, the speed-up of the library over the custom ring with its interval."""
     custom, library = comparison.arms[0].label, comparison.reference
+    whose = "" if needs_torch(comparison.arms[1].name) else " (ringtree's engine)"
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
-    for heading in ("size", f"custom: {custom}", f"library: {library}", "speed-up (library over custom)"):
+    for heading in ("size", f"custom: {custom}", f"library: {library}{whose}", "speed-up (library over custom)"):
         table.add_column(heading, justify="right", overflow="fold")
     for size_bytes in comparison.sizes:
         cells = [comparison.cell(size_bytes, label) for label in (custom, library)]

@@ -8,6 +8,7 @@ quoted). Every parser raises UsageError with one line that says what would be ri
 
 from __future__ import annotations
 
+import math
 import re
 
 from ringtree.errors import UsageError
@@ -139,6 +140,17 @@ def format_rate(bytes_per_second: float) -> str:
 def format_factor(factor: float) -> str:
     """Returns how many times: "1.25", "3.7", "42"."""
     return f"{factor:.2f}" if factor < 1.995 else f"{factor:.1f}" if factor < 9.95 else f"{factor:.0f}"
+
+
+def format_at_least(factor: float) -> str:
+    """Returns a factor as `format_factor` does, rounded down: what it stands for is never less than what is printed."""
+    scale = 100 if factor < 2 else 10 if factor < 10 else 1
+    return format_factor(math.floor(factor * scale) / scale)
+
+
+def count(number: int, noun: str) -> str:
+    """Returns "1 launch", "6 launches", "2 ranks"."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}{'es' if noun.endswith('ch') else 's'}"
 
 
 def _time_unit(seconds: float) -> tuple[float, str]:

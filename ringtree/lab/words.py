@@ -9,15 +9,9 @@ from __future__ import annotations
 
 from itertools import groupby
 
-from ringtree.lab.summary import CellSummary, Comparison
-from ringtree.lab.units import format_factor, format_size
-
-_WORDS = {
-    "faster": "faster than {reference}",
-    "slower": "slower than {reference}",
-    "not shown": "no difference from {reference} shown",
-    "no interval": "one launch, nothing can be said about {reference}",
-}
+from ringtree.lab.summary import CellSummary, Comparison, Ratio
+from ringtree.lab.units import count, format_at_least, format_factor, format_size
+from ringtree.stats import MIN_LAUNCHES
 
 
 def verdict_lines(comparison: Comparison) -> list[str]:
@@ -30,6 +24,19 @@ def verdict_lines(comparison: Comparison) -> list[str]:
         if cells or arm.label != comparison.reference:
             lines.append(f"{arm.label}: {_describe(comparison, cells)}")
     return lines
+
+
+def fastest_line(comparison: Comparison) -> list[str]:
+    """Returns one line with the arm of the smallest median for each range of sizes; none unless arms competed."""
+    winners = []
+    for size_bytes in comparison.sizes:
+        cells = [cell for cell in comparison.cells if cell.size_bytes == size_bytes]
+        timed = [(cell.time.median, cell) for cell in cells if cell.time is not None]
+        if len(timed) > 1:
+            winners.append(min(timed, key=lambda pair: pair[0])[1])
+    groups = [(arm, list(group)) for arm, group in groupby(winners, key=lambda cell: cell.arm)]
+    told = ", ".join(f"{arm} at {_size_span(group, ' and ')}" for arm, group in groups)
+    return [f"fastest: {told} (by median; see intervals)"] if told else []
 
 
 def executed_lines(comparison: Comparison) -> list[str]:
@@ -47,34 +54,48 @@ def executed_lines(comparison: Comparison) -> list[str]:
 
 
 def _describe(comparison: Comparison, cells: list[CellSummary]) -> str:
-    parts = []
-    for word, group in groupby(cells, key=_word):
+    parts, named = [], False
+    for word, group in groupby(cells, key=lambda cell: _word(cell, comparison.reference)):
         together = list(group)
-        text = word.format(reference=comparison.reference)
-        parts.append(f"{text}{_by_how_much(together)} at {_size_span(together)}")
+        ratios = [cell.versus_reference for cell in together if cell.versus_reference is not None]
+        part = f"{word} at {_size_span(together)}"
+        if ratios and ratios[0].verdict == "too few launches":
+            part += f", only ratios as measured: {_point_ratios(ratios)} of {comparison.reference}'s time"
+        elif ratios and ratios[0].verdict in ("faster", "slower"):
+            # The interval is named once a line, at the first figure that rests on it.
+            part += _by_at_least(ratios) + ("" if named else " (95 % t interval of each cell)")
+            named = True
+        parts.append(part)
     return "; ".join(parts) or "not measured"
 
 
-def _word(cell: CellSummary) -> str:
+def _word(cell: CellSummary, reference: str) -> str:
+    ratio = cell.versus_reference
     if cell.disqualified is not None:
-        return f"disqualified ({cell.disqualified})".replace("{", "{{").replace("}", "}}")
-    if cell.versus_reference is None:
-        return "nothing to compare with, as {reference} is disqualified,"
-    return _WORDS[cell.versus_reference.verdict]
+        return f"disqualified ({cell.disqualified})"
+    if ratio is None:
+        return f"nothing to compare with, as {reference} is disqualified,"
+    if ratio.verdict == "too few launches":
+        are = "is" if ratio.num_launches == 1 else "are"
+        return f"{count(ratio.num_launches, 'launch')} {are} too few for a verdict ({MIN_LAUNCHES} are needed)"
+    return (
+        f"no difference from {reference} shown" if ratio.verdict == "not shown" else f"{ratio.verdict} than {reference}"
+    )
 
 
-def _by_how_much(cells: list[CellSummary]) -> str:
-    """ " 1.2–1.5×" over the cells' ratios, for verdicts that claim a difference."""
-    ratios = [cell.versus_reference for cell in cells if cell.versus_reference is not None]
-    if not ratios or ratios[0].verdict not in ("faster", "slower"):
-        return ""
-    factors = sorted(1 / r.ratio if r.verdict == "faster" else r.ratio for r in ratios)
-    low, high = (format_factor(value) for value in (factors[0], factors[-1]))
-    return f" ({low}×)" if low == high else f" ({low}–{high}×)"
+def _by_at_least(ratios: list[Ratio]) -> str:
+    """The smallest difference that the interval of each of these cells leaves possible."""
+    bounds = [(r.low if r.verdict == "slower" else 1 / r.high) for r in ratios if r.low is not None and r.high]
+    return f", by at least {format_at_least(min(bounds))}×"
 
 
-def _size_span(cells: list[CellSummary]) -> str:
+def _point_ratios(ratios: list[Ratio]) -> str:
+    low, high = (format_factor(end(ratio.ratio for ratio in ratios)) for end in (min, max))
+    return f"{low}×" if low == high else f"{low} to {high}×"
+
+
+def _size_span(cells: list[CellSummary], comma: str = ", ") -> str:
     first, last = format_size(cells[0].size_bytes), format_size(cells[-1].size_bytes)
     if len(cells) == 1:
         return first
-    return f"{first}, {last}" if len(cells) == 2 else f"{first} to {last}"
+    return f"{first}{comma}{last}" if len(cells) == 2 else f"{first} to {last}"

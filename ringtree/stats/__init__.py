@@ -6,10 +6,12 @@ nothing of ringtree and knows no file, arm or table.
 
 from ringtree.stats.bandwidth import algbw, bus_factor, busbw
 from ringtree.stats.intervals import MedianInterval, coverage_of, median_interval
-from ringtree.stats.ratio import RatioInterval, Verdict, ratio_to_reference
+from ringtree.stats.ratio import MARGIN, MIN_LAUNCHES, RatioInterval, Verdict, ratio_to_reference
 from ringtree.stats.samples import launch_median, samples
 
 __all__ = [
+    "MARGIN",
+    "MIN_LAUNCHES",
     "MedianInterval",
     "RatioInterval",
     "Verdict",

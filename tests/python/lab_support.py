@@ -42,7 +42,7 @@ def make_plan(
     )
 
 
-def make_run(plan: Plan, num_cores: int = 8) -> Run:
+def make_run(plan: Plan, num_cores: int = 8, load: float = 0.0) -> Run:
     provenance = Provenance(
         host_name="host",
         cpu_model="cpu",
@@ -50,7 +50,7 @@ def make_run(plan: Plan, num_cores: int = 8) -> Run:
         affinity=list(range(num_cores)),
         kernel="6.1",
         memory_bytes=1 << 30,
-        load_average=[0.0, 0.0, 0.0],
+        load_average=[load, 0.0, 0.0],
         versions={"python": "3.11", "torch": None},
         git_commit=None,
         command=["ringtree", "compare"],
@@ -86,7 +86,9 @@ def make_launch(index: int, cells: Sequence[Cell]) -> Launch:
     )
 
 
-def make_stored(plan: Plan, seconds: Callable[[int, int, str], float], num_cores: int = 8) -> StoredRun:
+def make_stored(
+    plan: Plan, seconds: Callable[[int, int, str], float], num_cores: int = 8, load: float = 0.0
+) -> StoredRun:
     """A stored run in which `seconds(launch, size, arm)` is every sample of a cell."""
     launches = [
         make_launch(
@@ -99,7 +101,7 @@ def make_stored(plan: Plan, seconds: Callable[[int, int, str], float], num_cores
         )
         for launch in range(plan.num_launches)
     ]
-    return StoredRun(Path("runs/example"), make_run(plan, num_cores), launches, [])
+    return StoredRun(Path("runs/example"), make_run(plan, num_cores, load), launches, [])
 
 
 def wait_until(condition: Callable[[], bool], seconds: float) -> float | None:

@@ -13,6 +13,15 @@ from typer.testing import CliRunner, Result
 
 import ringtree
 from ringtree.cli import app
+from ringtree.lab.request import (
+    DEFAULT_ALPHA,
+    DEFAULT_ARMS,
+    DEFAULT_BETA,
+    DEFAULT_SIZES,
+    TEXTBOOK_LIBRARY,
+    Request,
+    make_plan,
+)
 
 
 def invoke(*arguments: str) -> Result:
@@ -30,6 +39,7 @@ def invoke(*arguments: str) -> Result:
         (("compare", "--preset", "none"), "textbook"),
         (("compare", "--emulate", "2by8"), "2x8"),
         (("compare", "--emulate", "2x8", "--beta", "fast"), "200MB/s"),
+        (("compare", "--emulate", "2x8", "--alpha", "61s"), "0..60 s"),
         (("verify", "--algorithm", "nonsense"), "for all there are: "),
         (("verify", "--collective", "nonsense"), "all_gather"),
         (("verify", "--ranks", "none"), "1-64"),
@@ -54,6 +64,29 @@ def test_unknown_options_and_commands_are_usage_errors() -> None:
 def test_help_lists_the_commands() -> None:
     text = invoke("--help").stdout
     assert all(command in text for command in ("compare", "verify", "algorithms"))
+
+
+@pytest.mark.parametrize("width", ["80", "120"])
+def test_help_shows_every_default(width: str) -> None:
+    text = CliRunner().invoke(app, ["compare", "--help"], env={"COLUMNS": width, "TERMINAL_WIDTH": width}).stdout
+    words = " ".join(text.replace("│", " ").split())
+    said = ("4", DEFAULT_SIZES, DEFAULT_ARMS, "6", "random, stored", "all_reduce", "float32", "gloo, else the first")
+    for default in (*said, DEFAULT_ALPHA, DEFAULT_BETA, TEXTBOOK_LIBRARY, "runs"):
+        assert f"[default: {default}]" in words
+    plan = make_plan(Request())
+    assert (plan.num_ranks, plan.num_launches) == (4, 6), "the help says so"
+    assert "\\" not in text
+
+
+def test_version() -> None:
+    result = invoke("--version")
+    assert (result.exit_code, result.stdout) == (0, f"ringtree {ringtree.__version__}\n")
+
+
+def test_one_of_a_thing_is_not_plural() -> None:
+    assert "1 rank;" in invoke("algorithms", "--ranks", "1").stdout
+    one = invoke("verify", "--algorithm", "ring", "--collective", "all_reduce", "--ranks", "3")
+    assert one.stdout.startswith("1 schedule verified, 0 failed")
 
 
 def test_verify_proves_the_built_in_algorithms() -> None:

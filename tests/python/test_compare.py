@@ -112,6 +112,9 @@ def test_ctrl_c_ends_every_child_within_two_seconds(tmp_path: Path) -> None:
         _, err = process.communicate(timeout=10)
         seconds = time.monotonic() - pressed
         assert process.returncode == 130
+        (path,) = tmp_path.iterdir()
+        num_stored = len(read_run(path).launches)
+        assert f"; {num_stored} launch{'' if num_stored == 1 else 'es'} stored in {path}" in err.splitlines()[-1]
         assert "interrupted" in err
         assert "Traceback" not in err
         assert not any(is_running(pid) or Path(f"/proc/{pid}").exists() for pid in children), "ended and reaped"

@@ -10,10 +10,11 @@ from collections import Counter
 import pytest
 from lab_support import make_plan
 
+import ringtree
 from ringtree.errors import UsageError
 from ringtree.lab import request as request_module
 from ringtree.lab.plan import cell_order, choose_reference, data_seed, label_arms, size_plan
-from ringtree.lab.request import Request
+from ringtree.lab.request import MAX_ALPHA, MAX_RANKS_PER_EMULATED_HOST, MIN_BETA, Request
 from ringtree.lab.request import make_plan as plan_for
 
 
@@ -84,6 +85,21 @@ def test_emulation_sets_the_ranks_and_keeps_the_engines_arms() -> None:
     assert plan.emulation is not None
     assert (plan.emulation.alpha, plan.emulation.beta) == (1e-3, 2e7)
     assert [arm.name for arm in plan.arms] == ["ring", "tree", "auto"]
+    assert set(plan.left_out) == {"gloo", "send-recv:ring"}
+    assert all("emulated links" in reason for reason in plan.left_out.values())
+
+
+def test_the_limits_of_emulated_clusters_are_the_engines() -> None:
+    plan = plan_for(Request(emulate="1x64", alpha="60s", beta="1b/s"))
+    assert plan.emulation is not None
+    limits = (plan.emulation.alpha, plan.emulation.beta, plan.emulation.ranks_per_host)
+    assert limits == (MAX_ALPHA, MIN_BETA, MAX_RANKS_PER_EMULATED_HOST)
+    one_rank = {"hosts": 1, "ranks_per_host": 1, "alpha": MAX_ALPHA, "beta": MIN_BETA}
+    ringtree.init(rank=0, world_size=1, store=ringtree.ThreadStore(), emulate=ringtree.Emulation(**one_rank))
+    for beyond in ({"alpha": MAX_ALPHA + 1}, {"beta": MIN_BETA / 2}):
+        cluster = ringtree.Emulation(**{**one_rank, **beyond})
+        with pytest.raises(UsageError, match=next(iter(beyond))):
+            ringtree.init(rank=0, world_size=1, store=ringtree.ThreadStore(), emulate=cluster)
 
 
 @pytest.mark.parametrize(
@@ -102,6 +118,13 @@ def test_emulation_sets_the_ranks_and_keeps_the_engines_arms() -> None:
         (Request(alpha="1ms"), "--emulate"),
         (Request(emulate="2x8", ranks=4), "16 ranks"),
         (Request(emulate="2x2", arms="ring,gloo"), "gloo can't run over emulated links"),
+        (Request(emulate="2x2", alpha="61s"), "--alpha must lie in 0..60 s, not 61 s"),
+        (Request(emulate="2x2", alpha="2m"), "--alpha"),
+        (Request(emulate="2x2", beta="0.5b/s"), "--beta must be at least 1 B/s"),
+        (Request(emulate="2x2", beta="1e400GB/s"), "--beta"),
+        (Request(emulate="2x65"), "at most 64 ranks, not 65"),
+        (Request(emulate="8x64"), "512 ranks, more than 256"),
+        (Request(preset="textbook", reference="auto"), "choose it by --library"),
         (Request(library="gloo"), "--preset textbook"),
         (Request(preset="textbook", arms="ring"), "--library"),
         (Request(ranks=200, dtype="int8"), "too many for exact sums"),
@@ -120,8 +143,8 @@ def test_without_torch_the_other_arms_run_and_gloo_says_how_to_get_it(monkeypatc
     plan = plan_for(Request())
     assert [arm.name for arm in plan.arms] == ["ring", "tree", "auto"]
     assert set(plan.left_out) == {"gloo", "send-recv:ring"}
-    assert "pip install" in plan.left_out["gloo"]
-    with pytest.raises(UsageError, match="pip install"):
+    assert "`make torch`" in plan.left_out["gloo"]
+    with pytest.raises(UsageError, match="`make torch`"):
         plan_for(Request(arms="gloo"))
 
 

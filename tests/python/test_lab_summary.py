@@ -15,9 +15,10 @@ from rich.console import Console
 
 from ringtree.lab.progress import TimeLeft
 from ringtree.lab.summary import Comparison, summarise
-from ringtree.lab.table import print_comparison
-from ringtree.lab.words import executed_lines, verdict_lines
-from ringtree.results import EmulatedCluster, StoredRun, WrongElement
+from ringtree.lab.table import print_comparison, title
+from ringtree.lab.units import format_at_least
+from ringtree.lab.words import executed_lines, fastest_line, verdict_lines
+from ringtree.results import ArmPlan, EmulatedCluster, StoredRun, WrongElement
 
 ARMS = ("ring", "tree", "auto", "send-recv:ring", "gloo")
 SIZES = tuple(1 << bits for bits in range(10, 28, 2))
@@ -56,8 +57,9 @@ def test_words_follow_the_intervals_and_are_never_equal() -> None:
         return 1e-3 * factor[arm] * (1 + noise) * (1 + 1e-4 * launch * (arm != "b"))
 
     lines = verdict_lines(summarise(make_stored(make_plan(arms=("a", "c", "d", "b")), seconds)))
-    assert lines[0] == "a: faster than b (2.0×) at 1 KB, 4 KB"
-    assert lines[1] == "c: slower than b (2.0×) at 1 KB, 4 KB"
+    named = "(95 % t interval of each cell)"
+    assert lines[0] == f"a: faster than b at 1 KB, 4 KB, by at least 1.99× {named}"
+    assert lines[1] == f"c: slower than b at 1 KB, 4 KB, by at least 2.0× {named}"
     assert lines[2] == "d: no difference from b shown at 1 KB, 4 KB"
     assert "equal" not in " ".join(lines)
 
@@ -65,8 +67,122 @@ def test_words_follow_the_intervals_and_are_never_equal() -> None:
 def test_one_launch_claims_nothing() -> None:
     plan = make_plan(num_launches=1)
     comparison = summarise(make_stored(plan, lambda launch, size, arm: 1.0 if arm == "a" else 9.0))
-    assert verdict_lines(comparison) == ["a: one launch, nothing can be said about b at 1 KB, 4 KB"]
+    assert verdict_lines(comparison) == [
+        "a: 1 launch is too few for a verdict (6 are needed) at 1 KB, 4 KB, only ratios as measured: 0.11× of b's time"
+    ]
     assert "%" not in "\n".join(printed(comparison, 80))
+    assert ", 1 launch" in title(comparison)
+
+
+def test_five_launches_are_too_few_and_six_are_not() -> None:
+    def seconds(launch: int, size: int, arm: str) -> float:
+        return jitter(launch) * (1.0 if arm == "b" else 3.0 if size == 1024 else 5.0)
+
+    (five,) = verdict_lines(summarise(make_stored(make_plan(num_launches=5), seconds)))
+    assert five == (
+        "a: 5 launches are too few for a verdict (6 are needed) at 1 KB, 4 KB, "
+        "only ratios as measured: 3.0 to 5.0× of b's time"
+    )
+    (six,) = verdict_lines(summarise(make_stored(make_plan(num_launches=6), seconds)))
+    assert six.startswith("a: slower than b at 1 KB, 4 KB, by at least ")
+
+
+def test_by_at_least_is_the_weakest_bound_of_the_cells() -> None:
+    def seconds(launch: int, size: int, arm: str) -> float:
+        noise = {1024: 0.2, 4096: 0.001}[size] * (-1) ** launch
+        return 1.0 if arm == "b" else 2.0 * (1 + noise)
+
+    comparison = summarise(make_stored(make_plan(), seconds))
+    lows = [cell.versus_reference.low for cell in comparison.cells if cell.versus_reference is not None]
+    assert all(low is not None for low in lows)
+    weakest = min(low for low in lows if low is not None)
+    assert weakest < 1.7, "the noisy cell's bound lies well below its ratio"
+    assert verdict_lines(comparison) == [
+        f"a: slower than b at 1 KB, 4 KB, by at least {format_at_least(weakest)}× (95 % t interval of each cell)"
+    ]
+
+
+def test_a_verdict_is_adjusted_for_the_cells_that_are_looked_at() -> None:
+    # One ratio alone is shown to differ; the same samples among sixteen are not, and the plain interval stays as it is.
+    def seconds(launch: int, size: int, arm: str) -> float:
+        return 1.0 if arm == "b" else 1.2 * (1 + 0.1 * (-1) ** launch)
+
+    alone = summarise(make_stored(make_plan(sizes=(1024,)), seconds))
+    among = summarise(make_stored(make_plan(sizes=tuple(1024 << i for i in range(16))), seconds))
+    first, second = (comparison.cell(1024, "a").versus_reference for comparison in (alone, among))
+    assert first is not None
+    assert second is not None
+    assert (first.verdict, second.verdict) == ("slower", "not shown")
+    assert (first.low, first.high) == (second.low, second.high) == (first.adjusted_low, first.adjusted_high)
+    assert second.low is not None
+    assert second.adjusted_low is not None
+    assert second.adjusted_low < second.low
+    assert second.num_ratios == 16
+    assert "verdicts are adjusted for looking at 16 cells (Bonferroni), margin 2 %" in among.notes
+    assert "verdicts are of one cell, margin 2 %" in alone.notes
+
+
+def test_the_same_arm_twice_is_said_to_measure_the_method() -> None:
+    plan = make_plan(arms=("x", "x#2"))
+    twice = plan.model_copy(update={"arms": [ArmPlan(label="x", name="x"), ArmPlan(label="x#2", name="x")]})
+    said = "same arm twice (x): any difference shown is the method's error"
+    assert said in summarise(make_stored(twice, lambda *_: 1.0)).notes
+    assert said not in summarise(make_stored(plan, lambda *_: 1.0)).notes
+
+
+def test_what_qualifies_the_figures_stands_before_the_verdict() -> None:
+    plan = make_plan(num_ranks=4).model_copy(update={"left_out": {"gloo": "no PyTorch"}})
+    comparison = summarise(make_stored(plan, lambda *_: 1.0, num_cores=2, load=13.28))
+    lines = printed(comparison, 120)
+    verdict = next(index for index, line in enumerate(lines) if line.startswith("a: "))
+    before, after = "\n".join(lines[:verdict]), "\n".join(lines[verdict:])
+    assert "note: the machine was busy: load 13.3 on 2 cores when it started" in before
+    assert "note: 4 ranks on 2 cores" in before
+    assert "gloo was left out: no PyTorch" in after
+    assert "margin 2 %" in after
+    calm = summarise(make_stored(make_plan(), lambda *_: 1.0, num_cores=2, load=1.0))
+    assert calm.caveats == []
+
+
+def test_fastest_goes_by_the_median_and_ignores_the_disqualified() -> None:
+    factor = {("a", 1): 1.0, ("b", 1): 2.0, ("a", 2): 1.0, ("b", 2): 2.0, ("a", 4): 3.0, ("b", 4): 2.0}
+    comparison = summarise(make_stored(make_plan(sizes=(1, 2, 4)), lambda launch, size, arm: factor[arm, size]))
+    assert fastest_line(comparison) == ["fastest: a at 1 B and 2 B, b at 4 B (by median; see intervals)"]
+    plan = make_plan(arms=("a", "c", "b"), sizes=(1,))
+    error = {"times": [], "verified": False, "error": "broken"}
+    cells = [make_cell("a", 1, 0.1, **error), make_cell("c", 1, 0.3), make_cell("b", 1, 0.2)]
+    launches = [make_launch(launch, cells) for launch in range(6)]
+    stored = StoredRun(make_stored(plan, lambda *_: 1.0).path, make_run(plan), launches, [])
+    assert fastest_line(summarise(stored)) == ["fastest: b at 1 B (by median; see intervals)"]
+    assert fastest_line(summarise(make_stored(make_plan(arms=("a",)), lambda *_: 1.0))) == []
+
+
+def test_a_library_as_reference_brings_the_hint_how_to_compare_the_engines_arms() -> None:
+    def hints(*arms: str) -> list[str]:
+        notes = summarise(make_stored(make_plan(arms=arms), lambda *_: 1.0)).notes
+        return [note for note in notes if "--reference" in note]
+
+    assert hints("ring", "tree", "gloo") == [
+        "ring and tree are each compared with gloo; with each other: --reference ring"
+    ]
+    assert hints("gloo", "tree", "ring") == hints("ring", "gloo") == []
+
+
+def test_one_rank_has_no_bus() -> None:
+    comparison = summarise(make_stored(make_plan(num_ranks=1), lambda launch, size, arm: jitter(launch)))
+    text = "\n".join(printed(comparison, 80))
+    assert "B/s" not in text
+    assert "–" in text
+    assert ", 1 rank, " in text
+
+
+def test_one_emulated_host_slows_nothing() -> None:
+    cluster = EmulatedCluster(hosts=1, ranks_per_host=2, alpha=1e-3, beta=2e7)
+    plan = make_plan(arms=("ring", "tree"), num_ranks=2, emulation=cluster)
+    comparison = summarise(make_stored(plan, lambda launch, size, arm: jitter(launch)))
+    assert comparison.caveats == ["emulated: 1 host of 2 ranks has no link between hosts, so nothing is slowed"]
+    assert "emulated" in printed(comparison, 80)[0]
+    assert "recurrence" not in "\n".join(printed(comparison, 120)), "there is no link that it could model"
 
 
 def test_95_percent_is_not_printed_for_five_launches() -> None:
@@ -123,7 +239,7 @@ def test_table_fits_the_terminal_and_marks_every_cell(width: int) -> None:
         assert sum("1 KB" in line and "✓" in line for line in lines) == 1, "all five arms fit into one table"
     assert any("4 ranks on 2 cores" in line for line in lines) or width == 40
     assert "raw samples: runs/example" in text
-    assert "not adjusted for looking at 36 cells" in " ".join(line.strip() for line in lines)
+    assert "adjusted for looking at 36 cells (Bonferroni)" in " ".join(line.strip() for line in lines)
 
 
 def test_emulated_is_said_everywhere() -> None:
@@ -145,6 +261,11 @@ def test_textbook_shows_custom_library_and_speed_up() -> None:
     assert "custom" in text
     assert "library" in text
     assert "3.0×" in text
+    assert "library: auto (ringtree's engine)" in "\n".join(printed(comparison, 120))
+    assert "speed-up: time of custom over time of library, 95 % t interval" in " ".join(text.split())
+    left = make_plan(arms=("auto",), preset="textbook")
+    alone = "\n".join(printed(summarise(make_stored(left, lambda *_: 1.0)), 80))
+    assert "custom" not in alone, "the custom ring was left out, so auto is not to stand in for it"
 
 
 def test_what_auto_executed_is_told() -> None:

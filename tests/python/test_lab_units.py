@@ -105,3 +105,12 @@ def test_formats() -> None:
     assert units.format_rate(2.5e9) == "2.50 GB/s"
     assert units.format_rate(5e6) == "5.00 MB/s"
     assert units.format_size(1536) == "1.5 KB"
+    assert [units.count(n, "launch") for n in (0, 1, 2)] == ["0 launches", "1 launch", "2 launches"]
+    assert [units.count(n, "rank") for n in (1, 2)] == ["1 rank", "2 ranks"]
+
+
+@given(st.floats(min_value=1.0, max_value=1e6))
+def test_at_least_never_prints_more_than_there_is(factor: float) -> None:
+    printed = float(units.format_at_least(factor))
+    assert printed <= factor
+    assert printed > factor * 0.89

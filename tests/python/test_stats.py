@@ -10,9 +10,12 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 from scipy import stats as scipy_stats
 
 from ringtree.stats import (
+    MARGIN,
+    MIN_LAUNCHES,
     MedianInterval,
     RatioInterval,
     algbw,
@@ -24,6 +27,8 @@ from ringtree.stats import (
     ratio_to_reference,
     samples,
 )
+
+FloatArray = NDArray[np.float64]
 
 
 def test_sample_is_the_slowest_ranks_time_of_one_call() -> None:
@@ -84,9 +89,13 @@ def test_an_interval_that_misses_its_median_can_not_be_made() -> None:
     with pytest.raises(ValueError, match="holds its median"):
         MedianInterval(median=3.0, low=1.0, high=2.0, coverage=0.9, num_launches=6, reaches_level=False)
     with pytest.raises(ValueError, match="holds its ratio"):
-        RatioInterval(ratio=2.0, low=0.5, high=1.5, level=0.95, num_launches=6)
+        RatioInterval(2.0, low=0.5, high=1.5, adjusted_low=0.4, adjusted_high=3.0, level=0.95, num_launches=6)
+    with pytest.raises(ValueError, match="adjusted one holds both"):
+        RatioInterval(2.0, low=0.5, high=2.5, adjusted_low=0.4, adjusted_high=2.1, level=0.95, num_launches=6)
     with pytest.raises(ValueError, match="both ends"):
-        RatioInterval(ratio=2.0, low=0.5, high=None, level=0.95, num_launches=6)
+        RatioInterval(2.0, low=0.5, high=None, adjusted_low=0.4, adjusted_high=None, level=0.95, num_launches=6)
+    with pytest.raises(ValueError, match="margin"):
+        RatioInterval(2.0, None, None, None, None, level=0.95, num_launches=1, margin=-0.1)
 
 
 @pytest.mark.parametrize("values", [[], [math.nan, 1.0], [math.inf]])
@@ -109,7 +118,7 @@ def test_ratio_agrees_with_scipys_paired_t_interval() -> None:
 
 def test_ratio_is_paired_by_launch() -> None:
     # Launches differ by 100 times, the arm is twice as fast in each: unpaired, nothing could be said.
-    reference = [1.0, 10.0, 100.0, 3.0]
+    reference = [1.0, 10.0, 100.0, 3.0, 30.0, 5.0]
     ratio = ratio_to_reference([value / 2 for value in reference], reference)
     assert ratio.ratio == pytest.approx(0.5)
     assert ratio.verdict == "faster"
@@ -119,20 +128,60 @@ def test_ratio_is_paired_by_launch() -> None:
 
 
 def test_verdict_needs_an_interval_that_excludes_one() -> None:
-    assert ratio_to_reference([0.1], [1.0]).verdict == "no interval"
     assert ratio_to_reference([0.1], [1.0]).label == "1 launch, no interval"
-    assert ratio_to_reference([0.5, 2.0, 0.9], [1.0, 1.0, 1.0]).verdict == "not shown"
+    assert ratio_to_reference([0.5, 2.0, 0.9, 0.6, 1.5, 1.0], [1.0] * 6).verdict == "not shown"
 
 
-def test_ratio_interval_covers_the_true_ratio_and_claims_no_more_than_its_level() -> None:
+def test_verdict_needs_six_launches() -> None:
+    for n in range(1, MIN_LAUNCHES):
+        assert ratio_to_reference([0.1] * n, [1.0] * n).verdict == "too few launches"
+    assert ratio_to_reference([0.1] * MIN_LAUNCHES, [1.0] * MIN_LAUNCHES).verdict == "faster"
+
+
+def test_verdict_needs_an_interval_beyond_the_margin() -> None:
+    for ratio, verdict in ((0.99, "not shown"), (1.019, "not shown"), (0.97, "faster"), (1.03, "slower")):
+        arm = [ratio * (1 + 1e-4 * (-1) ** launch) for launch in range(6)]
+        interval = ratio_to_reference(arm, [1.0] * 6)
+        assert interval.low is not None
+        assert interval.high is not None
+        assert not interval.low <= 1.0 <= interval.high, "without the margin it would be called different"
+        assert interval.verdict == verdict
+        assert ratio_to_reference(arm, [1.0] * 6, margin=0.0).verdict == ("faster" if ratio < 1 else "slower")
+
+
+def test_adjusted_interval_agrees_with_scipy_at_bonferronis_level_and_leaves_the_plain_one() -> None:
+    rng = np.random.default_rng(8)
+    arm, reference = list(np.exp(rng.normal(size=7))), list(np.exp(rng.normal(size=7)))
+    plain, adjusted = ratio_to_reference(arm, reference), ratio_to_reference(arm, reference, num_ratios=36)
+    low, high = scipy_stats.ttest_1samp(np.log(arm) - np.log(reference), 0.0).confidence_interval(1 - 0.05 / 36)
+    assert adjusted.adjusted_low == pytest.approx(math.exp(low))
+    assert adjusted.adjusted_high == pytest.approx(math.exp(high))
+    assert (adjusted.low, adjusted.high) == (plain.low, plain.high) == (plain.adjusted_low, plain.adjusted_high)
+
+
+@pytest.mark.parametrize("num_ratios", [1, 12])
+def test_a_family_of_identical_arms_is_called_different_no_oftener_than_its_level(num_ratios: int) -> None:
     rng = np.random.default_rng(11)
-    n, repetitions = 6, 3000
-    wrong_claims = 0
+    n, repetitions = 6, 3000 if num_ratios == 1 else 1500
+    wrong_claims = wrong_unadjusted = wrong_beyond_margin = 0
     for _ in range(repetitions):
         shared = rng.normal(scale=0.5, size=n)  # the launch's luck, common to both arms
-        arm, reference = (np.exp(shared + rng.normal(scale=0.05, size=n)) for _ in range(2))
-        wrong_claims += ratio_to_reference(list(arm), list(reference)).verdict in ("faster", "slower")
-    assert abs(wrong_claims / repetitions - 0.05) < 4 * math.sqrt(0.05 * 0.95 / repetitions)
+        arms, references = (np.exp(shared + rng.normal(scale=0.05, size=(num_ratios, n))) for _ in range(2))
+        pairs = list(zip(arms, references, strict=True))
+
+        def claims(count: int, margin: float, pairs: list[tuple[FloatArray, FloatArray]] = pairs) -> bool:
+            ratios = [ratio_to_reference(list(a), list(b), num_ratios=count, margin=margin) for a, b in pairs]
+            return any(ratio.verdict in ("faster", "slower") for ratio in ratios)
+
+        wrong_claims += claims(num_ratios, 0.0)
+        wrong_unadjusted += claims(1, 0.0)
+        wrong_beyond_margin += claims(num_ratios, MARGIN)
+    # Bonferroni's bound is 0.05, for independent ratios as these 1 - (1 - 0.05/m)^m.
+    expected = 1 - (1 - 0.05 / num_ratios) ** num_ratios
+    assert abs(wrong_claims / repetitions - expected) < 4 * math.sqrt(expected * (1 - expected) / repetitions)
+    assert wrong_beyond_margin <= wrong_claims
+    if num_ratios > 1:
+        assert wrong_unadjusted / repetitions > 0.3, "the test must be able to see a lack of adjustment"
 
 
 @pytest.mark.parametrize(("arm", "reference"), [([1.0], [1.0, 2.0]), ([], []), ([0.0], [1.0]), ([math.nan], [1.0])])
