@@ -18,7 +18,7 @@ from ringtree.errors import UsageError
 AUTO = "auto"
 GLOO = "gloo"
 SEND_RECV = "send-recv:"
-HOW_TO_GET_TORCH = "PyTorch is not installed: run `make torch` in a clone, or install torch as pytorch.org says"
+HOW_TO_GET_TORCH = "PyTorch is not installed: run `make torch` in a clone, or install torch as its install page says"
 
 
 def arm_names(collective: str) -> list[str]:
