@@ -20,7 +20,7 @@ def page(title: str, run_path: Path) -> str:
     stored = read_run(run_path)
     comparison = summarise(stored)
     lines = [f"# {title}", "", *provenance(stored.run, comparison), "", *table(comparison), "", legend(comparison), ""]
-    lines += [f"- {note}" for note in comparison.notes]
+    lines += [f"- {note}" for note in [*comparison.caveats, *comparison.notes]]
     return "\n".join(lines).rstrip() + "\n"
 
 
