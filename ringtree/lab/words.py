@@ -27,16 +27,22 @@ def verdict_lines(comparison: Comparison) -> list[str]:
 
 
 def fastest_line(comparison: Comparison) -> list[str]:
-    """Returns one line with the arm of the smallest median for each range of sizes; none unless arms competed."""
+    """Returns one line that names the fastest arms for each range of sizes; none unless arms competed.
+
+    Arms whose intervals overlap that of the smallest median are named with it: their order would be noise.
+    """
     winners = []
     for size_bytes in comparison.sizes:
-        cells = [cell for cell in comparison.cells if cell.size_bytes == size_bytes]
-        timed = [(cell.time.median, cell) for cell in cells if cell.time is not None]
+        timed = [
+            (cell.time, cell) for cell in comparison.cells if cell.size_bytes == size_bytes and cell.time is not None
+        ]
         if len(timed) > 1:
-            winners.append(min(timed, key=lambda pair: pair[0])[1])
-    groups = [(arm, list(group)) for arm, group in groupby(winners, key=lambda cell: cell.arm)]
-    told = ", ".join(f"{arm} at {_size_span(group, ' and ')}" for arm, group in groups)
-    return [f"fastest: {told} (by median; see intervals)"] if told else []
+            best = min((time for time, _ in timed), key=lambda time: time.median)
+            front = [cell for time, cell in timed if time.low <= best.high]
+            winners.append((" or ".join(cell.arm for cell in front), front[0]))
+    groups = [(arms, [cell for _, cell in group]) for arms, group in groupby(winners, key=lambda pair: pair[0])]
+    told = "; ".join(f"{arms} at {_size_span(group, ' and ')}" for arms, group in groups)
+    return [f"fastest: {told} (arms whose intervals overlap are named together)"] if told else []
 
 
 def executed_lines(comparison: Comparison) -> list[str]:

@@ -144,16 +144,27 @@ def test_what_qualifies_the_figures_stands_before_the_verdict() -> None:
     assert calm.caveats == []
 
 
+TOGETHER = " (arms whose intervals overlap are named together)"
+
+
+def test_arms_whose_intervals_overlap_are_the_fastest_together() -> None:
+    def seconds(launch: int, size: int, arm: str) -> float:
+        return {"a": 1.0, "b": 1.05}[arm] + (0.1 if size == 1 else 0.01) * (launch % 2)
+
+    comparison = summarise(make_stored(make_plan(sizes=(1, 2)), seconds))
+    assert fastest_line(comparison) == ["fastest: a or b at 1 B; a at 2 B" + TOGETHER]
+
+
 def test_fastest_goes_by_the_median_and_ignores_the_disqualified() -> None:
     factor = {("a", 1): 1.0, ("b", 1): 2.0, ("a", 2): 1.0, ("b", 2): 2.0, ("a", 4): 3.0, ("b", 4): 2.0}
     comparison = summarise(make_stored(make_plan(sizes=(1, 2, 4)), lambda launch, size, arm: factor[arm, size]))
-    assert fastest_line(comparison) == ["fastest: a at 1 B and 2 B, b at 4 B (by median; see intervals)"]
+    assert fastest_line(comparison) == ["fastest: a at 1 B and 2 B; b at 4 B" + TOGETHER]
     plan = make_plan(arms=("a", "c", "b"), sizes=(1,))
     error = {"times": [], "verified": False, "error": "broken"}
     cells = [make_cell("a", 1, 0.1, **error), make_cell("c", 1, 0.3), make_cell("b", 1, 0.2)]
     launches = [make_launch(launch, cells) for launch in range(6)]
     stored = StoredRun(make_stored(plan, lambda *_: 1.0).path, make_run(plan), launches, [])
-    assert fastest_line(summarise(stored)) == ["fastest: b at 1 B (by median; see intervals)"]
+    assert fastest_line(summarise(stored)) == ["fastest: b at 1 B" + TOGETHER]
     assert fastest_line(summarise(make_stored(make_plan(arms=("a",)), lambda *_: 1.0))) == []
 
 
