@@ -1,6 +1,6 @@
-// How long a rank spins, yields and sleeps when none of its lanes can move. The figures are hand-offs measured on 2
-// cores (docs/engine.md): with a core for every rank spinning wins; with fewer, a few pauses, then yields, then sleep
-// in the kernel, or everybody stands still.
+// How long a rank spins, yields and sleeps when none of its lanes can move: with a core for every rank it spins; with
+// fewer, a few pauses, then yields, then sleep in the kernel, or everybody stands still. The numbers are starting
+// points, chosen so that a spin outlasts a hand-off between cores; they have not been tuned by measurement.
 #pragma once
 
 #include <sched.h>
