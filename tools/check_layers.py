@@ -16,6 +16,7 @@ from pathlib import Path
 # What a folder of core/ may link to directly. What those link to may be included as well.
 ALLOWED: dict[str, set[str]] = {
     "base": set(),
+    "probe": {"base"},
     "schedule": {"base"},
     "algorithms": {"schedule"},
     "verify": {"schedule"},
@@ -26,7 +27,7 @@ ALLOWED: dict[str, set[str]] = {
     "transport": {"base"},
     "protocol": {"transport", "reduce"},
     "engine": {"schedule", "protocol", "bootstrap", "model"},
-    "bindings": {"engine", "algorithms", "verify", "model", "simulate"},
+    "bindings": {"engine", "algorithms", "verify", "model", "simulate", "probe"},
 }
 
 # Files of core/algorithms that are no algorithm: their names are ordinary words.

@@ -17,6 +17,7 @@ void bind_schedule(nanobind::module_& module);
 void bind_algorithms(nanobind::module_& module);
 void bind_verify(nanobind::module_& module);
 void bind_model(nanobind::module_& module);
+void bind_probe(nanobind::module_& module);
 void bind_stores(nanobind::module_& module);
 void bind_communicator(nanobind::module_& module);
 

@@ -10,6 +10,7 @@ NB_MODULE(_core, module) {
   bind_algorithms(module);
   bind_verify(module);
   bind_model(module);
+  bind_probe(module);
   bind_stores(module);
   bind_communicator(module);
 }

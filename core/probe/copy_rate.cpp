@@ -1,0 +1,179 @@
+// See copy_rate.h. Threads touch their buffers first themselves, so that the pages are near their core.
+#include "core/probe/copy_rate.h"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <new>
+#include <set>
+#include <string>
+#include <thread>
+
+#include "core/base/clock.h"
+#include "core/base/error.h"
+#include "core/probe/pinned_thread.h"
+
+#if defined(__x86_64__)
+#include <emmintrin.h>
+#endif
+
+namespace ringtree {
+namespace {
+
+constexpr int64_t kPatienceNs = 10'000'000'000;    // for all threads to be there: they first write all their memory
+constexpr size_t kChunkBytes = size_t{256} << 10;  // at least, of a chunk: 10 µs or so, long beside reading the clock
+constexpr size_t kAlignment = 64;
+// Buffers from this size on are copied both ways. Not from the size of the last cache: virtual machines report one that
+// is ten times too large.
+constexpr size_t kBothWaysFrom = size_t{1} << 20;
+
+using Copy = void (*)(std::byte* to, const std::byte* from, size_t num_bytes);
+
+void copy_ordinary(std::byte* to, const std::byte* from, size_t num_bytes) { std::memcpy(to, from, num_bytes); }
+
+#if defined(__x86_64__)
+// Stores past the caches: nothing is read only to be overwritten. glibc does the same from a size on that it guesses.
+void copy_past_caches(std::byte* to, const std::byte* from, size_t num_bytes) {
+  const size_t whole = num_bytes / kAlignment * kAlignment;
+  for (size_t at = 0; at < whole; at += kAlignment) {
+    const auto* source = reinterpret_cast<const __m128i*>(from + at);
+    auto* target = reinterpret_cast<__m128i*>(to + at);
+    const __m128i a = _mm_load_si128(source), b = _mm_load_si128(source + 1);
+    const __m128i c = _mm_load_si128(source + 2), d = _mm_load_si128(source + 3);
+    _mm_stream_si128(target, a);
+    _mm_stream_si128(target + 1, b);
+    _mm_stream_si128(target + 2, c);
+    _mm_stream_si128(target + 3, d);
+  }
+  std::memcpy(to + whole, from + whole, num_bytes - whole);
+  _mm_sfence();  // the copy is done when its bytes are on their way to everybody, not when they wait in this core
+}
+#endif
+
+struct Free {
+  void operator()(std::byte* memory) const { std::free(memory); }
+};
+using Buffer = std::unique_ptr<std::byte[], Free>;
+
+// Not written yet: who writes first decides where the pages lie.
+Buffer allocate(size_t num_bytes) {
+  const size_t rounded = (num_bytes + kAlignment - 1) / kAlignment * kAlignment;
+  Buffer buffer(static_cast<std::byte*>(std::aligned_alloc(kAlignment, rounded)));
+  if (!buffer) throw std::bad_alloc();
+  return buffer;
+}
+
+// What the threads of one call share.
+struct Start {
+  size_t num_threads = 0;
+  int64_t until_ns = 0;
+  std::atomic<size_t> num_ready{0};
+  std::atomic<bool> failed{false};
+};
+
+// True when every thread is ready. Yields, because others may still have to write their memory on this core.
+bool meet(Start& start) {
+  start.num_ready.fetch_add(1, std::memory_order_acq_rel);  // pairs with the acquire load below
+  while (start.num_ready.load(std::memory_order_acquire) < start.num_threads) {
+    // Relaxed: says only that somebody gave up; no data goes with it.
+    if (start.failed.load(std::memory_order_relaxed) || now_ns() >= start.until_ns) return false;
+    sched_yield();
+  }
+  return true;
+}
+
+struct Worker {
+  int core = 0;
+  Buffer from, to;
+  double best_rate = 0;  // bytes per second; written by the worker's thread, read after it was joined
+
+  void run(Start& start, size_t num_bytes, const std::vector<Copy>& ways, int64_t length_ns) {
+    const bool pinned = pin_to_core(core);
+    if (pinned) {
+      std::memset(from.get(), 1, num_bytes);
+      std::memset(to.get(), 2, num_bytes);
+    }
+    if (!pinned || !meet(start)) {
+      start.failed.store(true,
+                         std::memory_order_relaxed);  // pairs with nothing: a hint for meet(), and read after join
+      return;
+    }
+    const size_t num_copies = std::max<size_t>(1, kChunkBytes / num_bytes);
+    const int64_t end_ns = now_ns() + length_ns;
+    do {
+      for (Copy copy : ways) {
+        const int64_t before_ns = now_ns();
+        for (size_t i = 0; i < num_copies; ++i) {
+          copy(to.get(), from.get(), num_bytes);
+          // The compiler must take it that somebody reads what was copied, or it need not copy.
+          asm volatile("" : : "r"(to.get()), "r"(from.get()) : "memory");
+        }
+        const int64_t taken_ns = std::max<int64_t>(1, now_ns() - before_ns);
+        best_rate =
+            std::max(best_rate, static_cast<double>(num_copies * num_bytes) * 1e9 / static_cast<double>(taken_ns));
+      }
+    } while (now_ns() < end_ns);
+    if (!is_on_core(core)) start.failed.store(true, std::memory_order_relaxed);  // read after join
+  }
+};
+
+void check(size_t num_bytes, const std::vector<int>& cores, double seconds, size_t memory_cap) {
+  if (cores.empty()) throw UsageError("copying needs at least one core");
+  if (std::set<int>(cores.begin(), cores.end()).size() != cores.size())
+    throw UsageError("a core is named twice: its threads would share it");
+  if (num_bytes == 0) throw UsageError("there is nothing to copy in 0 bytes");
+  if (!(seconds >= 0 && seconds <= 60))
+    throw UsageError("copying takes between 0 and 60 seconds, not " + std::to_string(seconds));
+  if (const size_t needed = copy_rate_memory(num_bytes, cores.size()); needed > memory_cap)
+    throw UsageError("copying " + std::to_string(num_bytes) + " bytes on " + std::to_string(cores.size()) +
+                     " cores takes " + std::to_string(needed) + " bytes of memory, more than the cap of " +
+                     std::to_string(memory_cap));
+}
+
+}  // namespace
+
+size_t copy_rate_memory(size_t num_bytes, size_t num_cores) {
+  size_t needed = 0;
+  if (__builtin_mul_overflow(num_bytes, 2 * num_cores, &needed)) return SIZE_MAX;
+  return needed;
+}
+
+std::optional<double> copy_rate(size_t num_bytes, const std::vector<int>& cores, double seconds, size_t memory_cap) {
+  check(num_bytes, cores, seconds, memory_cap);
+  std::vector<Copy> ways{copy_ordinary};
+#if defined(__x86_64__)
+  if (num_bytes >= kBothWaysFrom) ways.push_back(copy_past_caches);
+#endif
+  std::vector<Worker> workers(cores.size());
+  for (size_t i = 0; i < cores.size(); ++i) workers[i] = {cores[i], allocate(num_bytes), allocate(num_bytes), 0};
+
+  Start start;
+  start.num_threads = cores.size();
+  start.until_ns = now_ns() + kPatienceNs;
+  const auto length_ns = static_cast<int64_t>(seconds * 1e9);
+  std::vector<std::thread> threads;
+  threads.reserve(cores.size());
+  const auto join_all = [&] {
+    for (std::thread& thread : threads) thread.join();
+  };
+  try {
+    for (Worker& worker : workers)
+      threads.push_back(start_probe_thread("rt-copy", [&] { worker.run(start, num_bytes, ways, length_ns); }));
+  } catch (...) {
+    start.failed.store(true, std::memory_order_relaxed);  // those that wait for the missing ones give up
+    join_all();
+    throw;
+  }
+  join_all();
+  if (start.failed.load(std::memory_order_relaxed)) return std::nullopt;
+  double best = 0;
+  for (const Worker& worker : workers) best = std::max(best, worker.best_rate);
+  return best;
+}
+
+}  // namespace ringtree

@@ -1,0 +1,26 @@
+// How fast cores copy memory when all of them copy at once: the floor under every collective that moves bytes.
+//
+// For: the best rate that a core was seen to reach. Not for: rates of links, or a forecast of what an algorithm
+// reaches.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+namespace ringtree {
+
+/// Bytes of memory that copy_rate() takes for a buffer of `num_bytes` on each of `num_cores`; SIZE_MAX if that is more
+/// than can be counted.
+size_t copy_rate_memory(size_t num_bytes, size_t num_cores);
+
+/// One pinned thread a core copies its own `num_bytes` from one private buffer to another, over and over for `seconds`,
+/// all threads at the same time. Returns bytes copied a second (each read once and written once) of the FASTEST core in
+/// its BEST short chunk: what is derived from it is a lower bound of times, which a slow moment would push too high.
+/// Ordinary and, for buffers of 1 MB and more, non-temporal copying take turns; the better counts.
+///
+/// Nothing: a core could not be used, or a thread did not get it within ten seconds. UsageError: no cores, one named
+/// twice, no bytes, `seconds` not within [0, 60], or more memory than `memory_cap` bytes. std::bad_alloc: no memory.
+std::optional<double> copy_rate(size_t num_bytes, const std::vector<int>& cores, double seconds, size_t memory_cap);
+
+}  // namespace ringtree
