@@ -4,35 +4,55 @@ For: everything that reads or writes measurements. Not for: computing on them (r
 (ringtree.lab).
 """
 
+from ringtree.results.listing import RunListing, find_run, list_run, list_runs, num_planned
+from ringtree.results.reading import StoredRun, read_run
 from ringtree.results.records import (
     FORMAT,
     ArmPlan,
     Cell,
+    CopyRate,
     EmulatedCluster,
     Launch,
+    MachineLimits,
     Plan,
+    Preflight,
     Provenance,
     Record,
     Run,
     SizePlan,
+    Visit,
+    WarmUp,
     WrongElement,
 )
-from ringtree.results.store import RunWriter, StoredRun, new_run_id, read_run
+from ringtree.results.store import RunWriter, StoreError, new_run_id
+from ringtree.results.writer_lock import writer_of
 
 __all__ = [
     "FORMAT",
     "ArmPlan",
     "Cell",
+    "CopyRate",
     "EmulatedCluster",
     "Launch",
+    "MachineLimits",
     "Plan",
+    "Preflight",
     "Provenance",
     "Record",
     "Run",
+    "RunListing",
     "RunWriter",
     "SizePlan",
+    "StoreError",
     "StoredRun",
+    "Visit",
+    "WarmUp",
     "WrongElement",
+    "find_run",
+    "list_run",
+    "list_runs",
     "new_run_id",
+    "num_planned",
     "read_run",
+    "writer_of",
 ]

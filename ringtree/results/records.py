@@ -9,12 +9,12 @@ version is in `Run.format`, and store.py refuses a newer one by name.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 FORMAT_NAME = "ringtree.run"
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 FORMAT = f"{FORMAT_NAME}/{FORMAT_VERSION}"
 
 
@@ -39,15 +39,18 @@ class ArmPlan(Record):
 
     label: str
     name: str
+    environment: dict[str, str] = Field(
+        default_factory=dict, description="variables that its rank processes get; arms that differ here never share one"
+    )
 
 
 class SizePlan(Record):
-    """How one size is measured. Huge sizes get fewer launches and iterations, which the intervals then show."""
+    """How one size is measured. Huge sizes get fewer launches, rounds and iterations, which the intervals then show."""
 
     size_bytes: int = Field(ge=0)
-    num_launches: int = Field(ge=1)
-    min_iterations: int = Field(ge=1)
-    max_iterations: int = Field(ge=1)
+    num_launches: int = Field(ge=1, description="blocks in which this size takes part, the first ones of the plan")
+    max_rounds: int = Field(ge=1, description="rounds of a launch in which each arm is visited, at most")
+    max_iterations: int = Field(ge=1, description="timed iterations of one visit, at most")
     batch: int = Field(ge=1, description="calls timed together, each on its own buffer")
 
 
@@ -61,9 +64,19 @@ class Plan(Record):
     arms: list[ArmPlan]
     reference: str = Field(description="label of the arm that the others are compared with")
     sizes: list[SizePlan]
-    num_launches: int = Field(ge=1)
+    num_launches: int = Field(ge=1, description="blocks: how often each arm is launched")
     seed: int
-    cell_budget: float = Field(gt=0, description="time aimed at for the timed iterations of one cell, seconds")
+    cell_budget: float = Field(
+        gt=0, description="time aimed at for all visits of one arm at one size in a launch, seconds"
+    )
+    margin: float = Field(default=0.02, ge=0, lt=1, description="a difference below this share counts as none")
+    level: float = Field(default=0.95, gt=0.5, lt=1, description="of intervals; 1 - level is the family-wise error")
+    launcher: str | None = Field(default=None, description="template of the command that starts a launch's ranks")
+    time_budget: float | None = Field(default=None, description="seconds that the user gave for the whole comparison")
+    purpose: Literal["comparison", "pilot"] = Field(
+        default="comparison", description="a pilot decides where a comparison spends its time and is no evidence itself"
+    )
+    pilot: str | None = Field(default=None, description="run whose launches decided where this plan spends its time")
     left_out: dict[str, str] = Field(default_factory=dict, description="what was asked for but can't run here -> why")
     emulation: EmulatedCluster | None = None
     preset: str | None = None
@@ -78,6 +91,21 @@ class Plan(Record):
         return self
 
 
+class CopyRate(Record):
+    """What copying reached: every core that ranks can use copies `size_bytes` at the same time."""
+
+    size_bytes: int
+    bytes_per_second: float = Field(gt=0, description="of one core, bytes copied (read once, written once)")
+
+
+class MachineLimits(Record):
+    """What the machine was probed to do at best, before the first launch; the floor under every time."""
+
+    num_copying: int = Field(ge=1, description="cores that copied at the same time")
+    copy_rates: list[CopyRate]
+    handoff: float | None = Field(description="one cache line from core to core, one way, seconds; None: one core only")
+
+
 class Provenance(Record):
     """Machine, versions and command of a run. The environment holds allow-listed variables only."""
 
@@ -88,11 +116,30 @@ class Provenance(Record):
     kernel: str
     memory_bytes: int
     load_average: list[float]
+    governor: str | None = Field(
+        default=None, description="of cpufreq; None: not readable, as in most virtual machines"
+    )
+    cgroup_cpus: float | None = Field(default=None, description="cores' worth of time that the cgroup allows")
+    virtual: bool | None = Field(default=None, description="true in a virtual machine; None: not known")
     versions: dict[str, str | None] = Field(description="python, ringtree, numpy, torch; None: not installed")
     git_commit: str | None
     command: list[str]
     environment: dict[str, str]
     emulated: bool = Field(description="true: links were slowed on purpose; no time here is the machine's own")
+
+
+class Preflight(Record):
+    """What one launch of the reference arm against itself said about the noise before the run.
+
+    `scatter[size]` is the expected standard deviation of a launch's log ratio, from its rounds; launches differ more
+    than that, so `detectable` is what the planned launches could tell at best.
+    """
+
+    arm: str
+    scatter: dict[int, float]
+    detectable: float = Field(gt=0, description="smallest difference that would be told 4 times in 5, as a share")
+    asked: float = Field(gt=0, description="difference that the comparison was to be able to tell, as a share")
+    wall_seconds: float
 
 
 class Run(Record):
@@ -103,6 +150,8 @@ class Run(Record):
     created_utc: str
     plan: Plan
     provenance: Provenance
+    limits: MachineLimits | None = None
+    preflight: Preflight | None = None
 
 
 class WrongElement(Record):
@@ -116,12 +165,31 @@ class WrongElement(Record):
     found: float
 
 
+class Visit(Record):
+    """One stay of a launch at one cell: a few timed iterations in a row. In a round every arm of a size is visited."""
+
+    round: int = Field(ge=0)
+    position: int = Field(ge=0, description="place in the order of all visits of the launch")
+    num_iterations: int = Field(ge=1)
+    handoff: tuple[float, float] | None = Field(
+        default=None, description="core to core, one way, seconds, probed right before and after; None: not probed"
+    )
+
+
+class WarmUp(Record):
+    """How the untimed start of a cell ended: its times no longer fell ("stable"), or the limit was reached."""
+
+    num_iterations: int = Field(ge=0)
+    ended: Literal["stable", "limit"]
+
+
 class Cell(Record):
     """One arm at one size in one launch.
 
     `times[rank][iteration]` is the time of one batch of `batch` calls on that rank, seconds; a sample is the slowest
-    rank's time of an iteration divided by `batch`. `verified` is true only if every element on every rank was right in
-    every iteration. `error` says why there are no times.
+    rank's time of an iteration divided by `batch`. Iterations are in the order of `visits`, which say how many belong
+    to each. `verified` is true only if every element on every rank was right in every iteration. `error` says why there
+    are no times.
     """
 
     arm: str
@@ -129,6 +197,8 @@ class Cell(Record):
     executed: dict[str, Any] | None = None
     batch: int = Field(ge=1)
     times: list[list[float]]
+    visits: list[Visit]
+    warm_up: WarmUp | None = None
     verified: bool
     first_wrong: WrongElement | None = None
     error: str | None = None
@@ -137,19 +207,29 @@ class Cell(Record):
     def _ranks_agree(self) -> Cell:
         if len({len(row) for row in self.times}) > 1:
             raise ValueError("every rank must have timed the same number of iterations")
+        if sum(visit.num_iterations for visit in self.visits) != (len(self.times[0]) if self.times else 0):
+            raise ValueError("the visits must account for every iteration")
         if self.verified and (self.error is not None or self.first_wrong is not None or not self.times):
             raise ValueError("a cell with an error, a wrong element or no times is not verified")
         return self
 
 
 class Launch(Record):
-    """One fresh set of processes: the unit of replication. `order` is the order in which cells ran: (size, arm)."""
+    """One fresh set of processes: the unit of replication.
+
+    `launch` numbers the plan's launches in the order in which they are to run. Arms are paired by `block`: a block has
+    one launch for all arms that can share processes, and further ones for arms that need their own environment.
+    """
 
     launch: int = Field(ge=0)
     block: int = Field(ge=0)
-    seed: int
-    order: list[tuple[int, str]]
+    arms: list[str] = Field(description="labels of the arms that ran in it")
+    seed: int = Field(description="of the data and of the order of visits")
     pids: list[int]
     started_utc: str
     wall_seconds: float
+    load_average: float = Field(description="over one minute, when the launch started")
+    stolen: float | None = Field(
+        default=None, description="share of CPU time that the hypervisor took during the launch"
+    )
     cells: list[Cell]

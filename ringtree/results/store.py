@@ -1,28 +1,30 @@
 """The store: a run is a directory `<runs>/<utc>-<short id>/` with run.json and launches.jsonl.
 
-For: writing a run so that a crash loses no launch that was acknowledged, and reading it back.
-Not for: queries over many runs, summaries (ringtree.stats, ringtree.lab).
+For: writing a run so that a crash loses no launch that was acknowledged, and going on with it. Not for: reading
+(reading.py), finding (listing.py) or querying (query.py) runs.
 
-A launch is one line, appended and fsynced; there is one writer a run and no lock, so that NFS and Lustre are fine. A
-torn last line, left by a writer that was killed while appending, is dropped and said in `StoredRun.notes`.
+A launch is one line, appended and fsynced. A run has one writer at a time (writer_lock.py), and different runs share no
+file, so any number of them may be written at once, also on NFS and Lustre. run.json is written last when a run is made:
+a directory without it holds no run.
 """
 
 from __future__ import annotations
 
-import json
 import os
 import secrets
 import time
-from dataclasses import dataclass
 from pathlib import Path
+from types import TracebackType
 
-from pydantic import ValidationError
+from ringtree.errors import RingtreeError, UsageError
+from ringtree.results.files import LAUNCHES_FILE, RUN_FILE, make_directory, sync_directory, write_whole
+from ringtree.results.reading import read_header, read_run
+from ringtree.results.records import Launch, Run
+from ringtree.results.writer_lock import WriterLock
 
-from ringtree.errors import UsageError
-from ringtree.results.records import FORMAT, FORMAT_NAME, FORMAT_VERSION, Launch, Run
 
-RUN_FILE = "run.json"
-LAUNCHES_FILE = "launches.jsonl"
+class StoreError(RingtreeError):
+    """A launch could not be stored (a full disk, a quota, a lost mount); what was stored before is still there."""
 
 
 def new_run_id(now: float | None = None) -> str:
@@ -32,101 +34,140 @@ def new_run_id(now: float | None = None) -> str:
 
 
 class RunWriter:
-    """Writes one run. Not for several threads; each `append` returns only after the launch is on disk."""
+    """Writes one run; a context manager that gives the run free at its end. Not for several threads.
 
-    def __init__(self, runs: Path, run: Run) -> None:
-        """Creates `runs/<run_id>/run.json`. Raises UsageError if the place can't be written."""
-        self.path = runs / run.run_id
-        try:
-            self.path.mkdir(parents=True)
-            _write_durably(self.path / RUN_FILE, run.model_dump_json(indent=1).encode() + b"\n")
-            _write_durably(self.path / LAUNCHES_FILE, b"")
-            _sync_directory(self.path)
-        except OSError as error:
-            raise UsageError(f"can't store the run in {self.path}: {error.strerror}; choose another --runs") from error
-
-    def append(self, launch: Launch) -> None:
-        """Appends one launch and waits until it is on disk. Raises OSError if it can't (a full disk)."""
-        line = launch.model_dump_json().encode() + b"\n"
-        with open(self.path / LAUNCHES_FILE, "ab", buffering=0) as file:
-            view = memoryview(line)
-            while view:
-                view = view[file.write(view) :]
-            os.fsync(file.fileno())
-
-
-@dataclass(frozen=True)
-class StoredRun:
-    """A run as read: its header, the launches that are whole, and what had to be said while reading."""
+    Each `append` returns only after the launch is on disk. `path` is the run's directory; `stored` the numbers of the
+    launches that it holds; `notes` what had to be repaired when a run was resumed.
+    """
 
     path: Path
-    run: Run
-    launches: list[Launch]
+    stored: set[int]
     notes: list[str]
 
-
-def read_run(path: Path) -> StoredRun:
-    """Reads the run in directory `path`. Raises UsageError for what is no run, is damaged or has a newer format."""
-    header = _read_header(path / RUN_FILE)
-    try:
-        run = Run.model_validate(header)
-    except ValidationError as error:
-        raise UsageError(f"{path / RUN_FILE} is damaged: {_first_problem(error)}") from error
-    launches, notes = _read_launches(path / LAUNCHES_FILE)
-    return StoredRun(path, run, launches, notes)
-
-
-def _read_header(file: Path) -> dict[str, object]:
-    try:
-        header = json.loads(file.read_bytes())
-    except OSError as error:
-        raise UsageError(f"{file.parent} holds no run: can't read {file.name}: {error.strerror}") from error
-    except ValueError as error:
-        raise UsageError(f"{file} is no JSON: {error}") from error
-    format_text = header.get("format") if isinstance(header, dict) else None
-    if not isinstance(format_text, str) or "/" not in format_text:
-        raise UsageError(f"{file} names no format; expected {FORMAT}")
-    name, _, version = format_text.partition("/")
-    if name != FORMAT_NAME or not version.isdigit():
-        raise UsageError(f"{file} has format {format_text!r}; this ringtree reads {FORMAT}")
-    if int(version) > FORMAT_VERSION:
-        raise UsageError(f"{file} has format {format_text}, newer than {FORMAT}: read it with a newer ringtree")
-    assert isinstance(header, dict)
-    return header
-
-
-def _read_launches(file: Path) -> tuple[list[Launch], list[str]]:
-    try:
-        raw = file.read_bytes()
-    except FileNotFoundError:
-        return [], [f"{file.name} is missing: the run stored no launch"]
-    lines = raw.split(b"\n")
-    torn = lines.pop()  # what follows the last newline: nothing, unless the writer was killed while appending
-    notes = [f"dropped a torn last line of {len(torn)} bytes in {file.name}"] if torn else []
-    launches = []
-    for number, line in enumerate(lines, 1):
+    def __init__(self, runs: Path, run: Run) -> None:
+        """Creates `runs/<run_id>/run.json`. Raises UsageError if the place can't be written or holds a run."""
+        self.path = runs / run.run_id
+        self.stored, self.notes = set(), []
+        self._size = 0
+        self._torn = False
         try:
-            launches.append(Launch.model_validate_json(line))
-        except ValidationError as error:
-            raise UsageError(f"{file} is damaged in line {number}: {_first_problem(error)}") from error
-    return launches, notes
+            make_directory(self.path)
+        except OSError as error:
+            raise UsageError(_cant_create(self.path, error)) from error
+        try:
+            self._lock = WriterLock(self.path)
+            write_whole(self.path / LAUNCHES_FILE, b"")
+            write_whole(self.path / RUN_FILE, run.model_dump_json(indent=1).encode() + b"\n")
+        except OSError as error:
+            _remove_unfinished(self.path)
+            raise UsageError(_cant_create(self.path, error)) from error
+
+    @classmethod
+    def resume(cls, path: Path) -> RunWriter:
+        """Opens the run in directory `path` for appending; a torn last line is cut off and said in `notes`.
+
+        Raises UsageError if there is no readable run, another process writes it, or the place can't be written.
+        """
+        read_header(path)  # what is no run is said before anything is touched
+        writer = cls.__new__(cls)
+        writer.path, writer._torn = path, False
+        try:
+            writer._lock = WriterLock(path)
+        except OSError as error:
+            raise UsageError(f"can't go on with {path}: {error.strerror}") from error
+        try:
+            stored = read_run(path)
+            writer.stored = {launch.launch for launch in stored.launches}
+            writer.notes = stored.notes
+            writer._size = _cut_torn_line(path / LAUNCHES_FILE)
+        except OSError as error:
+            writer._lock.release()
+            raise UsageError(f"can't go on with {path}: {error.strerror}") from error
+        except BaseException:
+            writer._lock.release()
+            raise
+        return writer
+
+    def append(self, launch: Launch) -> None:
+        """Appends one launch and waits until it is on disk.
+
+        Raises UsageError if a launch of this number is stored already, StoreError if it can't be stored.
+        """
+        if launch.launch in self.stored:
+            raise UsageError(f"launch {launch.launch} is stored in {self.path} already")
+        line = launch.model_dump_json().encode() + b"\n"
+        try:
+            self._append_durably(line)
+        except OSError as error:
+            kept = f"{len(self.stored)} {'launch is' if len(self.stored) == 1 else 'launches are'} stored there"
+            raise StoreError(f"can't store launch {launch.launch} in {self.path}: {error.strerror}; {kept}") from error
+        self.stored.add(launch.launch)
+
+    def close(self) -> None:
+        """Gives the run free for another writer; a second call does nothing."""
+        self._lock.release()
+
+    def __enter__(self) -> RunWriter:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _append_durably(self, line: bytes) -> None:
+        # O_CREAT is left out on purpose: a file that vanished under the writer is an error, not an empty run.
+        handle = os.open(self.path / LAUNCHES_FILE, os.O_WRONLY | os.O_APPEND)
+        try:
+            if self._torn:
+                os.ftruncate(handle, self._size)
+            self._torn = True  # until the line is on disk, whatever stops us, Ctrl-C included
+            view = memoryview(line)
+            while view:
+                view = view[os.write(handle, view) :]
+            os.fsync(handle)
+            self._size += len(line)
+            self._torn = False
+        except BaseException:
+            self._take_back(handle)
+            raise
+        finally:
+            os.close(handle)
+
+    def _take_back(self, handle: int) -> None:
+        """Cuts off what a failed append left; where even that fails, readers drop it and the next append cuts."""
+        try:
+            os.ftruncate(handle, self._size)
+            os.fsync(handle)
+            self._torn = False
+        except OSError:
+            pass
 
 
-def _first_problem(error: ValidationError) -> str:
-    problem = error.errors()[0]
-    return f"{'.'.join(str(part) for part in problem['loc']) or 'record'}: {problem['msg']}"
-
-
-def _write_durably(file: Path, content: bytes) -> None:
-    with open(file, "xb") as handle:
-        handle.write(content)
-        handle.flush()
-        os.fsync(handle.fileno())
-
-
-def _sync_directory(path: Path) -> None:
-    handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+def _cut_torn_line(file: Path) -> int:
+    """Cuts off what follows the last newline, on disk. Returns the size that is left."""
+    handle = os.open(file, os.O_RDWR | os.O_CREAT, 0o666)
     try:
-        os.fsync(handle)
+        content = file.read_bytes()
+        size = content.rfind(b"\n") + 1
+        if size < len(content):
+            os.ftruncate(handle, size)
+            os.fsync(handle)
     finally:
         os.close(handle)
+    sync_directory(file.parent)
+    return size
+
+
+def _cant_create(path: Path, error: OSError) -> str:
+    return f"can't store the run in {path}: {error.strerror}; choose another --runs"
+
+
+def _remove_unfinished(path: Path) -> None:
+    """Takes away a run that could not be made; it held no launch."""
+    try:
+        for file in path.iterdir():
+            file.unlink()
+        path.rmdir()
+    except OSError:
+        pass  # what is left has no run.json, so it is no run

@@ -11,8 +11,23 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
-from ringtree.results import ArmPlan, Cell, EmulatedCluster, Launch, Plan, Provenance, Run, SizePlan, StoredRun
+from ringtree.results import (
+    ArmPlan,
+    Cell,
+    EmulatedCluster,
+    Launch,
+    Plan,
+    Provenance,
+    Run,
+    SizePlan,
+    StoredRun,
+    Visit,
+)
+
+NUM_ROUNDS = 3  # of hand-made cells, one iteration a visit
+NEAR = 3e-8  # hand-off between two cores that share a cache, seconds
 
 
 def make_plan(
@@ -31,7 +46,7 @@ def make_plan(
         arms=[ArmPlan(label=arm, name=arm) for arm in arms],
         reference=arms[-1],
         sizes=[
-            SizePlan(size_bytes=size, num_launches=num_launches, min_iterations=1, max_iterations=9, batch=1)
+            SizePlan(size_bytes=size, num_launches=num_launches, max_rounds=NUM_ROUNDS, max_iterations=9, batch=1)
             for size in sizes
         ],
         num_launches=num_launches,
@@ -42,7 +57,7 @@ def make_plan(
     )
 
 
-def make_run(plan: Plan, num_cores: int = 8, load: float = 0.0) -> Run:
+def make_run(plan: Plan, num_cores: int = 8, load: float = 0.0, run_id: str = "20260101T000000Z-abcdef") -> Run:
     provenance = Provenance(
         host_name="host",
         cpu_model="cpu",
@@ -57,46 +72,77 @@ def make_run(plan: Plan, num_cores: int = 8, load: float = 0.0) -> Run:
         environment={},
         emulated=plan.emulation is not None,
     )
-    return Run(run_id="20260101T000000Z-abcdef", created_utc="2026-01-01T00:00:00Z", plan=plan, provenance=provenance)
+    return Run(run_id=run_id, created_utc="2026-01-01T00:00:00Z", plan=plan, provenance=provenance)
+
+
+def make_visits(
+    num_rounds: int = NUM_ROUNDS,
+    num_iterations: int = 1,
+    handoff: tuple[float, float] | None = (NEAR, NEAR),
+    first_position: int = 0,
+    stride: int = 1,
+) -> list[Visit]:
+    """One visit a round, `stride` places apart: the number of cells of a launch that takes them in the same order."""
+    return [
+        Visit(
+            round=round_,
+            position=first_position + stride * round_,
+            num_iterations=num_iterations,
+            handoff=handoff,
+        )
+        for round_ in range(num_rounds)
+    ]
 
 
 def make_cell(arm: str, size_bytes: int, seconds: float, num_ranks: int = 2, **changes: object) -> Cell:
-    fields = {
+    """A cell whose every sample is `seconds`; `changes` replace fields. Visits fit the times unless they are given."""
+    fields: dict[str, Any] = {
         "arm": arm,
         "size_bytes": size_bytes,
         "executed": {"algorithm": arm},
         "batch": 1,
-        "times": [[seconds] * 3] * num_ranks,
+        "times": [[seconds] * NUM_ROUNDS] * num_ranks,
         "verified": True,
         **changes,
     }
+    fields.setdefault("visits", make_visits(len(fields["times"][0]) if fields["times"] else 0))
     return Cell.model_validate(fields)
 
 
-def make_launch(index: int, cells: Sequence[Cell]) -> Launch:
-    return Launch(
-        launch=index,
-        block=index,
-        seed=1,
-        order=[(cell.size_bytes, cell.arm) for cell in cells],
-        pids=[1, 2],
-        started_utc="2026-01-01T00:00:00Z",
-        wall_seconds=1.0,
-        cells=list(cells),
-    )
+def make_launch(index: int, cells: Sequence[Cell], **changes: object) -> Launch:
+    """A launch of these cells, alone in its block; `changes` replace fields."""
+    fields: dict[str, Any] = {
+        "launch": index,
+        "block": index,
+        "arms": list(dict.fromkeys(cell.arm for cell in cells)),
+        "seed": 1,
+        "pids": [1, 2],
+        "started_utc": "2026-01-01T00:00:00Z",
+        "wall_seconds": 1.0,
+        "load_average": 0.0,
+        "cells": list(cells),
+        **changes,
+    }
+    return Launch.model_validate(fields)
 
 
 def make_stored(
     plan: Plan, seconds: Callable[[int, int, str], float], num_cores: int = 8, load: float = 0.0
 ) -> StoredRun:
     """A stored run in which `seconds(launch, size, arm)` is every sample of a cell."""
+    order = [(size.size_bytes, arm.label) for size in plan.sizes for arm in plan.arms]
     launches = [
         make_launch(
             launch,
             [
-                make_cell(arm.label, size.size_bytes, seconds(launch, size.size_bytes, arm.label), plan.num_ranks)
-                for size in plan.sizes
-                for arm in plan.arms
+                make_cell(
+                    arm,
+                    size,
+                    seconds(launch, size, arm),
+                    plan.num_ranks,
+                    visits=make_visits(first_position=place, stride=len(order)),
+                )
+                for place, (size, arm) in enumerate(order)
             ],
         )
         for launch in range(plan.num_launches)

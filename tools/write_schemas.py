@@ -1,0 +1,63 @@
+"""Writes the JSON schemas of what ringtree stores and prints into docs/reference.
+
+    python tools/write_schemas.py          # rewrite them
+    python tools/write_schemas.py --check  # exit 1 if a file differs from the records
+
+For: people and programs that read run.json, launches.jsonl and `--json` without ringtree. Not for: checking records
+(pydantic does, when they are read).
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from ringtree.lab.comparison import SUMMARY_FORMAT, Comparison
+from ringtree.results import FORMAT, Launch, Record, Run
+
+REFERENCE = Path(__file__).parents[1] / "docs" / "reference"
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
+NUMBER = {"anyOf": [{"type": "number"}, {"enum": ["NaN", "Infinity", "-Infinity"]}]}
+
+
+def schemas() -> dict[str, str]:
+    """The text of each schema by the name of its file."""
+    return {
+        "run.schema.json": _schema(Run, FORMAT, "run.json"),
+        "launch.schema.json": _schema(Launch, f"{FORMAT}#launch", "a line of launches.jsonl"),
+        "comparison.schema.json": _schema(Comparison, SUMMARY_FORMAT, "ringtree compare --json, ringtree show --json"),
+    }
+
+
+def _schema(record: type[Record], identity: str, title: str) -> str:
+    schema = record.model_json_schema(mode="serialization")
+    wrong: dict[str, Any] | None = schema.get("$defs", {}).get("WrongElement")
+    if wrong is not None:
+        # JSON has no NaN, and an element that is wrong may well be one: it is written as a string.
+        for name in ("expected", "found"):
+            wrong["properties"][name] = {"title": wrong["properties"][name]["title"], **NUMBER}
+    return json.dumps({"$schema": DIALECT, "$id": identity, **schema, "title": title}, indent=1, sort_keys=True) + "\n"
+
+
+def main(arguments: list[str]) -> int:
+    """Writes, or with --check compares; returns the exit code."""
+    if arguments not in ([], ["--check"]):
+        print(__doc__, file=sys.stderr)
+        return 2
+    stale = []
+    for name, text in schemas().items():
+        file = REFERENCE / name
+        if not file.exists() or file.read_text() != text:
+            stale.append(name)
+            if not arguments:
+                file.write_text(text)
+    if arguments and stale:
+        print(f"stale: {', '.join(stale)}; run python tools/write_schemas.py", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
