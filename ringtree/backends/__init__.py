@@ -4,7 +4,7 @@ For: the engine, Gloo and schedules interpreted over torch.distributed, behind o
 statistics. PyTorch is imported only when an arm that needs it is made.
 """
 
-from ringtree.backends.arm import Arm, Array, Setting
+from ringtree.backends.arm import Arm, Array, Operands, Setting
 from ringtree.backends.registry import (
     arm_names,
     check_arm,
@@ -17,6 +17,7 @@ from ringtree.backends.registry import (
 __all__ = [
     "Arm",
     "Array",
+    "Operands",
     "Setting",
     "arm_names",
     "check_arm",

@@ -3,13 +3,13 @@
 For: the protocol that every backend implements and what it is given. Not for: choosing or naming arms (registry.py), or
 for timing them (ringtree.lab).
 
-An arm works in place on buffers that it made itself, so that a backend may choose their memory (a device, memory shared
-with peers); the lab writes and reads them through NumPy views, always outside of the timed region.
+An arm works in place on operands that it made itself, so that a backend may choose their memory (a device, memory
+shared with peers); the lab writes and reads them through NumPy views, always outside of the timed region.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -39,6 +39,21 @@ class Setting:
     timeout: float
 
 
+@dataclass(frozen=True)
+class Operands:
+    """Buffers of one cell: what a backend's calls take, and the same memory as arrays of shape (count,).
+
+    The memory is given back when the last reference goes.
+    """
+
+    calls: Sequence[Any]
+    arrays: list[Array]
+
+    def __post_init__(self) -> None:
+        if len(self.calls) != len(self.arrays):
+            raise ValueError(f"{len(self.calls)} operands have {len(self.arrays)} arrays")
+
+
 class Arm(Protocol):
     """One configuration under comparison, on one rank. Not for several threads."""
 
@@ -47,14 +62,14 @@ class Arm(Protocol):
     def setup(self, setting: Setting) -> None:
         """Connects to the peers; every rank calls it, in the same order of arms."""
 
-    def make_buffers(self, count: int, num_buffers: int) -> list[Array]:
-        """Makes the operands of the next calls: `num_buffers` of shape (count,), replacing those made before."""
+    def make_operands(self, count: int, num_buffers: int) -> Operands:
+        """Makes `num_buffers` operands of `count` elements; several sets may exist at the same time."""
 
-    def call(self, index: int) -> None:
+    def call(self, operands: Operands, index: int) -> None:
         """Runs the collective in place on buffer `index`; returns when this rank's result is there. Timed."""
 
     def executed(self) -> dict[str, Any]:
         """Returns what the last call really executed, with {"algorithm": name} if the backend tells."""
 
     def teardown(self) -> None:
-        """Gives back buffers and connections."""
+        """Gives back connections."""

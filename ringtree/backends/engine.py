@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ringtree.backends.arm import Array, Setting
+from ringtree.backends.arm import Array, Operands, Setting
 
 
 class EngineArm:
@@ -20,7 +20,6 @@ class EngineArm:
 
     def __init__(self, algorithm: str) -> None:
         self.name = algorithm
-        self._operands: list[Any] = []
         self._comm: Any = None
 
     def setup(self, setting: Setting) -> None:
@@ -28,14 +27,12 @@ class EngineArm:
         self._comm = setting.communicator()
         self._collective = getattr(self._comm, setting.collective)
 
-    def make_buffers(self, count: int, num_buffers: int) -> list[Array]:
-        self._operands = []
+    def make_operands(self, count: int, num_buffers: int) -> Operands:
         arrays: list[Array] = [np.zeros(count, dtype=self._setting.dtype) for _ in range(num_buffers)]
-        self._operands = [_as_tensor(array) for array in arrays] if self._setting.use_torch else list(arrays)
-        return arrays
+        return Operands([_as_tensor(array) for array in arrays] if self._setting.use_torch else arrays, arrays)
 
-    def call(self, index: int) -> None:
-        self._collective(self._operands[index], op=self._setting.op, algorithm=self.name)
+    def call(self, operands: Operands, index: int) -> None:
+        self._collective(operands.calls[index], op=self._setting.op, algorithm=self.name)
 
     def executed(self) -> dict[str, Any]:
         return {
@@ -45,7 +42,7 @@ class EngineArm:
         }
 
     def teardown(self) -> None:
-        self._operands = []
+        self._comm = None  # the lab closes it: other arms of the engine use it too
 
 
 def _as_tensor(array: Array) -> Any:

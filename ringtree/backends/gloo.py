@@ -10,7 +10,7 @@ from typing import Any
 import torch
 import torch.distributed as dist
 
-from ringtree.backends.arm import Array, Setting
+from ringtree.backends.arm import Operands, Setting
 from ringtree.backends.torch_group import leave_group, shared_group
 from ringtree.errors import UsageError
 
@@ -22,9 +22,6 @@ class GlooArm:
 
     name = "gloo"
 
-    def __init__(self) -> None:
-        self._tensors: list[torch.Tensor] = []
-
     def setup(self, setting: Setting) -> None:
         if setting.collective != "all_reduce" or setting.op not in _OPS:
             raise UsageError(f"the gloo arm runs all_reduce with {', '.join(_OPS)} only, not {setting.collective}")
@@ -32,17 +29,15 @@ class GlooArm:
         self._dtype = getattr(torch, setting.dtype)
         self._op = _OPS[setting.op]
 
-    def make_buffers(self, count: int, num_buffers: int) -> list[Array]:
-        self._tensors = []
-        self._tensors = [torch.zeros(count, dtype=self._dtype) for _ in range(num_buffers)]
-        return [tensor.numpy() for tensor in self._tensors]
+    def make_operands(self, count: int, num_buffers: int) -> Operands:
+        tensors = [torch.zeros(count, dtype=self._dtype) for _ in range(num_buffers)]
+        return Operands(tensors, [tensor.numpy() for tensor in tensors])
 
-    def call(self, index: int) -> None:
-        dist.all_reduce(self._tensors[index], op=self._op, group=self._group)
+    def call(self, operands: Operands, index: int) -> None:
+        dist.all_reduce(operands.calls[index], op=self._op, group=self._group)
 
     def executed(self) -> dict[str, Any]:
         return {"backend": "gloo", "through": "torch"}
 
     def teardown(self) -> None:
-        self._tensors = []
         leave_group()

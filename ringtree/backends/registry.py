@@ -2,8 +2,8 @@
 
 For: turning the name of an arm into an Arm, saying what exists or what is missing. Not for: running anything.
 
-Names: an algorithm of the engine or "auto"; "gloo"; "send-recv:<algorithm>". What imports torch is imported only when
-such an arm is made, so that everything else works without it.
+Names: an algorithm of the engine or "auto"; "gloo"; "send-recv:<algorithm>"; any of them slowed on purpose, as in
+"gloo+10%". What imports torch is imported only when such an arm is made, so that everything else works without it.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import importlib.util
 import ringtree
 from ringtree.backends.arm import Arm
 from ringtree.backends.engine import EngineArm
+from ringtree.backends.slowed import SlowedArm, split_slowed
 from ringtree.errors import UsageError
 
 AUTO = "auto"
@@ -22,7 +23,7 @@ HOW_TO_GET_TORCH = "PyTorch is not installed: run `make torch` in a clone, or in
 
 
 def arm_names(collective: str) -> list[str]:
-    """Returns the names of all arms for `collective`."""
+    """Returns the names of all arms for `collective`, none of them slowed."""
     algorithms = list(ringtree.algorithms.names(collective))
     names = [*algorithms, AUTO]
     if collective == "all_reduce":
@@ -32,7 +33,7 @@ def arm_names(collective: str) -> list[str]:
 
 def check_arm(name: str, collective: str) -> None:
     """Raises UsageError, with the list of what exists, if there is no such arm for `collective`."""
-    if name not in arm_names(collective):
+    if split_slowed(name)[0] not in arm_names(collective):
         algorithms = ", ".join(ringtree.algorithms.names(collective))
         others = f", {GLOO}, {SEND_RECV}<algorithm>" if collective == "all_reduce" else ""
         raise UsageError(f"unknown arm {name!r} for {collective}; there are: {algorithms}, {AUTO}{others}")
@@ -40,7 +41,8 @@ def check_arm(name: str, collective: str) -> None:
 
 def needs_torch(name: str) -> bool:
     """True if the arm can't run without PyTorch."""
-    return name == GLOO or name.startswith(SEND_RECV)
+    plain = split_slowed(name)[0]
+    return plain == GLOO or plain.startswith(SEND_RECV)
 
 
 def runs_emulated(name: str) -> bool:
@@ -57,6 +59,12 @@ def why_unavailable(name: str) -> str | None:
 
 def make_arm(name: str) -> Arm:
     """Makes an arm whose name was checked."""
+    plain, share = split_slowed(name)
+    arm = _make_plain(plain)
+    return SlowedArm(name, arm, share) if share else arm
+
+
+def _make_plain(name: str) -> Arm:
     if name == GLOO:
         from ringtree.backends.gloo import GlooArm
 

@@ -11,7 +11,7 @@ from typing import Any
 import torch
 
 import ringtree
-from ringtree.backends.arm import Array, Setting
+from ringtree.backends.arm import Operands, Setting
 from ringtree.backends.interpret import InterpretedCall
 from ringtree.backends.rounds import rank_rounds
 from ringtree.backends.torch_group import leave_group, shared_group
@@ -23,8 +23,6 @@ class SendRecvArm:
     def __init__(self, algorithm: str) -> None:
         self.name = f"send-recv:{algorithm}"
         self._algorithm = algorithm
-        self._tensors: list[torch.Tensor] = []
-        self._calls: list[InterpretedCall] = []
 
     def setup(self, setting: Setting) -> None:
         if setting.collective != "all_reduce":
@@ -36,20 +34,19 @@ class SendRecvArm:
         self._schedule = ringtree.schedule(setting.collective, self._algorithm, ranks=setting.num_ranks)
         self._rounds = rank_rounds(self._schedule, setting.rank)
 
-    def make_buffers(self, count: int, num_buffers: int) -> list[Array]:
-        self._calls, self._tensors = [], []
+    def make_operands(self, count: int, num_buffers: int) -> Operands:
         dtype = getattr(torch, self._setting.dtype)
-        self._tensors = [torch.zeros(count, dtype=dtype) for _ in range(num_buffers)]
-        self._calls = [
+        tensors = [torch.zeros(count, dtype=dtype) for _ in range(num_buffers)]
+        calls = [
             InterpretedCall(
                 self._schedule, self._rounds, self._setting.rank, self._group, tensor, tensor, count, self._setting.op
             )
-            for tensor in self._tensors
+            for tensor in tensors
         ]
-        return [tensor.numpy() for tensor in self._tensors]
+        return Operands(calls, [tensor.numpy() for tensor in tensors])
 
-    def call(self, index: int) -> None:
-        self._calls[index].run()
+    def call(self, operands: Operands, index: int) -> None:
+        operands.calls[index].run()
 
     def executed(self) -> dict[str, Any]:
         return {
@@ -60,5 +57,4 @@ class SendRecvArm:
         }
 
     def teardown(self) -> None:
-        self._calls, self._tensors = [], []
         leave_group()

@@ -2,7 +2,8 @@
 
 For: options, help and exit codes; one file a command. Not for: anything that could be called from Python too.
 
-Exit codes: 0 done, 1 the run failed or something did not verify, 2 a mistake in what was asked, 130 interrupted.
+Exit codes: 0 done, 1 the run failed or something did not verify, 2 a mistake in what was asked, 3 slower than a
+baseline, 4 the machine is too noisy for what was asked, 130 interrupted.
 """
 
 from __future__ import annotations
@@ -14,6 +15,10 @@ import typer
 import ringtree
 from ringtree.cli.algorithms import algorithms
 from ringtree.cli.compare import compare
+from ringtree.cli.export import export
+from ringtree.cli.runs import runs
+from ringtree.cli.show import show
+from ringtree.cli.sql import sql
 from ringtree.cli.verify import verify
 
 app = typer.Typer(
@@ -40,6 +45,10 @@ def ringtree_command(
 
 
 app.command()(compare)
+app.command()(show)
+app.command()(runs)
+app.command()(sql)
+app.command()(export)
 app.command()(verify)
 app.command()(algorithms)
 

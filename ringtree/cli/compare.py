@@ -2,7 +2,7 @@
 
 For: the options of a comparison. Not for: planning, running or judging it (ringtree.lab).
 
-The table goes to standard output, progress to standard error; with --json standard output holds the result only.
+The result goes to standard output, everything else to standard error.
 """
 
 from __future__ import annotations
@@ -15,11 +15,12 @@ from rich.console import Console
 from rich.markup import escape
 
 from ringtree.cli.outcome import exit_codes
-from ringtree.lab.compare import run_comparison
-from ringtree.lab.progress import LiveProgress
+from ringtree.cli.output import check_format, finish
+from ringtree.errors import UsageError
+from ringtree.lab.dry_run import print_plan
 from ringtree.lab.request import DEFAULT_ARMS, DEFAULT_SIZES, Request, make_plan
-from ringtree.lab.summary import summarise
-from ringtree.lab.table import print_comparison
+from ringtree.lab.session import Question, resume, run
+from ringtree.lab.units import parse_share
 
 
 def _with_default(text: str, default: str) -> str:
@@ -37,15 +38,31 @@ def compare(
     ] = None,
     arms: Annotated[
         str | None,
-        typer.Option(help=_with_default("Algorithms, auto, gloo, send-recv:<algorithm>.", DEFAULT_ARMS)),
+        typer.Option(
+            help=_with_default(
+                "Algorithms, auto, gloo, send-recv:<algorithm>; arm@VAR=value sets a variable, arm+10% slows it.",
+                DEFAULT_ARMS.replace(",", ", "),  # so that the line can be broken
+            )
+        ),
     ] = None,
-    launches: Annotated[int | None, typer.Option(help=_with_default("Fresh sets of processes.", "6"))] = None,
+    launches: Annotated[int | None, typer.Option(help=_with_default("Fresh sets of processes.", "8"))] = None,
     seed: Annotated[int | None, typer.Option(help=_with_default("Seed of order and data.", "random, stored"))] = None,
     collective: Annotated[str, typer.Option(help="The collective to compare.")] = "all_reduce",
     dtype: Annotated[str, typer.Option(help="Element type.")] = "float32",
     reference: Annotated[
         str | None, typer.Option(help=_with_default("Arm that the others are compared with.", "gloo, else the first"))
     ] = None,
+    margin: Annotated[str | None, typer.Option(help=_with_default("A difference below it is none.", "2%"))] = None,
+    budget: Annotated[
+        str | None, typer.Option(help="Time for all of it, e.g. 10m: a pilot decides where launches are spent.")
+    ] = None,
+    detect: Annotated[
+        str | None,
+        typer.Option(help=_with_default("Refuse a machine too noisy to tell this difference, e.g. 10%.", "100%")),
+    ] = None,
+    no_preflight: Annotated[
+        bool, typer.Option("--no-preflight", help="Don't look at the machine's noise before the first launch.")
+    ] = False,
     emulate: Annotated[
         str | None, typer.Option(help="Emulate a cluster on this machine: hosts x ranks per host, e.g. 2x8.")
     ] = None,
@@ -57,34 +74,56 @@ def compare(
     library: Annotated[
         str | None, typer.Option(help=_with_default("The library of --preset textbook.", "auto"))
     ] = None,
+    launcher: Annotated[
+        str | None,
+        typer.Option(help="Template of your launcher, e.g. 'srun --ntasks {ranks}' (--dry-run only so far)."),
+    ] = None,
     runs: Annotated[Path, typer.Option(help="Where runs are stored.")] = Path("runs"),
+    resume_run: Annotated[
+        str | None, typer.Option("--resume", metavar="RUN", help="Go on with a stored run that was interrupted.")
+    ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print plan, duration and cost, and run nothing.")] = False,
+    fail_if_slower_than: Annotated[
+        str | None, typer.Option(metavar="RUN", help="Exit with 3 if an arm is slower than it was in a stored run.")
+    ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print the result as JSON and nothing else.")] = False,
+    csv: Annotated[bool, typer.Option("--csv", help="Print the result as CSV and nothing else.")] = False,
 ) -> None:
     """Compare collective algorithms and libraries in fresh processes, with every result verified."""
     with exit_codes():
-        plan = make_plan(
-            Request(
-                ranks=ranks,
-                sizes=sizes,
-                arms=arms,
-                launches=launches,
-                seed=seed,
-                collective=collective,
-                dtype=dtype,
-                reference=reference,
-                emulate=emulate,
-                alpha=alpha,
-                beta=beta,
-                preset=preset,
-                library=library,
-            )
-        )
-        with LiveProgress(Console(stderr=True), plan) as progress:
-            stored = run_comparison(plan, runs, progress.on_cell)
-        comparison = summarise(stored)
-        if json:
-            typer.echo(comparison.model_dump_json(indent=1))
+        check_format(json, csv)
+        stderr = Console(stderr=True)
+        asked = {
+            "ranks": ranks,
+            "sizes": sizes,
+            "arms": arms,
+            "launches": launches,
+            "seed": seed,
+            "reference": reference,
+            "margin": margin,
+            "budget": budget,
+            "emulate": emulate,
+            "alpha": alpha,
+            "beta": beta,
+            "preset": preset,
+            "library": library,
+            "launcher": launcher,
+        }
+        if resume_run is not None:
+            given = [name for name, value in asked.items() if value is not None]
+            given += ["dry-run"] if dry_run else []
+            if given:
+                raise UsageError(f"--resume goes on with a stored plan: leave --{given[0]} out")
+            stored = resume(runs, resume_run, stderr)
         else:
-            print_comparison(Console(), comparison)
-        if any(cell.disqualified for cell in comparison.cells):
-            raise typer.Exit(1)
+            plan = make_plan(Request(collective=collective, dtype=dtype, **asked))  # type: ignore[arg-type]
+            if dry_run:
+                print_plan(Console(), plan)
+                return
+            if launcher is not None:
+                raise UsageError(
+                    "--launcher can't start ranks yet, only --dry-run shows what it would: one host so far"
+                )
+            question = Question(detect=None if detect is None else parse_share(detect), preflight=not no_preflight)
+            stored = run(plan, runs, question, stderr)
+        finish(stored, runs, as_json=json, as_csv=csv, baseline=fail_if_slower_than)

@@ -12,8 +12,9 @@ from contextlib import contextmanager
 import typer
 
 import ringtree
+from ringtree.lab.preflight import TooNoisy
 
-USAGE, FAILED, INTERRUPTED = 2, 1, 130
+FAILED, USAGE, SLOWER, TOO_NOISY, INTERRUPTED = 1, 2, 3, 4, 130
 
 
 @contextmanager
@@ -23,6 +24,8 @@ def exit_codes() -> Iterator[None]:
         yield
     except ringtree.UsageError as error:
         _stop(str(error), USAGE)
+    except TooNoisy as error:
+        _stop(str(error), TOO_NOISY)
     except ringtree.RingtreeError as error:
         _stop(str(error), FAILED)
     except KeyboardInterrupt as interrupt:

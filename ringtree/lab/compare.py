@@ -1,74 +1,124 @@
 """A comparison from plan to stored run.
 
-For: running the launches of a plan one after another and storing each as soon as it is over. Not for: printing
-(table.py, progress.py) or statistics (summary.py).
+For: running the launches of a plan one after another and storing each as soon as it is over, from the beginning or from
+where a killed comparison stopped. Not for: printing (table.py, progress.py) or statistics (summary.py).
 """
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
 import ringtree
-from ringtree.backends import needs_torch
-from ringtree.lab.environment import capture
+from ringtree.lab.environment import CpuTimes, capture, difference
 from ringtree.lab.launch import RANK_ENVIRONMENT, LaunchFailed, run_launch
-from ringtree.lab.messages import CellReport
-from ringtree.lab.plan import cell_order, data_seed
+from ringtree.lab.limits import probe_limits
+from ringtree.lab.messages import CellReport, ProgressReport
+from ringtree.lab.plan import PlannedLaunch, data_seed, planned_launches
 from ringtree.lab.units import count
-from ringtree.results import FORMAT, Cell, Launch, Plan, Run, RunWriter, StoredRun, new_run_id, read_run
+from ringtree.results import (
+    FORMAT,
+    Cell,
+    Launch,
+    Plan,
+    Preflight,
+    Provenance,
+    Run,
+    RunWriter,
+    StoredRun,
+    new_run_id,
+    read_run,
+)
 
-OnCell = Callable[[int, CellReport], None]
+OnProgress = Callable[[PlannedLaunch, ProgressReport], None]
 
 
 class ComparisonFailed(ringtree.RingtreeError):
     """A run that stopped; the message says why, and where what was stored is."""
 
 
-def run_comparison(plan: Plan, runs: Path, on_cell: OnCell) -> StoredRun:
+def run_comparison(plan: Plan, runs: Path, on_progress: OnProgress, preflight: Preflight | None = None) -> StoredRun:
     """Runs all launches of `plan` and returns the stored run.
 
-    `on_cell(launch, report)` is called as rank 0 finishes cells. Raises ComparisonFailed if a launch fails or can't be
-    stored; what was stored before stays. On Ctrl-C all processes are gone before KeyboardInterrupt leaves; its message,
-    too, says where what was stored is.
+    `on_progress(launch, report)` is called as rank 0 finishes visits. Raises ComparisonFailed if a launch fails, or
+    UsageError if it can't be stored; what was stored before stays. On Ctrl-C all processes are gone before
+    KeyboardInterrupt leaves; its message, too, says where what was stored is and how to go on.
     """
-    provenance = capture(emulated=plan.emulation is not None, rank_defaults=RANK_ENVIRONMENT)
-    run = Run(format=FORMAT, run_id=new_run_id(), created_utc=_utc(), plan=plan, provenance=provenance)
-    writer = RunWriter(runs, run)
-    use_torch = any(needs_torch(arm.name) for arm in plan.arms)
-    num_stored = 0
+    run = Run(
+        format=FORMAT,
+        run_id=new_run_id(),
+        created_utc=_utc(),
+        plan=plan,
+        provenance=_provenance(plan),
+        limits=probe_limits(plan),
+        preflight=preflight,
+    )
+    with RunWriter(runs, run) as writer:
+        _run_launches(plan, planned_launches(plan), 0, writer, on_progress)
+    return read_run(writer.path)
+
+
+def resume_comparison(path: Path, on_progress: OnProgress) -> StoredRun:
+    """Runs the launches that the stored run in directory `path` still lacks, and returns it.
+
+    Raises UsageError if this is another machine or another version than the run's: its launches must not be mixed.
+    """
+    stored = read_run(path)
+    plan = stored.run.plan
+    differences = difference(stored.run.provenance, _provenance(plan))
+    if differences:
+        raise ringtree.UsageError(
+            f"{stored.run.run_id} can't go on here, its launches would not be comparable: {'; '.join(differences)}"
+        )
+    done = {launch.launch for launch in stored.launches}
+    missing = [launch for launch in planned_launches(plan) if launch.launch not in done]
+    if missing:
+        with RunWriter.resume(path) as writer:
+            _run_launches(plan, missing, len(done), writer, on_progress)
+    return read_run(path)
+
+
+def _run_launches(
+    plan: Plan, launches: list[PlannedLaunch], num_stored: int, writer: RunWriter, on_progress: OnProgress
+) -> None:
     try:
-        for launch in range(plan.num_launches):
-            started, clock = _utc(), time.monotonic()
-            pids, cells = run_launch(plan, launch, use_torch, partial(on_cell, launch))
-            record = Launch(
-                launch=launch,
-                block=launch,
-                seed=data_seed(plan, launch),
-                order=cell_order(plan, launch),
-                pids=pids,
-                started_utc=started,
-                wall_seconds=time.monotonic() - clock,
-                cells=merge_ranks(plan, cells),
-            )
-            writer.append(record)
+        for launch in launches:
+            writer.append(measure_launch(plan, launch, partial(on_progress, launch)))
             num_stored += 1
     except LaunchFailed as failed:
         raise ComparisonFailed(f"{failed}; {_kept(num_stored, writer.path)}") from None
-    except OSError as error:
-        kept = _kept(num_stored, writer.path)
-        raise ComparisonFailed(f"can't store launch {num_stored + 1}: {error}; {kept}") from error
     except KeyboardInterrupt:
         raise KeyboardInterrupt(_kept(num_stored, writer.path)) from None
-    return read_run(writer.path)
+
+
+def measure_launch(plan: Plan, launch: PlannedLaunch, on_progress: Callable[[ProgressReport], None]) -> Launch:
+    """Runs one launch and returns its record. Raises LaunchFailed."""
+    started, clock, load = _utc(), time.monotonic(), os.getloadavg()[0]
+    before = CpuTimes.now()
+    pids, reports = run_launch(plan, launch, on_progress)
+    after = CpuTimes.now()
+    return Launch(
+        launch=launch.launch,
+        block=launch.block,
+        arms=[arm.label for arm in launch.arms],
+        seed=data_seed(plan, launch.launch),
+        pids=pids,
+        started_utc=started,
+        wall_seconds=time.monotonic() - clock,
+        load_average=load,
+        stolen=after.stolen_since(before) if before and after else None,
+        cells=merge_ranks(plan, reports),
+    )
 
 
 def merge_ranks(plan: Plan, reports: list[list[CellReport]]) -> list[Cell]:
     """Joins what the ranks say of each cell, `reports[rank][cell]`, into one Cell each.
 
-    A cell is verified only if every rank found every element right and all executed the same algorithm.
+    A cell is verified only if every rank found every element right and all executed the same algorithm. Only rank 0
+    probes, so the visits are its.
     """
     batch_of = {size.size_bytes: size.batch for size in plan.sizes}
     cells = []
@@ -81,15 +131,17 @@ def merge_ranks(plan: Plan, reports: list[list[CellReport]]) -> list[Cell]:
         algorithms = {str((report.executed or {}).get("algorithm")) for report in of_ranks}
         if error is None and len(algorithms) > 1:
             error = f"ranks executed different algorithms: {', '.join(sorted(algorithms))}"
-        times = [report.times for report in of_ranks] if all(report.times for report in of_ranks) else []
+        timed = all(report.times for report in of_ranks)
         cells.append(
             Cell(
                 arm=first.arm,
                 size_bytes=first.size_bytes,
                 executed=first.executed,
                 batch=batch_of[first.size_bytes],
-                times=times,
-                verified=error is None and wrong is None and bool(times),
+                times=[report.times for report in of_ranks] if timed else [],
+                visits=first.visits if timed else [],
+                warm_up=first.warm_up,
+                verified=error is None and wrong is None and timed,
                 first_wrong=wrong,
                 error=error,
             )
@@ -97,8 +149,13 @@ def merge_ranks(plan: Plan, reports: list[list[CellReport]]) -> list[Cell]:
     return cells
 
 
+def _provenance(plan: Plan) -> Provenance:
+    return capture(emulated=plan.emulation is not None, rank_defaults=RANK_ENVIRONMENT)
+
+
 def _kept(num_launches: int, path: Path) -> str:
-    return f"{count(num_launches, 'launch')} stored in {path}"
+    kept = f"{count(num_launches, 'launch')} stored in {path}"
+    return f"{kept}; go on with: ringtree compare --resume {path}" if num_launches else kept
 
 
 def _utc() -> str:

@@ -1,83 +1,162 @@
 """The environment of a run: which machine, which versions, which settings.
 
-For: provenance, recorded once a run. Not for: deciding anything, or for secrets: of the environment's variables only
-those on the allow-list are kept.
+For: provenance, recorded once a run, and whether two of them may share a run. Not for: reading /proc and /sys
+(host_files.py), or for secrets: of the environment's variables only those on the allow-list are kept, and of those none
+that looks like a secret.
 """
 
 from __future__ import annotations
 
 import os
 import platform
+import re
 import subprocess
 import sys
 from importlib import metadata
 from pathlib import Path
 
+from ringtree.lab import host_files
+from ringtree.lab.host_files import CpuTimes
 from ringtree.results import Provenance
 
+__all__ = ["CpuTimes", "allowed", "available_memory", "capture", "difference", "usable_cores"]
+
 # Settings that change what is measured. Values of other variables (tokens, addresses, user names) are never stored.
-ALLOWED_PREFIXES = ("GLOO_", "KMP_", "MKL_", "NCCL_", "OMP_", "RINGTREE_", "TORCH_NCCL_")
-ALLOWED_NAMES = ("LD_PRELOAD", "MALLOC_ARENA_MAX", "PYTHONHASHSEED", "TORCH_DISTRIBUTED_DEBUG")
-_SECRET_WORDS = ("KEY", "PASSWORD", "SECRET", "TOKEN")
+ALLOWED_PREFIXES = (
+    "FI_",
+    "GLOO_",
+    "GOMP_",
+    "I_MPI_",
+    "KMP_",
+    "MKL_",
+    "MPICH_",
+    "NCCL_",
+    "OMPI_MCA_",
+    "OMP_",
+    "OPENBLAS_",
+    "RINGTREE_",
+    "TORCH_NCCL_",
+    "UCX_",
+)
+ALLOWED_NAMES = (
+    "CUDA_VISIBLE_DEVICES",
+    "GLIBC_TUNABLES",  # from which size memcpy goes past the caches
+    "LD_PRELOAD",
+    "MALLOC_ARENA_MAX",
+    "PYTHONHASHSEED",
+    "SLURM_CPUS_PER_TASK",
+    "SLURM_CPU_BIND",
+    "SLURM_CPU_FREQ_REQ",
+    "SLURM_DISTRIBUTION",
+    "SLURM_JOB_ID",
+    "SLURM_JOB_NODELIST",
+    "SLURM_JOB_NUM_NODES",
+    "SLURM_JOB_PARTITION",
+    "SLURM_NTASKS",
+    "SLURM_NTASKS_PER_NODE",
+    "TORCH_DISTRIBUTED_DEBUG",
+)
+# What Open MPI's launcher tells its ranks through the same prefix: contact addresses, a transport key, directories.
+_NO_SETTINGS = ("OMPI_MCA_ess_", "OMPI_MCA_initial_", "OMPI_MCA_orte_", "OMPI_MCA_pmix_", "OMPI_MCA_prte_")
+_SECRET_WORDS = ("AUTH", "CRED", "KEY", "PASS", "PWD", "SECRET", "TOKEN")
+_URL_WITH_CREDENTIALS = re.compile(r"://[^/\s]*@")
+
+# Versions that change what is measured; those of the packages that only look at it afterwards do not.
+_MEASURING = ("ringtree", "numpy", "torch")
+_LOOKING = ("scipy", "duckdb")
+# Variables that name a job and change nothing in it.
+_JOB_NAMES = ("SLURM_JOB_ID", "SLURM_JOB_NODELIST")
 
 
-def capture(emulated: bool, rank_defaults: dict[str, str]) -> Provenance:
-    """Returns the provenance of a run that starts now; `rank_defaults`: what ranks get unless it is set."""
+def capture(emulated: bool, rank_defaults: dict[str, str], root: Path = host_files.ROOT) -> Provenance:
+    """Returns the provenance of a run that starts now; `rank_defaults`: what ranks get unless it is set.
+
+    `root`: the directory that holds proc/ and sys/. What can't be read is None, 0 or empty; never raises.
+    """
+    affinity = sorted(os.sched_getaffinity(0))
+    versions = {name: _version(name) for name in (*_MEASURING, *_LOOKING)}
     return Provenance(
         host_name=platform.node(),
-        cpu_model=_cpu_model(),
+        cpu_model=host_files.cpu_model(root) or platform.processor() or platform.machine(),
         num_cpus=os.cpu_count() or 1,
-        affinity=sorted(os.sched_getaffinity(0)),
+        affinity=affinity,
         kernel=platform.release(),
-        memory_bytes=_meminfo().get("MemTotal", 0),
-        load_average=list(os.getloadavg()),
-        versions={
-            "python": platform.python_version(),
-            "ringtree": _version("ringtree"),
-            "numpy": _version("numpy"),
-            "torch": _version("torch"),
-        },
+        memory_bytes=host_files.memory(root).get("MemTotal", 0),
+        load_average=_load_average(),
+        governor=host_files.governor(affinity, root),
+        cgroup_cpus=host_files.cgroup_cpus(root),
+        virtual=host_files.virtual(root),
+        versions={"python": platform.python_version(), **versions},
         git_commit=_git_commit(),
-        command=list(sys.argv),
+        command=[_printable(word) for word in sys.argv],
         environment=allowed({**rank_defaults, **os.environ}),
         emulated=emulated,
     )
 
 
+def difference(before: Provenance, now: Provenance) -> list[str]:
+    """Returns what differs so that launches made under `before` and `now` must not be in one run; empty if nothing.
+
+    One line each, of the form "the kernel was 6.1 and is 6.8". Machine, cores and their limits, kernel, the versions
+    that take part in measuring, the commit of the code, and settings count; load, command, memory and job names do not.
+    Uncommitted changes are told from none, but not from other uncommitted changes.
+    """
+    fields = [
+        ("the host", before.host_name, now.host_name),
+        ("the processor", before.cpu_model, now.cpu_model),
+        ("the number of CPUs", before.num_cpus, now.num_cpus),
+        ("the set of usable cores", before.affinity, now.affinity),
+        ("the kernel", before.kernel, now.kernel),
+        ("the governor", before.governor, now.governor),
+        ("the cgroup's limit of cores", before.cgroup_cpus, now.cgroup_cpus),
+        ("emulation", before.emulated, now.emulated),
+        *(
+            (f"the version of {name}", before.versions.get(name), now.versions.get(name))
+            for name in ("python", *_MEASURING)
+        ),
+        ("the commit", before.git_commit, now.git_commit),
+    ]
+    variables = sorted({*before.environment, *now.environment} - set(_JOB_NAMES))
+    fields += [(name, before.environment.get(name), now.environment.get(name)) for name in variables]
+    return [f"{what} was {_shown(old)} and is {_shown(new)}" for what, old, new in fields if old != new]
+
+
 def allowed(environment: dict[str, str]) -> dict[str, str]:
-    """Returns the variables that may be stored."""
+    """Returns the variables that may be stored: on the allow-list, and neither name nor value looks like a secret."""
     return {
-        name: value
+        name: _printable(value)
         for name, value in sorted(environment.items())
         if (name.startswith(ALLOWED_PREFIXES) or name in ALLOWED_NAMES)
+        and not name.startswith(_NO_SETTINGS)
         and not any(word in name.upper() for word in _SECRET_WORDS)
+        and not _URL_WITH_CREDENTIALS.search(value)
     }
 
 
-def available_memory() -> int:
-    """Returns the bytes of memory that can be used without swapping."""
-    return _meminfo().get("MemAvailable", 0)
+def available_memory(root: Path = host_files.ROOT) -> int:
+    """Returns the bytes of memory that can be used without swapping; 0 if the kernel does not tell."""
+    return host_files.memory(root).get("MemAvailable", 0)
 
 
 def usable_cores() -> int:
-    """Returns the cores that this process may run on."""
+    """Returns the number of cores that this process may run on."""
     return len(os.sched_getaffinity(0))
 
 
-def _meminfo() -> dict[str, int]:
-    fields = {}
-    for line in Path("/proc/meminfo").read_text().splitlines():
-        name, _, rest = line.partition(":")
-        fields[name] = int(rest.split()[0]) * 1024
-    return fields
+def _printable(text: str) -> str:
+    """Bytes that are no UTF-8 reach us as lone surrogates, which JSON refuses."""
+    return text.encode(errors="surrogateescape").decode(errors="replace")
 
 
-def _cpu_model() -> str:
-    for line in Path("/proc/cpuinfo").read_text().splitlines():
-        name, _, value = line.partition(":")
-        if name.strip() in ("model name", "Model", "cpu model"):
-            return value.strip()
-    return platform.processor() or platform.machine()
+def _shown(value: object) -> str:
+    return "not set or not known" if value is None else str(value)
+
+
+def _load_average() -> list[float]:
+    try:
+        return list(os.getloadavg())
+    except OSError:
+        return []
 
 
 def _version(package: str) -> str | None:
@@ -94,7 +173,7 @@ def _git_commit() -> str | None:
     def git(*arguments: str) -> str | None:
         try:
             done = subprocess.run(["git", *arguments], cwd=here, capture_output=True, text=True, timeout=10)
-        except (OSError, subprocess.TimeoutExpired):
+        except (OSError, subprocess.SubprocessError, UnicodeDecodeError):
             return None
         return done.stdout.strip() if done.returncode == 0 else None
 

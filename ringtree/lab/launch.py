@@ -23,10 +23,19 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import ringtree
+from ringtree.lab.environment import available_memory
 from ringtree.lab.lifeline import start_guard
-from ringtree.lab.messages import CellReport, DoneReport, FailureReport, RankSpec, ReportReader, write_spec
-from ringtree.lab.plan import cell_order, data_seed
-from ringtree.lab.units import count, format_size
+from ringtree.lab.messages import (
+    CellReport,
+    DoneReport,
+    FailureReport,
+    ProgressReport,
+    RankSpec,
+    ReportReader,
+    write_spec,
+)
+from ringtree.lab.plan import PlannedLaunch, memory_to_keep
+from ringtree.lab.units import count
 from ringtree.results import Plan
 
 # What ranks get unless the user has set it. One thread a rank is torchrun's default too: with a rank a core, more only
@@ -53,30 +62,34 @@ class RankProcess:
     output: int  # memory file with its standard output and error
     reader: ReportReader = field(default_factory=ReportReader)
     cells: list[CellReport] = field(default_factory=list)
+    progress: ProgressReport | None = None  # of rank 0 only
     failure: str | None = None
     done: bool = False
     over: bool = False  # its report pipe has ended
 
 
 def run_launch(
-    plan: Plan, launch: int, use_torch: bool, on_cell: Callable[[CellReport], None], stall_limit: float = STALL_LIMIT
+    plan: Plan,
+    launch: PlannedLaunch,
+    on_progress: Callable[[ProgressReport], None],
+    stall_limit: float = STALL_LIMIT,
 ) -> tuple[list[int], list[list[CellReport]]]:
-    """Runs one launch; returns the ranks' pids and, for each rank, its cells in the order of `cell_order`.
+    """Runs one launch; returns the ranks' pids and, for each rank, its cells: sizes ascending, arms as in the plan.
 
-    `on_cell` is called with each cell that rank 0 has finished. Call it from the main thread, or one that outlives the
-    launch: the kernel ends the ranks with the thread that started them. Raises LaunchFailed if a rank dies, fails or
-    stops to report.
+    `on_progress` is called with each visit that rank 0 has finished. Call it from the main thread, or one that outlives
+    the launch: the kernel ends the ranks with the thread that started them. Raises LaunchFailed if a rank dies, fails
+    or stops to report.
     """
-    with _started_ranks(plan, launch, use_torch) as ranks:
+    with _started_ranks(plan, launch) as ranks:
         try:
-            _listen(ranks, on_cell, stall_limit)
+            _listen(ranks, on_progress, stall_limit)
         except LaunchFailed as failed:
-            raise LaunchFailed(f"launch {launch + 1} failed {_where(plan, launch, ranks)}: {failed}") from None
+            raise LaunchFailed(f"launch {launch.launch + 1} failed {_where(ranks)}: {failed}") from None
         return [rank.process.pid for rank in ranks], [rank.cells for rank in ranks]
 
 
 @contextlib.contextmanager
-def _started_ranks(plan: Plan, launch: int, use_torch: bool) -> Iterator[list[RankProcess]]:
+def _started_ranks(plan: Plan, launch: PlannedLaunch) -> Iterator[list[RankProcess]]:
     ranks: list[RankProcess] = []
     lifeline, hold = os.pipe()
     guard = start_guard(lifeline)
@@ -84,20 +97,20 @@ def _started_ranks(plan: Plan, launch: int, use_torch: bool) -> Iterator[list[Ra
     store = os.memfd_create("ringtree-torch-store")
     try:
         session = secrets.token_hex(16)
+        # Half of what is free: the other half is for what arms and libraries take besides.
+        keep = memory_to_keep(plan, launch) <= available_memory() // 2
         for rank in range(plan.num_ranks):
             spec = RankSpec(
                 plan=plan,
                 rank=rank,
-                launch=launch,
-                data_seed=data_seed(plan, launch),
-                order=cell_order(plan, launch),
+                launch=launch.launch,
+                keep_operands=keep,
                 session=session,
                 process_group=guard,
                 torch_store=f"/proc/self/fd/{store}",
-                use_torch=use_torch,
                 timeout=RANK_TIMEOUT,
             )
-            ranks.append(_start_rank(rank, store))
+            ranks.append(_start_rank(rank, store, launch.arms[0].environment))
             with contextlib.suppress(BrokenPipeError):  # a rank that died already is noticed by its report pipe
                 write_spec(ranks[-1].spec_to, spec)
         yield ranks
@@ -111,7 +124,7 @@ def _started_ranks(plan: Plan, launch: int, use_torch: bool) -> Iterator[list[Ra
             os.close(store)
 
 
-def _start_rank(rank: int, store: int) -> RankProcess:
+def _start_rank(rank: int, store: int, environment: dict[str, str]) -> RankProcess:
     spec_from, spec_to = os.pipe()
     report_from, report_to = os.pipe()
     output = os.memfd_create(f"ringtree-rank-{rank}")
@@ -123,7 +136,7 @@ def _start_rank(rank: int, store: int) -> RankProcess:
         stdout=output,
         stderr=output,
         cwd="/",
-        env={**RANK_ENVIRONMENT, **os.environ, "PYTHONPATH": path},
+        env={**RANK_ENVIRONMENT, **os.environ, **environment, "PYTHONPATH": path},
         pass_fds=(spec_from, report_to, store),
     )
     os.close(spec_from)
@@ -131,7 +144,7 @@ def _start_rank(rank: int, store: int) -> RankProcess:
     return RankProcess(rank, process, spec_to, report_from, output)
 
 
-def _listen(ranks: list[RankProcess], on_cell: Callable[[CellReport], None], stall_limit: float) -> None:
+def _listen(ranks: list[RankProcess], on_progress: Callable[[ProgressReport], None], stall_limit: float) -> None:
     with selectors.DefaultSelector() as selector:
         for rank in ranks:
             selector.register(rank.report_from, selectors.EVENT_READ, rank)
@@ -141,7 +154,7 @@ def _listen(ranks: list[RankProcess], on_cell: Callable[[CellReport], None], sta
             if not events:
                 raise LaunchFailed(_describe_failure(ranks) if failing else _describe_stall(ranks, stall_limit))
             for key, _ in events:
-                if _hear(key.data, on_cell if key.data.rank == 0 else None):
+                if _hear(key.data, on_progress):
                     selector.unregister(key.fd)
             if not failing:
                 failing = any(rank.failure is not None or (rank.over and not rank.done) for rank in ranks)
@@ -150,7 +163,7 @@ def _listen(ranks: list[RankProcess], on_cell: Callable[[CellReport], None], sta
         raise LaunchFailed(_describe_failure(ranks))
 
 
-def _hear(rank: RankProcess, on_cell: Callable[[CellReport], None] | None) -> bool:
+def _hear(rank: RankProcess, on_progress: Callable[[ProgressReport], None]) -> bool:
     """Takes what has arrived from a rank; returns True if its pipe has ended."""
     received = os.read(rank.report_from, 1 << 16)
     if not received:
@@ -164,8 +177,9 @@ def _hear(rank: RankProcess, on_cell: Callable[[CellReport], None] | None) -> bo
     for report in reports:
         if isinstance(report, CellReport):
             rank.cells.append(report)
-            if on_cell is not None:
-                on_cell(report)
+        elif isinstance(report, ProgressReport):
+            rank.progress = report
+            on_progress(report)
         elif isinstance(report, FailureReport):
             rank.failure = report.text
         elif isinstance(report, DoneReport):
@@ -173,13 +187,11 @@ def _hear(rank: RankProcess, on_cell: Callable[[CellReport], None] | None) -> bo
     return False
 
 
-def _where(plan: Plan, launch: int, ranks: list[RankProcess]) -> str:
-    num_cells = min(len(rank.cells) for rank in ranks)
-    order = cell_order(plan, launch)
-    if num_cells >= len(order):
-        return "after its last cell"
-    size_bytes, label = order[num_cells]
-    return f"in or before {label} at {format_size(size_bytes)}"
+def _where(ranks: list[RankProcess]) -> str:
+    last = ranks[0].progress if ranks else None
+    if last is None:
+        return "before its first cell"
+    return "after its last cell" if last.done >= last.total else f"after {last.text}"
 
 
 def _describe_failure(ranks: list[RankProcess]) -> str:
@@ -207,8 +219,8 @@ def _cause_of_death(rank: RankProcess) -> str:
 
 
 def _describe_stall(ranks: list[RankProcess], stall_limit: float) -> str:
-    counts = ", ".join(f"rank {rank.rank} had finished {count(len(rank.cells), 'cell')}" for rank in ranks)
-    return f"no rank reported for {stall_limit:.0f} s; {counts}"
+    running = count(sum(not rank.over for rank in ranks), "rank")
+    return f"no rank reported for {stall_limit:.0f} s; {running} of {len(ranks)} still running"
 
 
 def _end_all(ranks: list[RankProcess], guard: int) -> None:

@@ -11,16 +11,16 @@ All ranks do the same number of iterations, because rank 0 decides it.
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Any, Protocol
 
 import numpy as np
 
-from ringtree.backends import Arm, Array
+from ringtree.backends import Arm, Operands
 from ringtree.lab.exact_data import ExactData
-from ringtree.results import SizePlan, WrongElement
+from ringtree.lab.warm_up import warm_up_ends
+from ringtree.results import SizePlan, WarmUp, WrongElement
 
-NUM_WARMUPS = 2
 START_MARGIN = 0.003  # seconds, for telling everybody when to start
 
 
@@ -44,11 +44,11 @@ class Coordinator:
             self._comm.broadcast(start, root=0)
             time.sleep(max(0.0, float(start[0]) - time.monotonic()))
 
-    def decide(self, value: int) -> int:
-        """Returns rank 0's value on every rank."""
-        box = np.array([value], dtype=np.int64)
+    def decide(self, values: Sequence[int]) -> list[int]:
+        """Returns rank 0's values on every rank; every rank passes as many."""
+        box = np.array(values, dtype=np.int64)
         self._comm.broadcast(box, root=0)
-        return int(box[0])
+        return [int(value) for value in box]
 
     def all_true(self, mine: bool) -> bool:
         """Returns on every rank whether it was true on all of them."""
@@ -62,65 +62,114 @@ class Coordinates(Protocol):
 
     def ready(self) -> None: ...
 
-    def decide(self, value: int) -> int: ...
+    def decide(self, values: Sequence[int]) -> list[int]: ...
 
     def all_true(self, mine: bool) -> bool: ...
 
 
-@dataclass(frozen=True)
-class Measured:
-    """One cell on one rank: seconds of each timed iteration (a batch of calls), and the first wrong element."""
+class CallNumbers:
+    """Numbers the calls of a launch, so that no two of them share their data."""
 
-    times: list[float]
-    first_wrong: WrongElement | None
-    error: str | None
+    def __init__(self) -> None:
+        self._next = 0
+
+    def take(self, count: int) -> int:
+        """Returns the first of the next `count` numbers."""
+        first = self._next
+        self._next += count
+        return first
 
 
 class CellLoop:
-    """Runs one cell. `first_call` numbers its calls so that no two calls of a launch share their data."""
+    """One arm at one size in one launch: warmed up once, then visited several times.
+
+    `times`: seconds of each timed iteration (a batch of calls) on this rank. `error`: why there are none, on all ranks.
+    """
 
     def __init__(
-        self, arm: Arm, data: ExactData, sync: Coordinates, rank: int, size: SizePlan, first_call: int
+        self,
+        arm: Arm,
+        data: ExactData,
+        sync: Coordinates,
+        rank: int,
+        size: SizePlan,
+        count: int,
+        numbers: CallNumbers,
+        keep_operands: bool,
     ) -> None:
-        self._arm, self._data, self._sync, self._rank, self._size = arm, data, sync, rank, size
-        self.next_call = first_call
+        """`count`: elements of an operand; `keep_operands`: hold their memory from visit to visit."""
+        self._arm, self._data, self._sync, self._rank, self.size = arm, data, sync, rank, size
+        self._count, self._numbers, self._keep = count, numbers, keep_operands
+        self._kept: Operands | None = None
+        self.times: list[float] = []
+        self.executed: dict[str, Any] | None = None
         self.first_wrong: WrongElement | None = None
+        self.error: str | None = None
 
-    def run(self, count: int, budget: float) -> Measured:
-        """Measures `count` elements for about `budget` seconds of timed iterations.
+    def warm_up(self, budget: float) -> tuple[WarmUp | None, float]:
+        """Runs untimed iterations until rank 0 finds them stable, or the limits reached.
 
-        An arm that raises in its first call raises here only if others can't be told; else the cell says `error`.
+        Returns how it ended and the wall seconds of one iteration, writing and checking included. An arm that raises in
+        its first call leaves `error` on every rank, and None.
         """
-        buffers = self._arm.make_buffers(count, self._size.batch)
+        operands = self._operands()
+        started = time.perf_counter()
         error = None
         try:
-            self._iteration(buffers, -NUM_WARMUPS)
+            seconds = [self._iteration(operands, -1)]
         except Exception as raised:  # every way to fail disqualifies the arm, and the other ranks must hear of it
             error = f"{type(raised).__name__}: {raised}"
         if not self._sync.all_true(error is None):
-            return Measured([], self.first_wrong, error or "failed on another rank")
-        seconds = min(self._iteration(buffers, i - NUM_WARMUPS) for i in range(1, NUM_WARMUPS))
-        wanted = int(budget / max(seconds, 1e-9))
-        num_iterations = self._sync.decide(max(self._size.min_iterations, min(wanted, self._size.max_iterations)))
-        times = [self._iteration(buffers, i) for i in range(num_iterations)]
-        return Measured(times, self.first_wrong, None)
+            self.error = error or "failed on another rank"
+            self.close()
+            return None, 0.0
+        while True:
+            spent = time.perf_counter() - started
+            ended = warm_up_ends(seconds, spent, budget)
+            stable, limit = self._sync.decide([ended == "stable", ended == "limit"])
+            if stable or limit:
+                break
+            seconds.append(self._iteration(operands, -1))
+        self.executed = self._arm.executed()
+        return WarmUp(num_iterations=len(seconds), ended="stable" if stable else "limit"), spent / len(seconds)
 
-    def _iteration(self, buffers: list[Array], iteration: int) -> float:
-        first = self.next_call
-        self.next_call += len(buffers)
-        for i, buffer in enumerate(buffers):
-            self._data.write(buffer, first + i)
+    def visit(self, num_untimed: int, num_timed: int) -> None:
+        """Runs `num_untimed` iterations and then `num_timed` whose times are kept."""
+        operands = self._operands()
+        for _ in range(num_untimed):
+            self._iteration(operands, -1)
+        for _ in range(num_timed):
+            self.times.append(self._iteration(operands, len(self.times)))
+        self.executed = self._arm.executed()
+
+    def close(self) -> None:
+        """Gives the operands' memory back."""
+        self._kept = None
+
+    def _operands(self) -> Operands:
+        if self._kept is not None:
+            return self._kept
+        made = self._arm.make_operands(self._count, self.size.batch)
+        if self._keep:
+            self._kept = made
+        return made
+
+    def _iteration(self, operands: Operands, iteration: int) -> float:
+        arrays = operands.arrays
+        first = self._numbers.take(len(arrays))
+        for i, array in enumerate(arrays):
+            self._data.write(array, first + i)
         self._sync.ready()
         start = time.perf_counter()
-        for i in range(len(buffers)):
-            self._arm.call(i)
+        for i in range(len(arrays)):
+            self._arm.call(operands, i)
         seconds = time.perf_counter() - start
-        for i, buffer in enumerate(buffers):
-            self._check(buffer, first + i, iteration, i)
+        for i, array in enumerate(arrays):
+            self._check(array, first + i, iteration, i)
         return seconds
 
-    def _check(self, buffer: Array, call: int, iteration: int, index: int) -> None:
-        wrong = self._data.check(buffer, call)
+    def _check(self, array: Any, call: int, iteration: int, index: int) -> None:
+        wrong = self._data.check(array, call)
         if wrong is not None and self.first_wrong is None:
             self.first_wrong = WrongElement(
                 rank=self._rank,

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, TypeAdapter
 
-from ringtree.results import Plan, Record, WrongElement
+from ringtree.results import Plan, Record, Visit, WarmUp, WrongElement
 
 MAX_SPEC_BYTES = 4 << 20
 MAX_REPORT_BYTES = 16 << 20
@@ -23,12 +23,10 @@ class RankSpec(Record):
     plan: Plan
     rank: int
     launch: int
-    data_seed: int
-    order: list[tuple[int, str]]
+    keep_operands: bool = Field(description="false: memory does not hold the operands of all cells at the same time")
     session: str
     process_group: int
     torch_store: str
-    use_torch: bool
     timeout: float
 
 
@@ -40,8 +38,19 @@ class CellReport(Record):
     arm: str
     executed: dict[str, Any] | None
     times: list[float]
+    visits: list[Visit]
+    warm_up: WarmUp | None
     first_wrong: WrongElement | None
     error: str | None
+
+
+class ProgressReport(Record):
+    """How far the launch is: `done` of `total` visits; from rank 0 only. `text`: what was just finished."""
+
+    kind: Literal["progress"] = "progress"
+    done: int
+    total: int
+    text: str
 
 
 class DoneReport(Record):
@@ -57,7 +66,7 @@ class FailureReport(Record):
     text: str
 
 
-Report = CellReport | DoneReport | FailureReport
+Report = CellReport | DoneReport | FailureReport | ProgressReport
 _reports: TypeAdapter[Report] = TypeAdapter(Annotated[Report, Field(discriminator="kind")])
 
 

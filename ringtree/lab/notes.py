@@ -1,21 +1,33 @@
 """What a reader must know besides the figures.
 
-For: the sentences that qualify a run as a whole: caveats are read before the figures' verdict, notes after it.
-Not for: what a single cell supports (words.py).
+For: the sentences that qualify a run: caveats bear on every figure and stand beside the verdict, notes come after the
+table: findings (stragglers, outliers, drift), how the method may err, what was left out. Not for: what a comparison
+supports (words.py).
 """
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable, Sequence
+from itertools import groupby
+
 from ringtree.backends import needs_torch
-from ringtree.lab.units import count
+from ringtree.lab.comparison import MIXED, Comparison, Drift, Outlier, Straggler
+from ringtree.lab.plan import planned_launches
+from ringtree.lab.units import count, format_change, format_margin, format_share, format_size
+from ringtree.lab.words import placement_phrase
 from ringtree.results import EmulatedCluster, Plan, StoredRun
-from ringtree.stats import MARGIN
+
+MOST_STOLEN = 0.01  # share of CPU time; above it the hypervisor is part of what was timed
+_MOST_NAMED = 4
 
 
-def caveats_of(stored: StoredRun) -> list[str]:
+def caveats_of(stored: StoredRun, comparison: Comparison) -> list[str]:
     """Returns what makes every figure of the run mean less, or something else, than it seems to."""
     plan, cores = stored.run.plan, len(stored.run.provenance.affinity)
     caveats = list(stored.notes)
+    if plan.purpose == "pilot":
+        caveats.append("a pilot: it decides where a comparison spends its time, and is no evidence itself")
     if plan.emulation is not None:
         caveats.append(_emulated(plan.emulation))
     elif plan.num_ranks > cores:
@@ -23,25 +35,31 @@ def caveats_of(stored: StoredRun) -> list[str]:
     load = stored.run.provenance.load_average[:1]
     if load and load[0] > cores / 2:
         caveats.append(f"the machine was busy: load {load[0]:.1f} on {count(cores, 'core')} when it started")
-    if len(stored.launches) < plan.num_launches:
-        caveats.append(f"only {len(stored.launches)} of {count(plan.num_launches, 'launch')} are stored")
-    return caveats
+    caveats += _stolen(stored)
+    planned = len(planned_launches(plan))
+    if len(stored.launches) < planned:
+        caveats.append(
+            f"only {len(stored.launches)} of {count(planned, 'launch')} are stored; the others: "
+            f"ringtree compare --resume {stored.run.run_id}"
+        )
+    return [*caveats, *_placements(comparison)]
 
 
-def notes_of(stored: StoredRun, num_ratios: int, has_verdicts: bool) -> list[str]:
-    """Returns what else belongs to the run; `num_ratios`: ratios that are shown, `has_verdicts`: any of them judged."""
+def notes_of(stored: StoredRun, comparison: Comparison) -> list[str]:
+    """Returns what else belongs to the run."""
     plan = stored.run.plan
-    notes = []
-    if has_verdicts:
-        adjusted = f"adjusted for looking at {num_ratios} cells (Bonferroni), " if num_ratios > 1 else "of one cell, "
-        notes.append(f"verdicts are {adjusted}margin {100 * MARGIN:g} %")
+    by_rank = groupby(sorted(comparison.stragglers, key=lambda one: one.rank), key=lambda one: one.rank)
+    notes = [_straggler(list(group), len(comparison.arms)) for _, group in by_rank]
+    notes += _outliers(sorted(comparison.outliers, key=lambda one: -abs(math.log(one.ratio))))
+    notes += _drifts(comparison.drifts)
+    notes += _cut_warm_ups(stored)
     names = [arm.name for arm in plan.arms]
     twice = [name for name in dict.fromkeys(names) if names.count(name) > 1]
-    if twice:
+    if twice and all(not arm.environment for arm in plan.arms):
         notes.append(f"same arm twice ({', '.join(twice)}): any difference shown is the method's error")
     notes += [f"{what} was left out: {reason}" for what, reason in plan.left_out.items()]
     notes += _how_to_compare_the_engines_arms(plan)
-    return notes
+    return [*notes, *_method(comparison)]
 
 
 def _emulated(cluster: EmulatedCluster) -> str:
@@ -54,9 +72,113 @@ def _emulated(cluster: EmulatedCluster) -> str:
     )
 
 
+def _stolen(stored: StoredRun) -> list[str]:
+    stolen = [launch.stolen for launch in stored.launches if launch.stolen is not None]
+    if not stolen or sum(stolen) / len(stolen) <= MOST_STOLEN:
+        return []
+    return [
+        f"the hypervisor took {format_share(sum(stolen) / len(stolen))} of the CPU time, "
+        f"{format_share(max(stolen))} in the worst launch"
+    ]
+
+
+def _placements(comparison: Comparison) -> list[str]:
+    """Where the cores were: which rows are not judged, which mix placements, how many visits were left out."""
+    if len(comparison.placements) == 1:
+        return []
+    told = f"cores were {', '.join(comparison.placements[:-1])} or {comparison.placements[-1]} (time of a hand-off)"
+    caveats = [f"{told}: compared apart, never averaged together"]
+    moved = sum({row.size_bytes: row.num_moved for row in comparison.rows}.values())
+    kept = sum(row.num_visits for row in comparison.rows)
+    if moved:
+        caveats.append(f"cores moved during {moved} of {count(moved + kept, 'visit')}: these are in no figure")
+    mixed = [format_size(row.size_bytes) for row in comparison.rows if row.placement == MIXED]
+    if mixed:
+        caveats.append(
+            f"{', '.join(mixed)}: no placement has enough launches alone, so ratios are like for like over all of them "
+            "(near with near, far with far); the times shown mix placements"
+        )
+    for placement in comparison.placements:
+        hidden = [row for row in comparison.rows if row.placement == placement and not row.shown]
+        if hidden:
+            sizes = ", ".join(format_size(row.size_bytes) for row in hidden)
+            caveats.append(f"{placement_phrase(placement)} at {sizes}: too few launches, not judged (figures: --json)")
+    return caveats
+
+
+def _straggler(same_rank: Sequence[Straggler], num_arms: int) -> str:
+    """One rank; slow with every arm it is the place that it runs at, with some it may be how these arms work."""
+    arms = "every arm" if len(same_rank) == num_arms else ", ".join(one.arm for one in same_rank)
+    slowest = _range([one.share_slowest for one in same_rank], format_share)
+    excess = _range([1 + one.excess for one in same_rank], format_change)
+    return (
+        f"rank {same_rank[0].rank} is slow with {arms}: the last in {slowest} of iterations, {excess} over the others"
+    )
+
+
+def _outliers(outliers: Sequence[Outlier]) -> list[str]:
+    """One line, the furthest launches first."""
+    if not outliers:
+        return []
+    named = [
+        f"{one.arm} at {format_size(one.size_bytes)}{f' {one.placement}' if one.placement else ''} in launch "
+        f"{one.launch + 1} ({format_change(one.ratio)})"
+        for one in outliers[:_MOST_NAMED]
+    ]
+    more = f" and {len(outliers) - len(named)} more" if len(outliers) > len(named) else ""
+    return [f"outliers, by how much they differ from the median, kept in every figure: {', '.join(named)}{more}"]
+
+
+def _drifts(drifts: Sequence[Drift]) -> list[str]:
+    if not drifts:
+        return []
+    told = ", ".join(f"{one.arm} {format_change(1 + one.change)}" for one in drifts)
+    return [f"times drifted from the first launch to the last: {told} (ratios are taken inside a launch and bear it)"]
+
+
+def _cut_warm_ups(stored: StoredRun) -> list[str]:
+    """Cells whose untimed start reached its limit while times still fell."""
+    ended = [
+        (cell.arm, cell.warm_up.ended)
+        for launch in stored.launches
+        for cell in launch.cells
+        if cell.warm_up is not None
+    ]
+    cut = [arm for arm, how in ended if how == "limit"]
+    if not cut:
+        return []
+    arms = ", ".join(dict.fromkeys(cut))
+    return [f"warm-up reached its limit before times were stable in {len(cut)} of {len(ended)} cells ({arms})"]
+
+
 def _how_to_compare_the_engines_arms(plan: Plan) -> list[str]:
     """A hint if all ratios are taken to a library while several algorithms of the engine ran beside it."""
     own = [arm.label for arm in plan.arms if not needs_torch(arm.name)]
     if len(own) < 2 or plan.reference in own:
         return []
     return [f"{' and '.join(own[:2])} are each compared with {plan.reference}; with each other: --reference {own[0]}"]
+
+
+def _method(comparison: Comparison) -> list[str]:
+    """How often the verdicts may be wrong, and what may not be done with them."""
+    compared = [cell.versus_reference for cell in comparison.cells if cell.versus_reference is not None]
+    if not any(row.judged for row in comparison.rows) or not compared:
+        return []
+    error = 100 * (1 - comparison.level)
+    family = f"all {len(compared)} comparisons together" if len(compared) > 1 else "one comparison"
+    floor = 2.0 ** (1 - max(versus.num_launches for versus in compared))
+    notes = [
+        f"verdicts: sign-flip max-T of whole launches over {family}: a false faster or slower in at most {error:.2g} % "
+        f"of runs; margin {format_margin(comparison.margin)}; the smallest p that these launches allow is {floor:.2g}; "
+        "how often the method errs is measured in docs/method.md"
+    ]
+    if comparison.crossovers or comparison.fastest:
+        notes.append(f"crossovers and the fastest arms are judged apart from that: {error:.2g} % each")
+    if any(versus.verdict == "inconclusive" for versus in compared):
+        notes.append("more launches mean a new run: looking, then adding some, would make false verdicts more frequent")
+    return notes
+
+
+def _range(values: Sequence[float], text: Callable[[float], str]) -> str:
+    low, high = text(min(values)), text(max(values))
+    return low if low == high else f"{low} to {high}"

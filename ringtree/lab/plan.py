@@ -2,9 +2,13 @@
 
 For: turning choices into ringtree.results.Plan and deriving every order from its seed. Not for: starting processes.
 
-The order of arms is shuffled anew for each size of each launch, so that no arm always runs first, and it is a pure
-function of (seed, launch, size, label): the same seed gives the same order on every machine and Python version. Sizes
-ascend: what is compared (the arms at one size) then runs close together in time.
+A block is every arm once. Arms that get the same environment share one launch of a block, so that they are paired; an
+arm with an environment of its own gets its own launch, and the launches of a block run in shuffled order.
+
+Inside a launch every size and arm is visited several times. A round visits each of them once: sizes in shuffled order,
+and for each size its arms in shuffled order, one right after the other, so that what is compared runs close together
+in time and whatever the machine does meanwhile (moving its cores, another tenant) meets all arms alike. Every order is
+a pure function of (seed, launch, round, size, label): the same seed gives the same order on every machine.
 """
 
 from __future__ import annotations
@@ -12,6 +16,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from ringtree.errors import UsageError
 from ringtree.results import ArmPlan, Plan, SizePlan
@@ -20,24 +25,44 @@ from ringtree.results import ArmPlan, Plan, SizePlan
 BATCH_LIMIT = 64 << 10
 BATCH_CALLS = 10
 HUGE = 256 << 20
-MIN_ITERATIONS = 5
-MAX_ITERATIONS = 200
-DEFAULT_LAUNCHES = 6
-DEFAULT_CELL_BUDGET = 0.1  # seconds; with it the default comparison stays well below three minutes on two cores
+MAX_ROUNDS = 16
+MIN_ROUNDS = 3  # the median over rounds then still bears a round that was disturbed
+MAX_ITERATIONS = 30
+DEFAULT_LAUNCHES = 8
+
+
+@dataclass(frozen=True)
+class PlannedLaunch:
+    """One launch of a plan: its number in the order in which launches run, its block, and who takes part."""
+
+    launch: int
+    block: int
+    arms: tuple[ArmPlan, ...]
 
 
 def label_arms(names: Sequence[str]) -> list[ArmPlan]:
-    """Gives each arm a label of its own: the second "gloo" is "gloo#2"."""
+    """Gives each arm a label of its own: the second "gloo" is "gloo#2". "gloo@X=1" is gloo with a variable set."""
     seen: dict[str, int] = {}
     arms = []
-    for name in names:
-        seen[name] = seen.get(name, 0) + 1
-        arms.append(ArmPlan(label=name if seen[name] == 1 else f"{name}#{seen[name]}", name=name))
+    for text in names:
+        seen[text] = seen.get(text, 0) + 1
+        name, *settings = text.split("@")
+        label = text if seen[text] == 1 else f"{text}#{seen[text]}"
+        arms.append(ArmPlan(label=label, name=name, environment=dict(_setting(setting, text) for setting in settings)))
     return arms
 
 
+def _setting(text: str, arm: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not equals or not name.isidentifier():
+        raise UsageError(
+            f"{arm!r} is no arm: write its variables as arm@NAME=value, for example gloo@OMP_NUM_THREADS=2"
+        )
+    return name, value
+
+
 def size_plan(size_bytes: int, num_launches: int, emulated: bool = False) -> SizePlan:
-    """How one size is measured. Above 256 MB: half of the launches (at least one) and three iterations.
+    """How one size is measured. Above 256 MB: half of the launches (at least one), the fewest rounds.
 
     Emulated calls take milliseconds and are never timed in batches: calls in a row would overlap, a call would not.
     """
@@ -45,8 +70,8 @@ def size_plan(size_bytes: int, num_launches: int, emulated: bool = False) -> Siz
     return SizePlan(
         size_bytes=size_bytes,
         num_launches=max(1, num_launches // 2) if huge else num_launches,
-        min_iterations=3 if huge else MIN_ITERATIONS,
-        max_iterations=MIN_ITERATIONS if huge else MAX_ITERATIONS,
+        max_rounds=MIN_ROUNDS if huge else MAX_ROUNDS,
+        max_iterations=1 if huge else MAX_ITERATIONS,
         batch=BATCH_CALLS if size_bytes <= BATCH_LIMIT and not emulated else 1,
     )
 
@@ -61,26 +86,50 @@ def choose_reference(arms: Sequence[ArmPlan], wanted: str | None) -> str:
     return "gloo" if "gloo" in labels else labels[0]
 
 
-def cell_order(plan: Plan, launch: int) -> list[tuple[int, str]]:
-    """Returns the (size, arm label) of one launch in the order in which they run."""
+def planned_launches(plan: Plan) -> list[PlannedLaunch]:
+    """Returns all launches of a plan in the order in which they run."""
+    groups: dict[tuple[tuple[str, str], ...], list[ArmPlan]] = {}
+    for arm in plan.arms:
+        groups.setdefault(tuple(sorted(arm.environment.items())), []).append(arm)
+    launches: list[PlannedLaunch] = []
+    for block in range(plan.num_launches):
+        shuffled = sorted(groups.values(), key=lambda group: _key(plan.seed, "block", block, group[0].label))
+        for group in shuffled:
+            launches.append(PlannedLaunch(len(launches), block, tuple(group)))
+    return launches
+
+
+def sizes_of(plan: Plan, launch: PlannedLaunch) -> list[SizePlan]:
+    """Returns the sizes that take part in a launch, ascending."""
+    return [size for size in plan.sizes if launch.block < size.num_launches]
+
+
+def visit_order(plan: Plan, launch: PlannedLaunch, round_: int) -> list[tuple[int, str]]:
+    """Returns the (size, arm label) of one round of a launch in the order in which they are visited."""
+    sizes = [size.size_bytes for size in sizes_of(plan, launch)]
+    sizes.sort(key=lambda size: _key(plan.seed, launch.launch, round_, size))
     order = []
-    for size in plan.sizes:
-        if launch < size.num_launches:
-            labels = [arm.label for arm in plan.arms]
-            labels.sort(key=lambda label: _key(plan.seed, launch, size.size_bytes, label))
-            order += [(size.size_bytes, label) for label in labels]
+    for size in sizes:
+        labels = [arm.label for arm in launch.arms]
+        labels.sort(key=lambda label: _key(plan.seed, launch.launch, round_, size, label))
+        order += [(size, label) for label in labels]
     return order
 
 
 def data_seed(plan: Plan, launch: int) -> int:
     """Returns the seed of the data of one launch."""
-    return int.from_bytes(_key(plan.seed, launch, 0, "data")[:6], "big")
+    return int.from_bytes(_key(plan.seed, launch, "data")[:6], "big")
 
 
 def memory_needed(size_bytes: int, num_ranks: int) -> int:
-    """Returns the bytes of memory that one size takes: a rank has its buffers and what an arm needs to move them."""
+    """Returns the bytes of memory that one visit takes: a rank has its buffers and what an arm needs to move them."""
     buffers = BATCH_CALLS if size_bytes <= BATCH_LIMIT else 1
     return int((buffers + 1.5) * size_bytes * num_ranks)
+
+
+def memory_to_keep(plan: Plan, launch: PlannedLaunch) -> int:
+    """Returns the bytes that all ranks' operands of all cells take if none is given back between its visits."""
+    return sum(size.size_bytes * size.batch for size in sizes_of(plan, launch)) * len(launch.arms) * plan.num_ranks
 
 
 def fresh_seed() -> int:
@@ -88,5 +137,5 @@ def fresh_seed() -> int:
     return int.from_bytes(os.urandom(4), "big")
 
 
-def _key(seed: int, launch: int, size_bytes: int, label: str) -> bytes:
-    return hashlib.sha256(f"{seed}/{launch}/{size_bytes}/{label}".encode()).digest()
+def _key(*what: object) -> bytes:
+    return hashlib.sha256("/".join(map(str, what)).encode()).digest()

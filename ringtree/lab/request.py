@@ -12,12 +12,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ringtree.backends import check_arm, runs_emulated, why_unavailable
+from ringtree.backends import check_arm, needs_torch, runs_emulated, why_unavailable
 from ringtree.errors import UsageError
 from ringtree.lab.environment import available_memory
+from ringtree.lab.estimate import cell_budget
 from ringtree.lab.exact_data import largest_value
+from ringtree.lab.launcher import check_launcher
 from ringtree.lab.plan import (
-    DEFAULT_CELL_BUDGET,
     DEFAULT_LAUNCHES,
     choose_reference,
     fresh_seed,
@@ -25,13 +26,23 @@ from ringtree.lab.plan import (
     memory_needed,
     size_plan,
 )
-from ringtree.lab.units import count, format_size, parse_cluster, parse_duration, parse_rate, parse_sizes
-from ringtree.results import EmulatedCluster, Plan
+from ringtree.lab.units import (
+    count,
+    format_size,
+    parse_cluster,
+    parse_duration,
+    parse_rate,
+    parse_share,
+    parse_sizes,
+)
+from ringtree.results import ArmPlan, EmulatedCluster, Plan
 
 TEXTBOOK = "textbook"
 PRESETS = (TEXTBOOK,)
 COLLECTIVES = ("all_reduce",)
 DEFAULT_RANKS = 4
+DEFAULT_MARGIN = "2%"
+DEFAULT_SECONDS = 150.0  # what a comparison aims at unless it is told otherwise
 DEFAULT_SIZES = "1K:64M"
 DEFAULT_ARMS = "ring,tree,auto,gloo,send-recv:ring"
 TEXTBOOK_SIZES = "4K,256K,4M,64M,512M,8G"
@@ -63,6 +74,9 @@ class Request:
     beta: str | None = None
     preset: str | None = None
     library: str | None = None
+    margin: str | None = None
+    budget: str | None = None
+    launcher: str | None = None
 
 
 def make_plan(request: Request) -> Plan:
@@ -75,16 +89,22 @@ def make_plan(request: Request) -> Plan:
     num_ranks = _num_ranks(request, emulation)
     largest_value(request.dtype, num_ranks)
     left_out: dict[str, str] = {}
-    names = _arm_names(request, emulation, left_out)
-    arms = label_arms(names)
+    arms = _arms(request, emulation, left_out)
     num_launches = DEFAULT_LAUNCHES if request.launches is None else request.launches
     if not 1 <= num_launches <= 1000:
         raise UsageError(f"--launches must lie in 1..1000, not {num_launches}")
+    if request.budget is not None and request.launches is not None:
+        raise UsageError("--budget decides the number of launches: leave --launches out")
+    margin = parse_share(request.margin or DEFAULT_MARGIN)
+    if not margin < 1:
+        raise UsageError(f"--margin must lie below 100 %, not {request.margin}")
     reference = request.reference
     if request.preset == TEXTBOOK:
         if reference is not None:
             raise UsageError("--preset textbook compares with its library: choose it by --library, not --reference")
         reference = arms[-1].label
+    sizes = [size_plan(size, num_launches, emulation is not None) for size in _sizes(request, num_ranks, left_out)]
+    use_torch = any(needs_torch(arm.name) for arm in arms)
     return Plan(
         collective=request.collective,
         op="sum",
@@ -92,10 +112,13 @@ def make_plan(request: Request) -> Plan:
         num_ranks=num_ranks,
         arms=arms,
         reference=choose_reference(arms, reference),
-        sizes=[size_plan(size, num_launches, emulation is not None) for size in _sizes(request, num_ranks, left_out)],
+        sizes=sizes,
         num_launches=num_launches,
         seed=fresh_seed() if request.seed is None else request.seed,
-        cell_budget=DEFAULT_CELL_BUDGET,
+        cell_budget=cell_budget(DEFAULT_SECONDS, len(arms) * len(sizes), num_ranks, use_torch),
+        margin=margin,
+        launcher=None if request.launcher is None else check_launcher(request.launcher),
+        time_budget=None if request.budget is None else parse_duration(request.budget),
         left_out=left_out,
         emulation=emulation,
         preset=request.preset,
@@ -136,23 +159,23 @@ def _num_ranks(request: Request, emulation: EmulatedCluster | None) -> int:
     return num_ranks
 
 
-def _arm_names(request: Request, emulation: EmulatedCluster | None, left_out: dict[str, str]) -> list[str]:
+def _arms(request: Request, emulation: EmulatedCluster | None, left_out: dict[str, str]) -> list[ArmPlan]:
     """The arms that will run; those that can't go to `left_out`. An arm that was named must exist and fit."""
-    names = _asked_arms(request)
-    for name in names:
-        check_arm(name, request.collective)
+    arms = label_arms(_asked_arms(request))
+    for arm in arms:
+        check_arm(arm.name, request.collective)
     if emulation is not None:
-        unfit = [name for name in names if not runs_emulated(name)]
+        unfit = [arm.name for arm in arms if not runs_emulated(arm.name)]
         if unfit and (request.arms is not None or request.library is not None):
             raise UsageError(
                 f"{', '.join(unfit)} can't run over emulated links; only the engine's arms can: auto, ring, …"
             )
         left_out.update(dict.fromkeys(unfit, "it can't run over emulated links, which are the engine's own"))
-    for name in dict.fromkeys(name for name in names if name not in left_out):
+    for name in dict.fromkeys(arm.name for arm in arms if arm.name not in left_out):
         reason = why_unavailable(name)
         if reason is not None:
             left_out[name] = reason
-    usable = [name for name in names if name not in left_out]
+    usable = [arm for arm in arms if arm.name not in left_out]
     if not usable:
         raise UsageError("no arm is left to run: " + "; ".join(f"{arm}: {why}" for arm, why in left_out.items()))
     return usable

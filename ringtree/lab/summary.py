@@ -1,216 +1,149 @@
-"""From a stored run to what may be said about it: the shape that `--json` prints and the table draws.
+"""From a stored run to what may be said about it.
 
-For: joining RESULT records with ringtree.stats. Not for: formulas (ringtree.stats) or text (table.py, words.py).
+For: joining RESULT records with ringtree.stats into a Comparison. Not for: formulas (ringtree.stats), the record's
+shape (comparison.py), findings besides the verdicts (findings.py), or text (words.py, table.py).
 
-A cell that was wrong or failed in any launch is disqualified: it has no time here, only the reason.
+A cell that was wrong or failed in any launch is disqualified: it has no time here, only the reason. All comparisons
+that are shown (arm × size × placement) are one family: their verdicts together err with probability 1 - level at most.
 """
 
 from __future__ import annotations
 
-from pydantic import Field
+import math
+from collections.abc import Sequence
 
+from ringtree.lab.budget import MOST_LAUNCHES
+from ringtree.lab.cells import RunCells, effect_matrix, rows_of
+from ringtree.lab.comparison import CellSummary, Comparison, Interval, Row, Versus
+from ringtree.lab.findings import crossovers_of, drifts_of, fastest_of, outliers_of, stragglers_of
+from ringtree.lab.limits import time_limit
 from ringtree.lab.notes import caveats_of, notes_of
 from ringtree.lab.prediction import predicted_seconds
-from ringtree.results import ArmPlan, Cell, EmulatedCluster, Plan, Record, StoredRun
-from ringtree.stats import (
-    MedianInterval,
-    RatioInterval,
-    Verdict,
-    algbw,
-    busbw,
-    launch_median,
-    median_interval,
-    ratio_to_reference,
-)
+from ringtree.lab.words import verdict_lines
+from ringtree.results import Run, StoredRun
+from ringtree.stats import Judged, MedianInterval, algbw, busbw, judge, least_launches, median_interval
 
-SUMMARY_FORMAT = "ringtree.comparison/1"
-
-
-class Interval(Record):
-    """Median over launches, seconds a call. `coverage`: what the interval really covers."""
-
-    median: float
-    low: float
-    high: float
-    coverage: float
-    num_launches: int
-    label: str
-
-
-class Ratio(Record):
-    """Geometric mean over launches of time(arm) / time(reference); below 1 the arm is faster.
-
-    `low`, `high`: the interval that `label` names, this ratio's own. The verdict rests on `adjusted_low` and
-    `adjusted_high`, which hold for all `num_ratios` ratios of the run together, and on `margin`.
-    """
-
-    ratio: float
-    low: float | None
-    high: float | None
-    adjusted_low: float | None
-    adjusted_high: float | None
-    num_ratios: int
-    margin: float
-    num_launches: int
-    verdict: Verdict
-    label: str
-
-
-class CellSummary(Record):
-    """One arm at one size over all launches. `algbw`, `busbw`: bytes/s at the median."""
-
-    size_bytes: int
-    arm: str
-    verified: bool
-    disqualified: str | None = None
-    executed: list[str] = Field(
-        default_factory=list,
-        description="algorithms that were executed, over all launches; empty if the backend does not tell",
-    )
-    batch: int
-    num_iterations: int
-    time: Interval | None = None
-    algbw: float | None = None
-    busbw: float | None = None
-    versus_reference: Ratio | None = None
-    predicted: float | None = Field(
-        default=None, description="seconds a call by the sliced recurrence; emulated clusters only"
-    )
-
-
-class Comparison(Record):
-    """A run as it may be shown."""
-
-    format: str = SUMMARY_FORMAT
-    run: str
-    run_path: str
-    collective: str
-    op: str
-    dtype: str
-    num_ranks: int
-    usable_cores: int
-    num_launches: int
-    seed: int
-    arms: list[ArmPlan]
-    reference: str
-    sizes: list[int]
-    left_out: dict[str, str]
-    emulated: EmulatedCluster | None
-    preset: str | None
-    cells: list[CellSummary]
-    caveats: list[str] = Field(description="what qualifies every figure, to be read before them")
-    notes: list[str]
-
-    def cell(self, size_bytes: int, arm: str) -> CellSummary:
-        """Returns the cell of `arm` (a label) at `size_bytes`."""
-        return next(cell for cell in self.cells if (cell.size_bytes, cell.arm) == (size_bytes, arm))
+__all__ = ["Comparison", "launches_that_decide", "summarise"]
 
 
 def summarise(stored: StoredRun) -> Comparison:
     """Returns the comparison of a stored run; launches that are missing simply count less."""
-    plan, provenance = stored.run.plan, stored.run.provenance
+    plan, cells = stored.run.plan, RunCells(stored)
     sizes = [size.size_bytes for size in plan.sizes]
-    found = []
-    for size_bytes in sizes:
-        reference = _cells_of(stored, size_bytes, plan.reference)
-        for arm in plan.arms:
-            own = _cells_of(stored, size_bytes, arm.label)
-            if own:
-                found.append((own, _paired(own, {} if arm.label == plan.reference else reference)))
-    # How wide an adjusted interval is depends on the number of ratios, so they are counted before any is taken.
-    num_ratios = sum(bool(launches) for _, (launches, _) in found)
-    cells = [_summarise_cell(own, pair, plan, num_ratios) for own, pair in found]
-    return Comparison(
+    rows = [row for size_bytes in sizes for row in rows_of(cells, size_bytes)]
+    shown = [row for row in rows if row.shown]
+    verdicts = _judge(cells, shown)
+    comparison = Comparison(
         run=stored.run.run_id,
         run_path=str(stored.path),
         collective=plan.collective,
         op=plan.op,
         dtype=plan.dtype,
         num_ranks=plan.num_ranks,
-        usable_cores=len(provenance.affinity),
-        num_launches=len(stored.launches),
+        usable_cores=len(stored.run.provenance.affinity),
+        num_launches=len(cells.blocks),
+        num_planned=plan.num_launches,
         seed=plan.seed,
+        margin=plan.margin,
+        level=plan.level,
         arms=plan.arms,
         reference=plan.reference,
         sizes=sizes,
+        placements=list(cells.placements),
         left_out=plan.left_out,
         emulated=plan.emulation,
         preset=plan.preset,
-        cells=cells,
-        caveats=caveats_of(stored),
-        notes=notes_of(stored, num_ratios, any(map(_is_judged, cells))),
+        rows=rows,
+        cells=[
+            _cell(cells, stored.run, row, arm.label, verdicts.get((row.size_bytes, row.placement, arm.label)))
+            for row in rows
+            for arm in plan.arms
+            if cells.seen(row.size_bytes, arm.label)
+        ],
+        crossovers=crossovers_of(cells, shown),
+        fastest=fastest_of(cells, shown),
+        stragglers=stragglers_of(cells),
+        outliers=outliers_of(cells, shown),
+        drifts=drifts_of(cells, shown),
+        caveats=[],
+        notes=[],
     )
-
-
-def _cells_of(stored: StoredRun, size_bytes: int, arm: str) -> dict[int, Cell]:
-    return {
-        launch.launch: cell
-        for launch in stored.launches
-        for cell in launch.cells
-        if (cell.size_bytes, cell.arm) == (size_bytes, arm)
-    }
-
-
-def _paired(own: dict[int, Cell], reference: dict[int, Cell]) -> tuple[list[float], list[float]]:
-    """Launch medians in seconds of an arm and of the reference, in the launches that have both; maybe none."""
-    if _why_disqualified(own) is not None or _why_disqualified(reference) is not None:
-        return [], []
-    both = sorted(own.keys() & reference.keys())
-    first, second = ([launch_median(cells[i].times, cells[i].batch) for i in both] for cells in (own, reference))
-    return first, second
-
-
-def _summarise_cell(
-    own: dict[int, Cell], pair: tuple[list[float], list[float]], plan: Plan, num_ratios: int
-) -> CellSummary:
-    first = next(iter(own.values()))
-    why = _why_disqualified(own)
-    base = CellSummary(
-        size_bytes=first.size_bytes,
-        arm=first.arm,
-        verified=why is None,
-        disqualified=why,
-        executed=_executed(own),
-        batch=first.batch,
-        num_iterations=sum(len(cell.times[0]) for cell in own.values() if cell.times),
-    )
-    if why is not None:
-        return base
-    interval = median_interval([launch_median(cell.times, cell.batch) for cell in own.values()])
-    ratio = ratio_to_reference(*pair, num_ratios=num_ratios) if pair[0] else None
-    return base.model_copy(
+    return comparison.model_copy(
         update={
-            "time": _interval_record(interval),
-            "algbw": algbw(first.size_bytes, interval.median),
-            "busbw": busbw(plan.collective, first.size_bytes, interval.median, plan.num_ranks),
-            "versus_reference": ratio and _ratio_record(ratio),
-            "predicted": predicted_seconds(plan, base.executed, first.size_bytes),
+            "verdicts": verdict_lines(comparison),
+            "caveats": caveats_of(stored, comparison),
+            "notes": notes_of(stored, comparison),
         }
     )
 
 
-def _is_judged(cell: CellSummary) -> bool:
-    return cell.versus_reference is not None and cell.versus_reference.verdict != "too few launches"
+def launches_that_decide(comparison: Comparison) -> dict[int, int | None]:
+    """Returns for each size about how many launches would decide its comparisons; None: no number that one would run.
+
+    Comparisons that only an unaffordable number would decide do not count, as long as others can be had.
+    """
+    found: dict[int, int | None] = {}
+    for size_bytes in comparison.sizes:
+        needs = [
+            least_launches(versus.level) if versus.verdict != "inconclusive" else versus.launches_needed
+            for cell in comparison.cells
+            if cell.size_bytes == size_bytes and (versus := cell.versus_reference) is not None
+        ]
+        known = [need for need in needs if need is not None]
+        affordable = [need for need in known if need <= MOST_LAUNCHES]
+        found[size_bytes] = max(affordable) if affordable else min(known, default=None)
+    return found
 
 
-def _executed(cells: dict[int, Cell]) -> list[str]:
-    told = [cell.executed for cell in cells.values() if cell.executed is not None]
-    return sorted({str(executed["algorithm"]) for executed in told if "algorithm" in executed})
+def _judge(cells: RunCells, rows: Sequence[Row]) -> dict[tuple[int, str, str], Judged]:
+    """Judges all comparisons that are shown together; keys are (size, placement, arm)."""
+    plan = cells.plan
+    effects = {
+        (row.size_bytes, row.placement, arm.label): found
+        for row in rows
+        for arm in plan.arms
+        if arm.label != plan.reference
+        and (found := cells.effects(row.size_bytes, arm.label, plan.reference, row.placement))
+    }
+    if not effects:
+        return {}
+    judged = judge(effect_matrix(list(effects.values())), margin=plan.margin, level=plan.level, seed=plan.seed)
+    return dict(zip(effects, judged, strict=True))
 
 
-def _why_disqualified(cells: dict[int, Cell]) -> str | None:
-    for launch, cell in sorted(cells.items()):
-        if cell.error is not None:
-            return cell.error
-        wrong = cell.first_wrong
-        if wrong is not None:
-            return (
-                f"wrong result in launch {launch + 1}: rank {wrong.rank} has {wrong.found:g} instead of "
-                f"{wrong.expected:g} at element {wrong.index}"
-            )
-        if not cell.verified:
-            return f"not verified in launch {launch + 1}"
-    return None
+def _cell(cells: RunCells, run: Run, row: Row, arm: str, judged: Judged | None) -> CellSummary:
+    plan, size_bytes = run.plan, row.size_bytes
+    seen = cells.seen(size_bytes, arm)
+    why = cells.why_disqualified(size_bytes, arm)
+    pooled = cells.pooled(size_bytes, arm, row.placement)
+    told = [one.cell.executed for one in seen.values() if one.cell.executed is not None]
+    base = CellSummary(
+        size_bytes=size_bytes,
+        placement=row.placement,
+        arm=arm,
+        verified=why is None,
+        disqualified=why,
+        executed=sorted({str(executed["algorithm"]) for executed in told if "algorithm" in executed}),
+        batch=next(iter(seen.values())).cell.batch,
+        num_iterations=sum(len(of_block) for of_block in pooled.values()),
+    )
+    if why is not None or not pooled:
+        return base
+    interval = median_interval(list(cells.medians(size_bytes, arm, row.placement).values()), plan.level)
+    limit = None
+    if run.limits is not None and plan.emulation is None:
+        limit = time_limit(run.limits, plan.collective, plan.num_ranks, size_bytes)
+    return base.model_copy(
+        update={
+            "time": _interval_record(interval),
+            "algbw": algbw(size_bytes, interval.median),
+            "busbw": busbw(plan.collective, size_bytes, interval.median, plan.num_ranks),
+            "limit": limit,
+            "share_of_limit": None if limit is None else limit / interval.median,
+            "versus_reference": judged and _versus_record(judged),
+            "predicted": predicted_seconds(plan, base.executed, size_bytes),
+        }
+    )
 
 
 def _interval_record(interval: MedianInterval) -> Interval:
@@ -224,16 +157,23 @@ def _interval_record(interval: MedianInterval) -> Interval:
     )
 
 
-def _ratio_record(ratio: RatioInterval) -> Ratio:
-    return Ratio(
-        ratio=ratio.ratio,
-        low=ratio.low,
-        high=ratio.high,
-        adjusted_low=ratio.adjusted_low,
-        adjusted_high=ratio.adjusted_high,
-        num_ratios=ratio.num_ratios,
-        margin=ratio.margin,
-        num_launches=ratio.num_launches,
-        verdict=ratio.verdict,
-        label=ratio.label,
+def _versus_record(judged: Judged) -> Versus:
+    # A single launch has no interval: its ends lie at 0 and infinity, which is nothing to print.
+    bounded = judged.low > 0 and math.isfinite(judged.high)
+    return Versus(
+        ratio=judged.ratio,
+        low=judged.low if bounded else None,
+        high=judged.high if bounded else None,
+        coverage=judged.coverage,
+        num_launches=judged.num_launches,
+        p_faster=judged.p_faster,
+        p_slower=judged.p_slower,
+        p_equivalent=judged.p_equivalent,
+        margin=judged.margin,
+        level=judged.level,
+        num_comparisons=judged.num_cells,
+        verdict=judged.verdict,
+        outlook=judged.outlook,
+        launches_needed=judged.launches_needed,
+        label=judged.label,
     )

@@ -8,12 +8,12 @@ quoted). Every parser raises UsageError with one line that says what would be ri
 
 from __future__ import annotations
 
-import math
 import re
 
 from ringtree.errors import UsageError
 
 _SIZE_UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
+_SIZE_NAMES = (("TB", 1 << 40), ("GB", 1 << 30), ("MB", 1 << 20), ("KB", 1 << 10))
 _DURATION_UNITS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0}
 _RATE_UNITS = {
     "b/s": 1.0,
@@ -110,12 +110,35 @@ def parse_counts(text: str, what: str) -> list[int]:
     return sorted(numbers)
 
 
+def parse_share(text: str) -> float:
+    """Returns 0.1 for "10%" or "10 %"."""
+    match = re.fullmatch(_NUMBER + r"\s*%", text.strip())
+    if match is None:
+        raise UsageError(f"{text!r} is no share: write a number with %, for example 10%")
+    return float(match[1]) / 100
+
+
+def format_duration(seconds: float) -> str:
+    """Returns "45 s", "2.5 min", "3 h": about how long something takes."""
+    for unit, scale in (("h", 3600.0), ("min", 60.0)):
+        if seconds >= 2 * scale:
+            return f"{seconds / scale:.2g} {unit}" if seconds < 9.95 * scale else f"{seconds / scale:.0f} {unit}"
+    return f"{seconds:.0f} s"
+
+
 def format_size(size: int) -> str:
     """Returns "64 KB" for 65536; a size that is no whole number of a unit keeps one decimal."""
-    for unit, scale in (("TB", 1 << 40), ("GB", 1 << 30), ("MB", 1 << 20), ("KB", 1 << 10)):
+    for unit, scale in _SIZE_NAMES:
         if size >= scale:
             return f"{size // scale} {unit}" if size % scale == 0 else f"{size / scale:.1f} {unit}"
     return f"{size} B"
+
+
+def format_size_range(low: float, high: float) -> str:
+    """Returns "1.2–2.3 MB" for sizes that were estimated, one unit for both ends, chosen by the upper one."""
+    scale, unit = next(((scale, unit) for unit, scale in _SIZE_NAMES if high >= scale), (1, "B"))
+    first, last = _two_or_three_digits(low / scale), _two_or_three_digits(high / scale)
+    return f"{first} {unit}" if first == last else f"{first}–{last} {unit}"
 
 
 def format_time(seconds: float) -> str:
@@ -142,10 +165,32 @@ def format_factor(factor: float) -> str:
     return f"{factor:.2f}" if factor < 1.995 else f"{factor:.1f}" if factor < 9.95 else f"{factor:.0f}"
 
 
-def format_at_least(factor: float) -> str:
-    """Returns a factor as `format_factor` does, rounded down: what it stands for is never less than what is printed."""
-    scale = 100 if factor < 2 else 10 if factor < 10 else 1
-    return format_factor(math.floor(factor * scale) / scale)
+def format_factor_range(low: float, high: float) -> str:
+    """Returns "1.3–1.5" for a range of factors, "1.25" if both ends read the same."""
+    first, last = format_factor(low), format_factor(high)
+    return first if first == last else f"{first}–{last}"
+
+
+def format_change(ratio: float) -> str:
+    """Returns by how much a ratio differs from 1: "+3.1%", "-80%", "5.0×"."""
+    if ratio >= 2:
+        return f"{format_factor(ratio)}×"
+    change = 100 * (ratio - 1)
+    # No "-0.0%": it would tell a direction that the digits don't show.
+    return (
+        f"{change:+.1f}%".replace("-0.0%", "0.0%").replace("+0.0%", "0.0%") if abs(change) < 9.95 else f"{change:+.0f}%"
+    )
+
+
+def format_share(share: float) -> str:
+    """Returns a share as a percentage: "12%", "3.4%", "0.05%"."""
+    percent = 100 * share
+    return f"{percent:.0f}%" if percent >= 9.95 else f"{percent:.2g}%"
+
+
+def format_margin(margin: float) -> str:
+    """Returns a margin as it was asked for: "2 %", "0.5 %"."""
+    return f"{100 * margin:g} %"
 
 
 def count(number: int, noun: str) -> str:
@@ -158,6 +203,10 @@ def _time_unit(seconds: float) -> tuple[float, str]:
         if seconds >= scale * 0.9995:
             return scale, unit
     return 1e-9, "ns"
+
+
+def _two_or_three_digits(value: float) -> str:
+    return f"{value:.1f}" if value < 99.95 else f"{value:.0f}"
 
 
 def _three_digits(value: float) -> str:

@@ -5,14 +5,16 @@ For: ringtree.lab.exact_data, and that the timed loop finds a wrong result. Not 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import pytest
 
+from ringtree.backends import Operands
 from ringtree.errors import UsageError
 from ringtree.lab.exact_data import DTYPES, PERIOD, ExactData, largest_value
-from ringtree.lab.measure import CellLoop
+from ringtree.lab.measure import CallNumbers, CellLoop
 from ringtree.results import SizePlan
 
 
@@ -79,8 +81,8 @@ class LoneRank:
 
     def ready(self) -> None: ...
 
-    def decide(self, value: int) -> int:
-        return value
+    def decide(self, values: Sequence[int]) -> list[int]:
+        return list(values)
 
     def all_true(self, mine: bool) -> bool:
         return mine
@@ -92,48 +94,88 @@ class OneRankArm:
     name = "one"
 
     def __init__(self, spoil: Any = None) -> None:
-        self.spoil, self.num_calls, self.buffers = spoil, 0, []
+        self.spoil, self.num_calls, self.num_made = spoil, 0, 0
 
-    def make_buffers(self, count: int, num_buffers: int) -> list[Any]:
-        self.buffers = [np.zeros(count, dtype=np.float32) for _ in range(num_buffers)]
-        return self.buffers
+    def make_operands(self, count: int, num_buffers: int) -> Operands:
+        self.num_made += 1
+        arrays: list[Any] = [np.zeros(count, dtype=np.float32) for _ in range(num_buffers)]
+        return Operands(arrays, arrays)
 
-    def call(self, index: int) -> None:
+    def call(self, operands: Operands, index: int) -> None:
         if self.spoil is not None:
-            self.spoil(self.num_calls, self.buffers[index])
+            self.spoil(self.num_calls, operands.arrays[index])
         self.num_calls += 1
 
+    def executed(self) -> dict[str, Any]:
+        return {"algorithm": "one"}
 
-def run_loop(arm: Any, batch: int = 2) -> Any:
-    size = SizePlan(size_bytes=4000, num_launches=1, min_iterations=5, max_iterations=7, batch=batch)
-    loop = CellLoop(arm, ExactData("float32", 1, 0, seed=1), LoneRank(), 0, size, first_call=0)
-    return loop.run(1000, budget=1.0)
+
+def make_loop(arm: Any, batch: int = 2, keep_operands: bool = True) -> CellLoop:
+    size = SizePlan(size_bytes=4000, num_launches=1, max_rounds=2, max_iterations=7, batch=batch)
+    data = ExactData("float32", 1, 0, seed=1)
+    return CellLoop(arm, data, LoneRank(), 0, size, 1000, CallNumbers(), keep_operands)
 
 
 def test_loop_times_every_iteration_and_accepts_right_results() -> None:
     arm = OneRankArm()
-    measured = run_loop(arm)
-    assert measured.first_wrong is None
-    assert measured.error is None
-    assert len(measured.times) == 7
-    assert all(seconds > 0 for seconds in measured.times)
-    assert arm.num_calls == 2 * (2 + 7)
+    loop = make_loop(arm)
+    warm_up, seconds = loop.warm_up(budget=1.0)
+    assert warm_up is not None
+    assert warm_up.num_iterations >= 2
+    assert seconds > 0
+    assert loop.times == []
+    loop.visit(1, 4)
+    loop.visit(1, 3)
+    assert loop.first_wrong is None
+    assert loop.error is None
+    assert len(loop.times) == 7
+    assert all(seconds > 0 for seconds in loop.times)
+    assert arm.num_calls == 2 * (warm_up.num_iterations + 2 + 7)
+    assert arm.num_made == 1
+    assert loop.executed == {"algorithm": "one"}
+
+
+def test_operands_are_made_anew_where_memory_does_not_hold_them_all() -> None:
+    arm = OneRankArm()
+    loop = make_loop(arm, keep_operands=False)
+    loop.warm_up(budget=1.0)
+    loop.visit(0, 1)
+    loop.visit(0, 1)
+    assert arm.num_made == 3
 
 
 def test_loop_finds_one_wrong_element_of_one_call() -> None:
     def spoil(number: int, buffer: np.ndarray[Any, Any]) -> None:
-        if number == 9:
+        if number == first_timed + 5:
             buffer[123] += 1
 
-    wrong = run_loop(OneRankArm(spoil)).first_wrong
+    first_timed = 1 << 40
+    arm = OneRankArm(spoil)
+    loop = make_loop(arm)
+    loop.warm_up(budget=1.0)
+    first_timed = arm.num_calls
+    loop.visit(0, 7)
+    wrong = loop.first_wrong
     assert wrong is not None
     assert (wrong.index, wrong.iteration, wrong.call) == (123, 2, 1)
+
+
+def test_a_wrong_element_of_an_untimed_iteration_counts_too() -> None:
+    def spoil(number: int, buffer: np.ndarray[Any, Any]) -> None:
+        if number == 0:
+            buffer[5] += 1
+
+    loop = make_loop(OneRankArm(spoil))
+    loop.warm_up(budget=1.0)
+    assert loop.first_wrong is not None
+    assert loop.first_wrong.iteration == -1
 
 
 def test_an_arm_that_raises_is_disqualified_not_fatal() -> None:
     def spoil(number: int, buffer: np.ndarray[Any, Any]) -> None:
         raise UsageError("no such thing")
 
-    measured = run_loop(OneRankArm(spoil))
-    assert measured.times == []
-    assert measured.error == "UsageError: no such thing"
+    loop = make_loop(OneRankArm(spoil))
+    assert loop.warm_up(budget=1.0) == (None, 0.0)
+    assert loop.times == []
+    assert loop.error == "UsageError: no such thing"

@@ -13,8 +13,17 @@ from lab_support import children_of, make_plan
 from ringtree.lab import messages
 from ringtree.lab.compare import merge_ranks
 from ringtree.lab.launch import LaunchFailed, run_launch
-from ringtree.lab.messages import CellReport, DoneReport, RankSpec, ReportReader, read_spec, write_report, write_spec
-from ringtree.lab.plan import cell_order
+from ringtree.lab.messages import (
+    CellReport,
+    DoneReport,
+    ProgressReport,
+    RankSpec,
+    ReportReader,
+    read_spec,
+    write_report,
+    write_spec,
+)
+from ringtree.lab.plan import planned_launches
 from ringtree.results import WrongElement
 
 
@@ -24,12 +33,10 @@ def make_spec() -> RankSpec:
         plan=plan,
         rank=1,
         launch=0,
-        data_seed=3,
-        order=cell_order(plan, 0),
+        keep_operands=True,
         session="s",
         process_group=1,
         torch_store="nowhere",
-        use_torch=False,
         timeout=1.0,
     )
 
@@ -40,6 +47,8 @@ def make_report(arm: str = "a", **changes: object) -> CellReport:
         "arm": arm,
         "executed": {"algorithm": arm},
         "times": [1.0, 2.0],
+        "visits": [{"round": 0, "position": 0, "num_iterations": 2, "handoff": (3e-8, 4e-8)}],
+        "warm_up": {"num_iterations": 4, "ended": "stable"},
         "first_wrong": None,
         "error": None,
     }
@@ -68,7 +77,8 @@ def test_a_length_is_checked_before_it_is_used(length: int) -> None:
 
 def test_reports_are_whole_however_they_arrive() -> None:
     source, sink = os.pipe()
-    sent = [make_report(), make_report("b", error="why"), DoneReport()]
+    progress = ProgressReport(done=1, total=9, text="ring 1 KB")
+    sent = [progress, make_report(), make_report("b", error="why"), DoneReport()]
     for report in sent:
         write_report(sink, report)
     os.close(sink)
@@ -98,6 +108,7 @@ def test_a_cell_is_verified_only_if_every_rank_says_so() -> None:
     (good,) = merge_ranks(plan, [[make_report()], [make_report()]])
     assert good.verified
     assert good.times == [[1.0, 2.0]] * 2
+    assert [(visit.num_iterations, visit.handoff) for visit in good.visits] == [(2, (3e-8, 4e-8))]
     (bad,) = merge_ranks(plan, [[make_report()], [make_report(first_wrong=wrong)]])
     assert not bad.verified
     assert bad.first_wrong == wrong
@@ -116,12 +127,30 @@ def test_ranks_that_report_different_cells_fail_the_launch() -> None:
 def test_a_launch_that_stalls_is_given_up_and_cleaned_up() -> None:
     before = set(children_of(os.getpid()))
     plan = make_plan(arms=("ring", "tree"), num_ranks=2)
-    with pytest.raises(LaunchFailed, match=r"launch 1 failed in or before .* no rank reported for 0 s"):
-        run_launch(plan, 0, False, lambda report: None, stall_limit=0.0)
+    with pytest.raises(
+        LaunchFailed, match=r"launch 1 failed before its first cell: no rank reported for 0 s; 2 ranks of 2"
+    ):
+        run_launch(plan, planned_launches(plan)[0], lambda report: None, stall_limit=0.0)
     assert set(children_of(os.getpid())) <= before
 
 
 def test_ranks_that_can_not_start_are_named_with_their_last_words(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ringtree.lab.launch.RANK_ENVIRONMENT", {"PYTHONHASHSEED": "nonsense"})
+    plan = make_plan(arms=("ring", "tree"), num_ranks=2)
     with pytest.raises(LaunchFailed, match=r"rank 0 \(pid \d+\) exited with code \d+: .*PYTHONHASHSEED"):
-        run_launch(make_plan(arms=("ring", "tree"), num_ranks=2), 0, False, lambda report: None)
+        run_launch(plan, planned_launches(plan)[0], lambda report: None)
+
+
+def test_an_arm_gets_its_own_environment_in_a_launch_of_its_own() -> None:
+    plan = make_plan(arms=("ring", "tree"), sizes=(1024,), num_ranks=1, num_launches=1)
+    bad = plan.arms[1].model_copy(update={"environment": {"PYTHONHASHSEED": "nonsense"}})
+    plan = plan.model_copy(update={"arms": [plan.arms[0], bad]})
+    launches = planned_launches(plan)
+    assert sorted(launch.arms[0].label for launch in launches) == ["ring", "tree"]
+    for launch in launches:
+        if launch.arms[0].label == "ring":
+            _, ((cell,),) = run_launch(plan, launch, lambda report: None)
+            assert (cell.arm, cell.error) == ("ring", None)
+        else:
+            with pytest.raises(LaunchFailed, match="PYTHONHASHSEED"):
+                run_launch(plan, launch, lambda report: None)

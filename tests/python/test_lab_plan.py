@@ -6,6 +6,7 @@ For: ringtree.lab.plan and ringtree.lab.request. Not for: running (test_compare.
 from __future__ import annotations
 
 from collections import Counter
+from itertools import groupby
 
 import pytest
 from lab_support import make_plan
@@ -13,40 +14,72 @@ from lab_support import make_plan
 import ringtree
 from ringtree.errors import UsageError
 from ringtree.lab import request as request_module
-from ringtree.lab.plan import cell_order, choose_reference, data_seed, label_arms, size_plan
+from ringtree.lab.plan import choose_reference, data_seed, label_arms, planned_launches, size_plan, visit_order
 from ringtree.lab.request import MAX_ALPHA, MAX_RANKS_PER_EMULATED_HOST, MIN_BETA, Request
 from ringtree.lab.request import make_plan as plan_for
+from ringtree.results import Plan
 
 
-def test_every_arm_runs_once_a_size_and_sizes_ascend() -> None:
+def order_of(plan: Plan, launch: int, round_: int = 0) -> list[tuple[int, str]]:
+    return visit_order(plan, planned_launches(plan)[launch], round_)
+
+
+def test_every_round_visits_every_arm_once_a_size_one_right_after_the_other() -> None:
     plan = make_plan(arms=("a", "b", "c"), sizes=(8, 16, 32))
     for launch in range(6):
-        order = cell_order(plan, launch)
-        assert sorted(order) == sorted((size, arm) for size in (8, 16, 32) for arm in ("a", "b", "c"))
-        assert [size for size, _ in order] == sorted(size for size, _ in order)
+        for round_ in range(3):
+            order = order_of(plan, launch, round_)
+            assert sorted(order) == sorted((size, arm) for size in (8, 16, 32) for arm in ("a", "b", "c"))
+            assert [len(list(group)) for _, group in groupby(order, key=lambda cell: cell[0])] == [3, 3, 3]
 
 
 def test_order_is_a_function_of_the_seed_alone() -> None:
     plan = make_plan(arms=("a", "b", "c", "d"))
     again = make_plan(arms=("a", "b", "c", "d"))
     other = plan.model_copy(update={"seed": plan.seed + 1})
-    orders = [cell_order(plan, launch) for launch in range(6)]
-    assert orders == [cell_order(again, launch) for launch in range(6)]
-    assert orders != [cell_order(other, launch) for launch in range(6)]
+    orders = [order_of(plan, launch, 0) for launch in range(6)]
+    assert orders == [order_of(again, launch, 0) for launch in range(6)]
+    assert orders != [order_of(other, launch, 0) for launch in range(6)]
     assert len({tuple(order) for order in orders}) > 1
+    assert len({tuple(order_of(plan, 0, round_)) for round_ in range(6)}) > 1
     assert len({data_seed(plan, launch) for launch in range(6)}) == 6
 
 
 def test_order_of_the_arms_as_asked_does_not_matter() -> None:
     one, two = make_plan(arms=("a", "b", "c")), make_plan(arms=("c", "a", "b"))
-    assert cell_order(one, 3) == cell_order(two, 3)
+    assert order_of(one, 3) == order_of(two, 3)
 
 
 def test_no_arm_is_favoured_by_its_place() -> None:
     plan = make_plan(arms=("a", "b", "c"), sizes=(8,), num_launches=900)
-    firsts = Counter(cell_order(plan, launch)[0][1] for launch in range(900))
+    firsts = Counter(visit_order(plan, launch, 0)[0][1] for launch in planned_launches(plan))
     assert all(abs(count - 300) < 4 * (900 * 2 / 9) ** 0.5 for count in firsts.values())
     assert len(firsts) == 3
+
+
+def test_arms_with_the_same_environment_share_a_launch_and_others_do_not() -> None:
+    plan = make_plan(num_launches=40).model_copy(
+        update={"arms": label_arms(["a", "b@X=1", "c", "d@X=1", "e@X=2"]), "reference": "a"}
+    )
+    launches = planned_launches(plan)
+    assert [launch.launch for launch in launches] == list(range(120))
+    first_of_blocks = Counter()
+    for block in range(40):
+        of_block = [launch for launch in launches if launch.block == block]
+        groups = {tuple(arm.label for arm in launch.arms) for launch in of_block}
+        assert groups == {("a", "c"), ("b@X=1", "d@X=1"), ("e@X=2",)}
+        first_of_blocks[of_block[0].arms[0].label] += 1
+    assert min(first_of_blocks.values()) >= 4, first_of_blocks
+    assert len(first_of_blocks) == 3
+
+
+def test_variables_of_an_arm_are_named_and_checked() -> None:
+    (arm,) = label_arms(["gloo@OMP_NUM_THREADS=2@X=a=b"])
+    assert (arm.name, arm.label) == ("gloo", "gloo@OMP_NUM_THREADS=2@X=a=b")
+    assert arm.environment == {"OMP_NUM_THREADS": "2", "X": "a=b"}
+    for text in ("gloo@", "gloo@X", "gloo@1X=2"):
+        with pytest.raises(UsageError, match="arm@NAME=value"):
+            label_arms([text])
 
 
 def test_arms_that_come_twice_get_labels_of_their_own() -> None:
@@ -65,15 +98,17 @@ def test_huge_sizes_get_fewer_launches_and_small_ones_batches() -> None:
     assert large.num_launches == 6
     assert huge.num_launches < 6
     assert huge.max_iterations < large.max_iterations
+    assert huge.max_rounds < large.max_rounds
     plan = make_plan().model_copy(update={"sizes": [small, huge]})
-    assert len(cell_order(plan, 0)) == 4
-    assert len(cell_order(plan, 5)) == 2
+    assert len(order_of(plan, 0)) == 4
+    assert len(order_of(plan, 5)) == 2
 
 
 def test_defaults() -> None:
     plan = plan_for(Request())
     assert plan.num_ranks == 4
-    assert plan.num_launches == 6
+    assert plan.num_launches == 8
+    assert (plan.margin, plan.level) == (0.02, 0.95)
     assert plan.dtype == "float32"
     assert (plan.sizes[0].size_bytes, plan.sizes[-1].size_bytes) == (1 << 10, 1 << 26)
     assert [arm.name for arm in plan.arms][:3] == ["ring", "tree", "auto"]
@@ -113,6 +148,13 @@ def test_the_limits_of_emulated_clusters_are_the_engines() -> None:
         (Request(preset="book"), "textbook"),
         (Request(ranks=0), "--ranks"),
         (Request(launches=0), "--launches"),
+        (Request(launches=8, budget="10m"), "leave --launches out"),
+        (Request(margin="100%"), "below 100 %"),
+        (Request(margin="a bit"), "is no share"),
+        (Request(launcher="srun {nodes}"), "unknown placeholder {nodes}"),
+        (Request(launcher="srun 'x"), "can't be split"),
+        (Request(launcher=""), "is empty"),
+        (Request(arms="gloo+x%"), "unknown arm"),
         (Request(sizes="6"), "multiple of 4"),
         (Request(sizes="0"), "above 0"),
         (Request(alpha="1ms"), "--emulate"),

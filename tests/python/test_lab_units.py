@@ -109,8 +109,29 @@ def test_formats() -> None:
     assert [units.count(n, "rank") for n in (1, 2)] == ["1 rank", "2 ranks"]
 
 
-@given(st.floats(min_value=1.0, max_value=1e6))
-def test_at_least_never_prints_more_than_there_is(factor: float) -> None:
-    printed = float(units.format_at_least(factor))
-    assert printed <= factor
-    assert printed > factor * 0.89
+def test_factors_changes_and_shares() -> None:
+    assert units.format_factor_range(1.31, 1.52) == "1.31–1.52"
+    assert units.format_factor_range(1.311, 1.312) == "1.31"
+    assert units.format_factor_range(1.9, 12.3) == "1.90–12"
+    changes = (1.0, 1.0004, 0.9996, 1.031, 0.8, 1.5, 1.995, 2.0, 5.0)
+    assert [units.format_change(ratio) for ratio in changes] == [
+        "0.0%",
+        "0.0%",
+        "0.0%",
+        "+3.1%",
+        "-20%",
+        "+50%",
+        "+100%",
+        "2.0×",
+        "5.0×",
+    ]
+    assert [units.format_share(share) for share in (1.0, 0.12, 0.099, 0.0005)] == ["100%", "12%", "9.9%", "0.05%"]
+    assert [units.format_margin(margin) for margin in (0.02, 0.005, 0.1)] == ["2 %", "0.5 %", "10 %"]
+
+
+def test_sizes_that_were_estimated() -> None:
+    assert units.format_size_range(1.2 * (1 << 20), 2.34 * (1 << 20)) == "1.2–2.3 MB"
+    assert units.format_size_range(512 << 10, 2 << 20) == "0.5–2.0 MB"
+    assert units.format_size_range(100 << 10, 200 << 10) == "100–200 KB"
+    assert units.format_size_range(2e6, 2e6) == "1.9 MB"
+    assert units.format_size_range(10.2, 12.0) == "10.2–12.0 B"

@@ -1,0 +1,52 @@
+"""An arm that is slowed on purpose, to see whether a comparison finds it.
+
+For: `gloo+10%` beside `gloo`: the same arm, each call made longer by a known share. Not for: emulating networks
+(ringtree.Emulation).
+
+Each rank spins after its call, for the share of the time that the call took it; where ranks share cores the spinning
+also delays the others, so the slowing is at least what the name says.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from typing import Any
+
+from ringtree.backends.arm import Arm, Operands, Setting
+
+_SUFFIX = re.compile(r"(.+)\+([0-9]{1,4}(?:\.[0-9]+)?)%")
+
+
+def split_slowed(name: str) -> tuple[str, float]:
+    """Returns (name of the arm without its suffix, share by which its calls are made longer): "gloo+10%" gives 0.1."""
+    match = _SUFFIX.fullmatch(name)
+    return (match[1], float(match[2]) / 100) if match else (name, 0.0)
+
+
+class SlowedArm:
+    """`inner`, with `share` of each call's time added to it."""
+
+    def __init__(self, name: str, inner: Arm, share: float) -> None:
+        self.name = name
+        self._inner, self._share = inner, share
+
+    def setup(self, setting: Setting) -> None:
+        self._inner.setup(setting)
+
+    def make_operands(self, count: int, num_buffers: int) -> Operands:
+        return self._inner.make_operands(count, num_buffers)
+
+    def call(self, operands: Operands, index: int) -> None:
+        start = time.perf_counter()
+        self._inner.call(operands, index)
+        now = time.perf_counter()
+        until = now + self._share * (now - start)
+        while time.perf_counter() < until:
+            pass
+
+    def executed(self) -> dict[str, Any]:
+        return {**self._inner.executed(), "slowed_by": self._share}
+
+    def teardown(self) -> None:
+        self._inner.teardown()

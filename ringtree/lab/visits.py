@@ -1,0 +1,46 @@
+"""How often a cell is visited in a launch, and how long a visit is.
+
+For: spending a cell's time budget over rounds. Not for: the order of visits (plan.py) or running them (measure.py).
+
+Visits are spread over the whole launch, so that a cell meets whatever the machine does meanwhile; each begins with an
+untimed iteration, as other cells have used the caches in between. Arms of one size are visited in the same rounds, so
+that every round pairs all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ringtree.lab.plan import MIN_ROUNDS
+from ringtree.results import SizePlan
+
+# Above this size rewriting the inputs, which comes before every iteration, has filled the caches anyway.
+REWARM_LIMIT = 4 << 20
+
+
+def num_rewarming(size: SizePlan) -> int:
+    """Returns the untimed iterations that begin a visit."""
+    return 1 if size.size_bytes <= REWARM_LIMIT else 0
+
+
+def num_rounds(size: SizePlan, seconds: Sequence[float], budget: float) -> int:
+    """Returns the rounds in which a size is visited.
+
+    `seconds`: of one iteration of each arm, with writing and checking; `budget`: seconds of one arm in the launch.
+    """
+    least = min(MIN_ROUNDS, size.max_rounds)
+    if not seconds:
+        return least
+    shortest_round = sum(seconds) * (1 + num_rewarming(size))
+    return max(least, min(size.max_rounds, int(budget * len(seconds) / max(shortest_round, 1e-9))))
+
+
+def num_iterations(size: SizePlan, seconds: float, budget: float, rounds: int) -> int:
+    """Returns the timed iterations of each visit of an arm; arguments as for `num_rounds`."""
+    affordable = int(budget / (rounds * max(seconds, 1e-9)))
+    return max(1, min(size.max_iterations, affordable - num_rewarming(size)))
+
+
+def is_visited(round_: int, rounds: int, num_rounds_of_launch: int) -> bool:
+    """True if a size with `rounds` rounds is visited in round `round_`: they are spread evenly over the launch."""
+    return any(i * num_rounds_of_launch // rounds == round_ for i in range(rounds))

@@ -1,0 +1,68 @@
+"""Helpers of the tests of what a comparison says: runs under several placements, and what was printed.
+
+For: test_lab_summary.py, test_lab_words.py, test_lab_table.py, test_lab_regression.py, test_cli_show.py.
+Not for: assertions.
+"""
+
+from __future__ import annotations
+
+import io
+import math
+from collections.abc import Callable
+from pathlib import Path
+
+from lab_support import NEAR, NUM_ROUNDS, make_cell, make_launch, make_run
+from rich.console import Console
+
+from ringtree.lab.comparison import Comparison
+from ringtree.lab.table import print_comparison
+from ringtree.results import Plan, StoredRun, Visit
+
+FAR = 1.5e-7  # hand-off between cores that share no cache, seconds
+Handoff = tuple[float, float]
+
+
+def jitter(launch: int) -> float:
+    """A factor near 1, another one for each launch."""
+    return 1 + 0.01 * math.sin(launch)
+
+
+def noise(launch: int, *what: object) -> float:
+    """A factor within ±0.5 % of 1 that differs from cell to cell, the same in every run of the test."""
+    return 1 + 0.005 * math.sin(12.9898 * launch + sum(ord(char) for char in repr(what)))
+
+
+def placed_run(
+    plan: Plan,
+    seconds: Callable[[int, int, str, int], float],
+    handoff: Callable[[int, str, int], Handoff | None],
+    num_rounds: int = NUM_ROUNDS,
+) -> StoredRun:
+    """A run in which `seconds(launch, size, arm, round)` is the one sample of a visit and `handoff(launch, arm, round)`
+    what was probed before and after it."""
+    order = [(size.size_bytes, arm.label) for size in plan.sizes for arm in plan.arms]
+    launches = []
+    for launch in range(plan.num_launches):
+        cells = []
+        for place, (size, arm) in enumerate(order):
+            visits = [
+                Visit(round=r, position=place + r * len(order), num_iterations=1, handoff=handoff(launch, arm, r))
+                for r in range(num_rounds)
+            ]
+            times = [[seconds(launch, size, arm, r) for r in range(num_rounds)]] * plan.num_ranks
+            cells.append(make_cell(arm, size, 1.0, plan.num_ranks, times=times, visits=visits))
+        launches.append(make_launch(launch, cells))
+    return StoredRun(Path("runs/example"), make_run(plan), launches, [])
+
+
+def near_then_far(launch: int, arm: str, round_: int) -> Handoff:
+    """Round 0 and 1 near, the others far."""
+    return (NEAR, NEAR) if round_ < 2 else (FAR, FAR)
+
+
+def printed(comparison: Comparison, width: int) -> list[str]:
+    """The lines that a terminal of `width` columns gets, without spaces at their ends."""
+    console = Console(file=io.StringIO(), width=width)
+    print_comparison(console, comparison)
+    assert isinstance(console.file, io.StringIO)
+    return [line.rstrip() for line in console.file.getvalue().splitlines()]
