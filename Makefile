@@ -27,7 +27,7 @@ TIDY_FILES = $(shell find core -name '*.cpp' -not -path 'core/bindings/*')
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help build torch compare test test-cpp test-python lint layers asan tsan bench-emulated bench-compare docs tables format clean distclean
+.PHONY: help build torch compare test test-cpp test-python lint layers asan tsan bench-emulated bench-compare method-check method-data docs tables format clean distclean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
@@ -119,14 +119,22 @@ bench-compare: $(STAMPS)/torch $(STAMPS)/package ## measure the default comparis
 	$(BIN)/ringtree compare --runs build/bench-compare
 	$(BIN)/python tools/benchmark_page.py "The default comparison" build/bench-compare/* > docs/benchmarks/compare-default.md
 
+method-check: $(STAMPS)/package ## recompute docs/method.md from the launches stored in docs/method-data; fails if a bar is missed
+	PYTHONPATH=tools $(BIN)/python -m method check
+
+# An hour and more. What docs/method-data holds already is not measured again: remove a file to measure it anew.
+method-data: $(STAMPS)/torch $(STAMPS)/package ## measure what docs/method.md rests on
+	PYTHONPATH=tools $(BIN)/python -m method data
+
 docs: $(STAMPS)/package $(STAMPS)/extra-docs ## the documentation; a warning is an error
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
 
-tables: $(STAMPS)/build-tools ## rewrite the pages of docs/ that are generated from the schedules
+tables: $(STAMPS)/build-tools $(STAMPS)/package ## rewrite what docs/ holds of generated tables and JSON schemas
 	@$(SETUP) gtest
 	$(WITH_TOOLS) cmake --preset dev -DRINGTREE_WERROR=$(WERROR)
 	$(WITH_TOOLS) cmake --build --preset dev --target algorithms_table
 	build/dev/algorithms_table > docs/algorithms.md
+	$(BIN)/python tools/write_schemas.py
 
 format: $(STAMPS)/extra-dev ## rewrite Python and C++ in the house style
 	$(BIN)/ruff check --fix

@@ -27,6 +27,7 @@ namespace {
 
 constexpr int64_t kPatienceNs = 10'000'000'000;    // for all threads to be there: they first write all their memory
 constexpr size_t kChunkBytes = size_t{256} << 10;  // at least, of a chunk: 10 µs or so, long beside reading the clock
+constexpr int kLeastChunks = 3;                    // of each way, however short the time: one may be interrupted
 constexpr size_t kAlignment = 64;
 // Buffers from this size on are copied both ways. Not from the size of the last cache: virtual machines report one that
 // is ten times too large.
@@ -92,6 +93,18 @@ struct Worker {
   Buffer from, to;
   double best_rate = 0;  // bytes per second; written by the worker's thread, read after it was joined
 
+  double chunk_rate(Copy copy, size_t num_bytes) {
+    const size_t num_copies = std::max<size_t>(1, kChunkBytes / num_bytes);
+    const int64_t before_ns = now_ns();
+    for (size_t i = 0; i < num_copies; ++i) {
+      copy(to.get(), from.get(), num_bytes);
+      // The compiler must take it that somebody reads what was copied, or it need not copy.
+      asm volatile("" : : "r"(to.get()), "r"(from.get()) : "memory");
+    }
+    const int64_t taken_ns = std::max<int64_t>(1, now_ns() - before_ns);
+    return static_cast<double>(num_copies * num_bytes) * 1e9 / static_cast<double>(taken_ns);
+  }
+
   void run(Start& start, size_t num_bytes, const std::vector<Copy>& ways, int64_t length_ns) {
     const bool pinned = pin_to_core(core);
     if (pinned) {
@@ -99,25 +112,16 @@ struct Worker {
       std::memset(to.get(), 2, num_bytes);
     }
     if (!pinned || !meet(start)) {
-      start.failed.store(true,
-                         std::memory_order_relaxed);  // pairs with nothing: a hint for meet(), and read after join
+      // Relaxed: tells meet() to give up sooner; the caller reads it after the join.
+      start.failed.store(true, std::memory_order_relaxed);
       return;
     }
-    const size_t num_copies = std::max<size_t>(1, kChunkBytes / num_bytes);
-    const int64_t end_ns = now_ns() + length_ns;
-    do {
-      for (Copy copy : ways) {
-        const int64_t before_ns = now_ns();
-        for (size_t i = 0; i < num_copies; ++i) {
-          copy(to.get(), from.get(), num_bytes);
-          // The compiler must take it that somebody reads what was copied, or it need not copy.
-          asm volatile("" : : "r"(to.get()), "r"(from.get()) : "memory");
-        }
-        const int64_t taken_ns = std::max<int64_t>(1, now_ns() - before_ns);
-        best_rate =
-            std::max(best_rate, static_cast<double>(num_copies * num_bytes) * 1e9 / static_cast<double>(taken_ns));
-      }
-    } while (now_ns() < end_ns);
+    // One way after the other, each for its share: taking turns, what went past the caches would be cold for the other.
+    for (Copy copy : ways) {
+      const int64_t end_ns = now_ns() + length_ns / static_cast<int64_t>(ways.size());
+      for (int chunk = 0; chunk < kLeastChunks || now_ns() < end_ns; ++chunk)
+        best_rate = std::max(best_rate, chunk_rate(copy, num_bytes));
+    }
     if (!is_on_core(core)) start.failed.store(true, std::memory_order_relaxed);  // read after join
   }
 };

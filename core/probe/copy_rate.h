@@ -14,10 +14,11 @@ namespace ringtree {
 /// than can be counted.
 size_t copy_rate_memory(size_t num_bytes, size_t num_cores);
 
-/// One pinned thread a core copies its own `num_bytes` from one private buffer to another, over and over for `seconds`,
-/// all threads at the same time. Returns bytes copied a second (each read once and written once) of the FASTEST core in
-/// its BEST short chunk: what is derived from it is a lower bound of times, which a slow moment would push too high.
-/// Ordinary and, for buffers of 1 MB and more, non-temporal copying take turns; the better counts.
+/// One pinned thread a core copies its own `num_bytes` from one private buffer to another, over and over for `seconds`
+/// (three times at least), all threads at the same time. Returns bytes copied a second (each read once and written
+/// once) of the FASTEST core in its BEST short chunk: what is derived from it is a lower bound of times, which a slow
+/// moment would push too high. Buffers of 1 MB and more are copied in the ordinary way and past the caches, half of the
+/// time each; the better counts.
 ///
 /// Nothing: a core could not be used, or a thread did not get it within ten seconds. UsageError: no cores, one named
 /// twice, no bytes, `seconds` not within [0, 60], or more memory than `memory_cap` bytes. std::bad_alloc: no memory.

@@ -13,6 +13,7 @@ import typer
 
 import ringtree
 from ringtree.lab.preflight import TooNoisy
+from ringtree.lab.printable import printable
 
 FAILED, USAGE, SLOWER, TOO_NOISY, INTERRUPTED = 1, 2, 3, 4, 130
 
@@ -35,5 +36,5 @@ def exit_codes() -> Iterator[None]:
 
 
 def _stop(message: str, code: int) -> None:
-    typer.echo(f"ringtree: {message}", err=True)
+    typer.echo(f"ringtree: {printable(message)}", err=True)
     raise typer.Exit(code)

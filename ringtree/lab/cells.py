@@ -57,6 +57,9 @@ class RunCells:
                 of_blocks = self._seen.setdefault((cell.size_bytes, cell.arm), {})
                 of_blocks.setdefault(launch.block, SeenCell(launch.launch, cell, self._visits(cell)))
         self.blocks = sorted({launch.block for launch in stored.launches})
+        # Each is asked for by several findings, and costs most of the time that a summary takes.
+        self._medians: dict[tuple[int, str, str], dict[int, float]] = {}
+        self._effects: dict[tuple[int, str, str, str], dict[int, float]] = {}
 
     @property
     def placements(self) -> tuple[str, ...]:
@@ -97,8 +100,11 @@ class RunCells:
 
     def medians(self, size_bytes: int, arm: str, placement: str) -> dict[int, float]:
         """Returns block -> median of the samples under `placement`, seconds a call."""
-        pooled = self.pooled(size_bytes, arm, placement)
-        return {block: float(np.median(of_block)) for block, of_block in pooled.items()}
+        key = (size_bytes, arm, placement)
+        if key not in self._medians:
+            pooled = self.pooled(size_bytes, arm, placement)
+            self._medians[key] = {block: float(np.median(of_block)) for block, of_block in pooled.items()}
+        return self._medians[key]
 
     def effects(self, size_bytes: int, arm: str, other: str, placement: str) -> dict[int, float]:
         """Returns block -> log(time of arm / time of other) under `placement`; nothing if one is disqualified.
@@ -106,6 +112,16 @@ class RunCells:
         Arms of one launch are paired round by round. Arms that had launches of their own share no rounds: all that a
         block has of them under a placement is paired.
         """
+        key = (size_bytes, arm, other, placement)
+        if key not in self._effects:
+            # Exact: exchanging the two turns the sign of every round, and so of their median.
+            turned = self._effects.get((size_bytes, other, arm, placement))
+            self._effects[key] = (
+                self._paired_effects(*key) if turned is None else {block: -effect for block, effect in turned.items()}
+            )
+        return self._effects[key]
+
+    def _paired_effects(self, size_bytes: int, arm: str, other: str, placement: str) -> dict[int, float]:
         if any(self.why_disqualified(size_bytes, label) is not None for label in (arm, other)):
             return {}
         own, others = self.seen(size_bytes, arm), self.seen(size_bytes, other)

@@ -73,11 +73,9 @@ def resume_comparison(path: Path, on_progress: OnProgress) -> StoredRun:
         raise ringtree.UsageError(
             f"{stored.run.run_id} can't go on here, its launches would not be comparable: {'; '.join(differences)}"
         )
-    done = {launch.launch for launch in stored.launches}
-    missing = [launch for launch in planned_launches(plan) if launch.launch not in done]
-    if missing:
-        with RunWriter.resume(path) as writer:
-            _run_launches(plan, missing, len(done), writer, on_progress)
+    with RunWriter.resume(path) as writer:
+        missing = [launch for launch in planned_launches(plan) if launch.launch not in writer.stored]
+        _run_launches(plan, missing, len(writer.stored), writer, on_progress)
     return read_run(path)
 
 

@@ -38,6 +38,7 @@ class CellRun:
     warm_up: WarmUp | None = None
     seconds: float = 0.0
     rounds: int = 0
+    num_untimed: int = 0
     num_iterations: int = 0
     visits: list[Visit] = field(default_factory=list)
 
@@ -82,7 +83,7 @@ class LaunchRounds:
                 cell = self._cells.get(key)
                 if cell is None or cell.loop.error or not is_visited(round_, cell.rounds, self._num_rounds):
                     continue
-                cell.loop.visit(num_rewarming(cell.loop.size), cell.num_iterations)
+                cell.loop.visit(cell.num_untimed, cell.num_iterations)
                 after = self._pause()
                 self._note(cell, round_, (before, after))
                 before = after
@@ -102,10 +103,11 @@ class LaunchRounds:
             if not cells:
                 continue
             rounds = num_rounds(size, [cell.seconds for cell in cells], budget)
+            untimed = [num_rewarming(size, cell.seconds) for cell in cells]
             timed = [num_iterations(size, cell.seconds, budget, rounds) for cell in cells]
-            rounds, *timed = self._sync.decide([rounds, *timed])
-            for cell, count in zip(cells, timed, strict=True):
-                cell.rounds, cell.num_iterations = rounds, count
+            rounds, *counts = self._sync.decide([rounds, *untimed, *timed])
+            for i, cell in enumerate(cells):
+                cell.rounds, cell.num_untimed, cell.num_iterations = rounds, counts[i], counts[len(cells) + i]
             self._num_visits += rounds * len(cells)
 
     def _pause(self) -> float | None:

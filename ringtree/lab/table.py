@@ -93,8 +93,9 @@ def legend(comparison: Comparison, wide: bool) -> list[str]:
     elif ratios:
         within = format_margin(comparison.margin)
         lines += [
-            f"against {comparison.reference}: ▲ faster, ▼ slower by this factor (mean of the launches' ratios), = "
-            f"equivalent within ±{within}, ? inconclusive: by how much the time as measured differs"
+            f"against {comparison.reference}: ▲ faster, ▼ slower by this factor (mean of the launches' ratios; the "
+            f"verdict above names the range over its sizes), = equivalent within ±{within}, ? inconclusive: by how "
+            "much the time as measured differs"
         ]
         if wide:
             lines.append(f"in brackets: {' / '.join(ratios)}, of that ratio alone; verdicts hold for all together")

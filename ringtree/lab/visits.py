@@ -2,9 +2,9 @@
 
 For: spending a cell's time budget over rounds. Not for: the order of visits (plan.py) or running them (measure.py).
 
-Visits are spread over the whole launch, so that a cell meets whatever the machine does meanwhile; each begins with an
-untimed iteration, as other cells have used the caches in between. Arms of one size are visited in the same rounds, so
-that every round pairs all of them.
+Visits are spread over the whole launch, so that a cell meets whatever the machine does meanwhile; a visit begins with
+an untimed iteration where it matters that other cells have used the caches in between. Arms of one size are visited in
+the same rounds, so that every round pairs all of them.
 """
 
 from __future__ import annotations
@@ -15,12 +15,14 @@ from ringtree.lab.plan import MIN_ROUNDS
 from ringtree.results import SizePlan
 
 # Above this size rewriting the inputs, which comes before every iteration, has filled the caches anyway.
-REWARM_LIMIT = 4 << 20
+REWARM_SIZE = 4 << 20
+# An iteration that takes longer, in seconds, does not notice cold caches: an untimed one would halve its samples.
+REWARM_SECONDS = 0.005
 
 
-def num_rewarming(size: SizePlan) -> int:
-    """Returns the untimed iterations that begin a visit."""
-    return 1 if size.size_bytes <= REWARM_LIMIT else 0
+def num_rewarming(size: SizePlan, seconds: float) -> int:
+    """Returns the untimed iterations that begin a visit; `seconds`: of one iteration, with writing and checking."""
+    return 1 if size.size_bytes <= REWARM_SIZE and seconds < REWARM_SECONDS else 0
 
 
 def num_rounds(size: SizePlan, seconds: Sequence[float], budget: float) -> int:
@@ -31,14 +33,14 @@ def num_rounds(size: SizePlan, seconds: Sequence[float], budget: float) -> int:
     least = min(MIN_ROUNDS, size.max_rounds)
     if not seconds:
         return least
-    shortest_round = sum(seconds) * (1 + num_rewarming(size))
+    shortest_round = sum(one * (1 + num_rewarming(size, one)) for one in seconds)
     return max(least, min(size.max_rounds, int(budget * len(seconds) / max(shortest_round, 1e-9))))
 
 
 def num_iterations(size: SizePlan, seconds: float, budget: float, rounds: int) -> int:
     """Returns the timed iterations of each visit of an arm; arguments as for `num_rounds`."""
     affordable = int(budget / (rounds * max(seconds, 1e-9)))
-    return max(1, min(size.max_iterations, affordable - num_rewarming(size)))
+    return max(1, min(size.max_iterations, affordable - num_rewarming(size, seconds)))
 
 
 def is_visited(round_: int, rounds: int, num_rounds_of_launch: int) -> bool:

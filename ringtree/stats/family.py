@@ -8,9 +8,10 @@ difference: the null of the difference is |D| <= μ for the log ratio D, asked i
 and faster (-D - μ), each at half the error. Any false "faster" or "slower" in the family then has a probability of at
 most 1 - level, if launches are independent and symmetric about their centre.
 
-Equivalence is shown by two one-sided tests (Schuirmann 1987), D < μ and D > -μ, each family-wise at 1 - level, and both
-must reject. A false "equivalent" is thus held to 1 - level among the cells that are too slow, and among those that are
-too fast. What is neither different nor equivalent is inconclusive.
+Equivalence is shown by two one-sided tests (Schuirmann 1987), D < μ and D > -μ, each family-wise at half the error, and
+both must reject. For one cell the whole error would do on each side; in a family some cells may be too slow and others
+too fast, and any false "equivalent" among all of them is to have a probability of at most 1 - level. What is neither
+different nor equivalent is inconclusive.
 """
 
 from __future__ import annotations
@@ -129,7 +130,7 @@ def judge(effects: ArrayLike, margin: float = MARGIN, level: float = 0.95, seed:
     bound = math.log1p(margin)
     p_slower = np.minimum(1.0, 2.0 * sign_flip_p(x - bound, seed))
     p_faster = np.minimum(1.0, 2.0 * sign_flip_p(-x - bound, seed))
-    p_equivalent = np.maximum(sign_flip_p(bound - x, seed), sign_flip_p(bound + x, seed))
+    p_equivalent = np.minimum(1.0, 2.0 * np.maximum(sign_flip_p(bound - x, seed), sign_flip_p(bound + x, seed)))
     judged = []
     for cell in range(x.shape[1]):
         values = x[~np.isnan(x[:, cell]), cell]

@@ -1,7 +1,7 @@
 """The median over launches with an exact, distribution-free interval.
 
 For: saying how sure a cell's time is, from one number a launch.
-Not for: comparing arms (ratio.py), iterations inside one launch (samples.py).
+Not for: comparing arms (rounds.py, family.py), iterations inside one launch (samples.py).
 
 The interval runs between two order statistics. P(median in [x_(k), x_(n+1-k)]) = 1 - 2·P(Binomial(n, 1/2) < k) for any
 continuous distribution (Hoefler & Belli, SC'15, rule 5; David & Nagaraja, Order Statistics, 7.1). With five launches

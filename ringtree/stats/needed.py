@@ -61,7 +61,7 @@ def _power(n: int, effect: float, deviation: float, margin: float, level: float,
     if abs(effect) > bound:
         error = _resolved(n, (1.0 - level) / 2.0, num_cells) / num_cells
         return _one_sided(n, abs(effect) - bound, deviation, error)
-    error = _resolved(n, 1.0 - level, num_cells) / math.sqrt(num_cells)
+    error = _resolved(n, (1.0 - level) / 2.0, num_cells) / math.sqrt(num_cells)
     above, below = (_one_sided(n, bound + sign * effect, deviation, error) for sign in (1.0, -1.0))
     return max(0.0, above + below - 1.0)
 

@@ -3,7 +3,7 @@
 For: the two reductions that come before any statistics: a sample is the slowest rank's time of an iteration, and a
 launch gives one median a cell, because iterations inside a launch are correlated and must not be counted as
 independent.
-Not for: anything over several launches (intervals.py, ratio.py).
+Not for: anything over several launches (intervals.py, typical.py).
 """
 
 from __future__ import annotations

@@ -118,7 +118,10 @@ V1 = "12:memory:/x\n3:cpu,cpuacct:/docker/1f\n2:cpuset:/y\n0::/\n"
             },
             None,
         ),
-        ({"proc/self/cgroup": "0::/../b\n", "sys/fs/b/cpu.max": "100000 100000\n"}, None),  # no control group at all
+        (  # what lies beside the mounted groups is none
+            {"proc/self/cgroup": "0::/../b\n", "sys/fs/b/cpu.max": "100000 100000\n", "sys/fs/cgroup/cgroup.procs": ""},
+            None,
+        ),
         ({"proc/self/cgroup": V2, "sys/fs/cgroup/a/b/cpu.max": "0 0\n"}, None),
         ({"proc/self/cgroup": V2, "sys/fs/cgroup/a/b/cpu.max": "garbage"}, None),
         ({"proc/self/cgroup": "nonsense\n:::\n\n"}, None),

@@ -177,12 +177,38 @@ def test_like_is_compared_with_like_if_a_placement_is_too_rare() -> None:
     assert {cell.placement for cell in found.cells} == {MIXED}
 
 
+def test_placements_that_the_other_run_lacks_are_compared_like_with_like() -> None:
+    # Now mostly near, then mostly far: neither may be held against the other.
+    plan = make_plan(num_launches=8, sizes=(KB,))
+
+    def placed(common: float, rare: float) -> StoredRun:
+        return placed_run(
+            plan,
+            lambda launch, size, arm, round_: noise(launch, arm, round_),
+            lambda launch, arm, round_: (rare, rare) if round_ == 2 and launch < 3 else (common, common),
+        )
+
+    found = compare_with_baseline(placed(NEAR, FAR), renamed(placed(FAR, NEAR), "then"))
+    assert {cell.placement for cell in found.cells} == {MIXED}
+
+
 def test_a_disqualified_cell_is_not_compared() -> None:
     now = run(lambda *_: 1.0)
     cells = [cell.model_copy(update={"verified": False}) if cell.arm == "a" else cell for cell in now.launches[0].cells]
     broken = [now.launches[0].model_copy(update={"cells": cells}), *now.launches[1:]]
     found = compare_with_baseline(StoredRun(now.path, now.run, broken, []), run(lambda *_: 1.0, run_id="then"))
     assert {cell.arm for cell in found.cells} == {"b"}
+
+
+def test_a_disqualified_reference_is_not_compared_either() -> None:
+    now = run(lambda *_: 1.0)
+    wrong = [
+        cell.model_copy(update={"verified": False}) if (cell.arm, cell.size_bytes) == ("b", KB) else cell
+        for cell in now.launches[0].cells
+    ]
+    broken = [now.launches[0].model_copy(update={"cells": wrong}), *now.launches[1:]]
+    found = compare_with_baseline(StoredRun(now.path, now.run, broken, []), run(lambda *_: 1.0, run_id="then"))
+    assert [(cell.size_bytes, cell.arm) for cell in found.cells] == [(4 * KB, "a"), (4 * KB, "b")]
 
 
 def test_a_record_does_not_contradict_itself() -> None:

@@ -175,6 +175,32 @@ def test_mixed_rows_never_pair_near_with_far() -> None:
     assert (versus.low, versus.high) == (pytest.approx(2.0), pytest.approx(2.0))
 
 
+def test_mixed_rows_leave_out_visits_in_which_the_cores_moved() -> None:
+    def handoff(launch: int, arm: str, round_: int) -> tuple[float, float]:
+        if round_ == 2:
+            return (NEAR, FAR)
+        return (NEAR, NEAR) if launch < 3 else (FAR, FAR)
+
+    comparison = summarise(
+        placed_run(make_plan(sizes=(1024,)), lambda launch, size, arm, r: 99.0 if r == 2 else 1.0, handoff)
+    )
+    cell = comparison.cell(1024, "a", MIXED)
+    assert cell.time is not None
+    assert (cell.time.high, cell.num_iterations) == (1.0, 12)
+
+
+@pytest.mark.parametrize("num_near", [2, 3])
+def test_placements_stay_apart_if_even_together_they_are_too_few(num_near: int) -> None:
+    comparison = summarise(
+        placed_run(
+            make_plan(sizes=(1024,), num_launches=5),
+            lambda *_: 1.0,
+            lambda launch, arm, round_: (NEAR, NEAR) if launch < num_near else (FAR, FAR),
+        )
+    )
+    assert [row.placement for row in comparison.rows] == ["near", "far"]
+
+
 def test_too_few_launches_stay_apart_and_unjudged() -> None:
     comparison = summarise(placed_run(make_plan(sizes=(1024,), num_launches=5), lambda *_: 1.0, near_then_far))
     assert [(row.placement, row.judged, row.shown) for row in comparison.rows] == [
@@ -362,6 +388,19 @@ def test_a_slow_rank_is_found() -> None:
     assert not summarise(make_stored(plan, lambda *_: 1.0)).stragglers
 
 
+def test_sizes_count_alike_in_what_is_said_of_a_rank() -> None:
+    # Slow by a half at 1 KB, by a tenth at 4 KB, three iterations each: the median of these six ratios is 1.3.
+    plan = make_plan(arms=("a",), sizes=(1024, 4096), num_launches=8, num_ranks=3)
+    factors = {1024: 1.5, 4096: 1.1}
+    cells = [
+        make_cell("a", size, 1.0, 3, times=[[size * 1e-6] * 3, [size * 1e-6 * factor] * 3, [size * 1e-6] * 3])
+        for size, factor in factors.items()
+    ]
+    (found,) = summarise(stored_run(plan, [make_launch(launch, cells) for launch in range(8)])).stragglers
+    assert found.rank == 1
+    assert found.excess == pytest.approx(0.3)
+
+
 def test_an_outlier_is_flagged_and_kept() -> None:
     def seconds(launch: int, size: int, arm: str) -> float:
         return 5.0 if (launch, arm) == (4, "a") else 1.0 + 0.01 * launch
@@ -385,14 +424,29 @@ def test_drift_is_found_per_arm() -> None:
     assert found.change == pytest.approx(1.05**7 - 1)
 
 
+def test_sizes_that_some_launches_lack_make_no_drift() -> None:
+    # The larger a size the fewer launches it has: means of plain times would fall from launch to launch.
+    launches_of = {1024: 8, 4096: 6, 16384: 4, 65536: 2}
+    launches = [
+        make_launch(
+            launch,
+            [make_cell(arm, size, size * 1.0) for size, num in launches_of.items() if launch < num for arm in "ab"],
+        )
+        for launch in range(8)
+    ]
+    comparison = summarise(stored_run(make_plan(sizes=tuple(launches_of), num_launches=8), launches))
+    assert comparison.drifts == []
+    assert [row.judged for row in comparison.rows] == [True, True, False, False]
+
+
 def test_launches_that_decide_each_size() -> None:
-    # At 1 KB the arm is twice as slow in every launch; at 4 KB it may be either, and only more launches could tell.
+    # At 1 KB a takes twice as long in every launch; at 4 KB only more launches could tell. c is decided everywhere.
     def seconds(launch: int, size: int, arm: str) -> float:
-        if arm == "b":
-            return 1.0
+        if arm != "a":
+            return {"b": 1.0, "c": 4.0}[arm]
         return 2.0 if size == 1024 else math.exp(0.05 + 0.05 * (-1) ** launch)
 
-    comparison = summarise(make_stored(make_plan(num_launches=8), seconds))
+    comparison = summarise(make_stored(make_plan(arms=("a", "c", "b"), num_launches=8), seconds))
     needs = launches_that_decide(comparison)
     open_ = comparison.cell(4096, "a").versus_reference
     assert open_ is not None

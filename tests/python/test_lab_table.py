@@ -8,6 +8,7 @@ from __future__ import annotations
 import csv
 import importlib.util
 import io
+import re
 from pathlib import Path
 from types import ModuleType
 
@@ -75,6 +76,21 @@ def test_a_whole_wide_table() -> None:
         "                     0.35 GB/s                1.05 GB/s",
         "                  ▼ 3.0× (3.0)",
     ]
+
+
+@pytest.mark.parametrize("factor", [0.5, 2.0])
+def test_a_wide_cell_has_the_interval_of_its_factor(factor: float) -> None:
+    stored = make_stored(
+        make_plan(sizes=(KB,), num_launches=8),
+        lambda launch, size, arm: 1.0 if arm == "b" else factor * (1 + 0.05 * (-1) ** launch),
+    )
+    (line,) = (line for line in body(printed(summarise(stored), 120)) if "(" in line)
+    match = re.search(r"[▲▼] ([0-9.]+)× \(([0-9.]+)–([0-9.]+)\)", line)
+    assert match is not None, line
+    ratio, low, high = map(float, match.groups())
+    assert low < ratio < high
+    assert low > 1.8
+    assert ratio == 2.0
 
 
 def test_what_qualifies_the_figures_stands_beside_the_verdict() -> None:

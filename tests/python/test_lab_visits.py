@@ -19,16 +19,17 @@ def test_quick_cells_are_visited_in_every_round_and_slow_ones_in_few() -> None:
     size = size_plan(1 << 10, 8)
     assert num_rounds(size, [1e-4, 1e-4], 0.3) == size.max_rounds
     assert num_rounds(size, [1.0, 1.0], 0.3) == MIN_ROUNDS
-    # Two arms have 0.64 s together; a round of both takes 2 × (0.01 + 0.05) s.
-    assert num_rounds(size, [0.01, 0.05], 0.32) == 5
+    # Two arms have 0.64 s together; a round takes 2 × 0.004 + 0.092 s, as only the quick one is warmed again.
+    assert num_rounds(size, [0.004, 0.092], 0.32) == 6
     assert num_rounds(size, [], 0.3) == MIN_ROUNDS
 
 
 def test_iterations_fill_the_budget_and_leave_room_for_warming() -> None:
     small, large = size_plan(1 << 10, 8), size_plan(64 << 20, 8)
-    assert (num_rewarming(small), num_rewarming(large)) == (1, 0)
-    assert num_iterations(small, 0.01, 0.41, 8) == 5 - 1
-    assert num_iterations(large, 0.01, 0.41, 8) == 5
+    assert (num_rewarming(small, 0.001), num_rewarming(large, 0.001), num_rewarming(small, 0.01)) == (1, 0, 0)
+    assert num_iterations(small, 0.001, 0.041, 8) == 5 - 1
+    assert num_iterations(large, 0.001, 0.041, 8) == 5
+    assert num_iterations(small, 0.01, 0.41, 8) == 5
     assert num_iterations(small, 1.0, 0.4, 3) == 1
     assert num_iterations(small, 1e-9, 0.4, 8) == small.max_iterations
 

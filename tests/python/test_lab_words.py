@@ -59,6 +59,15 @@ def test_what_is_not_decided_says_how_many_launches_would_do() -> None:
     assert any(note.startswith("more launches mean a new run") for note in comparison.notes)
 
 
+def test_the_launches_named_would_do_for_every_size() -> None:
+    comparison = compared({KB: 1.05, 4 * KB: 1.06}, spread=0.06)
+    needed = [cell.versus_reference.launches_needed for cell in comparison.cells if cell.versus_reference is not None]
+    assert needed[0] is not None
+    assert needed[1] is not None
+    assert needed[0] > needed[1]
+    assert f"at 1 KB and 4 KB with 8 launches: about {needed[0]} would do" in verdict_lines(comparison)[0]
+
+
 def test_a_hopeless_comparison_is_called_so() -> None:
     assert verdict_lines(compared({KB: 1.0}, spread=2.0)) == [
         "nothing can be said about a against b at 1 KB with 8 launches: not even 1,000 launches would do"

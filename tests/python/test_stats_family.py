@@ -43,7 +43,7 @@ def test_single_cell_p_values_by_hand() -> None:
     (slower,) = judge([[0.1]] * 8)
     assert (slower.p_slower, slower.p_faster, slower.p_equivalent) == (2 / 256, 1.0, 1.0)
     (same,) = judge([[0.0]] * 8)
-    assert (same.p_slower, same.p_faster, same.p_equivalent) == (1.0, 1.0, 1 / 256)
+    assert (same.p_slower, same.p_faster, same.p_equivalent) == (1.0, 1.0, 2 / 256)
     assert same.verdict == "equivalent"
 
 
