@@ -13,9 +13,9 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/base/helper_thread.h"
 #include "core/bootstrap/connect_mesh.h"
 #include "core/bootstrap/exchange.h"
-#include "core/bootstrap/helper_thread.h"
 #include "core/bootstrap/unix_socket.h"
 
 namespace ringtree {

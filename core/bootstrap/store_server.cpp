@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "core/base/clock.h"
-#include "core/bootstrap/helper_thread.h"
+#include "core/base/helper_thread.h"
 #include "core/bootstrap/unix_socket.h"
 
 namespace ringtree {

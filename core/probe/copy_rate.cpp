@@ -16,6 +16,7 @@
 
 #include "core/base/clock.h"
 #include "core/base/error.h"
+#include "core/base/helper_thread.h"
 #include "core/probe/pinned_thread.h"
 
 #if defined(__x86_64__)
@@ -167,7 +168,7 @@ std::optional<double> copy_rate(size_t num_bytes, const std::vector<int>& cores,
   };
   try {
     for (Worker& worker : workers)
-      threads.push_back(start_probe_thread("rt-copy", [&] { worker.run(start, num_bytes, ways, length_ns); }));
+      threads.push_back(start_helper_thread("rt-copy", [&] { worker.run(start, num_bytes, ways, length_ns); }));
   } catch (...) {
     start.failed.store(true, std::memory_order_relaxed);  // those that wait for the missing ones give up
     join_all();

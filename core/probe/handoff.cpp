@@ -9,6 +9,7 @@
 
 #include "core/base/clock.h"
 #include "core/base/error.h"
+#include "core/base/helper_thread.h"
 #include "core/probe/pinned_thread.h"
 
 namespace ringtree {
@@ -46,8 +47,8 @@ HandoffProbe::HandoffProbe(int core_a, int core_b, double patience_s)
     : cores_{core_a, core_b}, patience_ns_(checked_ns(patience_s, "patience")), line_(std::make_unique<Line>()) {
   if (core_a == core_b) return;
   try {
-    threads_[0] = start_probe_thread("rt-handoff-0", [this] { serve(0); });
-    threads_[1] = start_probe_thread("rt-handoff-1", [this] { serve(1); });
+    threads_[0] = start_helper_thread("rt-handoff-0", [this] { serve(0); });
+    threads_[1] = start_helper_thread("rt-handoff-1", [this] { serve(1); });
   } catch (...) {
     stop_threads();
     throw;

@@ -4,6 +4,7 @@
 
 #include <climits>
 
+#include "core/base/helper_thread.h"
 #include "core/probe/pinned_thread.h"
 #include "tests/core/probe/usable_cores.h"
 
@@ -15,7 +16,7 @@ TEST(PinnedThread, runs_on_its_core_and_leaves_the_callers_affinity_alone) {
   for (int core : before) {
     std::vector<int> seen;
     bool pinned = false, on_core = false;
-    start_probe_thread("rt-test", [&] {
+    start_helper_thread("rt-test", [&] {
       pinned = pin_to_core(core);
       on_core = is_on_core(core);
       seen = usable_cores();
@@ -32,7 +33,7 @@ TEST(PinnedThread, refuses_cores_that_do_not_exist) {
   for (int core : {-1, kImpossibleCore, 1 << 16, INT_MAX}) {
     bool pinned = true;
     std::vector<int> after;
-    start_probe_thread("rt-test", [&] {
+    start_helper_thread("rt-test", [&] {
       pinned = pin_to_core(core);
       after = usable_cores();
     }).join();
@@ -47,7 +48,7 @@ TEST(PinnedThread, blocks_every_signal_and_leaves_the_callers_mask_alone) {
   sigemptyset(&before);
   sigaddset(&before, SIGUSR2);
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  start_probe_thread("rt-test", [&] { pthread_sigmask(SIG_SETMASK, nullptr, &inside); }).join();
+  start_helper_thread("rt-test", [&] { pthread_sigmask(SIG_SETMASK, nullptr, &inside); }).join();
   pthread_sigmask(SIG_SETMASK, nullptr, &after);
   for (int signal : {SIGINT, SIGTERM, SIGUSR1, SIGUSR2, SIGCHLD}) {
     EXPECT_EQ(sigismember(&inside, signal), 1) << signal;
