@@ -10,8 +10,18 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from ringtree.lab.summary import CellSummary, Comparison, summarise
-from ringtree.lab.units import format_rate, format_size, format_time, format_time_range
+from ringtree.lab.comparison import CellSummary, Comparison, Row
+from ringtree.lab.summary import summarise
+from ringtree.lab.table import MARKS
+from ringtree.lab.units import (
+    format_change,
+    format_factor,
+    format_rate,
+    format_share,
+    format_size,
+    format_time,
+    format_time_range,
+)
 from ringtree.results import Run, read_run
 
 
@@ -19,7 +29,9 @@ def page(title: str, run_path: Path) -> str:
     """The page of one run. Raises UsageError if it is not a stored run."""
     stored = read_run(run_path)
     comparison = summarise(stored)
-    lines = [f"# {title}", "", *provenance(stored.run, comparison), "", *table(comparison), "", legend(comparison), ""]
+    lines = [f"# {title}", "", *provenance(stored.run, comparison), ""]
+    lines += [f"- **{verdict}**" for verdict in comparison.verdicts]
+    lines += ["", *table(comparison), "", legend(comparison), ""]
     lines += [f"- {note}" for note in [*comparison.caveats, *comparison.notes]]
     return "\n".join(lines).rstrip() + "\n"
 
@@ -42,32 +54,49 @@ def provenance(run: Run, comparison: Comparison) -> list[str]:
 
 
 def table(comparison: Comparison) -> list[str]:
-    """A row a size, a column an arm."""
+    """A row a size (and placement), a column an arm."""
     labels = [arm.label for arm in comparison.arms]
     rows = ["| size | " + " | ".join(labels) + " |", "|---:|" + "---:|" * len(labels)]
-    for size in comparison.sizes:
-        cells = [cell_text(comparison.cell(size, label)) for label in labels]
-        rows.append(f"| {format_size(size)} | " + " | ".join(cells) + " |")
+    for row in comparison.shown_rows():
+        cells = [cell_text(comparison.find(row.size_bytes, label, row.placement)) for label in labels]
+        rows.append(f"| {row_name(comparison, row)} | " + " | ".join(cells) + " |")
     return rows
 
 
-def cell_text(cell: CellSummary) -> str:
-    """Median, interval, busbw and, emulated, the model's time; the reason if the arm was disqualified."""
-    if cell.time is None or cell.busbw is None:
+def row_name(comparison: Comparison, row: Row) -> str:
+    """The size, with the placement where there are several."""
+    return f"{format_size(row.size_bytes)} {row.placement if len(comparison.placements) > 1 else ''}".rstrip()
+
+
+def cell_text(cell: CellSummary | None) -> str:
+    """Median, interval, busbw, share of the limit and the verdict; emulated, the model's time instead of rates."""
+    if cell is not None and cell.disqualified is not None:
         return f"disqualified: {cell.disqualified}"
+    if cell is None or cell.time is None or cell.busbw is None:
+        return "–"
     parts = [format_time(cell.time.median), f"({format_time_range(cell.time.low, cell.time.high)})"]
-    if cell.predicted is None:
-        return " ".join([*parts, format_rate(cell.busbw)])
-    return " ".join(
-        [*parts, f"model {format_time(cell.predicted)}", f"**{cell.time.median / cell.predicted - 1:+.1%}**"]
-    )
+    if cell.predicted is not None:
+        parts += [f"model {format_time(cell.predicted)}", f"**{cell.time.median / cell.predicted - 1:+.1%}**"]
+    else:
+        parts.append(format_rate(cell.busbw))
+    if cell.share_of_limit is not None:
+        parts.append(f"{format_share(cell.share_of_limit)} of limit")
+    versus = cell.versus_reference
+    if versus is not None:
+        factor = 1 / versus.ratio if versus.verdict == "faster" else versus.ratio
+        claimed = versus.verdict in ("faster", "slower")
+        parts.append(f"{MARKS[versus.verdict]} {format_factor(factor) + '×' if claimed else format_change(factor)}")
+    return " ".join(parts)
 
 
 def legend(comparison: Comparison) -> str:
     """What stands in a cell."""
     labels = sorted({cell.time.label for cell in comparison.cells if cell.time is not None})
     last = "the sliced recurrence and how far the median is from it" if comparison.emulated else "busbw"
-    return f"A cell: median over launches ({' / '.join(labels)}), {last}."
+    return (
+        f"A cell: median over launches ({' / '.join(labels)}), {last}, and against {comparison.reference}: ▲ faster, ▼ "
+        f"slower by this factor, = equivalent within ±{100 * comparison.margin:g} %, ? inconclusive."
+    )
 
 
 if __name__ == "__main__":

@@ -12,8 +12,8 @@ from pathlib import Path
 import typer
 from rich.console import Console
 
-from ringtree.cli.outcome import FAILED
-from ringtree.errors import UsageError
+from ringtree.cli.outcome import FAILED, SLOWER
+from ringtree.errors import RingtreeError, UsageError
 from ringtree.lab.comparison import Comparison
 from ringtree.lab.csv_table import csv_text
 from ringtree.lab.printable import printable
@@ -21,8 +21,6 @@ from ringtree.lab.regression import compare_with_baseline, regression_lines
 from ringtree.lab.summary import summarise
 from ringtree.lab.table import print_comparison
 from ringtree.results import StoredRun, find_run, read_run
-
-REGRESSED = 3
 
 
 def check_format(as_json: bool, as_csv: bool) -> None:
@@ -38,7 +36,7 @@ def finish(
 
     `baseline`: the run (in `runs`, or a path) that it must not be slower than: exit code 3 if it is. With
     `fail_on_wrong`, a disqualified arm is exit code 1, which goes before. Raises UsageError for a baseline that can't
-    be compared with, after the result was printed.
+    be compared with, after the result was printed; RingtreeError if an arm is disqualified too.
     """
     check_format(as_json, as_csv)
     comparison = summarise(stored)
@@ -51,12 +49,14 @@ def finish(
         except UsageError as error:
             problem = error
     print_result(comparison, as_json, as_csv)
+    wrong = fail_on_wrong and any(cell.disqualified for cell in comparison.cells)
     if problem is not None:
-        raise problem
-    if fail_on_wrong and any(cell.disqualified for cell in comparison.cells):
+        # A wrong result may be why nothing could be compared: it must not leave as a mistake of the user's.
+        raise RingtreeError(str(problem)) if wrong else problem
+    if wrong:
         raise typer.Exit(FAILED)
     if comparison.regression is not None and comparison.regression.regressed:
-        raise typer.Exit(REGRESSED)
+        raise typer.Exit(SLOWER)
 
 
 def print_result(comparison: Comparison, as_json: bool, as_csv: bool) -> None:

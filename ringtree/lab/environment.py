@@ -19,7 +19,15 @@ from ringtree.lab import host_files
 from ringtree.lab.host_files import CpuTimes
 from ringtree.results import Provenance
 
-__all__ = ["CpuTimes", "allowed", "available_memory", "capture", "difference", "usable_cores"]
+__all__ = [
+    "CpuTimes",
+    "allowed",
+    "available_memory",
+    "capture",
+    "difference",
+    "usable_cores",
+    "without_secrets",
+]
 
 # Settings that change what is measured. Values of other variables (tokens, addresses, user names) are never stored.
 ALLOWED_PREFIXES = (
@@ -60,6 +68,7 @@ ALLOWED_NAMES = (
 _NO_SETTINGS = ("OMPI_MCA_ess_", "OMPI_MCA_initial_", "OMPI_MCA_orte_", "OMPI_MCA_pmix_", "OMPI_MCA_prte_")
 _SECRET_WORDS = ("AUTH", "CRED", "KEY", "PASS", "PWD", "SECRET", "TOKEN")
 _URL_WITH_CREDENTIALS = re.compile(r"://[^/\s]*@")
+_SECRET_SETTING = re.compile(rf"([A-Za-z0-9_-]*(?:{'|'.join(_SECRET_WORDS)})[A-Za-z0-9_-]*=)[^\s,]+", re.IGNORECASE)
 
 # Versions that change what is measured; those of the packages that only look at it afterwards do not.
 _MEASURING = ("ringtree", "numpy", "torch")
@@ -88,7 +97,7 @@ def capture(emulated: bool, rank_defaults: dict[str, str], root: Path = host_fil
         virtual=host_files.virtual(root),
         versions={"python": platform.python_version(), **versions},
         git_commit=_git_commit(),
-        command=[_printable(word) for word in sys.argv],
+        command=[_printable(without_secrets(word)) for word in sys.argv],
         environment=allowed({**rank_defaults, **os.environ}),
         emulated=emulated,
     )
@@ -131,6 +140,11 @@ def allowed(environment: dict[str, str]) -> dict[str, str]:
         and not any(word in name.upper() for word in _SECRET_WORDS)
         and not _URL_WITH_CREDENTIALS.search(value)
     }
+
+
+def without_secrets(text: str) -> str:
+    """Returns `text` with what looks like a secret (TOKEN=…, credentials in a URL) replaced by ***."""
+    return _URL_WITH_CREDENTIALS.sub("://***@", _SECRET_SETTING.sub(r"\1***", text))
 
 
 def available_memory(root: Path = host_files.ROOT) -> int:

@@ -12,6 +12,7 @@ import re
 import shlex
 
 from ringtree.errors import UsageError
+from ringtree.lab.environment import without_secrets
 
 COMMAND = ("python", "-m", "ringtree.lab.rank_process")
 _KNOWN = ("ranks", "command")
@@ -22,6 +23,8 @@ def check_launcher(template: str) -> str:
     unknown = [name for name in re.findall(r"\{([^{}]*)\}", template) if name not in _KNOWN]
     if unknown:
         raise UsageError(f"--launcher has an unknown placeholder {{{unknown[0]}}}; there are {{ranks}} and {{command}}")
+    if without_secrets(template) != template:
+        raise UsageError("--launcher seems to hold a secret, and it is stored with the run: pass it by the environment")
     try:
         words = shlex.split(template)
     except ValueError as error:

@@ -19,6 +19,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ringtree.errors import UsageError
+from ringtree.lab.environment import without_secrets
 from ringtree.results import ArmPlan, Plan, SizePlan
 
 # Up to this size a barrier's skew is larger than a call, so several calls are timed together.
@@ -58,6 +59,8 @@ def _setting(text: str, arm: str) -> tuple[str, str]:
         raise UsageError(
             f"{arm!r} is no arm: write its variables as arm@NAME=value, for example gloo@OMP_NUM_THREADS=2"
         )
+    if without_secrets(text) != text:
+        raise UsageError(f"the variable {name} of an arm would be stored with the run: pass secrets by the environment")
     return name, value
 
 

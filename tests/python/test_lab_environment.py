@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from ringtree.lab.environment import allowed, available_memory, capture, difference, usable_cores
+from ringtree.lab.environment import allowed, available_memory, capture, difference, usable_cores, without_secrets
 from ringtree.results import Provenance
 
 
@@ -164,3 +164,14 @@ def test_what_does_not_change_the_measurement_is_no_difference(changes: dict[str
 
 def test_every_difference_is_named() -> None:
     assert len(difference(BEFORE, BEFORE.model_copy(update={"kernel": "6.8", "num_cpus": 8}))) == 2
+
+
+def test_secrets_in_a_command_are_masked_and_nothing_else_is() -> None:
+    masked = {
+        "--export=ALL,HF_TOKEN=hf_abc,X=1": "--export=ALL,HF_TOKEN=***,X=1",
+        "api-key=abc": "api-key=***",
+        "https://me:secret@host/x": "https://***@host/x",
+    }
+    assert {text: without_secrets(text) for text in masked} == masked
+    for text in ("--arms", "gloo@OMP_NUM_THREADS=2", "1K:64M", "a=b", "https://host/@x"):
+        assert without_secrets(text) == text

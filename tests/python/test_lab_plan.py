@@ -154,6 +154,8 @@ def test_the_limits_of_emulated_clusters_are_the_engines() -> None:
         (Request(launcher="srun {nodes}"), "unknown placeholder {nodes}"),
         (Request(launcher="srun 'x"), "can't be split"),
         (Request(launcher=""), "is empty"),
+        (Request(launcher="srun --export=HF_TOKEN=abc"), "seems to hold a secret"),
+        (Request(arms="ring@API_KEY=abc"), "API_KEY of an arm would be stored"),
         (Request(arms="gloo+x%"), "unknown arm"),
         (Request(sizes="6"), "multiple of 4"),
         (Request(sizes="0"), "above 0"),
