@@ -22,6 +22,9 @@ from ringtree.results import Cell, Launch, StoredRun, Visit
 from ringtree.stats import least_launches, round_effect, samples, split_placements
 
 ONE_CLASS = ""
+# A launch counts under one of several placements with at least so many rounds under it: the median of fewer does not
+# bear a round that was disturbed. Moments of a rare placement would else be judged by their accidents.
+LEAST_ROUNDS = 3
 
 
 @dataclass(frozen=True)
@@ -43,7 +46,12 @@ class SeenCell:
 
 
 class RunCells:
-    """All cells of a run, by size, arm and block."""
+    """All cells of a run, by size, arm and block.
+
+    Where a run has several placements, a launch counts under one of them if it has at least LEAST_ROUNDS rounds there:
+    visits for a time, rounds that pair both arms for an effect, visits of each arm if they had launches of their own.
+    With one placement only, or like with like over all of them (MIXED), one round suffices.
+    """
 
     def __init__(self, stored: StoredRun) -> None:
         self.plan = stored.run.plan
@@ -90,11 +98,11 @@ class RunCells:
         return None
 
     def pooled(self, size_bytes: int, arm: str, placement: str) -> dict[int, NDArray[np.float64]]:
-        """Returns block -> all samples under `placement`, seconds a call; blocks without any are left out."""
+        """Returns block -> all samples under `placement`, seconds a call; blocks with too few rounds are left out."""
         found = {}
         for block, seen in self.seen(size_bytes, arm).items():
             chosen = [visit.samples for visit in seen.visits if self._belongs(visit.placement, placement)]
-            if chosen:
+            if len(chosen) >= least_rounds(placement):
                 found[block] = np.concatenate(chosen)
         return found
 
@@ -110,7 +118,7 @@ class RunCells:
         """Returns block -> log(time of arm / time of other) under `placement`; nothing if one is disqualified.
 
         Arms of one launch are paired round by round. Arms that had launches of their own share no rounds: all that a
-        block has of them under a placement is paired.
+        block has of them under a placement is paired. Blocks with too few rounds are left out.
         """
         key = (size_bytes, arm, other, placement)
         if key not in self._effects:
@@ -128,7 +136,7 @@ class RunCells:
         found = {}
         for block in sorted(own.keys() & others.keys()):
             pairs = self._pairs(own[block], others[block], placement)
-            if pairs:
+            if pairs is not None:
                 found[block] = round_effect(*([pair[i].tolist() for pair in pairs] for i in (0, 1)))
         return found
 
@@ -143,22 +151,25 @@ class RunCells:
 
     def _pairs(
         self, own: SeenCell, other: SeenCell, placement: str
-    ) -> list[tuple[NDArray[np.float64], NDArray[np.float64]]]:
+    ) -> list[tuple[NDArray[np.float64], NDArray[np.float64]]] | None:
+        """What of two cells is held against each other; None: too little to count."""
+        least = least_rounds(placement)
         if own.launch == other.launch:
             of_rounds = {visit.round: visit for visit in other.visits}
-            return [
+            rounds = [
                 (visit.samples, of_rounds[visit.round].samples)
                 for visit in own.visits
                 if visit.round in of_rounds
                 and visit.placement == of_rounds[visit.round].placement
                 and self._belongs(visit.placement, placement)
             ]
+            return rounds if len(rounds) >= least else None
         pairs = []
         for name in self.placements if placement == MIXED else (placement,):
             both = [[visit.samples for visit in seen.visits if visit.placement == name] for seen in (own, other)]
-            if all(both):
+            if min(map(len, both)) >= least:
                 pairs.append((np.concatenate(both[0]), np.concatenate(both[1])))
-        return pairs
+        return pairs or None
 
     def _belongs(self, found: str | None, wanted: str) -> bool:
         return found is not None and wanted in (found, MIXED)
@@ -179,19 +190,26 @@ class RunCells:
         return None if visit.handoff is None else self._classes.of_visit(*visit.handoff)
 
 
+def least_rounds(placement: str) -> int:
+    """Returns the rounds that a launch must have under `placement` to count there."""
+    return 1 if placement in (ONE_CLASS, MIXED) else LEAST_ROUNDS
+
+
 def rows_of(cells: RunCells, size_bytes: int) -> list[Row]:
     """Returns the rows of one size: one for each placement, or a single mixed one.
 
-    A placement is judged if an arm is paired with the reference in at least `least_launches` launches under it. If
-    that holds for none of them, but for pairs of any placement, like with like, then these make the only row, `MIXED`.
-    If not even that holds, the placements stay apart and none is judged. Which case it is depends on where the cores
-    were, never on how fast an arm was, so it costs no error.
+    A placement is judged if an arm is paired with the reference in at least `least_launches` launches under it, each
+    with at least LEAST_ROUNDS rounds there. If that holds for none of them, and pairs of any placement, like with like,
+    come from more launches, then these make the only row, `MIXED`; there one round of a launch suffices. Which case it
+    is depends on where the cores were, never on how fast an arm was, so it costs no error.
     """
     least = least_launches(cells.level)
     counts = {placement: num_paired(cells, size_bytes, placement) for placement in cells.placements}
-    present = [placement for placement in cells.placements if counts[placement] > 0]
-    if len(cells.placements) > 1 and max(counts.values()) < least <= num_paired(cells, size_bytes, MIXED):
-        present, counts = [MIXED], {MIXED: least}
+    present = [place for place in cells.placements if counts[place] > 0 or cells.num_visits(size_bytes, place) > 0]
+    mixed = num_paired(cells, size_bytes, MIXED) if len(cells.placements) > 1 else 0
+    most = max(counts.values())
+    if most < least and mixed > most:
+        present, counts = [MIXED], {MIXED: mixed}
     if not present:
         # Nothing was timed: a row all the same, to say why.
         seen = any(cells.seen(size_bytes, arm.label) for arm in cells.plan.arms)

@@ -71,7 +71,9 @@ class Row(Record):
 
     size_bytes: int
     placement: str = Field(description='"near", "far", …; "mixed": like for like over placements; "": only one')
-    judged: bool = Field(description="false: too few launches for a verdict")
+    judged: bool = Field(
+        description="false: too few launches for a verdict (a launch counts with at least 3 rounds there)"
+    )
     shown: bool = Field(description="false: not in the table, as another placement of this size is judged")
     num_visits: int = Field(description="of all arms, under this placement")
     num_moved: int = Field(description="visits of this size that are in no row: the cores moved meanwhile")

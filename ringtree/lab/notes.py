@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from itertools import groupby
 
 from ringtree.backends import needs_torch
+from ringtree.lab.cells import LEAST_ROUNDS
 from ringtree.lab.comparison import MIXED, Comparison, Drift, Outlier, Straggler
 from ringtree.lab.plan import planned_launches
 from ringtree.lab.units import count, format_change, format_margin, format_share, format_size
@@ -102,7 +103,10 @@ def _placements(comparison: Comparison) -> list[str]:
         hidden = [row for row in comparison.rows if row.placement == placement and not row.shown]
         if hidden:
             sizes = ", ".join(format_size(row.size_bytes) for row in hidden)
-            caveats.append(f"{placement_phrase(placement)} at {sizes}: too few launches, not judged (figures: --json)")
+            caveats.append(
+                f"{placement_phrase(placement)} at {sizes}: too few launches with at least {LEAST_ROUNDS} rounds "
+                "there, not judged (figures: --json)"
+            )
     return caveats
 
 

@@ -3,9 +3,15 @@
 For: the gate `--fail-if-slower-than RUN`. Not for: comparing arms of one run (summary.py), which are paired and thus
 sharper.
 
-If both runs have the same reference arm, the other arms are held against it in each run and these ratios are compared:
-what the machine does to all arms then cancels. The reference itself, and arms of runs without a common one, are
-compared by their plain times, which a busier machine lengthens too.
+If both runs have the same reference arm and at least one further arm in common, the further arms are held against the
+reference in each run and these ratios are compared: what the machine does to all arms then cancels. The reference is
+the yardstick and is not judged, so a slower machine alone is no regression. Neither is code that became slower for all
+arms alike, and a reference that became faster makes the others look slower: it is best an arm that the tested change
+does not touch, a library. Where the runs have one arm in common, or different references, plain times are compared,
+which a busier machine lengthens too; a caveat says so.
+
+A disqualified cell is not compared, and a disqualified reference leaves nothing to compare at that size: plain times
+instead would bring back by a wrong result what the reference is there to keep out.
 """
 
 from __future__ import annotations
@@ -25,13 +31,28 @@ from ringtree.stats import slower_than_baseline
 
 
 @dataclass(frozen=True)
+class Common:
+    """What both runs have: labels of the arms that are judged, sizes, and the arm that those are held against.
+
+    `relative_to`: None for plain log times.
+    """
+
+    arms: tuple[str, ...]
+    sizes: tuple[int, ...]
+    relative_to: str | None
+
+    def __post_init__(self) -> None:
+        if self.relative_to in self.arms:
+            raise ValueError(f"{self.relative_to} is the yardstick and can't be judged by itself")
+
+
+@dataclass(frozen=True)
 class Pair:
-    """One cell that both runs have: block -> effect in each. `relative_to`: None for plain log times."""
+    """One cell that both runs have: block -> effect in each."""
 
     size_bytes: int
     placement: str
     arm: str
-    relative_to: str | None
     current: Mapping[int, float]
     baseline: Mapping[int, float]
 
@@ -40,12 +61,17 @@ def compare_with_baseline(current: StoredRun, baseline: StoredRun) -> Regression
     """Returns whether `current` is slower than `baseline` in any cell that both have.
 
     Margin, level and seed are those of the current run's plan. Raises UsageError for runs that measured different
-    things, or have no cell in common.
+    things, or have no cell in common that may be compared.
     """
     plan, other = current.run.plan, baseline.run.plan
     _check_same_question(plan, other, baseline.run.run_id)
-    pairs, caveats = _pairs(RunCells(current), RunCells(baseline))
+    common = _common(plan, other)
+    cells_here, cells_there = RunCells(current), RunCells(baseline)
+    pairs = _pairs(common, cells_here, cells_there)
+    wrong = [*_disqualified(common, cells_here, "here"), *_disqualified(common, cells_there, "in the baseline")]
     if not pairs:
+        if wrong:
+            raise UsageError(f"no cell can be compared with {baseline.run.run_id}: {'; '.join(wrong)}")
         raise UsageError(f"{baseline.run.run_id} measured nothing that was measured here too: choose another run")
     found = slower_than_baseline(
         effect_matrix([pair.current for pair in pairs]),
@@ -59,7 +85,7 @@ def compare_with_baseline(current: StoredRun, baseline: StoredRun) -> Regression
             size_bytes=pair.size_bytes,
             placement=pair.placement,
             arm=pair.arm,
-            relative_to=pair.relative_to,
+            relative_to=common.relative_to,
             ratio=one.ratio,
             low=one.low if one.coverage else None,
             high=one.high if one.coverage else None,
@@ -78,7 +104,12 @@ def compare_with_baseline(current: StoredRun, baseline: StoredRun) -> Regression
         margin=plan.margin,
         level=plan.level,
         cells=cells,
-        caveats=[*_machine(baseline.run.provenance, current.run.provenance), *caveats],
+        caveats=[
+            *_machine(baseline.run.provenance, current.run.provenance),
+            *_differing_plans(plan, other, common),
+            *wrong,
+            _measure(plan, other, common),
+        ],
         regressed=any(cell.verdict == "slower" for cell in cells),
     )
 
@@ -118,39 +149,70 @@ def _cluster(plan: Plan) -> str:
     return "none" if one is None else f"{one.hosts}x{one.ranks_per_host}, {one.alpha:g} s, {one.beta:g} bytes/s"
 
 
-def _pairs(current: RunCells, baseline: RunCells) -> tuple[list[Pair], list[str]]:
-    """The cells that both runs have, and what must be said about their choice."""
-    plan, other = current.plan, baseline.plan
-    caveats, pairs = [], []
-    common = plan.reference == other.reference
+def _common(plan: Plan, other: Plan) -> Common:
+    """An arm with other variables is another arm, whatever its label."""
     there = {(arm.label, tuple(sorted(arm.environment.items()))) for arm in other.arms}
     arms = [arm.label for arm in plan.arms if (arm.label, tuple(sorted(arm.environment.items()))) in there]
-    sizes = [size.size_bytes for size in plan.sizes if size.size_bytes in {size.size_bytes for size in other.sizes}]
+    sizes_there = {size.size_bytes for size in other.sizes}
+    sizes = tuple(size.size_bytes for size in plan.sizes if size.size_bytes in sizes_there)
+    if plan.reference == other.reference and plan.reference in arms and len(arms) > 1:
+        # A slower machine slows the reference too: it is the yardstick and not judged.
+        return Common(tuple(arm for arm in arms if arm != plan.reference), sizes, plan.reference)
+    return Common(tuple(arms), sizes, None)
+
+
+def _differing_plans(plan: Plan, other: Plan, common: Common) -> list[str]:
+    """What of the plan can't be compared, or only with care."""
+    caveats = []
     batches = {size.size_bytes: size.batch for size in other.sizes}
     changed = [size.size_bytes for size in plan.sizes if batches.get(size.size_bytes, size.batch) != size.batch]
     if changed:
         caveats.append(f"calls are batched differently at {', '.join(map(format_size, changed))}")
-    missing = [arm.label for arm in plan.arms if arm.label not in arms]
-    missing += [format_size(size.size_bytes) for size in plan.sizes if size.size_bytes not in sizes]
+    missing = [arm.label for arm in plan.arms if arm.label not in (*common.arms, common.relative_to)]
+    missing += [format_size(size.size_bytes) for size in plan.sizes if size.size_bytes not in common.sizes]
     if missing:
         caveats.append(f"not in the baseline, so not compared: {', '.join(missing)}")
-    for size_bytes in sizes:
-        for here, placement_there in _placements(current, baseline, size_bytes):
-            for arm in arms:
-                relative_to = plan.reference if common and arm != plan.reference else None
+    return caveats
+
+
+def _measure(plan: Plan, other: Plan, common: Common) -> str:
+    """What is compared, and what therefore shows and does not."""
+    if common.relative_to is not None:
+        return (
+            f"times relative to {common.relative_to} are compared and {common.relative_to} itself is not: "
+            "what slows all arms alike does not show"
+        )
+    alone = plan.reference == other.reference and plan.reference in common.arms
+    why = "no other arm is in both runs" if alone else "the runs have different references"
+    return f"{', '.join(common.arms)}: plain times are compared, as {why}: a busier or slower machine shows there too"
+
+
+def _disqualified(common: Common, cells: RunCells, where: str) -> list[str]:
+    """Which cells of one of the runs are left out as they were wrong."""
+    consequences = dict.fromkeys(common.arms, "it is not compared there")
+    if common.relative_to is not None:
+        consequences[common.relative_to] = "nothing is compared there"
+    lines = []
+    for arm, consequence in consequences.items():
+        sizes = [format_size(size) for size in common.sizes if cells.why_disqualified(size, arm) is not None]
+        if sizes:
+            lines.append(f"{arm} is disqualified {where} at {', '.join(sizes)}, so {consequence}")
+    return lines
+
+
+def _pairs(common: Common, current: RunCells, baseline: RunCells) -> list[Pair]:
+    """The cells that both runs have, in the order of the current plan."""
+    pairs = []
+    for size_bytes in common.sizes:
+        for here, there in _placements(current, baseline, size_bytes):
+            for arm in common.arms:
                 now, then = (
-                    _effects(cells, size_bytes, arm, relative_to, placement)
-                    for cells, placement in ((current, here), (baseline, placement_there))
+                    _effects(cells, size_bytes, arm, common.relative_to, placement)
+                    for cells, placement in ((current, here), (baseline, there))
                 )
                 if now and then:
-                    pairs.append(Pair(size_bytes, here, arm, relative_to, now, then))
-    plain = list(dict.fromkeys(pair.arm for pair in pairs if pair.relative_to is None))
-    if plain:
-        why = "it is the reference" if common else "the runs have different references"
-        caveats.append(
-            f"{', '.join(plain)}: plain times are compared, as {why}: a busier or slower machine shows there too"
-        )
-    return pairs, caveats
+                    pairs.append(Pair(size_bytes, here, arm, now, then))
+    return pairs
 
 
 def _effects(cells: RunCells, size_bytes: int, arm: str, relative_to: str | None, placement: str) -> dict[int, float]:

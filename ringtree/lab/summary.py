@@ -140,7 +140,7 @@ def _cell(cells: RunCells, run: Run, row: Row, arm: str, judged: Judged | None) 
             "busbw": busbw(plan.collective, size_bytes, interval.median, plan.num_ranks),
             "limit": limit,
             "share_of_limit": None if limit is None else limit / interval.median,
-            "versus_reference": judged and _versus_record(judged),
+            "versus_reference": judged and _versus_record(judged, len(seen)),
             "predicted": predicted_seconds(plan, base.executed, size_bytes),
         }
     )
@@ -157,7 +157,12 @@ def _interval_record(interval: MedianInterval) -> Interval:
     )
 
 
-def _versus_record(judged: Judged) -> Versus:
+def _versus_record(judged: Judged, num_launches: int) -> Versus:
+    """`num_launches`: in which the arm ran at this size; not all of them count under every placement."""
+    needed = judged.launches_needed
+    if needed is not None:
+        # What a new run needs, in which as few of the launches will count.
+        needed = math.ceil(needed * num_launches / judged.num_launches)
     # A single launch has no interval: its ends lie at 0 and infinity, which is nothing to print.
     bounded = judged.low > 0 and math.isfinite(judged.high)
     return Versus(
@@ -174,6 +179,6 @@ def _versus_record(judged: Judged) -> Versus:
         num_comparisons=judged.num_cells,
         verdict=judged.verdict,
         outlook=judged.outlook,
-        launches_needed=judged.launches_needed,
+        launches_needed=needed,
         label=judged.label,
     )

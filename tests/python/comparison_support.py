@@ -1,6 +1,6 @@
 """Helpers of the tests of what a comparison says: runs under several placements, and what was printed.
 
-For: test_lab_summary.py, test_lab_words.py, test_lab_table.py, test_lab_regression.py, test_cli_show.py.
+For: the tests of lab/summary, findings, words, table, regression, and of cli/show.
 Not for: assertions.
 """
 
@@ -11,15 +11,16 @@ import math
 from collections.abc import Callable
 from pathlib import Path
 
-from lab_support import NEAR, NUM_ROUNDS, make_cell, make_launch, make_run
+from lab_support import NEAR, make_cell, make_launch, make_run
 from rich.console import Console
 
 from ringtree.lab.comparison import Comparison
 from ringtree.lab.table import print_comparison
-from ringtree.results import Plan, StoredRun, Visit
+from ringtree.results import Launch, Plan, StoredRun, Visit
 
 FAR = 1.5e-7  # hand-off between cores that share no cache, seconds
 Handoff = tuple[float, float]
+NUM_NEAR, NUM_FAR = 4, 3  # rounds of a launch under each placement: enough for either to count
 
 
 def jitter(launch: int) -> float:
@@ -32,14 +33,21 @@ def noise(launch: int, *what: object) -> float:
     return 1 + 0.005 * math.sin(12.9898 * launch + sum(ord(char) for char in repr(what)))
 
 
+def stored_run(plan: Plan, launches: list[Launch]) -> StoredRun:
+    """A run of these launches."""
+    return StoredRun(Path("runs/example"), make_run(plan), launches, [])
+
+
 def placed_run(
     plan: Plan,
     seconds: Callable[[int, int, str, int], float],
     handoff: Callable[[int, str, int], Handoff | None],
-    num_rounds: int = NUM_ROUNDS,
+    num_rounds: int = NUM_NEAR + NUM_FAR,
 ) -> StoredRun:
     """A run in which `seconds(launch, size, arm, round)` is the one sample of a visit and `handoff(launch, arm, round)`
     what was probed before and after it."""
+    sizes = [size.model_copy(update={"max_rounds": num_rounds}) for size in plan.sizes]
+    plan = plan.model_copy(update={"sizes": sizes})
     order = [(size.size_bytes, arm.label) for size in plan.sizes for arm in plan.arms]
     launches = []
     for launch in range(plan.num_launches):
@@ -56,8 +64,8 @@ def placed_run(
 
 
 def near_then_far(launch: int, arm: str, round_: int) -> Handoff:
-    """Round 0 and 1 near, the others far."""
-    return (NEAR, NEAR) if round_ < 2 else (FAR, FAR)
+    """The first NUM_NEAR rounds near, the others far."""
+    return (NEAR, NEAR) if round_ < NUM_NEAR else (FAR, FAR)
 
 
 def printed(comparison: Comparison, width: int) -> list[str]:

@@ -37,6 +37,7 @@ def make_plan(
     num_ranks: int = 2,
     emulation: EmulatedCluster | None = None,
     preset: str | None = None,
+    max_rounds: int = NUM_ROUNDS,
 ) -> Plan:
     return Plan(
         collective="all_reduce",
@@ -46,7 +47,7 @@ def make_plan(
         arms=[ArmPlan(label=arm, name=arm) for arm in arms],
         reference=arms[-1],
         sizes=[
-            SizePlan(size_bytes=size, num_launches=num_launches, max_rounds=NUM_ROUNDS, max_iterations=9, batch=1)
+            SizePlan(size_bytes=size, num_launches=num_launches, max_rounds=max_rounds, max_iterations=9, batch=1)
             for size in sizes
         ],
         num_launches=num_launches,

@@ -11,19 +11,30 @@ import json
 from pathlib import Path
 
 import pytest
+import typer
 from comparison_support import noise
 from lab_support import make_cell, make_launch, make_plan, make_run
 from typer.testing import CliRunner, Result
 
 from ringtree.cli import app
+from ringtree.cli.outcome import FAILED, USAGE, exit_codes
+from ringtree.cli.output import finish
 from ringtree.lab.comparison import Comparison
-from ringtree.results import RunWriter
+from ringtree.results import RunWriter, read_run
 
 NOW, THEN = "20260102T000000Z-bbbbbb", "20260101T000000Z-aaaaaa"
 
 
-def store(runs: Path, run_id: str, factor: float = 1.0, num_stored: int = 8, wrong: bool = False) -> Path:
-    """A run of 8 planned launches in which a takes `factor` times as long as b."""
+def store(
+    runs: Path,
+    run_id: str,
+    factor: float = 1.0,
+    num_stored: int = 8,
+    wrong: str | None = None,
+    machine: float = 1.0,
+) -> Path:
+    """A run of 8 planned launches in which a takes `factor` times as long as b, both on a machine that takes `machine`
+    times as long; the arm `wrong` is never verified."""
     plan = make_plan(num_launches=8)
     with RunWriter(runs, make_run(plan, run_id=run_id)) as writer:
         for launch in range(num_stored):
@@ -31,8 +42,8 @@ def store(runs: Path, run_id: str, factor: float = 1.0, num_stored: int = 8, wro
                 make_cell(
                     arm,
                     size.size_bytes,
-                    (factor if arm == "a" else 1.0) * noise(launch, arm, size.size_bytes, run_id),
-                    verified=not (wrong and arm == "a"),
+                    machine * (factor if arm == "a" else 1.0) * noise(launch, arm, size.size_bytes, run_id),
+                    verified=arm != wrong,
                 )
                 for size in plan.sizes
                 for arm in "ab"
@@ -103,6 +114,41 @@ def test_a_regression_is_exit_code_3(tmp_path: Path) -> None:
     assert faster.exit_code == 0, faster.output
 
 
+def test_a_slower_machine_alone_is_exit_code_0(tmp_path: Path) -> None:
+    store(tmp_path, THEN)
+    store(tmp_path, NOW, machine=1.5)
+    result = show(tmp_path, NOW, "--fail-if-slower-than", THEN)
+    assert result.exit_code == 0, result.output
+    assert "note: times relative to b are compared and b itself is not" in result.stdout
+
+
+def test_a_reference_that_was_wrong_then_is_one_line_and_exit_code_2(tmp_path: Path) -> None:
+    store(tmp_path, THEN, wrong="b")
+    store(tmp_path, NOW, machine=1.5)
+    result = show(tmp_path, NOW, "--fail-if-slower-than", THEN)
+    assert result.exit_code == 2
+    assert "in place, 8 launches" in result.stdout
+    (line,) = result.stderr.splitlines()
+    assert line == (
+        f"ringtree: no cell can be compared with {THEN}: b is disqualified in the baseline at 1 KB, 4 KB, "
+        "so nothing is compared there"
+    )
+
+
+def test_a_wrong_result_goes_before_what_can_not_be_compared(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    store(tmp_path, THEN)
+    stored = read_run(store(tmp_path, NOW, wrong="b"))
+    for fail_on_wrong, code in ((True, FAILED), (False, USAGE)):
+        with pytest.raises(typer.Exit) as stopped, exit_codes():
+            finish(stored, tmp_path, as_json=False, as_csv=False, baseline=THEN, fail_on_wrong=fail_on_wrong)
+        assert stopped.value.exit_code == code
+        printed = capsys.readouterr()
+        assert "in place, 8 launches" in printed.out
+        assert "b is disqualified here at 1 KB, 4 KB, so nothing is compared there" in printed.err
+
+
 def test_a_baseline_that_is_none_does_not_keep_the_result_from_being_printed(tmp_path: Path) -> None:
     store(tmp_path, NOW)
     result = show(tmp_path, NOW, "--fail-if-slower-than", "20250101")
@@ -113,7 +159,7 @@ def test_a_baseline_that_is_none_does_not_keep_the_result_from_being_printed(tmp
 
 
 def test_showing_a_disqualified_arm_is_no_failure_of_show(tmp_path: Path) -> None:
-    store(tmp_path, NOW, wrong=True)
+    store(tmp_path, NOW, wrong="a")
     result = show(tmp_path, NOW)
     assert result.exit_code == 0, result.output
     assert "a is disqualified at 1 KB and 4 KB: not verified in launch 1" in result.stdout

@@ -11,8 +11,8 @@ import math
 
 import numpy as np
 import pytest
-from comparison_support import FAR, jitter, near_then_far, noise, placed_run
-from lab_support import NEAR, make_cell, make_launch, make_plan, make_run, make_stored, make_visits
+from comparison_support import FAR, NUM_NEAR, jitter, near_then_far, noise, placed_run, stored_run
+from lab_support import NEAR, make_cell, make_launch, make_plan, make_stored, make_visits
 
 from ringtree.lab.comparison import MIXED, Comparison
 from ringtree.lab.limits import copied_size, time_limit
@@ -21,16 +21,10 @@ from ringtree.results import (
     ArmPlan,
     CopyRate,
     EmulatedCluster,
-    Launch,
     MachineLimits,
-    Plan,
     StoredRun,
     WrongElement,
 )
-
-
-def stored_run(plan: Plan, launches: list[Launch]) -> StoredRun:
-    return StoredRun(make_stored(plan, lambda *_: 1.0).path, make_run(plan), launches, [])
 
 
 def test_figures_are_those_of_the_samples() -> None:
@@ -88,14 +82,14 @@ def test_near_and_far_are_rows_of_their_own() -> None:
     time = {("a", True): 1.0, ("b", True): 2.0, ("a", False): 6.0, ("b", False): 3.0}
     stored = placed_run(
         make_plan(sizes=(1024,), num_launches=8),
-        lambda launch, size, arm, round_: time[arm, round_ < 2] * noise(launch, arm, round_),
+        lambda launch, size, arm, round_: time[arm, round_ < NUM_NEAR] * noise(launch, arm, round_),
         near_then_far,
     )
     comparison = summarise(stored)
     assert comparison.placements == ["near", "far"]
     assert [(row.placement, row.judged, row.num_visits) for row in comparison.rows] == [
-        ("near", True, 32),
-        ("far", True, 16),
+        ("near", True, 64),
+        ("far", True, 48),
     ]
     near, far = (comparison.cell(1024, "a", placement) for placement in ("near", "far"))
     assert near.time is not None
@@ -107,32 +101,36 @@ def test_near_and_far_are_rows_of_their_own() -> None:
     assert (near.versus_reference.verdict, far.versus_reference.verdict) == ("faster", "slower")
     assert near.versus_reference.ratio == pytest.approx(0.5, rel=0.02)
     assert far.versus_reference.ratio == pytest.approx(2.0, rel=0.02)
-    assert (near.num_iterations, far.num_iterations) == (16, 8)
+    assert (near.num_iterations, far.num_iterations) == (32, 24)
 
 
 def test_visits_in_which_the_cores_moved_are_counted_and_in_no_figure() -> None:
     def handoff(launch: int, arm: str, round_: int) -> tuple[float, float]:
-        return {0: (NEAR, NEAR), 1: (FAR, FAR), 2: (NEAR, FAR)}[round_]
+        return {0: (NEAR, NEAR), 1: (FAR, FAR), 2: (NEAR, FAR)}[round_ // 3]
 
     stored = placed_run(
-        make_plan(sizes=(1024,)), lambda launch, size, arm, round_: 99.0 if round_ == 2 else 1.0, handoff
+        make_plan(sizes=(1024,)),
+        lambda launch, size, arm, round_: 99.0 if round_ == 6 else 1.0,
+        handoff,
+        num_rounds=7,
     )
     comparison = summarise(stored)
     assert [row.num_moved for row in comparison.rows] == [12, 12]
     assert all(cell.time is not None and cell.time.high == 1.0 for cell in comparison.cells)
-    assert any(caveat.startswith("cores moved during 12 of 36 visits") for caveat in comparison.caveats)
+    assert any(caveat.startswith("cores moved during 12 of 84 visits") for caveat in comparison.caveats)
 
 
 def test_rounds_pair_only_like_with_like() -> None:
-    # In round 0 of every launch a ran near and b far: its ratio of 0.01 is the placement's, not the arm's.
+    # In rounds 0 to 3 of every launch a ran near and b far: the ratio of 0.01 is the placement's, not the arm's. They
+    # are more than the rounds that both ran near, 4 to 6, so their median would show it.
     def handoff(launch: int, arm: str, round_: int) -> tuple[float, float]:
-        near = (arm == "a") if round_ == 0 else round_ == 1
+        near = (arm == "a") if round_ < 4 else round_ < 7
         return (NEAR, NEAR) if near else (FAR, FAR)
 
     def seconds(launch: int, size: int, arm: str, round_: int) -> float:
-        return 0.01 if (arm, round_) == ("a", 0) else 2.0 if arm == "a" else 1.0
+        return 1.0 if arm == "b" else 0.01 if round_ < 4 else 2.0
 
-    comparison = summarise(placed_run(make_plan(sizes=(1024,)), seconds, handoff))
+    comparison = summarise(placed_run(make_plan(sizes=(1024,)), seconds, handoff, num_rounds=10))
     for placement in ("near", "far"):
         versus = comparison.cell(1024, "a", placement).versus_reference
         assert versus is not None
@@ -157,15 +155,15 @@ def test_without_enough_launches_under_any_placement_like_is_compared_with_like(
 
 
 def test_mixed_rows_never_pair_near_with_far() -> None:
-    # Launches 0 to 2 are near and 3 to 5 far, but in round 2 b is where a is not, and ten times as slow there.
+    # Launches 0 to 2 are near and 3 to 5 far, but after round 0 b is where a is not, and ten times as slow there.
     def handoff(launch: int, arm: str, round_: int) -> tuple[float, float]:
-        near = (launch < 3) != (round_ == 2 and arm == "b")
+        near = (launch < 3) != (round_ > 0 and arm == "b")
         return (NEAR, NEAR) if near else (FAR, FAR)
 
     comparison = summarise(
         placed_run(
             make_plan(sizes=(1024,)),
-            lambda launch, size, arm, round_: 2.0 if arm == "a" else 20.0 if round_ == 2 else 1.0,
+            lambda launch, size, arm, round_: 2.0 if arm == "a" else 20.0 if round_ > 0 else 1.0,
             handoff,
             num_rounds=3,
         )
@@ -182,7 +180,9 @@ def test_mixed_rows_leave_out_visits_in_which_the_cores_moved() -> None:
         return (NEAR, NEAR) if launch < 3 else (FAR, FAR)
 
     comparison = summarise(
-        placed_run(make_plan(sizes=(1024,)), lambda launch, size, arm, r: 99.0 if r == 2 else 1.0, handoff)
+        placed_run(
+            make_plan(sizes=(1024,)), lambda launch, size, arm, r: 99.0 if r == 2 else 1.0, handoff, num_rounds=3
+        )
     )
     cell = comparison.cell(1024, "a", MIXED)
     assert cell.time is not None
@@ -190,7 +190,7 @@ def test_mixed_rows_leave_out_visits_in_which_the_cores_moved() -> None:
 
 
 @pytest.mark.parametrize("num_near", [2, 3])
-def test_placements_stay_apart_if_even_together_they_are_too_few(num_near: int) -> None:
+def test_where_no_placement_has_enough_the_row_with_most_launches_is_shown(num_near: int) -> None:
     comparison = summarise(
         placed_run(
             make_plan(sizes=(1024,), num_launches=5),
@@ -198,7 +198,34 @@ def test_placements_stay_apart_if_even_together_they_are_too_few(num_near: int) 
             lambda launch, arm, round_: (NEAR, NEAR) if launch < num_near else (FAR, FAR),
         )
     )
-    assert [row.placement for row in comparison.rows] == ["near", "far"]
+    assert [(row.placement, row.judged, row.shown) for row in comparison.rows] == [(MIXED, False, True)]
+
+
+def test_a_few_launches_of_a_few_rounds_still_show_their_times() -> None:
+    comparison = summarise(
+        placed_run(
+            make_plan(sizes=(1024,), num_launches=3),
+            lambda launch, size, arm, round_: 1.0 + 0.01 * launch * (arm == "a"),
+            lambda launch, arm, round_: (NEAR, NEAR) if round_ < 2 else (FAR, FAR),
+            num_rounds=4,
+        )
+    )
+    assert [row.placement for row in comparison.rows] == [MIXED]
+    assert all(cell.time is not None for cell in comparison.cells)
+    assert launches_that_decide(comparison)[1024] is not None
+
+
+def test_a_placement_with_too_few_rounds_is_named_and_not_passed_over() -> None:
+    comparison = summarise(
+        placed_run(
+            make_plan(sizes=(1024,), num_launches=8),
+            lambda *_: 1.0,
+            lambda launch, arm, round_: (NEAR, NEAR) if round_ < 5 else (FAR, FAR),
+        )
+    )
+    rows = {row.placement: (row.judged, row.shown, row.num_visits) for row in comparison.rows}
+    assert rows == {"near": (True, True, 8 * 2 * 5), "far": (False, False, 8 * 2 * 2)}
+    assert any("far cores at 1 KB: too few launches" in caveat for caveat in comparison.caveats)
 
 
 def test_too_few_launches_stay_apart_and_unjudged() -> None:
@@ -211,7 +238,7 @@ def test_too_few_launches_stay_apart_and_unjudged() -> None:
 
 def test_a_placement_that_is_not_judged_is_no_part_of_the_family() -> None:
     def handoff(launch: int, arm: str, round_: int) -> tuple[float, float]:
-        return (FAR, FAR) if round_ == 2 and launch < 3 else (NEAR, NEAR)
+        return (FAR, FAR) if round_ >= NUM_NEAR and launch < 3 else (NEAR, NEAR)
 
     comparison = summarise(placed_run(make_plan(sizes=(1024,)), lambda launch, *_: jitter(launch), handoff))
     assert [(row.placement, row.judged, row.shown) for row in comparison.rows] == [
@@ -223,7 +250,10 @@ def test_a_placement_that_is_not_judged_is_no_part_of_the_family() -> None:
     versus = comparison.cell(1024, "a", "near").versus_reference
     assert versus is not None
     assert versus.num_comparisons == 1
-    assert "far cores at 1 KB: too few launches, not judged (figures: --json)" in comparison.caveats
+    assert (
+        "far cores at 1 KB: too few launches with at least 3 rounds there, not judged (figures: --json)"
+        in comparison.caveats
+    )
 
 
 def test_arms_with_launches_of_their_own_are_paired_by_block() -> None:
@@ -256,7 +286,7 @@ def test_the_effect_is_the_median_over_rounds() -> None:
         drifted = (1.0, 10.0, 100.0)[round_]
         return drifted * (1.0 if arm == "b" else (1.5, 1.5, 9.0)[round_])
 
-    comparison = summarise(placed_run(make_plan(sizes=(1024,)), seconds, lambda *_: (NEAR, NEAR)))
+    comparison = summarise(placed_run(make_plan(sizes=(1024,)), seconds, lambda *_: (NEAR, NEAR), num_rounds=3))
     assert comparison.placements == [""]
     versus = comparison.cell(1024, "a").versus_reference
     assert versus is not None
@@ -333,173 +363,6 @@ def test_the_share_of_the_limit() -> None:
     assert cell.limit == limit
     assert cell.share_of_limit == pytest.approx(limit / 2e-3)
     assert summarise(stored).cell(1 << 20, "a").share_of_limit is None
-
-
-def test_the_crossover_of_two_lines_is_where_they_meet() -> None:
-    # 1 ms + s · 1 ns against 2 ms + s / 2 ns: they meet at 2,000,000 bytes.
-    def seconds(launch: int, size: int, arm: str) -> float:
-        return jitter(launch) * (1e-3 + size * 1e-9 if arm == "a" else 2e-3 + size * 0.5e-9)
-
-    plan = make_plan(sizes=tuple(1 << bits for bits in range(18, 26)), num_launches=8)
-    (found,) = summarise(make_stored(plan, seconds)).crossovers
-    assert (found.kind, found.faster_below) == ("crossing", "a")
-    assert found.estimate == pytest.approx(2e6)
-    assert found.low == pytest.approx(2e6)
-    assert found.high == pytest.approx(2e6)
-    assert found.first_faster_at == [1 << 18, 1 << 19, 1 << 20]
-    assert found.second_faster_at == [1 << bits for bits in range(21, 26)]
-
-
-def test_crossovers_are_of_each_arm_with_the_reference_and_of_the_engines_pairs() -> None:
-    plan = make_plan(arms=("ring", "tree", "send-recv:ring", "gloo"), num_launches=8)
-    factor = {"ring": 1.0, "tree": 2.0, "send-recv:ring": 3.0, "gloo": 4.0}
-    comparison = summarise(make_stored(plan, lambda launch, size, arm: factor[arm] * jitter(launch)))
-    assert [(one.first, one.second, one.kind, one.faster_below) for one in comparison.crossovers] == [
-        ("ring", "gloo", "none", "ring"),
-        ("tree", "gloo", "none", "tree"),
-        ("send-recv:ring", "gloo", "none", "send-recv:ring"),
-        ("ring", "tree", "none", "ring"),
-    ]
-
-
-def test_the_fastest_are_those_that_no_other_arm_was_shown_to_beat() -> None:
-    def seconds(launch: int, size: int, arm: str) -> float:
-        scatter = math.exp(0.3 * (-1) ** launch) if arm == "b" else 1.0
-        return scatter * {"a": 1.0, "b": 1.01, "c": 9.0}[arm]
-
-    comparison = summarise(make_stored(make_plan(arms=("a", "b", "c"), sizes=(1024,), num_launches=8), seconds))
-    assert [(one.size_bytes, one.arms) for one in comparison.fastest] == [(1024, ["a", "b"])]
-    two = summarise(make_stored(make_plan(num_launches=8), lambda launch, size, arm: 1.0 + (arm == "a")))
-    assert two.fastest == []
-
-
-def test_a_slow_rank_is_found() -> None:
-    plan = make_plan(arms=("a",), sizes=(1024, 4096), num_launches=8, num_ranks=4)
-    launches = []
-    for launch in range(8):
-        cells = []
-        for size in (1024, 4096):
-            base = size * 1e-6 * np.array([1.0, 1.001, 1.3, 0.999])
-            cells.append(make_cell("a", size, 1.0, 4, times=np.outer(base, [1.0, 1.1, 0.9]).tolist()))
-        launches.append(make_launch(launch, cells))
-    (found,) = summarise(stored_run(plan, launches)).stragglers
-    assert (found.arm, found.rank, found.share_slowest) == ("a", 2, 1.0)
-    assert found.excess == pytest.approx(0.3, rel=0.01)
-    assert not summarise(make_stored(plan, lambda *_: 1.0)).stragglers
-
-
-def test_sizes_count_alike_in_what_is_said_of_a_rank() -> None:
-    # Slow by a half at 1 KB, by a tenth at 4 KB, three iterations each: the median of these six ratios is 1.3.
-    plan = make_plan(arms=("a",), sizes=(1024, 4096), num_launches=8, num_ranks=3)
-    factors = {1024: 1.5, 4096: 1.1}
-    cells = [
-        make_cell("a", size, 1.0, 3, times=[[size * 1e-6] * 3, [size * 1e-6 * factor] * 3, [size * 1e-6] * 3])
-        for size, factor in factors.items()
-    ]
-    (found,) = summarise(stored_run(plan, [make_launch(launch, cells) for launch in range(8)])).stragglers
-    assert found.rank == 1
-    assert found.excess == pytest.approx(0.3)
-
-
-def test_an_outlier_is_flagged_and_kept() -> None:
-    def seconds(launch: int, size: int, arm: str) -> float:
-        return 5.0 if (launch, arm) == (4, "a") else 1.0 + 0.01 * launch
-
-    comparison = summarise(make_stored(make_plan(sizes=(1024,), num_launches=8), seconds))
-    (found,) = comparison.outliers
-    # The others are 1.00 … 1.07 without 1.04: the median of all eight is 1.035 + 0.005.
-    assert (found.arm, found.launch, found.placement) == ("a", 4, "")
-    assert found.ratio == pytest.approx(5.0 / 1.04)
-    time = comparison.cell(1024, "a").time
-    assert time is not None
-    assert time.high == 5.0
-
-
-def test_drift_is_found_per_arm() -> None:
-    def seconds(launch: int, size: int, arm: str) -> float:
-        return size * (1.05**launch if arm == "a" else noise(launch, size))
-
-    (found,) = summarise(make_stored(make_plan(num_launches=8), seconds)).drifts
-    assert found.arm == "a"
-    assert found.change == pytest.approx(1.05**7 - 1)
-
-
-def test_sizes_that_some_launches_lack_make_no_drift() -> None:
-    # The larger a size the fewer launches it has: means of plain times would fall from launch to launch.
-    launches_of = {1024: 8, 4096: 6, 16384: 4, 65536: 2}
-    launches = [
-        make_launch(
-            launch,
-            [make_cell(arm, size, size * 1.0) for size, num in launches_of.items() if launch < num for arm in "ab"],
-        )
-        for launch in range(8)
-    ]
-    comparison = summarise(stored_run(make_plan(sizes=tuple(launches_of), num_launches=8), launches))
-    assert comparison.drifts == []
-    assert [row.judged for row in comparison.rows] == [True, True, False, False]
-
-
-def test_launches_that_decide_each_size() -> None:
-    # At 1 KB a takes twice as long in every launch; at 4 KB only more launches could tell. c is decided everywhere.
-    def seconds(launch: int, size: int, arm: str) -> float:
-        if arm != "a":
-            return {"b": 1.0, "c": 4.0}[arm]
-        return 2.0 if size == 1024 else math.exp(0.05 + 0.05 * (-1) ** launch)
-
-    comparison = summarise(make_stored(make_plan(arms=("a", "c", "b"), num_launches=8), seconds))
-    needs = launches_that_decide(comparison)
-    open_ = comparison.cell(4096, "a").versus_reference
-    assert open_ is not None
-    assert needs == {1024: 6, 4096: open_.launches_needed}
-    assert open_.launches_needed is not None
-    assert open_.launches_needed > 8
-    hopeless = make_stored(
-        make_plan(sizes=(1024,)), lambda launch, size, arm: math.exp(3 * (-1) ** launch * (arm == "a"))
-    )
-    assert launches_that_decide(summarise(hopeless)) == {1024: None}
-
-
-def test_notes_say_what_happened_in_the_launches() -> None:
-    plan = make_plan(sizes=(1024,))
-    cut = {"warm_up": {"num_iterations": 5, "ended": "limit"}}
-    launches = [
-        make_launch(i, [make_cell("a", 1024, 1.0, **cut), make_cell("b", 1024, 1.0)], stolen=0.1 if i == 5 else 0.02)
-        for i in range(6)
-    ]
-    comparison = summarise(stored_run(plan, launches))
-    assert "the hypervisor took 3.3% of the CPU time, 10% in the worst launch" in comparison.caveats
-    assert "warm-up reached its limit before times were stable in 6 of 6 cells (a)" in comparison.notes
-    pilot = summarise(make_stored(plan.model_copy(update={"purpose": "pilot"}), lambda *_: 1.0))
-    assert pilot.caveats == ["a pilot: it decides where a comparison spends its time, and is no evidence itself"]
-
-
-def test_the_same_arm_twice_is_said_to_measure_the_method() -> None:
-    plan = make_plan(arms=("x", "x#2"))
-    twice = plan.model_copy(update={"arms": [ArmPlan(label="x", name="x"), ArmPlan(label="x#2", name="x")]})
-    said = "same arm twice (x): any difference shown is the method's error"
-    assert said in summarise(make_stored(twice, lambda *_: 1.0)).notes
-    assert said not in summarise(make_stored(plan, lambda *_: 1.0)).notes
-
-
-def test_a_library_as_reference_brings_the_hint_how_to_compare_the_engines_arms() -> None:
-    def hints(*arms: str) -> list[str]:
-        notes = summarise(make_stored(make_plan(arms=arms), lambda *_: 1.0)).notes
-        return [note for note in notes if "--reference" in note]
-
-    assert hints("ring", "tree", "gloo") == [
-        "ring and tree are each compared with gloo; with each other: --reference ring"
-    ]
-    assert hints("gloo", "tree", "ring") == hints("ring", "gloo") == []
-
-
-def test_the_method_and_its_error_are_told() -> None:
-    notes = summarise(make_stored(make_plan(num_launches=8), lambda launch, *_: jitter(launch))).notes
-    (method,) = (note for note in notes if note.startswith("verdicts"))
-    assert "over all 2 comparisons together: a false faster or slower in at most 5 % of runs" in method
-    assert "margin 2 %" in method
-    assert "0.0078" in method, "2^-7 with 8 launches"
-    few = summarise(make_stored(make_plan(num_launches=3), lambda launch, *_: jitter(launch))).notes
-    assert not any(note.startswith("verdicts") for note in few), "nothing was judged"
 
 
 def test_one_emulated_host_slows_nothing_and_has_no_placement() -> None:

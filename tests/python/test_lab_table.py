@@ -13,7 +13,7 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
-from comparison_support import jitter, near_then_far, noise, placed_run, printed
+from comparison_support import NUM_NEAR, jitter, near_then_far, noise, placed_run, printed
 from lab_support import make_cell, make_launch, make_plan, make_run, make_stored
 from rich.console import Console
 
@@ -152,7 +152,7 @@ def test_colours_are_for_terminals_only() -> None:
 def test_placements_have_rows_of_their_own() -> None:
     stored = placed_run(
         make_plan(sizes=(KB,), num_launches=8),
-        lambda launch, size, arm, round_: 1.0 if round_ < 2 else 3.0,
+        lambda launch, size, arm, round_: 1.0 if round_ < NUM_NEAR else 3.0,
         near_then_far,
     )
     lines = printed(summarise(stored), 80)

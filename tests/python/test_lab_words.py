@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 
 import pytest
-from comparison_support import FAR, jitter, near_then_far, placed_run
+from comparison_support import FAR, NUM_NEAR, jitter, near_then_far, placed_run
 from lab_support import NEAR, make_cell, make_launch, make_plan, make_run, make_stored
 
 from ringtree.lab.comparison import Comparison, Crossover
@@ -87,7 +87,7 @@ def test_placements_that_say_the_same_share_a_line() -> None:
     plan = make_plan(num_launches=8)
     alike = placed_run(
         plan,
-        lambda launch, size, arm, round_: (1.0 if arm == "b" else 2.0 if round_ < 2 else 4.0) * jitter(launch),
+        lambda launch, size, arm, round_: (1.0 if arm == "b" else 2.0 if round_ < NUM_NEAR else 4.0) * jitter(launch),
         near_then_far,
     )
     assert verdict_lines(summarise(alike))[0] == (
@@ -98,7 +98,7 @@ def test_placements_that_say_the_same_share_a_line() -> None:
 def test_placements_that_differ_get_their_own_lines() -> None:
     plan = make_plan(sizes=(KB,), num_launches=8)
     differing = placed_run(
-        plan, lambda launch, size, arm, round_: 1.0 if arm == "b" else 2.0 if round_ < 2 else 0.25, near_then_far
+        plan, lambda launch, size, arm, round_: 1.0 if arm == "b" else 2.0 if round_ < NUM_NEAR else 0.25, near_then_far
     )
     assert verdict_lines(summarise(differing)) == [
         "a is 2.0× slower than b at 1 KB on near cores",
