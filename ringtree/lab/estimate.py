@@ -19,7 +19,7 @@ from ringtree.results import Plan
 _START = 0.5  # seconds of a launch, whatever runs in it
 _START_A_RANK = 0.12  # interpreter, numpy, communicators; ranks share few cores
 _START_TORCH_A_RANK = 0.9
-_LEAST_VISITS = 2 * MIN_ROUNDS + 2  # a warming iteration beside each timed one, and the first warm-up
+_LEAST_VISITS = 2 * MIN_ROUNDS  # what warming and setting up take besides is about as much again
 _SLOW_RATE = 1.2e9  # bytes/s of input that all ranks together write, reduce and check in an iteration
 
 

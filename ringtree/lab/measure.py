@@ -125,7 +125,7 @@ class CellLoop:
             return None, 0.0
         while True:
             spent = time.perf_counter() - started
-            ended = warm_up_ends(seconds, spent, budget)
+            ended = warm_up_ends(self.size.size_bytes, seconds, spent, budget)
             stable, limit = self._sync.decide([ended == "stable", ended == "limit"])
             if stable or limit:
                 break

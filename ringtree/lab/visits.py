@@ -12,17 +12,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ringtree.lab.plan import MIN_ROUNDS
+from ringtree.lab.warm_up import LARGE
 from ringtree.results import SizePlan
 
-# Above this size rewriting the inputs, which comes before every iteration, has filled the caches anyway.
-REWARM_SIZE = 4 << 20
 # An iteration that takes longer, in seconds, does not notice cold caches: an untimed one would halve its samples.
 REWARM_SECONDS = 0.005
 
 
 def num_rewarming(size: SizePlan, seconds: float) -> int:
-    """Returns the untimed iterations that begin a visit; `seconds`: of one iteration, with writing and checking."""
-    return 1 if size.size_bytes <= REWARM_SIZE and seconds < REWARM_SECONDS else 0
+    """Returns the untimed iterations that begin a visit; `seconds`: of one iteration, with writing and checking.
+
+    None at large sizes: rewriting the inputs, which comes before every iteration, has filled the caches anyway.
+    """
+    return 1 if size.size_bytes <= LARGE and seconds < REWARM_SECONDS else 0
 
 
 def num_rounds(size: SizePlan, seconds: Sequence[float], budget: float) -> int:

@@ -15,16 +15,20 @@ from typing import Literal
 from ringtree.stats import is_stable
 
 LEAST = 2
+LEAST_LARGE = 1  # it moves more than the caches hold: what is left to warm is what the first touch makes
+LARGE = 4 << 20
 MOST = 24
 SHARE_OF_BUDGET = 0.25
 
 
-def warm_up_ends(seconds: Sequence[float], spent: float, budget: float) -> Literal["stable", "limit"] | None:
+def warm_up_ends(
+    size_bytes: int, seconds: Sequence[float], spent: float, budget: float
+) -> Literal["stable", "limit"] | None:
     """Returns how the warm-up ends after these iterations, or None if it goes on.
 
     `seconds`: times of the iterations so far; `spent`: wall seconds of all of them; `budget`: of the cell.
     """
-    if len(seconds) < LEAST:
+    if len(seconds) < (LEAST_LARGE if size_bytes > LARGE else LEAST):
         return None
     if is_stable(seconds):
         return "stable"

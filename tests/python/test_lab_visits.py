@@ -45,11 +45,12 @@ def test_visits_are_spread_over_the_launch(rounds: int) -> None:
 
 def test_warm_up_ends_when_times_no_longer_fall_or_the_limits_are_reached() -> None:
     falling = [2.0**-i for i in range(MOST)]
-    assert warm_up_ends([1.0], 9.0, 1.0) is None, f"at least {LEAST}"
-    assert warm_up_ends(falling[:6], 0.0, 1.0) is None
-    assert warm_up_ends([*falling[:6], 0.03, 0.03, 0.03, 0.03, 0.03, 0.03], 0.0, 1.0) == "stable"
-    assert warm_up_ends(falling, 0.0, 1.0) == "limit"
-    assert warm_up_ends(falling[:3], 0.26, 1.0) == "limit"
+    assert warm_up_ends(8, [1.0], 9.0, 1.0) is None, f"at least {LEAST}"
+    assert warm_up_ends(64 << 20, [1.0], 9.0, 1.0) == "limit", "one iteration moves more than the caches hold"
+    assert warm_up_ends(8, falling[:6], 0.0, 1.0) is None
+    assert warm_up_ends(8, [*falling[:6], 0.03, 0.03, 0.03, 0.03, 0.03, 0.03], 0.0, 1.0) == "stable"
+    assert warm_up_ends(8, falling, 0.0, 1.0) == "limit"
+    assert warm_up_ends(8, falling[:3], 0.26, 1.0) == "limit"
 
 
 def test_cost_counts_launches_cells_and_ranks() -> None:
