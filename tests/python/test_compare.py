@@ -99,7 +99,8 @@ def test_torch_arms_and_json(tmp_path: Path) -> None:
     comparison = json.loads(out)
     assert comparison["format"] == "ringtree.comparison/2"
     assert comparison["reference"] == "gloo"
-    assert len(comparison["cells"]) == 6
+    # Where cores moved between near and far, a cell has a row for each.
+    assert len({(cell["size_bytes"], cell["arm"]) for cell in comparison["cells"]}) == 6
     assert all(cell["verified"] for cell in comparison["cells"])
 
 

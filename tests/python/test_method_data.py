@@ -18,6 +18,7 @@ from lab_support import make_cell, make_launch, make_plan, make_run, make_visits
 
 import ringtree
 from ringtree.lab.cells import RunCells
+from ringtree.lab.comparison import MIXED
 from ringtree.results import StoredRun
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools"))
@@ -157,10 +158,13 @@ class TestBank:
             Bank(**{**good, name: bad})
 
 
-def stored_run(far_from_round: int) -> StoredRun:
+NUM_ROUNDS = 7
+
+
+def stored_run(far_from_round: int = NUM_ROUNDS) -> StoredRun:
     """Six launches of two arms at two sizes. From one round on the cores are far, and in the first round of launch 0
     they move during the arm's visit."""
-    plan = make_plan(num_launches=6)
+    plan = make_plan(num_launches=6, max_rounds=NUM_ROUNDS)
     launches = []
     for launch in range(plan.num_launches):
         cells = []
@@ -168,33 +172,43 @@ def stored_run(far_from_round: int) -> StoredRun:
             random = np.random.default_rng([SEED, launch, place])
             visits = [
                 visit.model_copy(update={"handoff": (FAR, FAR) if visit.round >= far_from_round else (NEAR, NEAR)})
-                for visit in make_visits(num_iterations=2, first_position=place, stride=4)
+                for visit in make_visits(NUM_ROUNDS, num_iterations=2, first_position=place, stride=4)
             ]
             if launch == 0 and arm == "a":
                 visits[0] = visits[0].model_copy(update={"handoff": (NEAR, FAR)})
-            rows = np.exp(random.normal(scale=0.2, size=(2, 6)))
+            rows = np.exp(random.normal(scale=0.2, size=(2, 2 * NUM_ROUNDS)))
             cells.append(make_cell(arm, size, 1.0, times=rows.tolist(), visits=visits))
         launches.append(make_launch(launch, cells))
     return StoredRun(Path("runs/example"), make_run(plan), launches, [])
 
 
 class TestExtract:
-    @pytest.mark.parametrize("far_from_round", [1, 2, 3])
-    def test_the_effects_are_those_of_the_lab(self, far_from_round: int) -> None:
+    @pytest.mark.parametrize(
+        ("far_from_round", "counted"),
+        [
+            (1, {"far", ANY}),
+            (3, {"near", "far", ANY}),
+            (4, {"near", "far", ANY}),
+            (5, {"near", ANY}),
+            (NUM_ROUNDS, {""}),
+        ],
+    )
+    def test_the_effects_are_those_of_the_lab(self, far_from_round: int, counted: set[str]) -> None:
         stored = stored_run(far_from_round)
         columns, lab = columns_of(extract("name", [stored])), RunCells(stored)
         assert set(columns.placements) - {ANY} == set(lab.placements)
         for place, (size, name) in enumerate(zip(columns.sizes, columns.placements, strict=True)):
-            if name != ANY:
-                by_block = lab.effects(size, "a", "b", name)
-                expected = [by_block.get(block, math.nan) for block in range(6)]
-                assert list(columns.effects[:, place]) == pytest.approx(expected, abs=1e-6, nan_ok=True)
+            by_block = lab.effects(size, "a", "b", MIXED if name == ANY else name)
+            expected = [by_block.get(block, math.nan) for block in range(6)]
+            assert list(columns.effects[:, place]) == pytest.approx(expected, abs=1e-6, nan_ok=True)
+        found = np.isfinite(columns.effects).any(axis=0)
+        assert {name for name, any_ in zip(columns.placements, found, strict=True) if any_} == counted
 
     def test_a_run_shows_what_the_lab_would_judge(self) -> None:
-        columns = columns_of(extract("name", [stored_run(1)]))
+        columns = columns_of(extract("name", [stored_run(3)]))
         rows = np.arange(6)
         shown = {(columns.sizes[i], columns.placements[i]) for i in columns.shown(rows, 6)}
-        # Launch 0 has no near round left: five launches are too few to judge.
+        # Launch 0 has two near rounds left, too few to count: five launches are too few to judge.
         assert shown == {(1024, "far"), (4096, "far")}
         assert {columns.placements[i] for i in columns.shown(rows, 5)} == {"near", "far"}
         gone = Columns(columns.effects.copy(), columns.sizes, columns.placements)
@@ -202,7 +216,7 @@ class TestExtract:
         assert {gone.placements[i] for i in gone.shown(rows, 6)} == {ANY}
 
     def test_blocks_that_failed_are_left_out_and_counted(self) -> None:
-        stored = stored_run(3)
+        stored = stored_run()
         broken = [cell.model_copy(update={"verified": False}) for cell in stored.launches[2].cells]
         launches = [*stored.launches]
         launches[2] = launches[2].model_copy(update={"cells": broken})
@@ -210,9 +224,9 @@ class TestExtract:
         assert (bank.num_blocks, bank.origin["blocks_left_out"]) == (5, 1)
 
     def test_runs_with_different_questions_make_no_bank(self) -> None:
-        other = make_plan(num_launches=6, num_ranks=4)
+        other = make_plan(num_launches=6, num_ranks=4, max_rounds=NUM_ROUNDS)
         with pytest.raises(ValueError, match="2 different questions"):
-            extract("name", [stored_run(3), StoredRun(Path("runs/other"), make_run(other), [], [])])
+            extract("name", [stored_run(), StoredRun(Path("runs/other"), make_run(other), [], [])])
 
     def test_no_name_of_the_machine_is_kept(self) -> None:
-        assert '"host"' not in json.dumps(extract("name", [stored_run(3)]).origin)
+        assert '"host"' not in json.dumps(extract("name", [stored_run()]).origin)

@@ -1,0 +1,87 @@
+"""Stored runs of `ringtree compare`, one after another, and what each claimed.
+
+For: the whole of the lab as a user meets it, an arm against itself and an arm slowed on purpose; all runs that are
+given count, and are judged by the code as it is now. Not for: running them (real.py).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from method.origin import origin_of
+
+FORMAT = "ringtree.method-live/1"
+VERDICTS = ("faster", "slower", "equivalent", "inconclusive")
+
+
+def collect(name: str, file: Path, runs: list[Path]) -> None:
+    """Writes `file` from stored runs that asked the same question. Raises SystemExit if they did not, or if a run lacks
+    launches.
+    """
+    # Loaded here: reading stored data must not need the lab.
+    from ringtree.lab.summary import summarise
+    from ringtree.results import read_run
+
+    stored = sorted((read_run(path) for path in runs), key=lambda one: one.run.run_id)
+    questions = {(tuple(arm.name for arm in one.run.plan.arms), _options(one.run.provenance.command)) for one in stored}
+    lacking = [one.run.run_id for one in stored if len(one.launches) < one.run.plan.num_launches]
+    if len(questions) != 1 or lacking:
+        raise SystemExit(
+            f"{len(questions)} different questions, runs without all launches: {', '.join(lacking) or 'none'}"
+        )
+    ((arms, options),) = questions
+    record: dict[str, Any] = {"format": FORMAT, "name": name, "arms": ",".join(arms), "options": list(options)}
+    record["origin"] = origin_of(stored[0].run)
+    record["runs"] = [
+        {
+            "seed": one.run.plan.seed,
+            "seconds": round(sum(launch.wall_seconds for launch in one.launches), 1),
+            **verdicts(summarise(one).model_dump(mode="json")),
+        }
+        for one in stored
+    ]
+    file.write_text(json.dumps(record, indent=1) + "\n")
+
+
+def _options(command: list[str]) -> tuple[str, ...]:
+    """The options of a `ringtree compare` that change what is measured."""
+    left: list[str] = []
+    words = iter(command[2:])
+    for word in words:
+        if word in ("--arms", "--seed", "--runs"):
+            next(words)
+        elif word != "--json":
+            left.append(word)
+    return tuple(left)
+
+
+def verdicts(result: Any) -> dict[str, Any]:
+    """How many comparisons of a result (`ringtree compare --json`) got which verdict, and the claimed ratios."""
+    judged = list(_judged(result))
+    if not judged:
+        raise SystemExit("the result holds no comparison with a reference")
+    counts = {verdict: sum(entry["verdict"] == verdict for entry in judged) for verdict in VERDICTS}
+    claimed = [round(entry["ratio"], 4) for entry in judged if entry["verdict"] in ("faster", "slower")]
+    return {**counts, "claimed_ratios": claimed}
+
+
+def read_live(file: Path) -> dict[str, Any]:
+    """Raises ValueError if the file is none of these."""
+    record = json.loads(file.read_text())
+    if not isinstance(record, dict) or record.get("format") != FORMAT:
+        raise ValueError(f"{file.name} is no {FORMAT}")
+    return record
+
+
+def _judged(node: Any) -> Iterator[dict[str, Any]]:
+    """Every object with a ratio and a verdict, wherever the result keeps it."""
+    if isinstance(node, dict):
+        if "verdict" in node and "ratio" in node and node["verdict"] in VERDICTS:
+            yield node
+        node = list(node.values())
+    if isinstance(node, list):
+        for part in node:
+            yield from _judged(part)
