@@ -15,6 +15,7 @@
 #include <type_traits>
 
 #include "core/reduce/codecs.h"
+#include "core/reduce/operators.h"
 
 // Iterations of the next loop do not depend on each other, although `out` may be an input: without this promise the
 // vector code would be skipped at run time in exactly the common case, a reduction in place.
@@ -49,30 +50,10 @@ inline void store(void* base, size_t index, typename Codec::Wide wide) {
   __builtin_memcpy(static_cast<unsigned char*>(base) + index * sizeof(stored), &stored, sizeof(stored));
 }
 
-// Two bfloat16 at a time as the halves of a 32-bit word: each half becomes a float32 in place, without moving elements
-// between vector lanes as a conversion of single elements must (with AVX2 that took 1.8 times as long). Which half is
-// which element does not matter.
-template <class Op>
-void fold_two_by_pairs(void* out, const void* left, const void* right, size_t num_pairs) {
-  RINGTREE_INDEPENDENT_ITERATIONS
-  for (size_t i = 0; i < num_pairs; ++i) {
-    const uint32_t a = load<Plain<uint32_t>>(left, i);
-    const uint32_t b = load<Plain<uint32_t>>(right, i);
-    const float low = Op::apply(bits_as<float>(a << 16), bits_as<float>(b << 16));
-    const float high = Op::apply(bits_as<float>(a & 0xFFFF0000u), bits_as<float>(b & 0xFFFF0000u));
-    store<Plain<uint32_t>>(out, i, (Bfloat16::rounded_bits(low) >> 16) | (Bfloat16::rounded_bits(high) & 0xFFFF0000u));
-  }
-}
-
 template <class Codec, class Op>
 void fold_two(void* out, const void* left, const void* right, size_t count) {
-  size_t done = 0;
-  if constexpr (std::is_same_v<Codec, Bfloat16>) {
-    fold_two_by_pairs<Op>(out, left, right, count / 2);
-    done = count / 2 * 2;
-  }
   RINGTREE_INDEPENDENT_ITERATIONS
-  for (size_t i = done; i < count; ++i) store<Codec>(out, i, Op::apply(load<Codec>(left, i), load<Codec>(right, i)));
+  for (size_t i = 0; i < count; ++i) store<Codec>(out, i, Op::apply(load<Codec>(left, i), load<Codec>(right, i)));
 }
 
 template <class Codec, class Op>
@@ -101,6 +82,21 @@ void fold(void* out, const void* const* in, int num_in, size_t count) {
   if (num_in == 2) return fold_two<Codec, Op>(out, in[0], in[1], num_parts);
   for (size_t first = 0; first < num_parts; first += kBlock)
     fold_block<Codec, Op>(out, in, num_in, first, smaller(kBlock, num_parts - first));
+}
+
+/// Element `index` alone, where vectors leave a rest.
+template <class Codec, class Op>
+void fold_one(void* out, const void* const* in, int num_in, size_t index) {
+  typename Codec::Wide acc = load<Codec>(in[0], index);
+  for (int k = 1; k < num_in; ++k) acc = Op::apply(acc, load<Codec>(in[k], index));
+  store<Codec>(out, index, acc);
+}
+
+/// A FoldKernel for bfloat16, two elements at a time.
+template <class Op>
+void fold_bfloat16(void* out, const void* const* in, int num_in, size_t count) {
+  fold<Bfloat16Pair, Halves<Op>>(out, in, num_in, count / 2);
+  if (count % 2 != 0) fold_one<Bfloat16, Op>(out, in, num_in, count - 1);
 }
 
 /// A FinishKernel.

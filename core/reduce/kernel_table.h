@@ -19,6 +19,8 @@ const KernelTable& portable_kernel_table();
 #if defined(RINGTREE_X86_KERNELS)
 /// AVX2 and F16C.
 const KernelTable& avx2_kernel_table();
+/// Where AVX-512 gains; else as AVX2. Only for processors that have both.
+const KernelTable& avx512_kernel_table();
 #endif
 
 /// The tables that this processor can run, the fastest last; never empty.

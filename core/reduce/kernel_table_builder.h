@@ -3,6 +3,7 @@
 // In its own namespace for each instruction set, as codecs.h explains.
 #pragma once
 
+#include "core/reduce/code_order.h"
 #include "core/reduce/codecs.h"
 #include "core/reduce/fold_loops.h"
 #include "core/reduce/kernel_table.h"
@@ -33,6 +34,21 @@ constexpr void add_real(KernelTable& table, Dtype dtype) {
   set(table, dtype, ReduceOp::max, fold<Codec, Max>);
 }
 
+template <class Codec>
+constexpr void add_narrow(KernelTable& table, Dtype dtype) {
+  add_sum_and_avg<Codec>(table, dtype);
+  set(table, dtype, ReduceOp::prod, fold<Codec, Multiply>);
+  set(table, dtype, ReduceOp::min, fold<Plain<typename Codec::Storage>, MinOfCodes<Codec>>);
+  set(table, dtype, ReduceOp::max, fold<Plain<typename Codec::Storage>, MaxOfCodes<Codec>>);
+}
+
+constexpr void add_bfloat16(KernelTable& table) {
+  add_narrow<Bfloat16>(table, Dtype::kBfloat16);
+  set(table, Dtype::kBfloat16, ReduceOp::sum, fold_bfloat16<Add>);
+  set(table, Dtype::kBfloat16, ReduceOp::avg, fold_bfloat16<Add>);
+  set(table, Dtype::kBfloat16, ReduceOp::prod, fold_bfloat16<Multiply>);
+}
+
 template <class Part>
 constexpr void add_complex(KernelTable& table, Dtype dtype) {
   add_sum_and_avg<Part, 2>(table, dtype);
@@ -51,10 +67,10 @@ constexpr void use_f16c(KernelTable& table) {
   set(table, Dtype::kFloat16, ReduceOp::sum, fold_float16<Add>);
   set(table, Dtype::kFloat16, ReduceOp::avg, fold_float16<Add>);
   set(table, Dtype::kFloat16, ReduceOp::prod, fold_float16<Multiply>);
-  set(table, Dtype::kFloat16, ReduceOp::min, fold_float16<Min>);
-  set(table, Dtype::kFloat16, ReduceOp::max, fold_float16<Max>);
   set(table, Dtype::kComplex32, ReduceOp::sum, fold_float16<Add, 2>);
   set(table, Dtype::kComplex32, ReduceOp::avg, fold_float16<Add, 2>);
+  table.finish[static_cast<int>(Dtype::kFloat16)] = divide_float16<1>;
+  table.finish[static_cast<int>(Dtype::kComplex32)] = divide_float16<2>;
 }
 #endif
 
@@ -71,14 +87,14 @@ constexpr KernelTable build_kernel_table(const char* name) {
   add_real<Plain<uint32_t>>(table, Dtype::kUint32);
   add_real<Plain<int64_t>>(table, Dtype::kInt64);
   add_real<Plain<uint64_t>>(table, Dtype::kUint64);
-  add_real<Float16>(table, Dtype::kFloat16);
-  add_real<Bfloat16>(table, Dtype::kBfloat16);
+  add_narrow<Float16>(table, Dtype::kFloat16);
+  add_bfloat16(table);
   add_real<Plain<float>>(table, Dtype::kFloat32);
   add_real<Plain<double>>(table, Dtype::kFloat64);
-  add_real<Float8E4m3fn>(table, Dtype::kFloat8E4m3fn);
-  add_real<Float8E5m2>(table, Dtype::kFloat8E5m2);
-  add_real<Float8E4m3fnuz>(table, Dtype::kFloat8E4m3fnuz);
-  add_real<Float8E5m2fnuz>(table, Dtype::kFloat8E5m2fnuz);
+  add_narrow<Float8E4m3fn>(table, Dtype::kFloat8E4m3fn);
+  add_narrow<Float8E5m2>(table, Dtype::kFloat8E5m2);
+  add_narrow<Float8E4m3fnuz>(table, Dtype::kFloat8E4m3fnuz);
+  add_narrow<Float8E5m2fnuz>(table, Dtype::kFloat8E5m2fnuz);
   add_complex<Float16>(table, Dtype::kComplex32);
   add_complex<Plain<float>>(table, Dtype::kComplex64);
   add_complex<Plain<double>>(table, Dtype::kComplex128);

@@ -46,6 +46,15 @@ struct Max {
   }
 };
 
+/// Op on both floats of a Bfloat16Pair::Wide.
+template <class Op>
+struct Halves {
+  template <class T>
+  static T apply(T left, T right) {
+    return {Op::apply(left.low, right.low), Op::apply(left.high, right.high)};
+  }
+};
+
 /// T is a Complex<...>::Wide.
 struct MultiplyComplex {
   template <class T>
