@@ -51,10 +51,25 @@ struct OwnSchedule {
 
 using AlgorithmArgument = std::variant<std::string, const OwnSchedule*>;
 
-AlgorithmRef reference(const AlgorithmArgument& algorithm) {
-  if (const std::string* name = std::get_if<std::string>(&algorithm)) return {*name, nullptr, 0};
-  const OwnSchedule* own = std::get<const OwnSchedule*>(algorithm);
-  return {own->schedule->shape().name, own->schedule, own->hash};
+// What is asked for beside the algorithm: protocol ("auto" for the engine's choice), bytes of a slice (0: the engine's
+// choice), whether the output is written around the caches.
+using HowArgument = std::tuple<std::string, size_t, std::optional<bool>>;
+
+AlgorithmRef reference(const AlgorithmArgument& algorithm, const HowArgument& how) {
+  AlgorithmRef asked;
+  if (const std::string* name = std::get_if<std::string>(&algorithm)) {
+    asked.name = *name;
+  } else {
+    const OwnSchedule* own = std::get<const OwnSchedule*>(algorithm);
+    asked.name = own->schedule->shape().name;
+    asked.own = own->schedule;
+    asked.own_hash = own->hash;
+  }
+  const auto& [protocol, slice_bytes, streaming] = how;
+  if (protocol != "auto") asked.protocol = require_protocol(protocol);
+  asked.slice_bytes = slice_bytes;
+  asked.streaming = streaming;
+  return asked;
 }
 
 ReduceOp op_from(const std::string& name) {
@@ -66,7 +81,7 @@ ReduceOp op_from(const std::string& name) {
 
 // The arrays of a call in terms of the collective: how many elements each must have.
 void call(Communicator& self, const std::string& collective, const nb::object& input, const nb::object& output,
-          const std::string& op, int root, const AlgorithmArgument& algorithm, double timeout) {
+          const std::string& op, int root, const AlgorithmArgument& algorithm, const HowArgument& how, double timeout) {
   CallArguments arguments;
   arguments.collective = collective_from(collective);
   arguments.op = op_from(op);
@@ -94,7 +109,7 @@ void call(Communicator& self, const std::string& collective, const nb::object& i
   if (!output.is_none() && out.count != arguments.count * out_share)
     throw UsageError("the output has " + std::to_string(out.count) + " elements, not " +
                      std::to_string(arguments.count * out_share));
-  const AlgorithmRef algorithm_ref = reference(algorithm);
+  const AlgorithmRef algorithm_ref = reference(algorithm, how);
   const nb::gil_scoped_release no_gil;
   self.call(arguments, algorithm_ref);
 }
@@ -105,6 +120,8 @@ nb::typed<nb::dict, nb::str, nb::any> last_call(const Communicator& self) {
   out["sequence"] = last.description.sequence;
   out["collective"] = collective_name(last.description.collective);
   out["algorithm"] = last.description.algorithm;
+  out["protocol"] = protocol_name(last.configuration.protocol);
+  out["streaming"] = last.configuration.streaming;
   out["reason"] = last.reason;
   out["description"] = last.description.sequence ? last.description.to_string() : "";
   out["num_chunks"] = last.num_chunks;
@@ -113,6 +130,46 @@ nb::typed<nb::dict, nb::str, nb::any> last_call(const Communicator& self) {
   out["num_passes"] = last.cut.num_passes;
   out["slice_bytes"] = last.cut.slice_bytes;
   return out;
+}
+
+using ChoiceTuple = std::tuple<std::string, std::string, size_t, bool, int, std::string>;
+
+ChoiceTuple choice_tuple(const std::pair<Configuration, std::string>& choice) {
+  const auto& [run, reason] = choice;
+  return {run.algorithm, protocol_name(run.protocol), run.slice_bytes, run.streaming, run.channels, reason};
+}
+
+// What auto would run on a machine with so many cores, without any rank.
+ChoiceTuple choose_without_ranks(const std::string& collective, size_t count, const std::string& dtype, int num_ranks,
+                                 int num_cores, int num_channels, const std::string& profile) {
+  const auto type = dtype_from_name(dtype);
+  if (!type) throw UsageError("unknown dtype " + dtype);
+  if (num_ranks < 1) throw UsageError("there must be at least one rank");
+  Selection selection;
+  selection.num_ranks = num_ranks;
+  selection.machine = default_machine();
+  if (num_cores > 0) selection.machine.num_cores = num_cores;
+  selection.own_cores = selection.machine.num_cores >= num_ranks;
+  selection.num_channels = num_channels;
+  selection.profile = Profile::parse(profile);
+  return choice_tuple(choose_configuration(algorithm_table(),
+                                           {collective_from(collective), *type, ReduceOp::sum, 0, count}, selection));
+}
+
+// Every collective with every algorithm and protocol: "" if it runs, else why not.
+std::vector<std::tuple<std::string, std::string, std::string, std::string>> support(bool emulated) {
+  Selection selection;
+  if (emulated) selection.emulation = Cluster{};
+  std::vector<std::tuple<std::string, std::string, std::string, std::string>> cells;
+  for (const Collective collective : kCollectives)
+    for (const Algorithm& algorithm : algorithms())
+      for (const ProtocolInfo& info : kProtocols) {
+        std::string reason = why_not(info.protocol, selection);
+        if (!algorithm.supports(collective))
+          reason = std::string(algorithm.name) + " has no " + collective_name(collective);
+        cells.emplace_back(collective_name(collective), algorithm.name, info.name, reason);
+      }
+  return cells;
 }
 
 }  // namespace
@@ -125,11 +182,12 @@ void bind_communicator(nb::module_& module) {
           "__init__",
           [](Communicator* self, Store& store, int rank, int world_size, double timeout, size_t memory_cap,
              int num_channels, const std::optional<std::tuple<int, int, double, double>>& emulation,
-             const std::string& prefix) {
+             const std::string& prefix, const std::string& profile) {
             Settings settings;
             settings.timeout_s = timeout;
             settings.memory_cap_bytes = memory_cap;
             settings.num_channels = num_channels;
+            settings.profile = profile;
             if (emulation) {
               const auto& [hosts, per_host, alpha, beta] = *emulation;
               settings.emulation = Cluster{hosts, per_host, alpha, beta};
@@ -141,12 +199,12 @@ void bind_communicator(nb::module_& module) {
             self->set_interrupt_check(python_interrupt);
           },
           "store"_a, "rank"_a, "world_size"_a, "timeout"_a, "memory_cap"_a, "num_channels"_a, "emulation"_a.none(),
-          "prefix"_a)
+          "prefix"_a, "profile"_a = "")
       .def_prop_ro("rank", &Communicator::rank)
       .def_prop_ro("world_size", &Communicator::world_size)
       .def_prop_ro("own_cores", &Communicator::own_cores)
       .def_prop_ro("shared_bytes", &Communicator::shared_bytes)
-      .def("call", &call, "collective"_a, "input"_a.none(), "output"_a.none(), "op"_a, "root"_a, "algorithm"_a,
+      .def("call", &call, "collective"_a, "input"_a.none(), "output"_a.none(), "op"_a, "root"_a, "algorithm"_a, "how"_a,
            "timeout"_a)
       .def("last_call", &last_call)
       .def(
@@ -154,10 +212,10 @@ void bind_communicator(nb::module_& module) {
           [](const Communicator& self, const std::string& collective, size_t count, const std::string& dtype) {
             const auto type = dtype_from_name(dtype);
             if (!type) throw UsageError("unknown dtype " + dtype);
-            const AlgorithmChoice choice = self.choose(collective_from(collective), count, *type);
-            return std::pair(choice.algorithm, choice.reason);
+            return choice_tuple(self.choose({collective_from(collective), *type, ReduceOp::sum, 0, count}));
           },
-          "collective"_a, "count"_a, "dtype"_a)
+          "collective"_a, "count"_a, "dtype"_a,
+          "(algorithm, protocol, slice_bytes, streaming, channels, reason) that auto takes.")
       .def("close", &Communicator::close, nb::call_guard<nb::gil_scoped_release>());
   module.def(
       "dtypes",
@@ -167,6 +225,14 @@ void bind_communicator(nb::module_& module) {
         return all;
       },
       "Name and bytes of each dtype that collectives move.");
+  module.def("choose_call", &choose_without_ranks, "collective"_a, "count"_a, "dtype"_a, "num_ranks"_a, "num_cores"_a,
+             "num_channels"_a, "profile"_a);
+  module.def("support", &support, "emulated"_a = false);
+  module.def("protocols", [] {
+    std::vector<std::string> all;
+    for (const ProtocolInfo& info : kProtocols) all.emplace_back(info.name);
+    return all;
+  });
   module.def("reduce_ops", [] {
     std::vector<std::string> all;
     for (ReduceOp op : kReduceOps) all.emplace_back(reduce_op_name(op));

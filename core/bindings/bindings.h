@@ -20,5 +20,6 @@ void bind_model(nanobind::module_& module);
 void bind_probe(nanobind::module_& module);
 void bind_stores(nanobind::module_& module);
 void bind_communicator(nanobind::module_& module);
+void bind_shared(nanobind::module_& module);
 
 }  // namespace ringtree::bindings

@@ -13,4 +13,5 @@ NB_MODULE(_core, module) {
   bind_probe(module);
   bind_stores(module);
   bind_communicator(module);
+  bind_shared(module);
 }

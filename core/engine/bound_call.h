@@ -4,34 +4,56 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
+#include "core/engine/shared_regions.h"
 #include "core/reduce/kernels.h"
 #include "core/schedule/layout.h"
 
 namespace ringtree {
+
+/// Where a step's operands lie if the call is small: every step is one slice of one chunk, in one pass. Computed when
+/// the call is prepared, because working it out costs more than a small message.
+struct WholeStep {
+  size_t bytes = 0;
+  size_t src = 0, dst = 0;  // bytes from the base of the step's buffer (scratch: an address)
+};
 
 struct BoundCall {
   const std::byte* input = nullptr;  // of the rank's input span
   std::byte* output = nullptr;       // of the rank's output span
   size_t input_origin = 0;           // bytes of the whole vector before the input span
   size_t output_origin = 0;
-  Layout layout;
+  /// Bytes of each chunk's part for each channel, in the whole vector: channel · num_chunks + chunk. Computed once for
+  /// calls of one size, since a division costs more than a small message.
+  std::vector<Extent> parts;
+  int num_chunks = 1;
+  std::vector<WholeStep> whole_steps;  // of each step of the plan, if the call is small, else empty
   Cut cut;
   size_t item_bytes = 1;
-  int num_channels = 1;
   FoldKernel fold = nullptr;  // null where the collective does not reduce
-  uint64_t fingerprint = 0;
+  uint32_t fingerprint = 0;
+  SharedOperand shared_input, shared_output;  // if peers can read them in place
+  bool in_place = false;                      // input and output are the same memory
+  bool stream_output = false;                 // what goes to the output is written around the caches
 
-  /// Bytes of chunk `id`'s part for `channel`, in the whole vector.
-  Extent part_bytes(int id, int channel) const {
-    const Extent part = layout.part(id, channel, num_channels);
-    return {part.offset * item_bytes, part.length * item_bytes};
-  }
+  const Extent& part(int id, int channel) const { return parts[static_cast<size_t>(channel * num_chunks + id)]; }
   /// Bytes of a part that pass `pass` works on.
   size_t piece_bytes(size_t part_length, size_t pass) const {
     const size_t before = pass * cut.pass_bytes;
     return part_length <= before ? 0 : std::min(part_length - before, cut.pass_bytes);
   }
 };
+
+/// Fills `parts` (its memory is used again).
+inline void bind_parts(BoundCall& call, const Layout& layout, int num_chunks, int num_channels, size_t item_bytes) {
+  call.num_chunks = num_chunks;
+  call.parts.clear();
+  for (int channel = 0; channel < num_channels; ++channel)
+    for (int id = 0; id < num_chunks; ++id) {
+      const Extent part = layout.part(id, channel, num_channels);
+      call.parts.push_back({part.offset * item_bytes, part.length * item_bytes});
+    }
+}
 
 }  // namespace ringtree

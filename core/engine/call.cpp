@@ -13,10 +13,11 @@ constexpr uint64_t mix(uint64_t h) {
 
 }  // namespace
 
-uint64_t CallDescription::fingerprint() const {
+uint64_t CallDescription::kind_hash() const {
   const uint64_t kinds = static_cast<uint64_t>(collective) | static_cast<uint64_t>(dtype) << 8 |
-                         static_cast<uint64_t>(op) << 16 | static_cast<uint64_t>(static_cast<uint32_t>(root)) << 32;
-  return mix(mix(mix(mix(sequence) ^ kinds) ^ count) ^ plan_key);
+                         static_cast<uint64_t>(op) << 16 | static_cast<uint64_t>(protocol) << 24 |
+                         static_cast<uint64_t>(static_cast<uint32_t>(root)) << 32;
+  return mix(mix(mix(mix(kinds) ^ count) ^ plan_key) ^ slice_bytes);
 }
 
 std::string CallDescription::to_string() const {
@@ -24,7 +25,10 @@ std::string CallDescription::to_string() const {
       std::string(collective_name(collective)) + "(count=" + std::to_string(count) + ", " + dtype_name(dtype);
   if (reduces(collective)) text += std::string(", ") + reduce_op_name(op);
   if (has_root(collective)) text += ", root " + std::to_string(root);
-  return text + ", algorithm " + algorithm + ")";
+  text += std::string(", algorithm ") + algorithm;
+  if (protocol != Protocol::simple) text += std::string(", protocol ") + protocol_name(protocol);
+  if (slice_bytes > 0) text += ", slices of " + std::to_string(slice_bytes) + " bytes";
+  return text + ")";
 }
 
 }  // namespace ringtree

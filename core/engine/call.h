@@ -7,6 +7,7 @@
 
 #include "core/base/dtype.h"
 #include "core/base/reduce_op.h"
+#include "core/protocol/protocol.h"
 #include "core/schedule/collective.h"
 
 namespace ringtree {
@@ -18,12 +19,21 @@ struct CallDescription {
   Dtype dtype = Dtype::kFloat32;
   ReduceOp op = ReduceOp::sum;
   int root = 0;
-  uint64_t count = 0;       // elements of the vector, or of one rank's block
-  uint64_t plan_key = 0;    // of the schedule and its channels
+  uint64_t count = 0;        // elements of the vector, or of one rank's block
+  uint64_t plan_key = 0;     // of the schedule, its channels and the protocol
+  uint64_t slice_bytes = 0;  // how it is cut
+  Protocol protocol = Protocol::simple;
   char algorithm[24] = {};  // for people; cut off if longer
 
-  /// Differs (but for collisions of 64 bits) where the descriptions differ.
-  uint64_t fingerprint() const;
+  /// Differs (but for collisions of 64 bits) where the descriptions differ in anything but their sequence.
+  uint64_t kind_hash() const;
+  /// What travels with each message of the call.
+  static uint32_t fingerprint(uint64_t kind_hash, uint64_t sequence) {
+    return static_cast<uint32_t>(((kind_hash ^ sequence) * 0x9e3779b97f4a7c15u) >> 32);
+  }
+  bool same_call(const CallDescription& other) const {
+    return sequence == other.sequence && kind_hash() == other.kind_hash();
+  }
   /// "all_reduce(count=1024, float32, sum, algorithm ring)"
   std::string to_string() const;
 };

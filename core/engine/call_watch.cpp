@@ -41,7 +41,7 @@ void CallWatch::check_gone() {
 void CallWatch::compare_calls() {
   for (int peer = 0; peer < session_.world_size(); ++peer) {
     const std::optional<CallDescription> theirs = session_.page(peer).board.find(call_.sequence);
-    if (theirs && theirs->fingerprint() != call_.fingerprint()) {
+    if (theirs && !theirs->same_call(call_)) {
       session_.fail(FailureKind::mismatch, who_said_what());
       return;
     }
@@ -71,7 +71,8 @@ std::string CallWatch::who_said_what() const {
 }
 
 void CallWatch::check_deadline() {
-  if (!deadline_.passed()) return;
+  if (!deadline_) deadline_ = Deadline::after_seconds(timeout_s_);
+  if (!deadline_->passed()) return;
   std::vector<std::string> late;
   for (int rank = 0; rank < session_.world_size(); ++rank) {
     const uint64_t newest = session_.page(rank).board.newest();

@@ -3,6 +3,8 @@
 // ranks, pids, collective and sequence number.
 #pragma once
 
+#include <optional>
+
 #include "core/base/clock.h"
 #include "core/engine/executor.h"
 #include "core/engine/session.h"
@@ -14,14 +16,19 @@ using InterruptCheck = bool (*)();
 
 class CallWatch final : public Watch {
  public:
-  CallWatch(Session& session, const CallDescription& call, double timeout_s, InterruptCheck interrupted)
-      : session_(session),
-        call_(call),
-        timeout_s_(timeout_s),
-        deadline_(Deadline::after_seconds(timeout_s)),
-        interrupted_(interrupted) {}
+  /// `words`: Board::words_of(call).
+  CallWatch(Session& session, const CallDescription& call, const Board::Words& words, double timeout_s,
+            InterruptCheck interrupted)
+      : session_(session), call_(call), words_(words), timeout_s_(timeout_s), interrupted_(interrupted) {}
 
   bool attention() const override { return session_.attention(); }
+  /// Shows the peers which call this is, unless they were shown already: they look when they wait, and so that it does
+  /// not delay the call's first messages, it is done after these.
+  void first_wait() override { show(false); }
+  void show(bool looks_at_others) {
+    if (!shown_) session_.own_page().board.post(call_.sequence, words_, looks_at_others);
+    shown_ = true;
+  }
   bool inspect() override;
 
   /// Fails the communicator if a peer has begun another call under this call's number.
@@ -38,8 +45,10 @@ class CallWatch final : public Watch {
 
   Session& session_;
   const CallDescription& call_;
+  const Board::Words& words_;
+  bool shown_ = false;
   double timeout_s_;
-  Deadline deadline_;
+  std::optional<Deadline> deadline_;  // from the first inspection: a call that need not wait reads no clock
   InterruptCheck interrupted_;
   int64_t next_interrupt_check_ns_ = 0;
 };

@@ -1,13 +1,14 @@
 // See communicator.h.
 #include "core/engine/communicator.h"
 
-#include <unistd.h>
-
 #include <bit>
 #include <cstring>
 #include <limits>
+#include <tuple>
 
+#include "core/base/fork_count.h"
 #include "core/reduce/kernels.h"
+#include "core/transport/fence.h"
 
 namespace ringtree {
 namespace {
@@ -22,58 +23,86 @@ uint64_t hash_name(const std::string& name) {
   return hash;
 }
 
-// Where a rank's span of chunks begins in the collective's whole vector, and how long it is, in elements.
-Extent span_extent(const CallArguments& arguments, const ChunkSpan& span) {
+// Where a rank's span of chunks begins in the collective's whole vector, and how long it is.
+ByteSpan span_bytes(const CallKind& kind, const ChunkSpan& span) {
   // A span is everything or one block, so blocks are all that matters: as many "chunks" as ranks where there are
   // blocks.
+  const size_t block = kind.count * item_size(kind.dtype);
   if (span.count == 0) return {0, 0};
-  if (!has_blocks(arguments.collective)) return {0, arguments.count};
-  return {static_cast<size_t>(span.first) * arguments.count, static_cast<size_t>(span.count) * arguments.count};
-}
-
-struct Spans {
-  Extent input, output;
-};
-
-Spans spans(const CallArguments& arguments, int num_ranks, int rank) {
-  const int blocks = has_blocks(arguments.collective) ? num_ranks : 1;
-  return {span_extent(arguments, input_span(arguments.collective, num_ranks, blocks, arguments.root, rank)),
-          span_extent(arguments, output_span(arguments.collective, num_ranks, blocks, arguments.root, rank))};
+  if (!has_blocks(kind.collective)) return {0, block};
+  return {static_cast<size_t>(span.first) * block, static_cast<size_t>(span.count) * block};
 }
 
 }  // namespace
 
 Communicator::Communicator(Store& store, int rank, int world_size, const Settings& settings, AlgorithmTable table,
                            const std::string& prefix)
-    : settings_(settings), table_(std::move(table)), pid_(getpid()), links_(settings) {
+    : settings_(settings), table_(std::move(table)), fork_count_(fork_count()), shared_(world_size), links_(settings) {
+  selection_.num_ranks = world_size;
+  selection_.num_channels = settings.num_channels;
+  selection_.emulation = settings.emulation;
   auto on_link = [this](Session& session, int peer, std::string_view payload, int fd) {
-    links_.on_announcement(session, peer, payload, fd);
+    if (!payload.empty() && payload[0] == static_cast<char>(LinkMessage::buffer)) {
+      shared_.on_announcement(session, peer, payload, fd);
+    } else {
+      links_.on_announcement(session, peer, payload, fd);
+    }
   };
   session_ = std::make_unique<Session>(store, rank, world_size, settings, prefix, on_link);
-  links_.attach(*session_);
-  const int num_cores = count_cores();
-  own_cores_ = num_cores >= world_size;
-  policy_ = settings_.emulation ? WaitPolicy::emulated()
-            : own_cores_        ? WaitPolicy::own_cores()
-                                : WaitPolicy::shared_cores();
+  agree_on_profile(store, prefix);
+  selection_.machine = default_machine();
+  selection_.machine.num_cores = count_cores();
+  selection_.own_cores = selection_.machine.num_cores >= world_size;
+  bool all_can_be_fenced = true;  // every rank reads the same pages, so every rank finds the same
+  for (int peer = 0; peer < world_size; ++peer) all_can_be_fenced &= session_->page(peer).can_be_fenced;
+  policy_ = settings_.emulation    ? WaitPolicy::emulated()
+            : selection_.own_cores ? WaitPolicy::own_cores(!all_can_be_fenced)
+                                   : WaitPolicy::shared_cores();
   budget_ = SpinBudget(policy_);
-  machine_ = default_machine();
-  machine_.num_cores = num_cores;
+  links_.attach(*session_, shared_, policy_.fenced);
 }
 
 Communicator::~Communicator() { close(); }
 
+// Rank 0's counts: a profile is a file, and not every rank need see the same one.
+void Communicator::agree_on_profile(Store& store, const std::string& prefix) {
+  const std::string key = prefix + "/profile";
+  if (rank() == 0) store.set(key, settings_.profile);
+  const std::string text =
+      rank() == 0 ? settings_.profile : store.get(key, Deadline::after_seconds(settings_.timeout_s));
+  selection_.profile = Profile::parse(text);
+}
+
 void Communicator::close() {
-  closed_.store(true, std::memory_order_relaxed);  // a flag of its own: orders nothing
-  const bool ours = getpid() == pid_;              // in a child made by fork() only its copies are closed
-  // acquire and release as in call(): the links are not used by two threads at once.
-  const bool idle = !in_call_.exchange(true, std::memory_order_acquire);
+  const bool ours = fork_count() == fork_count_;  // in a child made by fork() only its copies are closed
+  // Pairs with enter(): either the call sees that the communicator is closed, or we see that it is in a call.
+  closed_.store(true, std::memory_order_seq_cst);
+  if (!policy_.fenced) fence_everybody();
+  const bool idle = !in_call_.exchange(true, std::memory_order_seq_cst);
   if (!idle && ours)
     session_->fail(FailureKind::peer, session_->describe(rank()) + " closed its communicator during a call");
   session_->close();
   if (!idle) return;  // the call's own links keep their descriptors until the communicator goes
   links_.close_descriptors();
   in_call_.store(false, std::memory_order_release);
+}
+
+// Says that a call is under way. Where links are not fenced neither is this: an exchange would wait until what the call
+// before published has become visible, which takes longer than a small call. Two threads that call at the very same
+// moment are then not always told that they must not.
+void Communicator::enter() {
+  // acquire, pairs with the release in leave(): whatever thread calls next sees what that call left in the plans.
+  if (in_call_.load(std::memory_order_acquire) && !closed_.load(std::memory_order_relaxed))
+    throw UsageError("two threads call collectives on one communicator at the same time; give each its own");
+  if (policy_.fenced) {
+    in_call_.store(true, std::memory_order_seq_cst);  // before the look at closed_; pairs with close()
+  } else {
+    in_call_.store(true, std::memory_order_relaxed);  // close() fences all threads
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+  }
+  if (!closed_.load(std::memory_order_seq_cst)) return;
+  in_call_.store(false, std::memory_order_relaxed);
+  throw UsageError("this communicator was closed; make a new one");
 }
 
 // Every rank reads the same pages, so every rank counts alike: nothing needs to be agreed.
@@ -87,172 +116,201 @@ int Communicator::count_cores() const {
 }
 
 void Communicator::call(const CallArguments& arguments, const AlgorithmRef& algorithm) {
-  if (getpid() != pid_) throw UsageError("this communicator was made before fork(); a child must make its own");
-  if (closed_.load(std::memory_order_relaxed))  // pairs with the store in close()
-    throw UsageError("this communicator was closed; make a new one");
-  // acquire and release: whatever thread calls next sees what this call left in the plans.
-  if (in_call_.exchange(true, std::memory_order_acquire))
-    throw UsageError("two threads call collectives on one communicator at the same time; give each its own");
+  if (fork_count() != fork_count_)
+    throw UsageError("this communicator was made before fork(); a child must make its own");
+  enter();
   struct Leave {
     std::atomic<bool>& flag;
-    ~Leave() { flag.store(false, std::memory_order_release); }
+    ~Leave() { flag.store(false, std::memory_order_release); }  // pairs with the load in enter()
   } leave{in_call_};
   if (session_->failed()) session_->raise_failure();
-  check(arguments);
   call_checked(arguments, algorithm);
 }
 
 void Communicator::call_checked(const CallArguments& arguments, const AlgorithmRef& algorithm) {
-  const Resolved resolved = resolve(arguments, algorithm);
-  // Made before the others are told, so that an unknown name harms nobody; null if the plan exists.
-  std::shared_ptr<const Schedule> schedule = schedule_for(arguments, resolved);
-  CallDescription call;
-  call.sequence = ++sequence_;
-  call.collective = arguments.collective;
-  call.dtype = arguments.dtype;
-  call.op = reduces(arguments.collective) ? arguments.op : ReduceOp::sum;
-  call.root = arguments.root;
-  call.count = arguments.count;
-  call.plan_key = resolved.plan_key;
-  std::strncpy(call.algorithm, resolved.name->c_str(), sizeof call.algorithm - 1);
-  session_->own_page().board.post(call);
-
-  CallWatch watch(*session_, call, arguments.timeout_s > 0 ? arguments.timeout_s : settings_.timeout_s, interrupted_);
+  if (!(arguments.timeout_s >= 0)) throw UsageError("timeout must be 0 (the communicator's) or above");
+  const CallKind kind = arguments.kind();
+  PreparedCall* call = prepared_.find(kind, algorithm);
+  // Made before the others are told, so that a call that cannot be harms nobody.
+  std::unique_ptr<PreparedCall> fresh;
+  if (!call) {
+    fresh = prepare(kind, algorithm);
+    call = fresh.get();
+  }
+  check_buffers(arguments, *call);
+  last_ = nullptr;
+  const uint64_t sequence = call->description.sequence = ++sequence_;
+  const bool rooted = has_root(kind.collective);
+  CallWatch watch(*session_, call->description, call->words,
+                  arguments.timeout_s > 0 ? arguments.timeout_s : settings_.timeout_s, interrupted_);
   // A rank that only sends would never see that it is alone: the root of a broadcast, the others in a reduce. Two such
   // ranks that disagree both look after both posted, or one looks after the other posted, so one of them sees it.
-  if (has_root(call.collective)) {
+  if (rooted || fresh) watch.show(rooted);  // whoever makes a plan may wait for peers before the call begins
+  if (rooted) {
     watch.compare_calls();
     if (session_->failed()) session_->raise_failure();
   }
-  Plan* plan = nullptr;
-  try {
-    plan = schedule ? &make_plan(std::move(schedule), resolved.plan_key, watch) : plans_.at(resolved.plan_key).get();
-  } catch (const std::exception& error) {  // the others have begun the call and would wait for us
-    session_->fail(FailureKind::error,
-                   session_->describe(rank()) + " could not begin " + call.to_string() + ": " + error.what());
-    throw;
+  if (fresh) {
+    complete(*call, watch);
+    call = prepared_.add(std::move(fresh));
   }
-  run(arguments, *plan, call, watch);
+  run(arguments, *call, watch);
   // release, pairs with the acquire in Session::first_missing(): from now on we are not needed for this call.
-  session_->own_page().completed.store(call.sequence, std::memory_order_release);
-  last_description_ = call;
-  last_reason_ = resolved.reason;
-  last_plan_ = plan;
+  session_->own_page().completed.store(sequence, std::memory_order_release);
+  last_ = call;
+}
+void Communicator::check_kind(const CallKind& kind) const {
+  const int n = world_size();
+  if (kind.root < 0 || kind.root >= n)
+    throw UsageError("root " + std::to_string(kind.root) + " is not a rank of a world of " + std::to_string(n));
+  if (!has_root(kind.collective) && kind.root != 0)
+    throw UsageError(std::string(collective_name(kind.collective)) + " has no root");
+  if (reduces(kind.collective) && !fold_kernel(kind.dtype, kind.op))
+    throw UsageError(why_undefined(kind.dtype, kind.op));
+  if (kind.count > std::numeric_limits<size_t>::max() / item_size(kind.dtype) / static_cast<size_t>(n) / 2)
+    throw UsageError("count " + std::to_string(kind.count) + " is beyond the address space");
 }
 
-void Communicator::check(const CallArguments& arguments) const {
-  const int n = world_size();
-  if (!(arguments.timeout_s >= 0)) throw UsageError("timeout must be 0 (the communicator's) or above");
-  if (arguments.root < 0 || arguments.root >= n)
-    throw UsageError("root " + std::to_string(arguments.root) + " is not a rank of a world of " + std::to_string(n));
-  if (!has_root(arguments.collective) && arguments.root != 0)
-    throw UsageError(std::string(collective_name(arguments.collective)) + " has no root");
-  if (reduces(arguments.collective) && !fold_kernel(arguments.dtype, arguments.op))
-    throw UsageError(why_undefined(arguments.dtype, arguments.op));
-  const size_t item = item_size(arguments.dtype);
-  if (arguments.count > std::numeric_limits<size_t>::max() / item / static_cast<size_t>(n) / 2)
-    throw UsageError("count " + std::to_string(arguments.count) + " is beyond the address space");
-
-  const auto [input, output] = spans(arguments, n, rank());
-  const size_t input_bytes = input.length * item, output_bytes = output.length * item;
-  if (input_bytes > 0 && !arguments.input) throw UsageError("needs an input on this rank");
-  if (output_bytes > 0 && !arguments.output) throw UsageError("needs an output on this rank");
+void Communicator::check_buffers(const CallArguments& arguments, const PreparedCall& call) const {
+  const ByteSpan &input = call.input, &output = call.output;
+  if (input.length > 0 && !arguments.input) throw UsageError("needs an input on this rank");
+  if (output.length > 0 && !arguments.output) throw UsageError("needs an output on this rank");
   const auto in = reinterpret_cast<uintptr_t>(arguments.input), out = reinterpret_cast<uintptr_t>(arguments.output);
-  const bool overlap = input_bytes > 0 && output_bytes > 0 && in < out + output_bytes && out < in + input_bytes;
-  if (overlap && in - input.offset * item != out - output.offset * item)
+  const bool overlap = input.length > 0 && output.length > 0 && in < out + output.length && out < in + input.length;
+  if (overlap && in - input.offset != out - output.offset)
     throw UsageError(
         "input and output overlap but are not in place: the same element must lie at the same address in both");
 }
 
-Communicator::Resolved Communicator::resolve(const CallArguments& arguments, const AlgorithmRef& algorithm) {
-  Resolved resolved{&algorithm, &algorithm.name, nullptr, 0};
+Configuration Communicator::configuration_of(const CallKind& kind, const AlgorithmRef& algorithm,
+                                             std::string& reason) const {
+  const size_t blocks = has_blocks(kind.collective) ? static_cast<size_t>(world_size()) : 1;
+  Configuration configuration{algorithm.name, Protocol::simple, 0,
+                              streams_by_default(blocks * kind.count * item_size(kind.dtype)), settings_.num_channels};
+  if (!algorithm.own && algorithm.name == "auto") std::tie(configuration, reason) = choose(kind);
+  if (algorithm.protocol) configuration.protocol = *algorithm.protocol;
+  if (algorithm.slice_bytes > 0) configuration.slice_bytes = algorithm.slice_bytes;
+  if (algorithm.streaming) configuration.streaming = *algorithm.streaming;
+  if (const std::string why = why_not(configuration.protocol, selection_); !why.empty()) throw UsageError(why);
+  return configuration;
+}
+
+std::unique_ptr<PreparedCall> Communicator::prepare(const CallKind& kind, const AlgorithmRef& algorithm) const {
+  check_kind(kind);
+  auto call = std::make_unique<PreparedCall>();
+  call->kind = kind;
+  call->asked = algorithm;
+  call->configuration = configuration_of(kind, algorithm, call->reason);
+  Configuration& configuration = call->configuration;
   uint64_t identity = algorithm.own_hash;
   if (algorithm.own) {
     const ScheduleShape& shape = algorithm.own->shape();
-    if (shape.num_ranks != world_size() || shape.collective != arguments.collective || shape.root != arguments.root)
+    if (shape.num_ranks != world_size() || shape.collective != kind.collective || shape.root != kind.root)
       throw UsageError("schedule " + shape.name + " is " + collective_name(shape.collective) + " of " +
                        std::to_string(shape.num_ranks) + " ranks, root " + std::to_string(shape.root) +
-                       "; this call is " + collective_name(arguments.collective) + " of " +
-                       std::to_string(world_size()) + " ranks, root " + std::to_string(arguments.root));
-    resolved.name = &shape.name;
+                       "; this call is " + collective_name(kind.collective) + " of " + std::to_string(world_size()) +
+                       " ranks, root " + std::to_string(kind.root));
+    configuration.algorithm = shape.name;
   } else {
-    if (algorithm.name == "auto") {
-      const uint64_t key =
-          combine(combine(static_cast<uint64_t>(arguments.collective), arguments.count * item_size(arguments.dtype)),
-                  static_cast<uint64_t>(arguments.root));
-      auto entry = choices_.find(key);
-      if (entry == choices_.end())
-        entry =
-            choices_.emplace(key, choose(arguments.collective, arguments.count, arguments.dtype, arguments.root)).first;
-      resolved.name = &entry->second.algorithm;
-      resolved.reason = &entry->second.reason;
-    }
-    identity = hash_name(*resolved.name);
+    identity = hash_name(configuration.algorithm);
   }
-  resolved.plan_key = combine(
-      combine(combine(identity, static_cast<uint64_t>(arguments.collective)), static_cast<uint64_t>(arguments.root)),
-      static_cast<uint64_t>(settings_.num_channels));
-  return resolved;
+  for (const uint64_t word :
+       {static_cast<uint64_t>(kind.collective), static_cast<uint64_t>(kind.root),
+        static_cast<uint64_t>(configuration.channels), static_cast<uint64_t>(configuration.protocol)})
+    identity = combine(identity, word);
+  const auto entry = plans_.find(identity);
+  call->plan = entry == plans_.end() ? nullptr : entry->second.get();
+  call->schedule = call->plan      ? call->plan->schedule
+                   : algorithm.own ? algorithm.own
+                                   : std::make_shared<const Schedule>(table_.make(
+                                         configuration.algorithm, kind.collective, world_size(), kind.root));
+  const int blocks = has_blocks(kind.collective) ? world_size() : 1;
+  call->input = span_bytes(kind, input_span(kind.collective, world_size(), blocks, kind.root, rank()));
+  call->output = span_bytes(kind, output_span(kind.collective, world_size(), blocks, kind.root, rank()));
+  bind(*call);
+
+  CallDescription& description = call->description;
+  description.collective = kind.collective;
+  description.dtype = kind.dtype;
+  description.op = reduces(kind.collective) ? kind.op : ReduceOp::sum;
+  description.root = kind.root;
+  description.count = kind.count;
+  description.plan_key = identity;
+  description.slice_bytes = configuration.slice_bytes;
+  description.protocol = configuration.protocol;
+  std::strncpy(description.algorithm, configuration.algorithm.c_str(), sizeof description.algorithm - 1);
+  call->kind_hash = description.kind_hash();
+  call->words = Board::words_of(description);
+  return call;
 }
 
-AlgorithmChoice Communicator::choose(Collective collective, size_t count, Dtype dtype, int root) const {
-  return choose_algorithm(table_, collective, world_size(), root, count, item_size(dtype), machine_,
-                          settings_.emulation);
+void Communicator::bind(PreparedCall& call) const {
+  const CallKind& kind = call.kind;
+  const Configuration& configuration = call.configuration;
+  const ScheduleShape& shape = call.schedule->shape();
+  const size_t item = item_size(kind.dtype);
+  const Layout layout(shape, kind.count);
+  const size_t longest_part = even_part(layout.longest_chunk(), configuration.channels, 0).length;
+  BoundCall& bound = call.bound;
+  bind_parts(bound, layout, shape.num_chunks, configuration.channels, item);
+  bound.input_origin = call.input.offset;
+  bound.output_origin = call.output.offset;
+  bound.cut = cut_parts(longest_part * item, shape.widest, kSlots, info_of(configuration.protocol).slice_bytes,
+                        configuration.slice_bytes);
+  bound.item_bytes = item;
+  bound.fold = reduces(kind.collective) ? fold_kernel(kind.dtype, kind.op) : nullptr;
+  bound.stream_output = configuration.streaming;
+  if (reduces(kind.collective) && call.output.length > 0) call.finish = finish_kernel(kind.dtype, kind.op);
 }
 
-std::shared_ptr<const Schedule> Communicator::schedule_for(const CallArguments& arguments,
-                                                           const Resolved& resolved) const {
-  if (plans_.contains(resolved.plan_key)) return nullptr;
-  if (resolved.reference->own) return resolved.reference->own;
-  return std::make_shared<const Schedule>(
-      table_.make(*resolved.name, arguments.collective, world_size(), arguments.root));
+void Communicator::complete(PreparedCall& call, CallWatch& watch) {
+  if (!call.plan) make_plan(call, watch);
+  if (!settings_.emulation) bind_whole_steps(call.bound, *call.plan);
 }
 
-Plan& Communicator::make_plan(std::shared_ptr<const Schedule> schedule, uint64_t plan_key, CallWatch& watch) {
-  const Program program = schedule->program(rank());
-  links_.announce(program, plan_key, settings_.num_channels);
-  links_.begin_plan(plan_key, [&watch] { return watch.inspect(); });
-  auto plan = compile_plan(std::move(schedule), program, plan_key, settings_.num_channels,
-                           settings_.emulation.has_value(), links_);
-  return *(plans_[plan_key] = std::move(plan));
+void Communicator::make_plan(PreparedCall& call, CallWatch& watch) {
+  const uint64_t key = call.description.plan_key;
+  const Configuration& configuration = call.configuration;
+  try {
+    const Program program = call.schedule->program(rank());
+    links_.begin_plan(*call.schedule, program, key, configuration.protocol, configuration.channels,
+                      [&watch] { return watch.inspect(); });
+    plans_[key] = compile_plan(call.schedule, program, key, configuration.protocol, configuration.channels,
+                               settings_.emulation.has_value(), links_);
+    call.plan = plans_[key].get();
+  } catch (const std::exception& error) {  // the others have begun the call and would wait for us
+    session_->fail(FailureKind::error, session_->describe(rank()) + " could not begin " + call.description.to_string() +
+                                           ": " + error.what());
+    throw;
+  }
 }
 
-void Communicator::run(const CallArguments& arguments, Plan& plan, const CallDescription& call, CallWatch& watch) {
-  const ScheduleShape& shape = plan.schedule->shape();
-  const size_t item = item_size(arguments.dtype);
-  const Layout layout(shape, arguments.count);
-  const auto [input, output] = spans(arguments, world_size(), rank());
-  const size_t longest_part = even_part(layout.longest_chunk(), plan.num_channels, 0).length;
-  const BoundCall bound{static_cast<const std::byte*>(arguments.input),
-                        static_cast<std::byte*>(arguments.output),
-                        input.offset * item,
-                        output.offset * item,
-                        layout,
-                        cut_parts(longest_part * item, shape.widest),
-                        item,
-                        plan.num_channels,
-                        reduces(arguments.collective) ? fold_kernel(arguments.dtype, arguments.op) : nullptr,
-                        call.fingerprint()};
-  last_cut_ = bound.cut;
+void Communicator::run(const CallArguments& arguments, PreparedCall& call, CallWatch& watch) {
+  call.bound.input = static_cast<const std::byte*>(arguments.input);
+  call.bound.output = static_cast<std::byte*>(arguments.output);
+  call.bound.fingerprint = CallDescription::fingerprint(call.kind_hash, call.description.sequence);
+  call.bound.in_place =
+      arguments.input == static_cast<const std::byte*>(arguments.output) + call.input.offset - call.output.offset;
+  call.bound.shared_input = shared_.find(*session_, arguments.input, call.input.length);
+  call.bound.shared_output = shared_.find(*session_, arguments.output, call.output.length);
   if (settings_.emulation) use_exact_timers();
-  const RunResult result =
-      run_plan(plan, bound, policy_, budget_, session_->own_page().bell, settings_.emulation.has_value(), watch);
+  const RunResult result = run_plan(*call.plan, call.bound, policy_, budget_, session_->own_page().bell,
+                                    settings_.emulation.has_value(), watch);
   if (result.status == RunStatus::mismatch) watch.report_mismatch(result.peer);
   if (result.status != RunStatus::done) session_->raise_failure();
-  if (!reduces(arguments.collective) || output.length == 0) return;
-  if (const FinishKernel finish = finish_kernel(arguments.dtype, arguments.op))
-    finish(arguments.output, output.length, world_size());
+  if (call.finish) call.finish(arguments.output, call.output.length / call.bound.item_bytes, world_size());
 }
 
 LastCall Communicator::last_call() const {
   LastCall last;
-  if (!last_plan_) return last;
-  last.description = last_description_;
-  if (last_reason_) last.reason = *last_reason_;
-  last.cut = last_cut_;
-  last.num_channels = last_plan_->num_channels;
-  last.num_lanes = static_cast<int>(last_plan_->lanes.size()) / last_plan_->num_channels;
-  last.num_chunks = last_plan_->schedule->shape().num_chunks;
+  if (!last_) return last;
+  last.description = last_->description;
+  last.reason = last_->reason;
+  last.configuration = last_->configuration;
+  last.cut = last_->bound.cut;
+  last.num_channels = last_->plan->num_channels;
+  last.num_lanes = static_cast<int>(last_->plan->lanes.size()) / last.num_channels;
+  last.num_chunks = last_->schedule->shape().num_chunks;
   return last;
 }
 

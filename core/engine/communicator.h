@@ -10,19 +10,12 @@
 #include <string>
 #include <unordered_map>
 
-#include "core/engine/bound_call.h"
 #include "core/engine/call_watch.h"
 #include "core/engine/link_directory.h"
+#include "core/engine/prepared_call.h"
 #include "core/engine/selection.h"
 
 namespace ringtree {
-
-/// Names the schedule of a call: a built-in algorithm, or a schedule of the user's own that has been verified.
-struct AlgorithmRef {
-  std::string name = "auto";
-  std::shared_ptr<const Schedule> own;  // if set, it counts; its structural hash is own_hash
-  uint64_t own_hash = 0;
-};
 
 /// The buffers and kind of a call. `count` is in elements: of the vector (all_reduce, broadcast, reduce) or of one
 /// rank's block (reduce_scatter, all_gather). Buffers may be null where the rank has no such data. In place: input and
@@ -37,12 +30,15 @@ struct CallArguments {
   const void* input = nullptr;
   void* output = nullptr;
   double timeout_s = 0;  // 0: the communicator's
+
+  CallKind kind() const { return {collective, dtype, op, root, count}; }
 };
 
 /// What was executed, for records and people.
 struct LastCall {
   CallDescription description;  // sequence 0: none yet
-  std::string reason;           // why `auto` took this algorithm; empty if it was asked for
+  std::string reason;           // why `auto` took this configuration; empty if it was asked for
+  Configuration configuration;
   Cut cut;
   int num_channels = 0, num_lanes = 0, num_chunks = 0;
 };
@@ -58,8 +54,8 @@ class Communicator {
   int world_size() const { return session_->world_size(); }
   const Settings& settings() const { return settings_; }
   LastCall last_call() const;
-  const Machine& machine() const { return machine_; }
-  bool own_cores() const { return own_cores_; }
+  const Machine& machine() const { return selection_.machine; }
+  bool own_cores() const { return selection_.own_cores; }
   size_t shared_bytes() const { return links_.outgoing_bytes(); }
 
   /// Runs one collective; returns when this rank's part is done and its buffers may be used. Throws UsageError (nothing
@@ -67,8 +63,10 @@ class Communicator {
   /// then on).
   void call(const CallArguments& arguments, const AlgorithmRef& algorithm = {});
 
-  /// What `auto` would run.
-  AlgorithmChoice choose(Collective collective, size_t count, Dtype dtype, int root = 0) const;
+  /// What `auto` would run, and why.
+  std::pair<Configuration, std::string> choose(const CallKind& kind) const {
+    return choose_configuration(table_, kind, selection_);
+  }
 
   void set_interrupt_check(InterruptCheck interrupted) { interrupted_ = interrupted; }
   /// Leaves in order and gives all descriptors back; later calls throw UsageError. From any thread: a call that is
@@ -76,40 +74,37 @@ class Communicator {
   void close();
 
  private:
-  struct Resolved {
-    const AlgorithmRef* reference;
-    const std::string* name;
-    const std::string* reason;  // null unless chosen by `auto`
-    uint64_t plan_key;
-  };
-
+  void enter();
+  void agree_on_profile(Store& store, const std::string& prefix);
   void call_checked(const CallArguments& arguments, const AlgorithmRef& algorithm);
-  void check(const CallArguments& arguments) const;
-  Resolved resolve(const CallArguments& arguments, const AlgorithmRef& algorithm);
-  std::shared_ptr<const Schedule> schedule_for(const CallArguments& arguments, const Resolved& resolved) const;
-  Plan& make_plan(std::shared_ptr<const Schedule> schedule, uint64_t plan_key, CallWatch& watch);
-  void run(const CallArguments& arguments, Plan& plan, const CallDescription& call, CallWatch& watch);
+  /// What the call comes to, apart from its plan. Throws UsageError.
+  std::unique_ptr<PreparedCall> prepare(const CallKind& kind, const AlgorithmRef& algorithm) const;
+  Configuration configuration_of(const CallKind& kind, const AlgorithmRef& algorithm, std::string& reason) const;
+  void check_kind(const CallKind& kind) const;
+  void check_buffers(const CallArguments& arguments, const PreparedCall& call) const;
+  void bind(PreparedCall& call) const;
+  /// Makes the plan if there is none. The others have begun the call: on failure they are told.
+  void complete(PreparedCall& call, CallWatch& watch);
+  void make_plan(PreparedCall& call, CallWatch& watch);
+  void run(const CallArguments& arguments, PreparedCall& call, CallWatch& watch);
   int count_cores() const;
 
   const Settings settings_;
   const AlgorithmTable table_;
-  const int pid_;
+  const int fork_count_;
+  SharedRegions shared_;
   LinkDirectory links_;
   std::unique_ptr<Session> session_;
-  Machine machine_;
-  bool own_cores_ = false;
+  Selection selection_;
   WaitPolicy policy_;
   SpinBudget budget_{policy_};
   InterruptCheck interrupted_ = nullptr;
   std::atomic<bool> in_call_{false}, closed_{false};
   uint64_t sequence_ = 0;
   std::unordered_map<uint64_t, std::unique_ptr<Plan>> plans_;
-  std::unordered_map<uint64_t, AlgorithmChoice> choices_;
-  // Of the last call: kept as found, put into words only when asked for.
-  CallDescription last_description_;
-  const std::string* last_reason_ = nullptr;
-  const Plan* last_plan_ = nullptr;
-  Cut last_cut_;
+  PreparedCalls prepared_;
+  // The last call: put into words only when asked for.
+  const PreparedCall* last_ = nullptr;
 };
 
 }  // namespace ringtree

@@ -6,6 +6,10 @@
 #include <limits>
 
 #include "core/base/clock.h"
+#include "core/base/stream_copy.h"
+#include "core/engine/waiter.h"
+#include "core/protocol/ll.h"
+#include "core/protocol/ll128.h"
 #include "core/protocol/simple.h"
 
 namespace ringtree {
@@ -14,12 +18,25 @@ namespace {
 // Widened before adding: an index into a plan may pass what an int holds.
 constexpr size_t sum(int a, int b) { return static_cast<size_t>(a) + static_cast<size_t>(b); }
 
-constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
-
+/// One run of a plan. What depends on the protocol, on emulation, or on whether the call is small (kWhole: every step
+/// is one slice of one chunk, in one pass; bound_call.h says where it lies) is decided when this is compiled, so that a
+/// slice step of the others does not pay for it.
+template <Protocol kProtocol, bool kEmulated, bool kWhole>
 class Run {
  public:
-  Run(Plan& plan, const BoundCall& call, bool emulated) : plan_(plan), call_(call), emulated_(emulated) {
-    const int64_t start_ns = emulated ? now_ns() : 0;
+  Run(Plan& plan, const BoundCall& call) : plan_(plan), call_(call) {
+    if constexpr (kWhole) {
+      for (size_t i = 0; i < plan.lanes.size(); ++i) {
+        LaneState& state = plan.states[i];
+        state.step = state.checked = 0;
+        state.seen = 0;
+        state.pass = plan.lanes[i].num_steps == 0 ? 1 : 0;
+        state.slice = 0;
+        num_open_ += plan.lanes[i].num_steps == 0 ? 0 : 1;
+      }
+      return;
+    }
+    const int64_t start_ns = kEmulated ? now_ns() : 0;
     for (size_t i = 0; i < plan.lanes.size(); ++i) {
       plan.states[i] = LaneState{};
       plan.states[i].virtual_ns = start_ns;
@@ -32,7 +49,8 @@ class Run {
     }
   }
 
-  bool finished() const { return num_open_ == 0; }
+  /// Every lane is done, and what peers read in this rank's buffers they have read.
+  bool finished() { return num_open_ == 0 && (!sent_in_place_ || all_read()); }
   int mismatched_peer() const { return mismatched_peer_; }
   /// When a message that is under way arrives or a network card may be free; emulated clusters only.
   int64_t next_event_ns() const { return next_event_ns_; }
@@ -41,10 +59,14 @@ class Run {
   bool poll() {
     bool moved = false;
     next_event_ns_ = kNever;
-    if (emulated_) now_ns_ = now_ns();
+    if constexpr (kEmulated) now_ns_ = now_ns();
     for (size_t i = 0; i < plan_.lanes.size(); ++i) {
       while (plan_.states[i].pass < call_.cut.num_passes && ready(i)) {
-        do_slice(i);
+        if constexpr (kWhole) {
+          do_step(i);
+        } else {
+          do_slice(i);
+        }
         moved = true;
       }
       if (mismatched_peer_ >= 0) return true;  // counts as moved: the caller looks
@@ -53,6 +75,8 @@ class Run {
   }
 
  private:
+  static constexpr bool kFlagged = kProtocol != Protocol::simple;  // messages have flags of their own
+
   const PlanStep& step_of(size_t lane) const {
     return plan_.steps[sum(plan_.lanes[lane].first_step, plan_.states[lane].step)];
   }
@@ -68,14 +92,15 @@ class Run {
     size_t bytes = 0;
     for (int i = 0; i < step.chunks.count; ++i) bytes += call_.piece_bytes(part(lane, step, i).length, state.pass);
     state.step_bytes = bytes;
-    state.num_slices = num_slices(bytes, call_.cut.slice_bytes);
+    state.num_slices = bytes <= call_.cut.slice_bytes ? 1 : num_slices(bytes, call_.cut.slice_bytes);
     state.slice = 0;
     state.run_index = 0;
     state.run_offset = 0;
   }
 
-  Extent part(size_t lane, const PlanStep& step, int index) const {
-    return call_.part_bytes(step.chunks.id(index, plan_.schedule->shape().num_chunks), plan_.lanes[lane].channel);
+  const Extent& part(size_t lane, const PlanStep& step, int index) const {
+    const int id = index == 0 ? step.first_chunk : step.chunks.id(index, call_.num_chunks);
+    return call_.part(id, plan_.lanes[lane].channel);
   }
 
   // --- may the next slice step go?
@@ -85,8 +110,9 @@ class Run {
     LaneState& state = plan_.states[lane];
     const PlanStep& step = step_of(lane);
     while (state.checked < step.num_recv) {
-      if (!message_there(recv_end(step, state.checked))) return false;
+      if (!message_there(recv_end(step, state.checked), state, slice_bytes(lane))) return false;
       ++state.checked;
+      state.seen = 0;
     }
     if (state.checked == step.num_recv) {
       if (step.send && !step.send->has_free_slot()) return false;
@@ -98,20 +124,32 @@ class Run {
       if (!met(dependency, state)) return false;
       ++state.checked;
     }
-    return !emulated_ || virtually_ready(lane, step);
+    if constexpr (kEmulated) return virtually_ready(lane, step);
+    return !step.send || step.send->still_has_slot();
   }
 
-  bool message_there(RecvEnd& end) {
-    if (!end.has_message()) return false;
-    if (end.fingerprint() != call_.fingerprint) {
-      mismatched_peer_ = end.peer();
-      return false;
+  bool message_there(RecvEnd& end, LaneState& state, size_t bytes) {
+    if constexpr (kFlagged) {
+      const FlaggedMessage message{end.next(), call_.fingerprint, true};
+      const Arrival arrival = kProtocol == Protocol::ll
+                                  ? ll::arrived(end.flagged_slot(), bytes, message, state.seen)
+                                  : ll128::arrived(end.flagged_slot(), bytes, message, state.seen);
+      if (arrival == Arrival::of_another_call) mismatched_peer_ = end.peer();
+      return arrival == Arrival::here;
+    } else {
+      if (!end.has_message()) return false;
+      const SharedTable::Found found =
+          end.fingerprint() == call_.fingerprint ? end.locate(bytes) : SharedTable::Found::nonsense;
+      if (found == SharedTable::Found::nonsense) mismatched_peer_ = end.peer();
+      if (found != SharedTable::Found::here) return false;
+      if constexpr (kEmulated) {
+        if (end.arrival_ns() > now_ns_) {
+          next_event_ns_ = std::min(next_event_ns_, end.arrival_ns());
+          return false;
+        }
+      }
+      return true;
     }
-    if (emulated_ && end.arrival_ns() > now_ns_) {
-      next_event_ns_ = std::min(next_event_ns_, end.arrival_ns());
-      return false;
-    }
-    return true;
   }
 
   bool met(const PlanDependency& dependency, const LaneState& state) const {
@@ -126,20 +164,164 @@ class Run {
   // --- do it
   // -----------------------------------------------------------------------------------------------------------------
 
-  size_t slice_bytes(const LaneState& state) const {
+  const WholeStep& whole_step(size_t lane) const {
+    return call_.whole_steps[sum(plan_.lanes[lane].first_step, plan_.states[lane].step)];
+  }
+
+  size_t slice_bytes(size_t lane) const {
+    if constexpr (kWhole) return whole_step(lane).bytes;
+    const LaneState& state = plan_.states[lane];
     return std::min(call_.cut.slice_bytes, state.step_bytes - state.slice * call_.cut.slice_bytes);
   }
+
+  /// Where a slice step's operands lie beside the caller's buffers.
+  struct Messages {
+    std::array<const std::byte*, kMaxFold> arrived;
+    uint64_t becoming_ours = 0;  // bit i: arrived[i], see SliceRun
+    std::byte* leaving = nullptr;
+  };
 
   void do_slice(size_t lane) {
     LaneState& state = plan_.states[lane];
     const PlanStep& step = step_of(lane);
-    const size_t bytes = slice_bytes(state);
-    if (emulated_) times(static_cast<size_t>(&step - plan_.steps.data()), state.pass)[state.slice] = state.virtual_ns;
-    move_bytes(lane, step, bytes);
-    for (int i = 0; i < step.num_recv; ++i) recv_end(step, i).release(emulated_, state.virtual_ns);
-    if (step.send) step.send->publish(call_.fingerprint, bytes, state.virtual_ns);
+    const size_t bytes = slice_bytes(lane);
+    if constexpr (kEmulated)
+      times(static_cast<size_t>(&step - plan_.steps.data()), state.pass)[state.slice] = state.virtual_ns;
+    Messages messages;
+    for (int i = 0; i < step.num_recv; ++i) take_message(recv_end(step, i), i, bytes, messages);
+    const std::byte* in_place = nullptr;
+    if (step.send && step.direct.from != Buffer::none)
+      in_place = readable_in_place(
+          step, bytes,
+          locate(lane, {step.direct.from, 0},
+                 part(lane, step, state.run_index).offset + state.pass * call_.cut.pass_bytes + state.run_offset));
+    if (step.send && !in_place) messages.leaving = kFlagged ? plan_.staged(step.num_recv) : step.send->room(bytes);
+    move_bytes(lane, step, bytes, messages);
+    if (in_place) {
+      send_in_place(step, in_place);
+    } else if (step.send) {
+      send(*step.send, messages.leaving, bytes, state.virtual_ns);
+    }
+    for (int i = 0; i < step.num_recv; ++i) recv_end(step, i).release(kEmulated, state.virtual_ns);
     state.checked = 0;
     if (++state.slice == state.num_slices) next_step(lane);
+  }
+
+  /// do_slice() for a small call.
+  void do_step(size_t lane) {
+    LaneState& state = plan_.states[lane];
+    const PlanStep& step = step_of(lane);
+    const WholeStep& whole = whole_step(lane);
+    const size_t bytes = whole.bytes;
+    std::byte* const src = step.src ? base_of(step.src.buffer) + whole.src : nullptr;
+    SliceRun run;
+    run.bytes = bytes;
+    run.dst = step.dst ? base_of(step.dst.buffer) + whole.dst : nullptr;
+    run.stream_dst = call_.stream_output && step.dst.buffer == Buffer::output;
+    std::array<const void*, kMaxFold + 1> inputs;
+    int num_inputs = 0;
+    for (int i = 0; i < step.num_recv; ++i) {
+      if (src && i == step.src_at) inputs[static_cast<size_t>(num_inputs++)] = src;
+      take_operand(recv_end(step, i), i, bytes, inputs, num_inputs, run.becoming_ours);
+    }
+    if (src && step.src_at >= step.num_recv) inputs[static_cast<size_t>(num_inputs++)] = src;
+    if (step.reduces && step.num_recv == 0) {
+      inputs[static_cast<size_t>(num_inputs++)] = run.dst;
+      if (step.src_at == 1) std::swap(inputs[0], inputs[1]);
+    }
+    const std::byte* const in_place = readable_in_place(step, bytes, step.dst ? run.dst : src);
+    if (step.send && !in_place) run.slot = kFlagged ? plan_.staged(step.num_recv) : step.send->room(bytes);
+    run.inputs = inputs.data();
+    run.num_inputs = num_inputs;
+    if (step.reduces) {
+      fold_run(run, call_.fold, call_.item_bytes);
+    } else {
+      copy_run(run);
+    }
+    if (in_place) {
+      send_in_place(step, in_place);
+    } else if (step.send) {
+      send(*step.send, run.slot, bytes, 0);
+    }
+    for (int i = 0; i < step.num_recv; ++i) recv_end(step, i).release(false, 0);
+    state.checked = 0;
+    if (++state.step == plan_.lanes[lane].num_steps) {
+      state.pass = 1;
+      --num_open_;
+    }
+  }
+
+  std::byte* base_of(Buffer buffer) const {
+    switch (buffer) {
+      case Buffer::input:
+        return const_cast<std::byte*>(call_.input);  // only read: Program forbids it as dst
+      case Buffer::output:
+        return call_.output;
+      default:
+        return nullptr;  // scratch: WholeStep has addresses
+    }
+  }
+
+  /// Adds the `index`-th message to the inputs of a fold.
+  void take_operand(RecvEnd& end, int index, size_t bytes, std::array<const void*, kMaxFold + 1>& inputs,
+                    int& num_inputs, uint64_t& becoming_ours) {
+    if constexpr (kFlagged) {
+      std::byte* const to = plan_.staged(index);
+      kProtocol == Protocol::ll ? ll::unpack(end.flagged_slot(), to, bytes)
+                                : ll128::unpack(end.flagged_slot(), to, bytes);
+      inputs[static_cast<size_t>(num_inputs++)] = to;
+    } else {
+      if (end.becomes_ours() && num_inputs < 64) becoming_ours |= uint64_t{1} << num_inputs;
+      inputs[static_cast<size_t>(num_inputs++)] = end.data();
+      end.take_slot();  // before the outgoing slot is chosen: it may be this one
+    }
+  }
+
+  void take_message(RecvEnd& end, int index, size_t bytes, Messages& messages) {
+    if constexpr (kFlagged) {
+      std::byte* const to = plan_.staged(index);
+      kProtocol == Protocol::ll ? ll::unpack(end.flagged_slot(), to, bytes)
+                                : ll128::unpack(end.flagged_slot(), to, bytes);
+      messages.arrived[static_cast<size_t>(index)] = to;
+    } else {
+      messages.arrived[static_cast<size_t>(index)] = end.data();
+      if (end.becomes_ours() && index < 64) messages.becoming_ours |= uint64_t{1} << index;
+      end.take_slot();  // before the outgoing slot is chosen: it may be this one
+    }
+  }
+
+  const SharedOperand& shared_operand(const PlanStep& step) const {
+    return step.direct.from == Buffer::input ? call_.shared_input : call_.shared_output;
+  }
+
+  /// `at`, where the slice that the step sends will lie, if its readers can and may read it there; else null.
+  const std::byte* readable_in_place(const PlanStep& step, size_t bytes, const std::byte* at) const {
+    if constexpr (kFlagged || kEmulated) return nullptr;
+    const bool may = call_.in_place ? step.direct.in_place : step.direct.out_of_place;
+    return may && bytes > kInlineBytes && shared_operand(step) ? at : nullptr;
+  }
+
+  void send_in_place(const PlanStep& step, const std::byte* at) {
+    if (call_.stream_output) stream_fence();  // the output was written around the caches
+    step.send->publish_in_place(call_.fingerprint, shared_operand(step).place(at));
+    sent_in_place_ = true;
+  }
+
+  bool all_read() {
+    for (SendEnd* end : plan_.direct_ends)
+      if (!end->all_consumed()) return false;
+    return true;
+  }
+
+  void send(SendEnd& end, const std::byte* data, size_t bytes, int64_t start_ns) {
+    if constexpr (kFlagged) {
+      const FlaggedMessage message{end.next(), call_.fingerprint, end.fenced()};
+      kProtocol == Protocol::ll ? ll::pack(end.slot(), kSlotBytes, data, bytes, message)
+                                : ll128::pack(end.slot(), data, bytes, message);
+      end.publish_flagged();
+    } else {
+      end.publish(call_.fingerprint, bytes, start_ns);
+    }
   }
 
   void next_step(size_t lane) {
@@ -155,14 +337,15 @@ class Run {
   }
 
   // The slice is a run of the step's chunks laid end to end; it may begin and end within chunks and span small ones.
-  void move_bytes(size_t lane, const PlanStep& step, size_t bytes) {
+  void move_bytes(size_t lane, const PlanStep& step, size_t bytes, const Messages& messages) {
     LaneState& state = plan_.states[lane];
     size_t done = 0;
     while (done < bytes) {
-      const Extent where = part(lane, step, state.run_index);
+      const Extent& where = part(lane, step, state.run_index);
       const size_t piece = call_.piece_bytes(where.length, state.pass);
       const size_t run = std::min(piece - state.run_offset, bytes - done);
-      if (run > 0) move_run(lane, step, where.offset + state.pass * call_.cut.pass_bytes + state.run_offset, done, run);
+      if (run > 0)
+        move_run(lane, step, where.offset + state.pass * call_.cut.pass_bytes + state.run_offset, done, run, messages);
       done += run;
       state.run_offset += run;
       if (state.run_offset == piece) {
@@ -173,20 +356,33 @@ class Run {
   }
 
   /// `at`: byte in the collective's whole vector; `in_slice`: byte in the slice.
-  void move_run(size_t lane, const PlanStep& step, size_t at, size_t in_slice, size_t bytes) {
+  void move_run(size_t lane, const PlanStep& step, size_t at, size_t in_slice, size_t bytes, const Messages& messages) {
     std::array<const void*, kMaxFold + 1> inputs;
     int num_inputs = 0;
     const std::byte* src = step.src ? locate(lane, step.src, at) : nullptr;
-    std::byte* dst = step.dst ? locate(lane, step.dst, at) : nullptr;
+    SliceRun run;
+    run.becoming_ours = messages.becoming_ours;
     for (int i = 0; i <= step.num_recv; ++i) {
-      if (src && i == std::min(step.src_at, step.num_recv)) inputs[static_cast<size_t>(num_inputs++)] = src;
-      if (i < step.num_recv) inputs[static_cast<size_t>(num_inputs++)] = recv_end(step, i).slot() + in_slice;
+      if (src && i == std::min(step.src_at, step.num_recv)) {
+        if (i < 64) {  // the own operand takes bit i; those after it move up by one
+          const uint64_t below = (uint64_t{1} << i) - 1;
+          run.becoming_ours = (run.becoming_ours & below) | (run.becoming_ours & ~below) << 1;
+        }
+        inputs[static_cast<size_t>(num_inputs++)] = src;
+      }
+      if (i < step.num_recv)
+        inputs[static_cast<size_t>(num_inputs++)] = messages.arrived[static_cast<size_t>(i)] + in_slice;
     }
+    run.dst = step.dst ? locate(lane, step.dst, at) : nullptr;
     if (step.reduces && step.num_recv == 0) {  // local reduce: what dst holds is the second operand
-      inputs[static_cast<size_t>(num_inputs++)] = dst;
+      inputs[static_cast<size_t>(num_inputs++)] = run.dst;
       if (step.src_at == 1) std::swap(inputs[0], inputs[1]);
     }
-    const SliceRun run{inputs.data(), num_inputs, dst, step.send ? step.send->slot() + in_slice : nullptr, bytes};
+    run.inputs = inputs.data();
+    run.num_inputs = num_inputs;
+    run.stream_dst = call_.stream_output && step.dst.buffer == Buffer::output;
+    run.slot = messages.leaving ? messages.leaving + in_slice : nullptr;
+    run.bytes = bytes;
     if (step.reduces) {
       fold_run(run, call_.fold, call_.item_bytes);
     } else {
@@ -222,7 +418,7 @@ class Run {
     for (int i = 0; i < step.num_dependencies; ++i)
       done = std::max(done, done_at(plan_.dependencies[sum(step.first_dependency, i)], state));
     if (step.send && step.send->crosses()) {
-      const Nic::Grant grant = step.send->take_card(slice_bytes(state), done, now_ns_);
+      const Nic::Grant grant = step.send->take_card(slice_bytes(lane), done, now_ns_);
       if (!grant.taken) {
         next_event_ns_ = std::min(next_event_ns_, grant.look_again_ns);
         return false;
@@ -245,86 +441,21 @@ class Run {
 
   Plan& plan_;
   const BoundCall& call_;
-  const bool emulated_;
   int num_open_ = 0;
   int mismatched_peer_ = -1;
+  bool sent_in_place_ = false;
   int64_t now_ns_ = 0;
   int64_t next_event_ns_ = kNever;
 };
 
-/// Counts how long nothing has moved and decides what to do about it.
-class Waiter {
- public:
-  Waiter(const WaitPolicy& policy, SpinBudget& budget, Doorbell& bell, Watch& watch)
-      : policy_(policy), budget_(budget), bell_(bell), watch_(watch) {}
-
-  void moved() {
-    if (idle_ > 0 && idle_ <= budget_.pauses()) budget_.spinning_helped();
-    idle_ = 0;
-  }
-
-  /// One wait. True if the run must stop.
-  bool wait(Run& run) {
-    if (watch_.attention() && inspect_now()) return true;
-    ++idle_;
-    if (idle_ <= budget_.pauses()) {
-      pause_cpu();
-      if (idle_ == budget_.pauses()) give_up_spinning();
-      return false;
-    }
-    if (idle_ <= idle_when_yielding_ + policy_.yields) {
-      sched_yield();
-      return false;
-    }
-    return inspect_if_due() || sleep(run);
-  }
-
- private:
-  void give_up_spinning() {
-    idle_when_yielding_ = idle_;
-    budget_.spinning_failed();
-  }
-
-  bool sleep(Run& run) {
-    const uint32_t ticket = bell_.announce_sleep();
-    if (watch_.attention() || run.poll()) {  // something came between the last poll and the announcement
-      bell_.cancel_sleep();
-      idle_ = 0;
-      return false;
-    }
-    const int64_t longest = now_ns() + (num_sleeps_++ < 8 ? kInspectNs : kLongestSleepNs);
-    bell_.sleep(ticket, std::min(run.next_event_ns(), longest));
-    return false;
-  }
-
-  bool inspect_if_due() {
-    const int64_t now = now_ns();
-    if (now < next_inspection_ns_) return false;
-    return inspect_now();
-  }
-
-  bool inspect_now() {
-    const bool stop = watch_.inspect();
-    next_inspection_ns_ = now_ns() + kInspectNs;
-    return stop;
-  }
-
-  const WaitPolicy& policy_;
-  SpinBudget& budget_;
-  Doorbell& bell_;
-  Watch& watch_;
-  int idle_ = 0;
-  int idle_when_yielding_ = 0;
-  int num_sleeps_ = 0;
-  int64_t next_inspection_ns_ = now_ns() + kInspectNs;
-};
-
-}  // namespace
-
-RunResult run_plan(Plan& plan, const BoundCall& call, const WaitPolicy& policy, SpinBudget& budget, Doorbell& bell,
-                   bool emulated, Watch& watch) {
-  Run run(plan, call, emulated);
+template <Protocol kProtocol, bool kEmulated, bool kWhole>
+RunResult run(Plan& plan, const BoundCall& call, const WaitPolicy& policy, SpinBudget& budget, Doorbell& bell,
+              Watch& watch) {
+  Run<kProtocol, kEmulated, kWhole> run(plan, call);
   Waiter waiter(policy, budget, bell, watch);
+  run.poll();
+  watch.first_wait();
+  if (run.mismatched_peer() >= 0) return {RunStatus::mismatch, run.mismatched_peer()};
   while (!run.finished()) {
     if (run.poll()) {
       if (run.mismatched_peer() >= 0) return {RunStatus::mismatch, run.mismatched_peer()};
@@ -333,7 +464,28 @@ RunResult run_plan(Plan& plan, const BoundCall& call, const WaitPolicy& policy, 
       return {RunStatus::stopped, -1};
     }
   }
+  if (call.stream_output) stream_fence();  // whoever is told by this thread that the call is done sees the output
   return {};
+}
+
+}  // namespace
+
+RunResult run_plan(Plan& plan, const BoundCall& call, const WaitPolicy& policy, SpinBudget& budget, Doorbell& bell,
+                   bool emulated, Watch& watch) {
+  if (emulated) return run<Protocol::simple, true, false>(plan, call, policy, budget, bell, watch);
+  const bool whole = !call.whole_steps.empty();
+  switch (plan.protocol) {
+    case Protocol::ll:
+      return whole ? run<Protocol::ll, false, true>(plan, call, policy, budget, bell, watch)
+                   : run<Protocol::ll, false, false>(plan, call, policy, budget, bell, watch);
+    case Protocol::ll128:
+      return whole ? run<Protocol::ll128, false, true>(plan, call, policy, budget, bell, watch)
+                   : run<Protocol::ll128, false, false>(plan, call, policy, budget, bell, watch);
+    case Protocol::simple:
+      break;
+  }
+  return whole ? run<Protocol::simple, false, true>(plan, call, policy, budget, bell, watch)
+               : run<Protocol::simple, false, false>(plan, call, policy, budget, bell, watch);
 }
 
 }  // namespace ringtree

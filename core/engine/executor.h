@@ -27,6 +27,8 @@ class Watch {
   virtual ~Watch() = default;
   /// Cheap; looked at many times a millisecond. True: call inspect() now.
   virtual bool attention() const = 0;
+  /// Called once, when the run has done what it can do without waiting.
+  virtual void first_wait() = 0;
   /// Dearer: deadlines, departed peers, peers in another call. True: stop the run. Called at least every `kInspectNs`
   /// of waiting.
   virtual bool inspect() = 0;

@@ -1,10 +1,7 @@
-// See link_directory.h.
+// See link_directory.h. What is announced to a reader, and how: link_announcement.cpp.
 #include "core/engine/link_directory.h"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <limits>
 
 namespace ringtree {
 namespace {
@@ -14,14 +11,27 @@ std::vector<int> sorted(std::vector<int> readers) {
   return readers;
 }
 
-constexpr size_t kLinkAlignment = 4096;
+constexpr size_t kPage = 4096;
 
-size_t aligned(size_t bytes) { return (bytes + kLinkAlignment - 1) / kLinkAlignment * kLinkAlignment; }
+size_t aligned(size_t bytes) { return (bytes + kPage - 1) / kPage * kPage; }
+
+/// How many links with one reader `program` has to each rank, on one channel.
+std::map<int, std::set<int>> tags_to_single_readers(const Program& program) {
+  std::map<int, std::set<int>> tags;
+  for (const Step& step : program.steps())
+    if (step.send_to.size() == 1) tags[step.send_to[0]].insert(step.send_tag);
+  return tags;
+}
 
 }  // namespace
 
 LinkGeometry LinkDirectory::geometry(const OutgoingKey& key) const {
-  return {static_cast<int>(key.readers.size()), kSlots, kSlotBytes};
+  return {static_cast<int>(key.readers.size()), kSlots, key.plan != 0 ? 0 : kSlotBytes};
+}
+
+LinkDirectory::OutgoingKey LinkDirectory::key_of(const std::vector<int>& readers, int tag, int channel) const {
+  const bool exchanges = readers.size() == 1 && exchanges_.contains({plan_key_, readers[0]});
+  return {sorted(readers), tag, channel, protocol_, exchanges ? plan_key_ : 0};
 }
 
 bool LinkDirectory::remote(int peer) const {
@@ -36,24 +46,50 @@ Nic LinkDirectory::nic() const {
              cluster.alpha_s, cluster.beta_Bps);
 }
 
-void LinkDirectory::announce(const Program& program, uint64_t plan_key, int num_channels) {
+void LinkDirectory::begin_plan(const Schedule& schedule, const Program& program, uint64_t plan_key, Protocol protocol,
+                               int num_channels, std::function<bool()> give_up) {
+  plan_key_ = plan_key;
+  protocol_ = protocol;
+  num_channels_ = num_channels;
+  give_up_ = std::move(give_up);
+  // ll and ll128 need to know a message's slot before it is there; emulated links stamp their slots.
+  if (protocol == Protocol::simple && !settings_.emulation) find_exchanges(schedule, program);
   std::set<OutgoingKey> needed, missing;
   for (const Step& step : program.steps())
     for (int channel = 0; channel < num_channels && !step.send_to.empty(); ++channel)
-      needed.insert({sorted(step.send_to), step.send_tag, channel});
+      needed.insert(key_of(step.send_to, step.send_tag, channel));
   for (const OutgoingKey& key : needed)
     if (!outgoing_.contains(key)) missing.insert(key);
-  make_links(missing);
+  make_memory(missing);
   std::map<int, std::set<OutgoingKey>> by_reader;
   for (const OutgoingKey& key : needed)
     for (int reader : key.readers) by_reader[reader].insert(key);
-  for (const auto& [reader, keys] : by_reader) tell(reader, keys, plan_key);
+  for (const auto& [reader, keys] : by_reader) tell(reader, keys);
 }
 
-void LinkDirectory::make_links(const std::set<OutgoingKey>& keys) {
+// Both ranks of a pair look at both programs, so both find the same.
+void LinkDirectory::find_exchanges(const Schedule& schedule, const Program& program) {
+  for (const auto& [peer, tags] : tags_to_single_readers(program)) {
+    const auto back = tags_to_single_readers(schedule.program(peer));
+    const auto to_us = back.find(session_->rank());
+    if (to_us == back.end()) continue;
+    Exchange& exchange = exchanges_[{plan_key_, peer}];
+    exchange.own_links = static_cast<int>(tags.size()) * num_channels_;
+    exchange.peer_links = static_cast<int>(to_us->second.size()) * num_channels_;
+    if (exchange.geometry().num_slots > kMaxPoolSlots)
+      throw UsageError(schedule.shape().name + ": more links between two ranks than a pool can serve");
+  }
+}
+
+// One segment for all links and pools that the plan adds.
+void LinkDirectory::make_memory(const std::set<OutgoingKey>& keys) {
   if (keys.empty()) return;
   size_t bytes = 0;
   for (const OutgoingKey& key : keys) bytes += aligned(geometry(key).bytes());
+  std::vector<Exchange*> pools;
+  for (auto& [key, exchange] : exchanges_)
+    if (key.first == plan_key_ && key.second > session_->rank()) pools.push_back(&exchange);
+  for (const Exchange* pool : pools) bytes += aligned(pool->geometry().bytes());
   if (outgoing_bytes_ + bytes > settings_.memory_cap_bytes)
     throw UsageError("links need " + std::to_string((outgoing_bytes_ + bytes) >> 10) + " KB of shared memory on " +
                      session_->describe(session_->rank()) + ", more than its cap of " +
@@ -63,98 +99,75 @@ void LinkDirectory::make_links(const std::set<OutgoingKey>& keys) {
   outgoing_bytes_ += bytes;
   size_t offset = 0;
   for (const OutgoingKey& key : keys) {
-    const LinkGeometry shape = geometry(key);
-    construct_link(segment->data() + offset, shape);
-    std::vector<ReaderRoute> routes;
-    for (int reader : key.readers) routes.push_back({&session_->page(reader).bell, remote(reader)});
-    outgoing_[key] = {segment, offset,
-                      std::make_unique<SendEnd>(segment->data() + offset, shape, std::move(routes), nic())};
-    offset += aligned(shape.bytes());
+    construct_link(segment->data() + offset, geometry(key));
+    outgoing_[key] = {segment, offset, nullptr};
+    offset += aligned(geometry(key).bytes());
+  }
+  for (Exchange* pool : pools) {
+    construct_pool(segment->data() + offset, pool->geometry());
+    pool->memory = {segment, offset};
+    offset += aligned(pool->geometry().bytes());
   }
 }
 
-// One message a segment, since a message carries one descriptor; almost always there is one.
-void LinkDirectory::tell(int reader, const std::set<OutgoingKey>& keys, uint64_t plan_key) {
-  std::map<Segment*, std::vector<const OutgoingKey*>> by_segment;
-  for (const OutgoingKey& key : keys) by_segment[outgoing_.at(key).segment.get()].push_back(&key);
-  for (const auto& [segment, links] : by_segment) {
-    ByteWriter writer;
-    writer.number(static_cast<uint8_t>(LinkMessage::links), 1).number(plan_key, 8);
-    write_segment(writer, *segment);
-    writer.number(links.size(), 4);
-    for (const OutgoingKey* key : links) {
-      const auto place = std::lower_bound(key->readers.begin(), key->readers.end(), reader) - key->readers.begin();
-      writer.number(static_cast<uint64_t>(key->tag), 4)
-          .number(static_cast<uint64_t>(key->channel), 4)
-          .number(outgoing_.at(*key).offset, 8);
-      writer.number(key->readers.size(), 4).number(static_cast<uint64_t>(place), 4);
-    }
-    const bool is_new = told_segments_[reader].insert(segment->id()).second;
-    session_->mesh().send(reader, ControlType::link, writer.take(),
-                          is_new ? segment->fd() : -1);  // a reader that is gone is found by the call's watch
+LinkPool LinkDirectory::pool_with(int peer) {
+  const ExchangeKey key{plan_key_, peer};
+  const auto entry = exchanges_.find(key);
+  if (entry == exchanges_.end()) return {};
+  Exchange& exchange = entry->second;
+  const bool is_lower = session_->rank() < peer;
+  if (!exchange.memory.segment) {  // the peer, the lower rank, makes it
+    const bool ready = wait_for([&] {
+      const auto announced = announced_pools_.find(key);
+      if (announced != announced_pools_.end()) exchange.memory = announced->second;
+      return announced != announced_pools_.end();
+    });
+    if (!ready) session_->raise_failure();
+    if (exchange.geometry().bytes() > exchange.memory.segment->size() - exchange.memory.offset)
+      throw WorldError("a pool of slots that lies outside its shared memory");
   }
+  std::byte* const memory = exchange.memory.segment->data() + exchange.memory.offset;
+  if (!exchange.side) exchange.side = exchange_side(memory, exchange.geometry(), is_lower, exchange.own_links);
+  return {exchange.side.get(), memory + exchange.geometry().slots_at(), kSlotBytes, &exchange.own_ends};
 }
 
-void LinkDirectory::on_announcement(Session& session, int peer, std::string_view payload, int fd) {
-  ByteReader reader(payload);
-  const bool is_links = reader.number(1) == static_cast<uint8_t>(LinkMessage::links);
-  const uint64_t plan_key = reader.number(8);
-  const AnnouncedSegment announced = read_segment(reader);
-  const uint64_t num_links = reader.number(4);
-  if (!reader.ok() || !is_links || num_links > kMaxControlPayloadBytes) {
-    if (fd >= 0) ::close(fd);
-    throw WorldError("malformed link message");
-  }
-  const SegmentKey key{peer, announced.process, announced.id};
-  std::shared_ptr<Segment> fresh;
-  if (fd >= 0) fresh = Segment::open(fd, announced.bytes, announced.same_process, announced.id);
-  session.notify([&] {
-    if (fresh) segments_[key] = fresh;
-    const auto known = segments_.find(key);
-    if (known == segments_.end()) throw WorldError("links in shared memory that was never announced");
-    for (uint64_t i = 0; i < num_links; ++i) {
-      const int tag = static_cast<int>(reader.number(4)), channel = static_cast<int>(reader.number(4));
-      Incoming link;
-      link.segment = known->second;
-      link.offset = reader.number(8);
-      const uint64_t num_readers = reader.number(4), index = reader.number(4);
-      if (!reader.ok() || num_readers > static_cast<uint64_t>(session.world_size()) || index >= num_readers)
-        throw WorldError("malformed link message");
-      link.geometry = {static_cast<int>(num_readers), kSlots, kSlotBytes};
-      link.reader_index = static_cast<int>(index);
-      const size_t bytes = link.geometry.bytes();
-      if (link.offset % alignof(LinkHead) != 0 || bytes > link.segment->size() ||
-          link.offset > link.segment->size() - bytes)
-        throw WorldError("a link that lies outside its shared memory");
-      incoming_[{plan_key, peer, tag, channel}] = {key, std::move(link)};
-    }
-    if (!reader.done()) throw WorldError("malformed link message");
-  });
-}
+bool LinkDirectory::wait_for(const std::function<bool()>& ready) { return session_->wait(ready, give_up_); }
 
 void LinkDirectory::close_descriptors() {
   for (const auto& [key, link] : outgoing_) link.segment->close_descriptor();
 }
 
 SendEnd* LinkDirectory::send_end(const std::vector<int>& readers, int tag, int channel) {
-  return outgoing_.at({sorted(readers), tag, channel}).end.get();
+  const OutgoingKey key = key_of(readers, tag, channel);
+  Outgoing& link = outgoing_.at(key);
+  if (!link.end) {
+    const LinkPool pool = key.plan != 0 ? pool_with(key.readers[0]) : LinkPool{};
+    std::vector<ReaderRoute> routes;
+    for (int reader : key.readers) routes.push_back({&session_->page(reader).bell, remote(reader)});
+    link.end = std::make_unique<SendEnd>(
+        make_send_end(link.segment->data() + link.offset, geometry(key), pool, std::move(routes), fenced_, nic()));
+    if (pool.own_links) pool.own_links->push_back(link.end.get());
+  }
+  return link.end.get();
 }
 
 RecvEnd* LinkDirectory::recv_end(int peer, int tag, int channel) {
-  std::pair<SegmentKey, Incoming> found;
-  const bool ready = session_->wait(
-      [&] {
-        const auto entry = incoming_.find({plan_key_, peer, tag, channel});
-        if (entry != incoming_.end()) found = entry->second;
-        return entry != incoming_.end();
-      },
-      give_up_);
+  Incoming link;
+  const bool ready = wait_for([&] {
+    const auto entry = incoming_.find({plan_key_, peer, tag, channel});
+    if (entry != incoming_.end()) link = entry->second;
+    return entry != incoming_.end();
+  });
   if (!ready) session_->raise_failure();
-  const Incoming& link = found.second;
-  std::unique_ptr<RecvEnd>& end = recv_ends_[found.first][{link.offset, link.reader_index}];
-  if (!end)
-    end = std::make_unique<RecvEnd>(link.segment->data() + link.offset, link.geometry, link.reader_index,
-                                    &session_->page(peer).bell, peer);
+  std::unique_ptr<RecvEnd>& end = recv_ends_[link.segment_key][{link.offset, link.reader_index}];
+  if (!end) {
+    const LinkPool pool = link.geometry.slot_bytes == 0 ? pool_with(peer) : LinkPool{};
+    if (link.geometry.slot_bytes == 0 && !pool.side)
+      throw WorldError(session_->describe(peer) + " announced a link over a pool that this rank does not know");
+    end = std::make_unique<RecvEnd>(make_recv_end(link.segment->data() + link.offset, link.geometry, link.reader_index,
+                                                  pool, &session_->page(peer).bell, peer, &shared_->table(peer),
+                                                  fenced_));
+  }
   return end.get();
 }
 

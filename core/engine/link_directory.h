@@ -1,5 +1,8 @@
 // The links of one rank: made when a plan first needs them, announced to their readers over the mesh, kept for every
-// later plan that uses the same readers, tag and channel. Memory is the sender's and capped.
+// later plan that uses the same readers, tag, channel and protocol. Memory is the sender's and capped.
+//
+// Two ranks that send to each other in a plan share a pool of slots (core/transport/exchange_pool.h), made by the lower
+// of the two; pools and the links over them belong to that plan alone.
 #pragma once
 
 #include <map>
@@ -11,6 +14,7 @@
 
 #include "core/engine/plan.h"
 #include "core/engine/session.h"
+#include "core/engine/shared_regions.h"
 
 namespace ringtree {
 
@@ -18,17 +22,18 @@ class LinkDirectory final : public LinkSource {
  public:
   explicit LinkDirectory(const Settings& settings) : settings_(settings) {}
   /// Before the first plan. Announcements may come earlier: a session delivers messages while it is being made.
-  void attach(Session& session) { session_ = &session; }
-
-  /// Makes the outgoing links of `program` that do not exist yet and tells every reader which link plan `plan_key`
-  /// means. Throws UsageError if they do not fit the memory cap.
-  void announce(const Program& program, uint64_t plan_key, int num_channels);
-
-  /// From now on recv_end() speaks of this plan and waits at most while `give_up()` is false.
-  void begin_plan(uint64_t plan_key, std::function<bool()> give_up) {
-    plan_key_ = plan_key;
-    give_up_ = std::move(give_up);
+  /// `fenced`: how links publish, alike on all ranks. `shared`: the peers' shared buffers.
+  void attach(Session& session, const SharedRegions& shared, bool fenced) {
+    session_ = &session;
+    shared_ = &shared;
+    fenced_ = fenced;
   }
+
+  /// Makes the outgoing links of `program`, one of `schedule`'s, that do not exist yet, and tells every reader which
+  /// link plan `plan_key` means. From now on send_end() and recv_end() speak of this plan and wait at most while
+  /// `give_up()` is false. Throws UsageError if the links do not fit the memory cap.
+  void begin_plan(const Schedule& schedule, const Program& program, uint64_t plan_key, Protocol protocol,
+                  int num_channels, std::function<bool()> give_up);
   SendEnd* send_end(const std::vector<int>& readers, int tag, int channel) override;
   /// Waits until the peer has announced the link; throws the session's failure if it does not come.
   RecvEnd* recv_end(int peer, int tag, int channel) override;
@@ -45,39 +50,68 @@ class LinkDirectory final : public LinkSource {
   struct OutgoingKey {
     std::vector<int> readers;  // sorted
     int tag, channel;
+    Protocol protocol;
+    uint64_t plan;  // of a link over a pool, else 0
     auto operator<=>(const OutgoingKey&) const = default;
   };
   struct Outgoing {
     std::shared_ptr<Segment> segment;
     size_t offset = 0;
-    std::unique_ptr<SendEnd> end;
+    std::unique_ptr<SendEnd> end;  // made when a plan asks for it
   };
+  using SegmentKey = std::tuple<int, uint64_t, uint64_t>;  // peer, process, id
   struct Incoming {
     std::shared_ptr<Segment> segment;
+    SegmentKey segment_key;
     uint64_t offset = 0;
     LinkGeometry geometry;
     int reader_index = 0;
   };
-  using SegmentKey = std::tuple<int, uint64_t, uint64_t>;  // peer, process, id
+  struct Place {
+    std::shared_ptr<Segment> segment;
+    uint64_t offset = 0;
+  };
+  /// What this rank shares with one peer for one plan.
+  struct Exchange {
+    int own_links = 0, peer_links = 0;
+    Place memory;  // empty until it is known
+    std::unique_ptr<ExchangeSide> side;
+    std::vector<SendEnd*> own_ends;
+
+    PoolGeometry geometry() const { return {pool_slots(own_links, peer_links), kSlotBytes}; }
+  };
+  using ExchangeKey = std::pair<uint64_t, int>;  // plan, peer
 
   LinkGeometry geometry(const OutgoingKey& key) const;
-  void make_links(const std::set<OutgoingKey>& keys);
-  void tell(int reader, const std::set<OutgoingKey>& keys, uint64_t plan_key);
+  OutgoingKey key_of(const std::vector<int>& readers, int tag, int channel) const;
+  void find_exchanges(const Schedule& schedule, const Program& program);
+  void make_memory(const std::set<OutgoingKey>& keys);
+  void tell(int reader, const std::set<OutgoingKey>& keys);
+  /// The pool that is shared with `peer` in this plan, if any; waits for the peer's announcement of it.
+  LinkPool pool_with(int peer);
+  bool wait_for(const std::function<bool()>& ready);
   Nic nic() const;
   bool remote(int peer) const;
 
   const Settings settings_;
   // Used by the calling thread only.
   Session* session_ = nullptr;
+  const SharedRegions* shared_ = nullptr;
+  bool fenced_ = true;
   std::map<OutgoingKey, Outgoing> outgoing_;
+  std::map<ExchangeKey, Exchange> exchanges_;
   std::map<int, std::set<uint64_t>> told_segments_;  // reader -> segments whose descriptor it has
   std::map<SegmentKey, std::map<std::pair<uint64_t, int>, std::unique_ptr<RecvEnd>>> recv_ends_;
   size_t outgoing_bytes_ = 0;
+  // The plan that is being made.
   uint64_t plan_key_ = 0;
+  Protocol protocol_ = Protocol::simple;
+  int num_channels_ = 1;
   std::function<bool()> give_up_;
   // Shared with the monitor thread under the session's lock (Session::wait, Session::notify).
   std::map<SegmentKey, std::shared_ptr<Segment>> segments_;
-  std::map<std::tuple<uint64_t, int, int, int>, std::pair<SegmentKey, Incoming>> incoming_;  // plan, peer, tag, channel
+  std::map<std::tuple<uint64_t, int, int, int>, Incoming> incoming_;  // plan, peer, tag, channel
+  std::map<ExchangeKey, Place> announced_pools_;
 };
 
 }  // namespace ringtree

@@ -1,6 +1,8 @@
 // See plan.h.
 #include "core/engine/plan.h"
 
+#include <algorithm>
+
 #include "core/protocol/simple.h"
 
 namespace ringtree {
@@ -9,7 +11,8 @@ namespace {
 // A lane's steps are laid out together: the executor walks them in order.
 class Compiler {
  public:
-  Compiler(const Program& program, Plan& plan, LinkSource& links) : program_(program), plan_(plan), links_(links) {
+  Compiler(const Program& program, Plan& plan, LinkSource& links)
+      : program_(program), plan_(plan), links_(links), direct_(find_direct_uses(*plan.schedule, program)) {
     steps_of_lane_.resize(static_cast<size_t>(program.num_lanes()));
     place_in_lane_.resize(program.steps().size());
     for (size_t i = 0; i < program.steps().size(); ++i) {
@@ -36,6 +39,7 @@ class Compiler {
     PlanStep out;
     out.reduces = shape_of(step.verb).reduces;
     out.chunks = step.chunks;
+    out.first_chunk = step.chunks.id(0, plan_.schedule->shape().num_chunks);
     out.src = step.src;
     out.dst = step.dst;
     out.src_at = step.src_at;
@@ -43,6 +47,8 @@ class Compiler {
     out.num_recv = static_cast<int>(step.recv.size());
     for (const Endpoint& end : step.recv) plan_.recv_ends.push_back(links_.recv_end(end.peer, end.tag, channel));
     if (!step.send_to.empty()) out.send = links_.send_end(step.send_to, step.send_tag, channel);
+    out.direct = direct_[static_cast<size_t>(index)];
+    if (out.direct.out_of_place || out.direct.in_place) plan_.direct_ends.push_back(out.send);
     out.first_dependency = static_cast<int>(plan_.dependencies.size());
     for (const Dependency& dependency : program_.dependencies()[static_cast<size_t>(index)]) {
       const size_t earlier = static_cast<size_t>(dependency.step);
@@ -56,27 +62,64 @@ class Compiler {
   const Program& program_;
   Plan& plan_;
   LinkSource& links_;
+  std::vector<DirectUse> direct_;
   std::vector<std::vector<int>> steps_of_lane_;
   std::vector<int> place_in_lane_;
 };
 
 }  // namespace
 
+void bind_whole_steps(BoundCall& call, Plan& plan) {
+  call.whole_steps.clear();
+  if (call.cut.num_passes > 1) return;
+  std::vector<WholeStep> wholes(plan.steps.size());
+  for (const PlanLane& lane : plan.lanes)
+    for (int i = lane.first_step; i < lane.first_step + lane.num_steps; ++i) {
+      const PlanStep& step = plan.steps[static_cast<size_t>(i)];
+      const Extent& part = call.part(step.first_chunk, lane.channel);
+      if (step.chunks.count != 1 || part.length > call.cut.slice_bytes) return;
+      auto place = [&](const Place& of) -> size_t {
+        switch (of.buffer) {
+          case Buffer::input:
+            return part.offset - call.input_origin;
+          case Buffer::output:
+            return part.offset - call.output_origin;
+          case Buffer::scratch:
+            return reinterpret_cast<size_t>(plan.scratch[static_cast<size_t>(lane.channel)].data()) +
+                   static_cast<size_t>(of.slot) * call.cut.pass_bytes;
+          case Buffer::none:
+            break;
+        }
+        return 0;
+      };
+      wholes[static_cast<size_t>(i)] = {part.length, place(step.src), place(step.dst)};
+    }
+  call.whole_steps = std::move(wholes);
+}
+
 std::unique_ptr<Plan> compile_plan(std::shared_ptr<const Schedule> schedule, const Program& program, uint64_t key,
-                                   int num_channels, bool emulated, LinkSource& links) {
+                                   Protocol protocol, int num_channels, bool emulated, LinkSource& links) {
   auto plan = std::make_unique<Plan>();
   plan->schedule = std::move(schedule);
   plan->key = key;
+  plan->protocol = protocol;
   plan->num_channels = num_channels;
   plan->num_scratch = program.num_scratch();
   Compiler compiler(program, *plan, links);
   for (int channel = 0; channel < num_channels; ++channel) compiler.compile_channel(channel);
+  std::sort(plan->direct_ends.begin(), plan->direct_ends.end());
+  plan->direct_ends.erase(std::unique(plan->direct_ends.begin(), plan->direct_ends.end()), plan->direct_ends.end());
   plan->states.resize(plan->lanes.size());
   if (emulated) plan->step_times.resize(plan->steps.size());
   // A scratch slot holds one chunk's piece of one pass, at most slots/2 slices divided by the widest step.
   const size_t slot_bytes = kSlots / 2 * kSlotBytes / static_cast<size_t>(plan->schedule->shape().widest);
   plan->scratch.assign(static_cast<size_t>(num_channels),
                        std::vector<std::byte>(static_cast<size_t>(plan->num_scratch) * slot_bytes));
+  if (protocol != Protocol::simple) {
+    int most = 0;
+    for (const PlanStep& step : plan->steps) most = std::max(most, step.num_recv);
+    plan->staging.resize(static_cast<size_t>(most + 1) * info_of(protocol).slice_bytes);
+  }
   return plan;
 }
 

@@ -3,11 +3,15 @@
 // serves every count and dtype.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <vector>
 
+#include "core/engine/bound_call.h"
+#include "core/engine/direct.h"
+#include "core/protocol/protocol.h"
 #include "core/schedule/layout.h"
 #include "core/schedule/schedule.h"
 #include "core/transport/link.h"
@@ -24,10 +28,12 @@ struct PlanDependency {
 struct PlanStep {
   bool reduces = false;
   ChunkRange chunks;
+  int first_chunk = 0;  // chunks.id(0): most steps have one
   Place src, dst;
   int src_at = 0;
   int first_recv = 0, num_recv = 0;  // into Plan::recv_ends
   SendEnd* send = nullptr;
+  DirectUse direct;  // whether its operand may be read in place
   int first_dependency = 0, num_dependencies = 0;
 };
 
@@ -46,6 +52,7 @@ struct LaneState {
   int run_index = 0;      // chunk within the step's range at which the next slice begins
   size_t run_offset = 0;  // byte within that chunk's piece
   int checked = 0;
+  size_t seen = 0;         // of the message that is waited for: words or lines that are there (ll, ll128)
   int64_t virtual_ns = 0;  // emulated clusters: when the lane's last slice step was done
 };
 
@@ -55,17 +62,25 @@ using StepTimes = std::array<std::array<int64_t, kSlots / 2>, 2>;
 struct Plan {
   std::shared_ptr<const Schedule> schedule;
   uint64_t key = 0;
+  Protocol protocol = Protocol::simple;
   int num_channels = 1;
   std::vector<PlanLane> lanes;
   std::vector<PlanStep> steps;
   std::vector<RecvEnd*> recv_ends;
+  std::vector<SendEnd*> direct_ends;  // of steps whose operand may be read in place
   std::vector<PlanDependency> dependencies;
   int num_scratch = 0;
   // Working memory, reused by every call so that the data path allocates nothing.
   std::vector<LaneState> states;
   std::vector<StepTimes> step_times;            // empty unless emulated
   std::vector<std::vector<std::byte>> scratch;  // one a channel
+  std::vector<std::byte> staging;  // ll, ll128: a slice for each operand that arrives, and the one that leaves
+
+  std::byte* staged(int index) { return staging.data() + static_cast<size_t>(index) * info_of(protocol).slice_bytes; }
 };
+
+/// Fills call.whole_steps if the call is small enough.
+void bind_whole_steps(BoundCall& call, Plan& plan);
 
 /// Gives the ends of this rank's links; implemented by the communicator, which makes them on first use.
 class LinkSource {
@@ -77,6 +92,6 @@ class LinkSource {
 
 /// Compiles `program` (this rank's) for `num_channels`. Throws UsageError where a step needs more than the engine has.
 std::unique_ptr<Plan> compile_plan(std::shared_ptr<const Schedule> schedule, const Program& program, uint64_t key,
-                                   int num_channels, bool emulated, LinkSource& links);
+                                   Protocol protocol, int num_channels, bool emulated, LinkSource& links);
 
 }  // namespace ringtree

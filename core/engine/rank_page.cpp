@@ -8,46 +8,56 @@
 namespace ringtree {
 namespace {
 
-constexpr size_t kNameWord = 3;
+constexpr size_t kNameWord = 4;
 
 uint64_t pack_kinds(const CallDescription& call) {
   return static_cast<uint64_t>(call.collective) | static_cast<uint64_t>(call.dtype) << 8 |
-         static_cast<uint64_t>(call.op) << 16 | static_cast<uint64_t>(static_cast<uint32_t>(call.root)) << 32;
+         static_cast<uint64_t>(call.op) << 16 | static_cast<uint64_t>(call.protocol) << 24 |
+         static_cast<uint64_t>(static_cast<uint32_t>(call.root)) << 32;
 }
 
 // False if a peer wrote nonsense: names are looked up by these numbers, and nothing that a peer wrote is used
 // unchecked.
 bool unpack_kinds(uint64_t kinds, CallDescription& call) {
   if ((kinds & 0xff) >= std::size(kCollectives) || (kinds >> 8 & 0xff) >= kNumDtypes ||
-      (kinds >> 16 & 0xff) >= kNumReduceOps)
+      (kinds >> 16 & 0xff) >= kNumReduceOps || (kinds >> 24 & 0xff) >= kNumProtocols)
     return false;
   call.collective = static_cast<Collective>(kinds & 0xff);
   call.dtype = static_cast<Dtype>(kinds >> 8 & 0xff);
   call.op = static_cast<ReduceOp>(kinds >> 16 & 0xff);
+  call.protocol = static_cast<Protocol>(kinds >> 24 & 0xff);
   call.root = static_cast<int>(kinds >> 32);
   return true;
 }
 
 }  // namespace
 
-void Board::post(const CallDescription& call) {
-  std::array<uint64_t, kWords> words{pack_kinds(call), call.count, call.plan_key};
+Board::Words Board::words_of(const CallDescription& call) {
+  Words words{pack_kinds(call), call.count, call.plan_key, call.slice_bytes};
   std::memcpy(&words[kNameWord], call.algorithm, sizeof call.algorithm);
-  Entry& entry = entries_[call.sequence % kEntries];
+  return words;
+}
+
+void Board::post(uint64_t sequence, const Words& words, bool looks_at_others) {
+  Entry& entry = entries_[sequence % kEntries];
   entry.sequence.store(0, std::memory_order_relaxed);  // ordered before the words by their release
   for (size_t i = 0; i < kWords; ++i)
     entry.words[i].store(words[i], std::memory_order_release);  // pairs with the acquire of the words in find()
-  // seq_cst, pairs with the load of the sequence in find(): of two ranks that post and then look at each other's boards
-  // at least one sees the other's post.
-  entry.sequence.store(call.sequence, std::memory_order_seq_cst);
-  newest_.store(call.sequence, std::memory_order_release);  // pairs with the acquire in newest()
+  // Pairs with the load of the sequence in find(). seq_cst where this rank then looks at the others' boards: of two
+  // ranks that post and look at least one sees the other's post.
+  if (looks_at_others) {
+    entry.sequence.store(sequence, std::memory_order_seq_cst);
+  } else {
+    entry.sequence.store(sequence, std::memory_order_release);
+  }
+  newest_.store(sequence, std::memory_order_release);  // pairs with the acquire in newest()
 }
 
 std::optional<CallDescription> Board::find(uint64_t sequence) const {
   const Entry& entry = entries_[sequence % kEntries];
   // seq_cst, pairs with the store of the sequence in post().
   if (entry.sequence.load(std::memory_order_seq_cst) != sequence) return std::nullopt;
-  std::array<uint64_t, kWords> words;
+  Words words;
   for (size_t i = 0; i < kWords; ++i) words[i] = entry.words[i].load(std::memory_order_acquire);
   // A word of a later call brings that call's sequence.store(0) with it.
   if (entry.sequence.load(std::memory_order_relaxed) != sequence) return std::nullopt;
@@ -56,6 +66,7 @@ std::optional<CallDescription> Board::find(uint64_t sequence) const {
   if (!unpack_kinds(words[0], call)) return std::nullopt;
   call.count = words[1];
   call.plan_key = words[2];
+  call.slice_bytes = words[3];
   std::memcpy(call.algorithm, &words[kNameWord], sizeof call.algorithm);
   call.algorithm[sizeof call.algorithm - 1] = 0;
   return call;

@@ -16,7 +16,12 @@ namespace ringtree {
 /// The last calls that a rank has begun; peers that wait look here whether they are in the same call. One writer.
 class Board {
  public:
-  void post(const CallDescription& call);
+  static constexpr size_t kWords = 7;
+  using Words = std::array<uint64_t, kWords>;
+  /// A description as it is posted; its sequence is not part of it.
+  static Words words_of(const CallDescription& call);
+  /// `looks_at_others`: this rank will look at the others' boards next (has_root() collectives do).
+  void post(uint64_t sequence, const Words& words, bool looks_at_others);
   /// The call with this sequence number, if the rank has begun it and it has not been overwritten by later ones.
   std::optional<CallDescription> find(uint64_t sequence) const;
   /// The newest call begun, 0 before the first.
@@ -24,7 +29,6 @@ class Board {
 
  private:
   static constexpr size_t kEntries = 64;  // a peer that runs ahead by more calls than this is simply not found
-  static constexpr size_t kWords = 6;
   struct Entry {
     std::atomic<uint64_t> sequence{0};
     std::array<std::atomic<uint64_t>, kWords> words{};
@@ -36,6 +40,9 @@ class Board {
 inline constexpr size_t kCpuMaskWords = 16;  // 1,024 processors
 
 struct RankPage {
+  /// Whether this rank's process may be fenced by the others (core/transport/fence.h); written before the page is
+  /// announced.
+  bool can_be_fenced = false;
   alignas(64) Doorbell bell;
   alignas(64) std::atomic<uint64_t> completed{
       0};                    // the newest call that this rank has finished; release, read with acquire

@@ -1,12 +1,15 @@
-// Which algorithm `auto` runs: the choice, and why. Every rank must choose alike, so everything that the choice depends
-// on is agreed when the communicator is made. The engine knows algorithms only through the table that it is handed.
+// What `auto` runs: the configuration, and why. Every rank must choose alike, so everything that the choice depends on
+// is agreed when the communicator is made. The engine knows algorithms only through the table that it is handed.
 #pragma once
 
 #include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "core/engine/prepared_call.h"
+#include "core/engine/profile.h"
 #include "core/engine/settings.h"
 #include "core/model/estimate.h"
 #include "core/schedule/cost_summary.h"
@@ -19,14 +22,26 @@ struct AlgorithmTable {
   std::function<std::vector<Candidate>(Collective collective, int num_ranks)> candidates;
 };
 
-struct AlgorithmChoice {
-  std::string algorithm;
-  std::string reason;  // one line with the figures
+/// What a choice depends on beside the call.
+struct Selection {
+  int num_ranks = 1;
+  Machine machine;
+  bool own_cores = false;
+  int num_channels = 1;
+  std::optional<Cluster> emulation;
+  Profile profile;
 };
 
-/// Chooses by the closed-form model, or for an emulated cluster by timing every schedule with the sliced recurrence.
-AlgorithmChoice choose_algorithm(const AlgorithmTable& table, Collective collective, int num_ranks, int root,
-                                 size_t count, size_t item_bytes, const Machine& machine,
-                                 const std::optional<Cluster>& emulation);
+/// The configuration and one line with the figures: from the profile where it has a rule, else by the closed-form
+/// model, or for an emulated cluster by timing every schedule with the sliced recurrence.
+std::pair<Configuration, std::string> choose_configuration(const AlgorithmTable& table, const CallKind& kind,
+                                                           const Selection& selection);
+
+/// Whether an output of so many bytes is written around the caches where nobody said: it would push everything else out
+/// of them, and nobody reads it before it has left them.
+bool streams_by_default(size_t output_bytes);
+
+/// "" if a call of this kind can run with the protocol here, else why not.
+std::string why_not(Protocol protocol, const Selection& selection);
 
 }  // namespace ringtree

@@ -9,6 +9,7 @@
 #include <new>
 
 #include "core/bootstrap/wire.h"
+#include "core/transport/fence.h"
 
 namespace ringtree {
 namespace {
@@ -62,6 +63,7 @@ Session::Session(Store& store, int rank, int world_size, const Settings& setting
   segments_[own] = Segment::create(sizeof(RankPage), "the page of rank " + std::to_string(rank));
   pages_[own] = new (segments_[own]->data()) RankPage;
   write_cpu_mask(*pages_[own]);
+  pages_[own]->can_be_fenced = can_fence_everybody();
 
   const Deadline deadline = Deadline::after_seconds(settings.timeout_s);
   MeshEvents events;

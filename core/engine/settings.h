@@ -17,6 +17,9 @@ struct Settings {
   /// at beta and arrive alpha later; messages inside a host are not slowed. docs/decisions/0006.
   std::optional<Cluster> emulation;
 
+  /// What was measured on this machine (profile.h), "" for nothing. Rank 0's counts, on all ranks.
+  std::string profile;
+
   /// The part that must be equal on all ranks, as text that people can read in the error when it is not.
   std::string agreed_text() const;
   /// Throws UsageError, for a communicator of `world_size` ranks.

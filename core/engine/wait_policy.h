@@ -1,6 +1,5 @@
 // How long a rank spins, yields and sleeps when none of its lanes can move: with a core for every rank it spins; with
-// fewer, a few pauses, then yields, then sleep in the kernel, or everybody stands still. The numbers are starting
-// points, chosen so that a spin outlasts a hand-off between cores; they have not been tuned by measurement.
+// fewer it yields at once, then sleeps in the kernel, or everybody stands still.
 #pragma once
 
 #include <sched.h>
@@ -15,10 +14,11 @@ inline constexpr int64_t kLongestSleepNs = 50'000'000;  // a sleeper looks up at
 struct WaitPolicy {
   int pauses = 0;
   int yields = 0;
+  bool fenced = true;  // how links publish (core/transport/link.h)
 
-  static WaitPolicy own_cores() { return {4000, 200}; }
-  static WaitPolicy shared_cores() { return {20, 100}; }
-  static WaitPolicy emulated() { return {0, 1}; }  // waits are milliseconds, and one core serves many ranks
+  static WaitPolicy own_cores(bool fenced) { return {4000, 200, fenced}; }
+  static WaitPolicy shared_cores() { return {0, 100, true}; }
+  static WaitPolicy emulated() { return {0, 1, true}; }  // waits are milliseconds, and one core serves many ranks
 };
 
 /// How many pauses a wait is worth just now: halved by each wait that they did not end, doubled by each that they did,

@@ -5,35 +5,81 @@
 #include <array>
 #include <cstring>
 
+#include "core/base/prefetch.h"
+#include "core/base/stream_copy.h"
+
 namespace ringtree {
 namespace {
 
-// Where a result goes both to the own buffer and to a slot, it is folded in pieces that are still in the first-level
-// cache when they are copied on. A multiple of every item size.
-constexpr size_t kPieceBytes = 8192;
+// Longer runs go piece by piece: the piece after the one that is worked on is fetched meanwhile, and where a result
+// goes to two places it is still in the first-level cache when it is copied on. A multiple of every item size.
+constexpr size_t kPieceBytes = 2048;
+constexpr size_t kLine = 64;
+
+inline void fetch_all_for_writing(const void* from, size_t bytes) {
+  const std::byte* const begin = static_cast<const std::byte*>(from);
+  for (size_t at = 0; at < bytes; at += kLine) fetch_for_writing(begin + at);
+}
+
+/// Calls `work(at, bytes)` for each piece of the run, with what arrives fetched one piece ahead.
+template <class Work>
+void piece_by_piece(const SliceRun& run, const Work& work) {
+  auto fetch = [&](size_t at) {
+    if (at >= run.bytes) return;
+    for (int i = 0; i < std::min(run.num_inputs, 64); ++i)
+      if (run.becoming_ours >> i & 1)
+        fetch_all_for_writing(static_cast<const std::byte*>(run.inputs[i]) + at, std::min(kPieceBytes, run.bytes - at));
+  };
+  fetch(0);
+  for (size_t at = 0; at < run.bytes; at += kPieceBytes) {
+    fetch(at + kPieceBytes);
+    work(at, std::min(kPieceBytes, run.bytes - at));
+  }
+}
 
 }  // namespace
 
 void copy_run(const SliceRun& run) {
-  if (run.bytes == 0) return;
-  const void* input = run.inputs[0];
-  if (run.dst && run.dst != input) std::memcpy(run.dst, input, run.bytes);
-  if (run.slot) std::memcpy(run.slot, input, run.bytes);
+  if (run.bytes <= kPieceBytes && !run.stream_dst) {
+    const void* const from = run.inputs[0];
+    if (run.dst && run.dst != from) std::memcpy(run.dst, from, run.bytes);
+    if (run.slot && run.slot != from) std::memcpy(run.slot, from, run.bytes);
+    return;
+  }
+  const std::byte* const input = static_cast<const std::byte*>(run.inputs[0]);
+  std::byte* const dst = run.dst == input ? nullptr : run.dst;
+  std::byte* const slot = run.slot == input ? nullptr : run.slot;
+  auto copy = [&](size_t at, size_t bytes) {
+    if (dst && run.stream_dst) {
+      stream_copy(dst + at, input + at, bytes);
+    } else if (dst) {
+      std::memcpy(dst + at, input + at, bytes);
+    }
+    if (slot) std::memcpy(slot + at, input + at, bytes);
+  };
+  if (!dst && !slot) return;
+  if (run.bytes <= kPieceBytes || (!run.becoming_ours && (!dst || !slot))) return copy(0, run.bytes);
+  piece_by_piece(run, copy);
 }
 
 void fold_run(const SliceRun& run, FoldKernel fold, size_t item_bytes) {
-  if (!run.dst || !run.slot) {
-    if (run.bytes > 0) fold(run.dst ? run.dst : run.slot, run.inputs, run.num_inputs, run.bytes / item_bytes);
+  std::array<const void*, kMaxFold> inputs;
+  alignas(kLine) std::array<std::byte, kPieceBytes> folded;
+  auto fold_piece = [&](size_t at, size_t bytes) {
+    for (int i = 0; i < run.num_inputs; ++i)
+      inputs[static_cast<size_t>(i)] = static_cast<const std::byte*>(run.inputs[i]) + at;
+    std::byte* const to = run.dst && run.stream_dst ? folded.data() : (run.dst ? run.dst : run.slot) + at;
+    fold(to, inputs.data(), run.num_inputs, bytes / item_bytes);
+    if (run.dst && run.stream_dst) stream_copy(run.dst + at, to, bytes);
+    if (run.dst && run.slot) std::memcpy(run.slot + at, to, bytes);
+  };
+  if (run.bytes == 0) return;
+  const bool one_target = !run.dst || !run.slot;
+  if (one_target && !run.stream_dst && (run.bytes <= kPieceBytes || !run.becoming_ours)) {
+    fold(run.dst ? run.dst : run.slot, run.inputs, run.num_inputs, run.bytes / item_bytes);
     return;
   }
-  std::array<const void*, kMaxFold> piece_inputs;
-  for (size_t at = 0; at < run.bytes; at += kPieceBytes) {
-    const size_t bytes = std::min(kPieceBytes, run.bytes - at);
-    for (int i = 0; i < run.num_inputs; ++i)
-      piece_inputs[static_cast<size_t>(i)] = static_cast<const std::byte*>(run.inputs[i]) + at;
-    fold(run.dst + at, piece_inputs.data(), run.num_inputs, bytes / item_bytes);
-    std::memcpy(run.slot + at, run.dst + at, bytes);
-  }
+  piece_by_piece(run, fold_piece);
 }
 
 }  // namespace ringtree

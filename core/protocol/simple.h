@@ -1,9 +1,10 @@
-// The simple protocol's arithmetic: what a verb does with one run of bytes of a slice. A slot is full when the link's
-// counter says so (transport/link.h); bytes are moved by ordinary stores. Which run, from where and when is the
-// executor's business.
+// What a verb does with one run of bytes of a slice, and how the simple protocol moves them: by the fastest copy that
+// there is, with what arrives fetched ahead. Which run, from where and when is the executor's business; ll and ll128
+// bring their slices here unpacked.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 #include "core/reduce/kernels.h"
 
@@ -14,13 +15,18 @@ namespace ringtree {
 inline constexpr int kMaxFold = 256;
 
 /// A contiguous run of a slice. Inputs are in fold order; `dst` (own buffer) and `slot` (outgoing) may each be absent.
-/// `dst` may be exactly one of the inputs.
+/// `dst` and `slot` may each be exactly one of the inputs.
 struct SliceRun {
   const void* const* inputs = nullptr;
   int num_inputs = 0;
   std::byte* dst = nullptr;
   std::byte* slot = nullptr;
   size_t bytes = 0;
+  /// Bit i: input i lies in a slot that is ours from now on and will be written next, so its lines are fetched for
+  /// writing: they cross from core to core once instead of twice. The first 64 inputs.
+  uint64_t becoming_ours = 0;
+  /// dst will not be read soon: written around the caches (non-temporal stores); stream_fence() is the caller's.
+  bool stream_dst = false;
 };
 
 /// Moves one input to where it goes.

@@ -67,8 +67,10 @@ inline constexpr size_t kSlotBytes = size_t{1} << 16;  // 64 KB; not yet tuned b
 inline constexpr size_t kLeastSliceBytes = size_t{1} << 13;
 
 /// Cuts chunk parts of at most `longest_bytes` for steps of up to `widest` chunks: about slots/2 slices a step, so that
-/// small operands stream too, none above `slot_bytes`.
-Cut cut_parts(size_t longest_bytes, int widest, int slots = kSlots, size_t slot_bytes = kSlotBytes);
+/// small operands stream too, none above `slot_bytes`. With `wanted_slice_bytes` above 0 slices are of that size,
+/// within what slots and steps allow.
+Cut cut_parts(size_t longest_bytes, int widest, int slots = kSlots, size_t slot_bytes = kSlotBytes,
+              size_t wanted_slice_bytes = 0);
 
 /// Slices of a step of `bytes` bytes in one pass: at least one, since an empty message still carries the call's order.
 constexpr size_t num_slices(size_t bytes, size_t slice_bytes) {

@@ -1,27 +1,33 @@
 // How a rank sleeps and is woken: one futex word a rank, rung by any peer that published or freed a slot for it.
 //
 // The handshake is Dekker's: the ringer publishes, then looks whether the owner sleeps; the owner says that it sleeps,
-// then looks once more for what was published. All four accesses are sequentially consistent, so at least one of the
-// two sees the other.
+// then looks once more for what was published. At least one of the two must see the other. On fenced links (link.h) all
+// four accesses are sequentially consistent. On others the ringer's two are not ordered, and the owner fences all
+// threads between its two: the ringer's publication is before that fence, and the owner sees it, or its look at the
+// bell is after, and it sees that the owner sleeps.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
 
+#include "core/transport/fence.h"
+
 namespace ringtree {
 
 class Doorbell {
  public:
-  /// Called by a peer after it published with a seq_cst store. Enters the kernel only if the owner sleeps.
+  /// Called by a peer after it published. Enters the kernel only if the owner sleeps.
   void ring() {
     // seq_cst, pairs with the seq_cst store in announce_sleep().
     if (sleeping_.load(std::memory_order_seq_cst) != 0) wake();
   }
 
   /// The owner is about to sleep. Returns the ticket for sleep(); between the two it must poll everything once more.
-  uint32_t announce_sleep() {
+  /// `fenced`: whether the links that it waits for are.
+  uint32_t announce_sleep(bool fenced = true) {
     const uint32_t ticket = bell_.load(std::memory_order_acquire);  // pairs with the release in wake()
     sleeping_.store(1, std::memory_order_seq_cst);                  // pairs with the seq_cst load in ring()
+    if (!fenced) fence_everybody();
     return ticket;
   }
   /// The poll found something: no sleep.

@@ -1,50 +1,55 @@
-// See link.h.
+// See link.h and link_memory.h.
 #include "core/transport/link.h"
 
-#include <algorithm>
 #include <new>
 
 namespace ringtree {
+namespace {
+
+// The geometry as an end uses it: messages of an exchange link lie in slots of the pool's size.
+LinkGeometry with_pool(LinkGeometry geometry, const LinkPool& pool) {
+  if (pool.side) geometry.slot_bytes = pool.slot_bytes;
+  return geometry;
+}
+
+Line* lines_of(std::byte* memory) { return reinterpret_cast<Line*>(memory); }
+
+LinkReader* readers_of(std::byte* memory, const LinkGeometry& geometry) {
+  return reinterpret_cast<LinkReader*>(memory + geometry.readers_at());
+}
+
+}  // namespace
 
 void construct_link(std::byte* memory, const LinkGeometry& geometry) {
-  new (memory) LinkHead;
-  for (int i = 0; i < geometry.num_readers; ++i)
-    new (memory + geometry.readers_at() + static_cast<size_t>(i) * sizeof(LinkReader)) LinkReader;
-  for (int i = 0; i < geometry.num_slots; ++i)
-    new (memory + geometry.headers_at() + static_cast<size_t>(i) * sizeof(SlotHeader)) SlotHeader;
+  for (size_t i = 0; i < static_cast<size_t>(geometry.num_slots); ++i) new (memory + i * sizeof(Line)) Line;
+  for (size_t i = 0; i < static_cast<size_t>(geometry.num_readers); ++i)
+    new (memory + geometry.readers_at() + i * sizeof(LinkReader)) LinkReader;
 }
 
-SendEnd::SendEnd(std::byte* memory, LinkGeometry geometry, std::vector<ReaderRoute> readers, Nic nic)
-    : head_(reinterpret_cast<LinkHead*>(memory)),
-      readers_(reinterpret_cast<LinkReader*>(memory + geometry.readers_at())),
-      headers_(reinterpret_cast<SlotHeader*>(memory + geometry.headers_at())),
-      slots_(memory + geometry.slots_at()),
-      geometry_(geometry),
-      routes_(std::move(readers)),
-      nic_(nic),
-      num_remote_(static_cast<int>(
-          std::count_if(routes_.begin(), routes_.end(), [](const ReaderRoute& route) { return route.remote; }))) {}
-
-int64_t SendEnd::slot_free_ns() const {
-  int64_t latest = 0;
-  for (int i = 0; i < geometry_.num_readers; ++i) latest = std::max(latest, reader(i).release_ns[slot_index()]);
-  return latest;
+SendEnd make_send_end(std::byte* memory, const LinkGeometry& geometry, const LinkPool& pool,
+                      std::vector<ReaderRoute> routes, bool fenced, Nic nic) {
+  return {lines_of(memory),
+          readers_of(memory, geometry),
+          pool.side ? pool.slots : memory + geometry.slots_at(),
+          with_pool(geometry, pool),
+          std::move(routes),
+          pool.side,
+          fenced,
+          nic};
 }
 
-void SendEnd::stamp_arrivals(size_t bytes, int64_t start_ns) {
-  int transmission = 0;
-  for (int i = 0; i < geometry_.num_readers; ++i)
-    reader(i).arrival_ns[slot_index()] =
-        routes_[static_cast<size_t>(i)].remote ? nic_.arrival_ns(start_ns, bytes, transmission++) : start_ns;
+RecvEnd make_recv_end(std::byte* memory, const LinkGeometry& geometry, int reader_index, const LinkPool& pool,
+                      Doorbell* sender_bell, int peer, const SharedTable* shared, bool fenced) {
+  return {lines_of(memory),
+          readers_of(memory, geometry) + reader_index,
+          pool.side ? pool.slots : memory + geometry.slots_at(),
+          with_pool(geometry, pool),
+          pool.side,
+          pool.own_links,
+          sender_bell,
+          peer,
+          shared,
+          fenced};
 }
-
-RecvEnd::RecvEnd(std::byte* memory, LinkGeometry geometry, int reader_index, Doorbell* sender_bell, int peer)
-    : head_(reinterpret_cast<LinkHead*>(memory)),
-      reader_(reinterpret_cast<LinkReader*>(memory + geometry.readers_at()) + reader_index),
-      headers_(reinterpret_cast<SlotHeader*>(memory + geometry.headers_at())),
-      slots_(memory + geometry.slots_at()),
-      geometry_(geometry),
-      sender_bell_(sender_bell),
-      peer_(peer) {}
 
 }  // namespace ringtree

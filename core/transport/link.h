@@ -1,86 +1,152 @@
-// A one-way link in shared memory: a FIFO of slots from one rank to one or several readers (a multicast slot is free
-// when all have read it). The sender owns the memory. What a slot's bytes mean is the protocol's business.
+// The two ends of a one-way link: a FIFO of messages from one rank to one or several readers (a multicast message is
+// gone when all have read it). What its memory looks like: link_memory.h. What a message's bytes mean is the protocol's
+// business.
 //
-//   LinkMemory: [head line] [reader 0: tail line, arrivals, releases] [reader 1: …] … [slot headers] [slot 0] … [slot
-//   7]
-//
-// Counters only grow; message m uses slot m mod num_slots. Each counter has one writer and its own cache line. Nothing
-// read from a peer is used as an index: both ends count messages themselves.
+// How a sleeping peer is woken decides how a message is published. *Fenced* links store what they publish sequentially
+// consistent, then look whether the peer sleeps: right where ranks share cores and sleep often. Links that are not
+// fenced publish with release and look without waiting for the store to become visible; the sleeper pays instead, with
+// a system call that fences all threads (doorbell.h): right where every rank has a core and hardly ever sleeps, as the
+// fence would cost more than the message.
 #pragma once
 
 #include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 #include <vector>
 
 #include "core/transport/doorbell.h"
+#include "core/transport/exchange_pool.h"
+#include "core/transport/link_memory.h"
 #include "core/transport/nic.h"
+#include "core/transport/shared_table.h"
 
 namespace ringtree {
 
-inline constexpr int kMaxLinkSlots = 8;
-
-struct alignas(64) LinkHead {
-  std::atomic<uint64_t> published{0};  // messages; written by the sender
-};
-
-struct alignas(64) LinkReader {
-  std::atomic<uint64_t> released{0};  // messages; written by this reader
-  // Emulated clusters only: when slot s's message arrives at this reader, and when the reader freed it (ns,
-  // CLOCK_MONOTONIC). Plain memory: each is written before the counter that publishes it and read after.
-  alignas(64) std::array<int64_t, kMaxLinkSlots> arrival_ns{};
-  alignas(64) std::array<int64_t, kMaxLinkSlots> release_ns{};
-};
-
-/// Travels with each message, so that a call that does not match the reader's is seen before its data is used.
-struct alignas(64) SlotHeader {
-  uint64_t fingerprint = 0;
-};
-
-/// Geometry of a link's memory; both ends derive it from the same agreed numbers.
-struct LinkGeometry {
-  int num_readers = 1;
-  int num_slots = kMaxLinkSlots;
-  size_t slot_bytes = 0;
-
-  size_t readers_at() const { return sizeof(LinkHead); }
-  size_t headers_at() const { return readers_at() + static_cast<size_t>(num_readers) * sizeof(LinkReader); }
-  size_t slots_at() const { return headers_at() + static_cast<size_t>(num_slots) * sizeof(SlotHeader); }
-  size_t bytes() const { return slots_at() + static_cast<size_t>(num_slots) * slot_bytes; }
-};
+/// The last store of a message or of its release. Two stores, not one with an order that is chosen when it runs:
+/// compilers make that the dearer of the two.
+template <class Atomic, class Value>
+void publish_in(Atomic& place, Value value, bool fenced) {
+  if (fenced) {
+    place.store(value, std::memory_order_seq_cst);
+  } else {
+    place.store(value, std::memory_order_release);
+  }
+}
 
 /// One reader of a link, as its sender sees it.
-struct ReaderRoute {
-  Doorbell* bell = nullptr;
+template <class Bell>
+struct BasicReaderRoute {
+  Bell* bell = nullptr;
   bool remote = false;  // on another emulated host
 };
+using ReaderRoute = BasicReaderRoute<Doorbell>;
 
 /// The sending end. Used by one lane of one rank.
-class SendEnd {
+template <class Policy, class Bell = Doorbell>
+class BasicSendEnd {
  public:
-  SendEnd(std::byte* memory, LinkGeometry geometry, std::vector<ReaderRoute> readers, Nic nic);
+  using LineType = BasicLine<Policy>;
+  using Reader = BasicLinkReader<Policy>;
+  using Side = BasicExchangeSide<Policy>;
 
-  /// True if the next message's slot is free of all readers.
+  /// `pool`: where an exchange link takes its slots, else null and the link has `slots` of its own.
+  BasicSendEnd(LineType* lines, Reader* readers, std::byte* slots, LinkGeometry geometry,
+               std::vector<BasicReaderRoute<Bell>> routes, Side* pool, bool fenced, Nic nic = {})
+      : lines_(lines),
+        readers_(readers),
+        slots_(slots),
+        geometry_(geometry),
+        routes_(std::move(routes)),
+        pool_(pool),
+        fenced_(fenced),
+        nic_(nic) {
+    for (const auto& route : routes_) num_remote_ += route.remote ? 1 : 0;
+  }
+
+  /// True if the next message has a line and a slot.
   bool has_free_slot() {
-    if (next_ - oldest_ < static_cast<uint64_t>(geometry_.num_slots)) return true;
+    if (num_under_way() == geometry_.num_slots) {
+      refresh();
+      if (num_under_way() == geometry_.num_slots) return false;
+    }
+    return !pool_ || pool_->available();
+  }
+
+  /// The slot of the next message, an index.
+  int slot_index() const { return pool_ ? pool_->next_slot() : static_cast<int>(ring_index()); }
+  std::byte* slot() const { return slots_ + static_cast<size_t>(slot_index()) * geometry_.slot_bytes; }
+  /// Whether the pool still has a slot: has_free_slot() may have been asked before another lane took one.
+  bool still_has_slot() { return !pool_ || pool_->available(); }
+  /// Where the next message's `bytes` bytes go: into its line or into its slot.
+  std::byte* room(size_t bytes) const { return bytes <= kInlineBytes ? line().payload.data() : slot(); }
+
+  /// Hands the message to the readers. `start_ns` (when it leaves) matters to emulated clusters only.
+  void publish(uint32_t fingerprint, size_t bytes, int64_t start_ns) {
+    if (nic_.shaped()) stamp_arrivals(bytes, start_ns);
+    const int in_slot = bytes > kInlineBytes ? slot_index() : MessageFlag::kNoSlot;
+    const uint64_t flag = MessageFlag::make(fingerprint, in_slot, next_);
+    // release: the message's bytes are there; pairs with the load in RecvEnd::has_message(). seq_cst on a fenced link:
+    // it also comes before the look at the bell.
+    publish_in(line().flag, flag, fenced_);
+    if (pool_ && in_slot != MessageFlag::kNoSlot) {
+      pool_->sent();
+      if (pool_->is_foreign(in_slot)) in_foreign_ |= bit(next_);
+    }
+    ++next_;
+    for (const auto& route : routes_) route.bell->ring();
+  }
+  /// The message is where it is, in memory that the readers have mapped.
+  void publish_in_place(uint32_t fingerprint, const SharedPlace& place) {
+    std::memcpy(line().payload.data(), &place, sizeof place);
+    publish_in(line().flag, MessageFlag::make(fingerprint, MessageFlag::kInPlace, next_), fenced_);
+    ++next_;
+    for (const auto& route : routes_) route.bell->ring();
+  }
+  /// Whether the readers have consumed everything.
+  bool all_consumed() {
+    if (oldest_ != next_) refresh();
+    return oldest_ == next_;
+  }
+  /// The message lies in its slot with flags of its own (ll, ll128): no line needed.
+  void publish_flagged() {
+    ++next_;
+    for (const auto& route : routes_) route.bell->ring();
+  }
+
+  /// Messages published so far; the number of the next one.
+  uint64_t next() const { return next_; }
+  bool fenced() const { return fenced_; }
+  /// Looks how many messages the readers have consumed.
+  void refresh() {
     uint64_t oldest = std::numeric_limits<uint64_t>::max();
     for (int i = 0; i < geometry_.num_readers; ++i) {
       // seq_cst, pairs with the store in RecvEnd::release(): the reader's loads from the slot come before our new
       // stores to it, and a look after Doorbell::announce_sleep() is not taken before the announcement (acquire alone
       // would allow that).
-      const uint64_t released = reader(i).released.load(std::memory_order_seq_cst);
+      const uint64_t released = readers_[i].released.load(std::memory_order_seq_cst);
       oldest = released < oldest ? released : oldest;
     }
-    oldest_ = oldest;
-    return next_ - oldest_ < static_cast<uint64_t>(geometry_.num_slots);
+    if (oldest > next_) oldest = next_;  // the peer wrote nonsense
+    int num_foreign = 0;
+    for (; oldest_ < oldest; ++oldest_) {
+      num_foreign += (in_foreign_ & bit(oldest_)) != 0 ? 1 : 0;
+      in_foreign_ &= ~bit(oldest_);
+    }
+    if (pool_) pool_->consumed(num_foreign);
   }
-  std::byte* slot() const { return slots_ + slot_index() * geometry_.slot_bytes; }
 
   /// Emulated: when the slot of the next message became free (0 for one never used).
-  int64_t slot_free_ns() const;
-
+  int64_t slot_free_ns() const {
+    int64_t latest = 0;
+    for (int i = 0; i < geometry_.num_readers; ++i) {
+      const int64_t at = readers_[i].release_ns[ring_index()];
+      latest = at > latest ? at : latest;
+    }
+    return latest;
+  }
   /// Whether some reader lives on another emulated host, so that a message needs the network card.
   bool crosses() const { return num_remote_ > 0; }
   /// Asks the card of an emulated host to take the next message; see Nic::take().
@@ -88,76 +154,155 @@ class SendEnd {
     return nic_.take(bytes, num_remote_, ready_ns, now);
   }
 
-  /// Hands the slot to the readers. `bytes` and `start_ns` (when the message leaves) matter to emulated clusters only.
-  void publish(uint64_t fingerprint, size_t bytes, int64_t start_ns) {
-    headers_[slot_index()].fingerprint = fingerprint;
-    if (nic_.shaped()) stamp_arrivals(bytes, start_ns);
-    ++next_;
-    // seq_cst: releases the slot's bytes (pairs with the load in RecvEnd::has_message()) and orders before the look
-    // at the bell.
-    head_->published.store(next_, std::memory_order_seq_cst);
-    for (const ReaderRoute& route : routes_) route.bell->ring();
+ private:
+  size_t ring_index() const { return next_ & geometry_.slot_mask(); }
+  LineType& line() const { return lines_[ring_index()]; }
+  int num_under_way() const { return static_cast<int>(next_ - oldest_); }
+  uint32_t bit(uint64_t message) const { return 1u << (message & geometry_.slot_mask()); }
+
+  void stamp_arrivals(size_t bytes, int64_t start_ns) {
+    int transmission = 0;
+    for (int i = 0; i < geometry_.num_readers; ++i)
+      readers_[i].arrival_ns[ring_index()] =
+          routes_[static_cast<size_t>(i)].remote ? nic_.arrival_ns(start_ns, bytes, transmission++) : start_ns;
   }
 
- private:
-  LinkReader& reader(int index) const { return readers_[index]; }
-  size_t slot_index() const { return next_ % static_cast<uint64_t>(geometry_.num_slots); }
-  void stamp_arrivals(size_t bytes, int64_t start_ns);
-
-  LinkHead* head_;
-  LinkReader* readers_;
-  SlotHeader* headers_;
+  LineType* lines_;
+  Reader* readers_;
   std::byte* slots_;
   LinkGeometry geometry_;
-  std::vector<ReaderRoute> routes_;
+  std::vector<BasicReaderRoute<Bell>> routes_;
+  Side* pool_;
+  bool fenced_;
   Nic nic_;
   int num_remote_ = 0;
-  uint64_t next_ = 0;    // messages published
-  uint64_t oldest_ = 0;  // messages that all readers have released, when last looked
+  uint64_t next_ = 0;        // messages published
+  uint64_t oldest_ = 0;      // messages that all readers have released, when last looked
+  uint32_t in_foreign_ = 0;  // which of the messages under way lie in slots that are at home with the peer
 };
 
 /// The receiving end of one reader. Used by one lane of one rank.
-class RecvEnd {
+template <class Policy, class Bell = Doorbell>
+class BasicRecvEnd {
  public:
-  RecvEnd(std::byte* memory, LinkGeometry geometry, int reader_index, Doorbell* sender_bell, int peer);
+  using LineType = BasicLine<Policy>;
+  using Reader = BasicLinkReader<Policy>;
+  using Side = BasicExchangeSide<Policy>;
+  using Back = BasicSendEnd<Policy, Bell>;
+
+  /// `pool`: of an exchange link, else null; `own_links`: this rank's links that take slots from it. `peer`: the
+  /// sender's rank; `shared`: its buffers that this rank has mapped, or null.
+  BasicRecvEnd(LineType* lines, Reader* reader, const std::byte* slots, LinkGeometry geometry, Side* pool,
+               const std::vector<Back*>* own_links, Bell* sender_bell, int peer, const SharedTable* shared, bool fenced)
+      : lines_(lines),
+        reader_(reader),
+        slots_(slots),
+        geometry_(geometry),
+        pool_(pool),
+        own_links_(own_links),
+        num_slots_(pool ? pool->num_slots() : geometry.num_slots),
+        sender_bell_(sender_bell),
+        peer_(peer),
+        shared_(shared),
+        fenced_(fenced) {}
 
   bool has_message() {
-    if (next_ < published_) return true;
-    // seq_cst, pairs with the store in SendEnd::publish(): the slot's bytes and header are there, and a look after
+    // seq_cst, pairs with the store in SendEnd::publish(): the message's bytes are there, and a look after
     // Doorbell::announce_sleep() is not taken before the announcement (acquire alone would allow that).
-    published_ = head_->published.load(std::memory_order_seq_cst);
-    return next_ < published_;
+    flag_ = line().flag.load(std::memory_order_seq_cst);
+    return MessageFlag::is_of(flag_, next_);
   }
-  const std::byte* slot() const { return slots_ + slot_index() * geometry_.slot_bytes; }
-  uint64_t fingerprint() const { return headers_[slot_index()].fingerprint; }
-  int64_t arrival_ns() const { return reader_->arrival_ns[slot_index()]; }
+  /// Of the message that has_message() found.
+  uint32_t fingerprint() const { return MessageFlag::fingerprint(flag_); }
+  /// Finds its `bytes` bytes, which data() then gives. Nonsense: the peer named a place that does not exist.
+  SharedTable::Found locate(size_t bytes) {
+    const int slot = MessageFlag::slot(flag_);
+    if (slot == MessageFlag::kNoSlot) {
+      data_ = line().payload.data();
+    } else if (slot < num_slots_) {
+      data_ = slots_ + static_cast<size_t>(slot) * geometry_.slot_bytes;
+    } else if (slot == MessageFlag::kInPlace && shared_) {
+      SharedPlace place;
+      std::memcpy(&place, line().payload.data(), sizeof place);
+      return shared_->find(place, bytes, data_);
+    } else {
+      return SharedTable::Found::nonsense;
+    }
+    return SharedTable::Found::here;
+  }
+  const std::byte* data() const { return data_; }
+  int slot_index() const { return MessageFlag::slot(flag_); }
+  /// The data lie in a slot that becomes ours with the message: worth fetching for writing.
+  bool becomes_ours() const {
+    return pool_ != nullptr && MessageFlag::slot(flag_) >= 0 && MessageFlag::slot(flag_) < num_slots_;
+  }
+
+  /// A message with flags of its own (ll, ll128): its number and its slot.
+  uint64_t next() const { return next_; }
+  const std::byte* flagged_slot() const { return slots_ + ring_index() * geometry_.slot_bytes; }
+
+  int64_t arrival_ns() const { return reader_->arrival_ns[ring_index()]; }
   int peer() const { return peer_; }
 
-  /// Gives the slot back. `now_ns`: emulated links only.
+  /// The slot of the message becomes ours (exchange links; nothing else otherwise): what this rank sends next may go
+  /// into it. Before release().
+  void take_slot() {
+    if (becomes_ours()) pool_->received(MessageFlag::slot(flag_));
+  }
+
+  /// The message is consumed. `shaped`, `now_ns`: emulated links only.
   void release(bool shaped, int64_t now_ns) {
-    if (shaped) reader_->release_ns[slot_index()] = now_ns;
+    if (shaped) reader_->release_ns[ring_index()] = now_ns;
+    if (pool_ && pool_->above_limit()) settle();
     ++next_;
-    // seq_cst: our loads from the slot come before the sender's next stores to it (pairs with the load in
-    // SendEnd::has_free_slot()), and the store comes before the look at the bell.
-    reader_->released.store(next_, std::memory_order_seq_cst);
+    // seq_cst on a fenced link, else release: our loads from the slot come before the sender's next stores to it (pairs
+    // with the load in SendEnd::refresh()), slots given back come before it, and on a fenced link it comes before the
+    // look at the bell.
+    publish_in(reader_->released, next_, fenced_);
     sender_bell_->ring();
   }
 
  private:
-  size_t slot_index() const { return next_ % static_cast<uint64_t>(geometry_.num_slots); }
+  size_t ring_index() const { return next_ & geometry_.slot_mask(); }
+  LineType& line() const { return lines_[ring_index()]; }
 
-  LinkHead* head_;
-  LinkReader* reader_;
-  SlotHeader* headers_;
-  std::byte* slots_;
+  // Mostly the peer has consumed what we sent meanwhile, and nothing needs to go back.
+  void settle() {
+    for (Back* link : *own_links_) link->refresh();
+    pool_->give_back();
+  }
+
+  LineType* lines_;
+  Reader* reader_;
+  const std::byte* slots_;
   LinkGeometry geometry_;
-  Doorbell* sender_bell_;
+  Side* pool_;
+  const std::vector<Back*>* own_links_;
+  int num_slots_;
+  Bell* sender_bell_;
   int peer_;
-  uint64_t next_ = 0;       // messages released
-  uint64_t published_ = 0;  // messages published, when last looked
+  const SharedTable* shared_;
+  bool fenced_;
+  uint64_t next_ = 0;  // messages released
+  uint64_t flag_ = 0;  // of the message that was looked at last
+  const std::byte* data_ = nullptr;
 };
 
-/// Makes the objects of a zeroed link memory. Called once, by the sender, before any peer maps it.
-void construct_link(std::byte* memory, const LinkGeometry& geometry);
+using SendEnd = BasicSendEnd<StdAtomics>;
+using RecvEnd = BasicRecvEnd<StdAtomics>;
+
+/// Where an end finds what it needs beside the link's own memory.
+struct LinkPool {
+  ExchangeSide* side = nullptr;  // null: the link has slots of its own
+  std::byte* slots = nullptr;
+  size_t slot_bytes = 0;
+  std::vector<SendEnd*>* own_links = nullptr;
+};
+
+/// The ends of a link in memory that construct_link() made.
+SendEnd make_send_end(std::byte* memory, const LinkGeometry& geometry, const LinkPool& pool,
+                      std::vector<ReaderRoute> routes, bool fenced, Nic nic);
+RecvEnd make_recv_end(std::byte* memory, const LinkGeometry& geometry, int reader_index, const LinkPool& pool,
+                      Doorbell* sender_bell, int peer, const SharedTable* shared, bool fenced);
 
 }  // namespace ringtree

@@ -77,9 +77,13 @@ struct CheckedCall {
   size_t misalignment = 0;  // bytes
 
   std::string to_string() const {
-    return std::string(collective_name(collective)) + " by " + algorithm.name + ", count " + std::to_string(count) +
-           ", root " + std::to_string(root) + (in_place ? ", in place" : ", out of place") + ", shift " +
-           std::to_string(shift);
+    std::string text = std::string(collective_name(collective)) + " by " + algorithm.name;
+    if (algorithm.protocol) text += std::string("/") + protocol_name(*algorithm.protocol);
+    if (algorithm.slice_bytes > 0) text += ", slices of " + std::to_string(algorithm.slice_bytes);
+    if (algorithm.streaming) text += *algorithm.streaming ? ", streaming" : ", not streaming";
+    return text + ", " + dtype_name(dtype) + ", count " + std::to_string(count) + ", root " + std::to_string(root) +
+           (in_place ? ", in place" : ", out of place") + ", shift " + std::to_string(shift) +
+           (misalignment > 0 ? ", " + std::to_string(misalignment) + " bytes off" : "");
   }
 };
 
@@ -90,6 +94,7 @@ void make_checked_call(Communicator& communicator, const World<Item>& world, con
   const int n = communicator.world_size(), rank = communicator.rank();
   const size_t own = static_cast<size_t>(rank), item = sizeof(Item);
   const size_t length = call.count * (has_blocks(call.collective) ? static_cast<size_t>(n) : 1);
+  if (call.shift + length > world.sum.size()) throw std::runtime_error(call.to_string() + ": the world is too small");
   const auto slice_of = [&](const std::vector<Item>& from) {
     const auto begin = from.begin() + static_cast<std::ptrdiff_t>(call.shift);
     return std::vector<Item>(begin, begin + static_cast<std::ptrdiff_t>(length));

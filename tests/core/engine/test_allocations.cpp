@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <new>
 #include <string>
@@ -34,24 +35,44 @@ TEST(Allocations, are_counted) {
   EXPECT_EQ(num_allocations - before, 1) << some.size();
 }
 
+// Makes the calls once, then counts what `num_rounds` more rounds of them allocate on this rank.
+void expect_none(Communicator& communicator, const std::vector<AlgorithmRef>& algorithms,
+                 const std::vector<size_t>& counts, int num_rounds) {
+  std::vector<float> data(*std::max_element(counts.begin(), counts.end()), 1);
+  const auto call_all = [&] {
+    for (const AlgorithmRef& algorithm : algorithms)
+      for (size_t count : counts) {
+        CallArguments call;
+        call.op = ReduceOp::max;
+        call.count = count;
+        call.input = call.output = data.data();
+        communicator.call(call, algorithm);
+      }
+  };
+  call_all();
+  const long before = num_allocations;
+  for (int i = 0; i < num_rounds; ++i) call_all();
+  if (num_allocations != before) throw std::runtime_error(std::to_string(num_allocations - before) + " allocations");
+}
+
+constexpr const char* kNames[] = {"ring", "tree", "two_shot", "halving_doubling", "recursive_doubling", "auto"};
+
 TEST(Allocations, there_are_none_in_a_call_whose_plan_exists) {
-  for (const char* name : {"ring", "tree", "two_shot", "halving_doubling", "auto"}) {
-    expect_all_well(run_communicators(3, test_settings(),
-                                      [&](Communicator& communicator) {
-                                        std::vector<float> data(100'000, 1);
-                                        CallArguments call;
-                                        call.op = ReduceOp::max;
-                                        call.count = data.size();
-                                        call.input = call.output = data.data();
-                                        const AlgorithmRef algorithm{name, nullptr, 0};
-                                        communicator.call(call, algorithm);
-                                        const long before = num_allocations;
-                                        for (int i = 0; i < 50; ++i) communicator.call(call, algorithm);
-                                        const long count = num_allocations - before;
-                                        if (count != 0) throw std::runtime_error(std::to_string(count));
-                                      }),
-                    name);
-  }
+  for (const ProtocolInfo& info : kProtocols)
+    for (const char* name : kNames)
+      for (size_t count : {0, 10, 100'000})
+        expect_all_well(run_communicators(3, test_settings(),
+                                          [&](Communicator& communicator) {
+                                            expect_none(communicator, {by(name, info.protocol)}, {count}, 50);
+                                          }),
+                        std::string(name) + ", " + info.name + ", count " + std::to_string(count));
+}
+
+// What a training loop does: the same few sizes, each with its own configuration.
+TEST(Allocations, there_are_none_in_calls_that_take_turns) {
+  expect_all_well(run_communicators(2, test_settings(), [&](Communicator& communicator) {
+    expect_none(communicator, {by("ring"), by("two_shot")}, {1, 20, 333, 4'444, 55'555}, 20);
+  }));
 }
 
 }  // namespace

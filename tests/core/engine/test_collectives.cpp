@@ -1,6 +1,7 @@
-// Every collective by every algorithm, for many numbers of ranks, sizes, roots, in place and out of place, with one and
-// three channels: exact data, compared with ==. The checker itself must fail on a wrong schedule. Other dtypes and ops:
-// test_dtypes.cpp; calls one after another over the same links: test_handover.cpp.
+// Every collective by every algorithm and protocol, for many numbers of ranks, sizes, roots, in place and out of place,
+// with one and three channels: exact data, compared with ==. The checker itself must fail on a wrong schedule. Other
+// dtypes and ops: test_dtypes.cpp; how calls are cut: test_slices.cpp; calls one after another over the same links:
+// test_handover.cpp.
 #include <gtest/gtest.h>
 
 #include "tests/core/engine/exact_data.h"
@@ -25,7 +26,7 @@ std::vector<int> roots(Collective collective, int n) {
   return {0, n / 2, n - 1};
 }
 
-std::vector<CheckedCall> every_call(int n, Dtype dtype) {
+std::vector<CheckedCall> every_call(int n, Protocol protocol, Dtype dtype) {
   std::vector<CheckedCall> calls;
   for (const Algorithm& algorithm : algorithms())
     for (Collective collective : algorithm.collectives)
@@ -34,49 +35,57 @@ std::vector<CheckedCall> every_call(int n, Dtype dtype) {
           for (bool in_place : {false, true}) {
             if (count == kLarge && root != roots(collective, n).back())
               continue;  // one root is enough where it is slow
-            CheckedCall call{collective, {algorithm.name, nullptr, 0}, dtype, count, root, in_place, 0, 0};
+            CheckedCall call{collective, by(algorithm.name, protocol), dtype, count, root, in_place, 0, 0};
             call.shift = calls.size() % kMaxShift;
             calls.push_back(call);
           }
   return calls;
 }
 
-class EveryCollective : public ::testing::TestWithParam<std::tuple<int, int>> {};
+class EveryCollective : public ::testing::TestWithParam<std::tuple<int, int, Protocol>> {};
 
 TEST_P(EveryCollective, gives_exact_results_and_touches_nothing_else) {
-  const auto [n, num_channels] = GetParam();
+  const auto [n, num_channels, protocol] = GetParam();
   // Words whose every bit counts on one channel, small whole floats on three.
   if (num_channels == 1) {
     const World<uint64_t> world(11, n, kLarge + kMaxShift);
-    const auto calls = every_call(n, Dtype::kInt64);
+    const auto calls = every_call(n, protocol, Dtype::kInt64);
     expect_all_well(run_communicators(n, test_settings(num_channels), [&](Communicator& communicator) {
       for (const CheckedCall& call : calls) make_checked_call(communicator, world, call);
     }));
   } else {
     const World<float> world(12, n, kLarge + kMaxShift);
-    const auto calls = every_call(n, Dtype::kFloat32);
+    const auto calls = every_call(n, protocol, Dtype::kFloat32);
     expect_all_well(run_communicators(n, test_settings(num_channels), [&](Communicator& communicator) {
       for (const CheckedCall& call : calls) make_checked_call(communicator, world, call);
     }));
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(RanksAndChannels, EveryCollective,
-                         ::testing::Combine(::testing::Values(1, 2, 3, 4, 5, 7, 8), ::testing::Values(1, 3)));
+INSTANTIATE_TEST_SUITE_P(Simple, EveryCollective,
+                         ::testing::Combine(::testing::Values(1, 2, 3, 4, 5, 7, 8), ::testing::Values(1, 3),
+                                            ::testing::Values(Protocol::simple)));
+// Of these every message finds its place in the same way whatever the number of ranks: fewer will do.
+INSTANTIATE_TEST_SUITE_P(Flagged, EveryCollective,
+                         ::testing::Combine(::testing::Values(1, 2, 3, 4, 7), ::testing::Values(1, 3),
+                                            ::testing::Values(Protocol::ll, Protocol::ll128)));
 
 TEST(Collectives, the_large_count_takes_several_passes_for_every_algorithm) {
   expect_all_well(run_communicators(2, test_settings(), [](Communicator& communicator) {
     std::vector<uint64_t> data(kLarge);
-    for (const Algorithm& algorithm : algorithms()) {
-      if (!algorithm.supports(Collective::all_reduce)) continue;
-      CallArguments arguments;
-      arguments.dtype = Dtype::kInt64;
-      arguments.count = data.size();
-      arguments.input = arguments.output = data.data();
-      communicator.call(arguments, {algorithm.name, nullptr, 0});
-      if (communicator.last_call().cut.num_passes < 2)
-        throw std::runtime_error(std::string(algorithm.name) + " does not");
-    }
+    for (const Algorithm& algorithm : algorithms())
+      for (const ProtocolInfo& info : kProtocols) {
+        if (!algorithm.supports(Collective::all_reduce)) continue;
+        CallArguments arguments;
+        arguments.dtype = Dtype::kInt64;
+        arguments.count = data.size();
+        arguments.input = arguments.output = data.data();
+        communicator.call(arguments, by(algorithm.name, info.protocol));
+        if (communicator.last_call().cut.num_passes < 2)
+          throw std::runtime_error(std::string(algorithm.name) + " does not");
+        if (communicator.last_call().configuration.protocol != info.protocol)
+          throw std::runtime_error(std::string(info.name) + " was not run");
+      }
   }));
 }
 
@@ -87,9 +96,8 @@ TEST(Collectives, more_ranks_than_cores_make_progress) {
     for (const Algorithm& algorithm : algorithms())
       for (size_t count : {size_t{1}, size_t{2'000}, size_t{40'000}})
         if (algorithm.supports(Collective::all_reduce))
-          make_checked_call(
-              communicator, world,
-              {Collective::all_reduce, {algorithm.name, nullptr, 0}, Dtype::kInt64, count, 0, true, 0, 0});
+          make_checked_call(communicator, world,
+                            {Collective::all_reduce, by(algorithm.name), Dtype::kInt64, count, 0, true, 0, 0});
   }));
 }
 
@@ -127,11 +135,6 @@ Schedule swap_and_add(bool forgetful) {
   });
 }
 
-AlgorithmRef own(Schedule schedule) {
-  const uint64_t hash = schedule.structural_hash();
-  return {schedule.shape().name, std::make_shared<const Schedule>(std::move(schedule)), hash};
-}
-
 TEST(Collectives, a_schedule_of_the_users_own_runs) {
   const World<uint64_t> world(14, 2, kMedium);
   const AlgorithmRef algorithm = own(swap_and_add(false));
@@ -166,7 +169,7 @@ TEST(Collectives, several_communicators_live_in_one_process) {
     for (size_t shift = 0; shift < 20; ++shift)
       for (Communicator* communicator : {&first, &second, &third})
         make_checked_call(*communicator, world,
-                          {Collective::all_reduce, {"tree", nullptr, 0}, Dtype::kInt64, 1000, 0, false, shift, 0});
+                          {Collective::all_reduce, by("tree"), Dtype::kInt64, 1000, 0, false, shift, 0});
   }));
 }
 

@@ -48,7 +48,7 @@ void call_until_failure(Communicator& communicator, const Pipe& pipe, const std:
   std::string outcome;
   for (uint64_t call = 1; outcome.empty(); ++call) {
     if (communicator.rank() == victim && call == kFirstCallToDieIn) pipe.say("in call");
-    outcome = outcome_of([&] { communicator.call(arguments, {algorithm, nullptr, 0}); });
+    outcome = outcome_of([&] { communicator.call(arguments, by(algorithm)); });
   }
   pipe.say(std::to_string(now_ns()) + " " + outcome);
   pipe.hear();
@@ -108,7 +108,7 @@ TEST(Death, a_rank_without_memory_for_its_links_says_so_on_every_rank) {
     pipe.hear();                     // both are up: else the other hears of it while it makes its communicator
     if (communicator.rank() == 1) {  // a limit on files counts for shared memory without a name, too
       ::signal(SIGXFSZ, SIG_IGN);
-      const rlimit limit{8192, 8192};
+      const rlimit limit{1024, 1024};
       ::setrlimit(RLIMIT_FSIZE, &limit);
     }
     pipe.say(outcome_of([&] { sum_of_ones(communicator, 100); }));

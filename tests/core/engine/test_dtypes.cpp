@@ -40,11 +40,11 @@ TEST(Dtypes, all_are_broadcast_and_gathered_bit_by_bit_at_any_alignment) {
         GuardedBuffer buffer(bytes, 3);
         if (communicator.rank() == 0) std::memcpy(buffer.data(), rooted.data(), bytes);
         communicator.call(call_on(Collective::broadcast, dtype, ReduceOp::sum, kCount, buffer.data(), buffer.data()),
-                          {algorithm, nullptr, 0});
+                          by(algorithm));
         const auto mine = random_bytes(32, communicator.rank(), bytes);
         GuardedBuffer all(kRanks * bytes, 1);
         communicator.call(call_on(Collective::all_gather, dtype, ReduceOp::sum, kCount, mine.data(), all.data()),
-                          {algorithm, nullptr, 0});
+                          by(algorithm));
         bool right = std::memcmp(buffer.data(), rooted.data(), bytes) == 0;
         for (int rank = 0; rank < kRanks; ++rank)
           right = right && std::memcmp(all.data() + static_cast<size_t>(rank) * bytes,
@@ -61,9 +61,8 @@ void expect_exact_sums(Dtype dtype) {
   expect_all_well(run_communicators(4, test_settings(), [&](Communicator& communicator) {
     for (const Algorithm& algorithm : algorithms())
       if (algorithm.supports(Collective::all_reduce))
-        make_checked_call(
-            communicator, world,
-            {Collective::all_reduce, {algorithm.name, nullptr, 0}, dtype, 19'999, 0, false, 1, sizeof(Item)});
+        make_checked_call(communicator, world,
+                          {Collective::all_reduce, by(algorithm.name), dtype, 19'999, 0, false, 1, sizeof(Item)});
   }));
 }
 
@@ -85,7 +84,7 @@ TEST(Dtypes, ops_equal_a_plain_loop) {
         std::vector<float> output(kCount);
         communicator.call(call_on(Collective::all_reduce, Dtype::kFloat32, op, kCount,
                                   world.held[static_cast<size_t>(communicator.rank())].data(), output.data()),
-                          {algorithm, nullptr, 0});
+                          by(algorithm));
         for (size_t i = 0; i < kCount; ++i) {
           float expected = world.held[0][i];
           for (size_t rank = 1; rank < kRanks; ++rank) {
@@ -109,7 +108,7 @@ TEST(Dtypes, avg_divides_once_in_every_reducing_collective) {
     for (Collective collective : {Collective::all_reduce, Collective::reduce_scatter, Collective::reduce}) {
       std::vector<double> input(3 * kRanks, 6.0 * (communicator.rank() + 1)), output(3 * kRanks, -1.0);
       communicator.call(call_on(collective, Dtype::kFloat64, ReduceOp::avg, 3, input.data(), output.data()),
-                        {"ring", nullptr, 0});
+                        by("ring"));
       const bool has_output = collective != Collective::reduce || communicator.rank() == 0;
       for (size_t i = 0; i < output.size(); ++i)
         if (output[i] != (has_output && i < 3 ? 12.0 : -1.0)) throw std::runtime_error(collective_name(collective));
@@ -141,7 +140,7 @@ TEST(Bits, are_the_same_on_all_ranks_and_in_every_run) {
           std::vector<float>& output = run[static_cast<size_t>(communicator.rank())];
           communicator.call(
               call_on(Collective::all_reduce, Dtype::kFloat32, ReduceOp::sum, kCount, input.data(), output.data()),
-              {algorithm.name, nullptr, 0});
+              by(algorithm.name));
         }));
       }
       for (const auto& run : results)
@@ -176,7 +175,7 @@ TEST(Big, a_vector_of_more_than_two_to_the_31_bytes_is_summed) {
       std::vector<uint8_t> data(kCount);
       for (size_t i = 0; i < kCount; ++i) data[i] = static_cast<uint8_t>(value(i) + communicator.rank());
       communicator.call(call_on(Collective::all_reduce, Dtype::kUint8, ReduceOp::sum, kCount, data.data(), data.data()),
-                        {algorithm, nullptr, 0});
+                        by(algorithm));
       for (size_t i = 0; i < kCount; ++i)
         if (data[i] != static_cast<uint8_t>(2 * value(i) + 1))
           throw std::runtime_error("element " + std::to_string(i) + " is wrong");

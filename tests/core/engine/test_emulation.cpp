@@ -47,11 +47,11 @@ double fastest_seconds(const std::string& algorithm, size_t bytes, double model)
     arguments.count = data.size();
     arguments.input = arguments.output = data.data();
     const size_t rank = static_cast<size_t>(communicator.rank());
-    communicator.call(arguments, {algorithm, nullptr, 0});
+    communicator.call(arguments, by(algorithm));
     while (!enough) {
       together.arrive_and_wait();
       starts[rank] = now_ns();
-      communicator.call(arguments, {algorithm, nullptr, 0});
+      communicator.call(arguments, by(algorithm));
       ends[rank] = now_ns();
       done.arrive_and_wait();
     }
@@ -85,14 +85,8 @@ TEST(Emulation, results_are_exact_for_every_algorithm) {
     for (const Algorithm& algorithm : algorithms())
       for (Collective collective : algorithm.collectives)
         make_checked_call(communicator, world,
-                          {collective,
-                           {algorithm.name, nullptr, 0},
-                           Dtype::kInt64,
-                           has_blocks(collective) ? size_t{61} : size_t{1'000},
-                           0,
-                           false,
-                           3,
-                           0});
+                          {collective, by(algorithm.name), Dtype::kInt64,
+                           has_blocks(collective) ? size_t{61} : size_t{1'000}, 0, false, 3, 0});
   }));
 }
 
@@ -100,7 +94,7 @@ TEST(Emulation, auto_chooses_by_the_recurrence) {
   Settings settings = test_settings();
   settings.emulation = Cluster{2, 2, 1e-3, 20e6};
   expect_all_well(run_communicators(4, settings, [&](Communicator& communicator) {
-    const AlgorithmChoice choice = communicator.choose(Collective::all_reduce, 16, Dtype::kFloat32);
+    const auto [choice, reason] = communicator.choose({Collective::all_reduce, Dtype::kFloat32, ReduceOp::sum, 0, 16});
     double fastest = 1e9, chosen = 0;
     for (const Algorithm& algorithm : algorithms()) {
       if (!algorithm.supports(Collective::all_reduce)) continue;
@@ -109,7 +103,7 @@ TEST(Emulation, auto_chooses_by_the_recurrence) {
       fastest = std::min(fastest, seconds);
       if (choice.algorithm == algorithm.name) chosen = seconds;
     }
-    if (chosen != fastest) throw std::runtime_error(choice.algorithm + " is not the fastest: " + choice.reason);
+    if (chosen != fastest) throw std::runtime_error(choice.algorithm + " is not the fastest: " + reason);
     sum_of_ones(communicator, 16, "auto");
   }));
 }

@@ -74,7 +74,7 @@ TEST(Failures, a_root_that_sent_and_left_disturbs_nobody) {
       arguments.collective = Collective::broadcast;
       arguments.count = data.size();
       arguments.input = arguments.output = data.data();
-      communicator.call(arguments, {"tree", nullptr, 0});
+      communicator.call(arguments, by("tree"));
       if (data[999] != 5.0f) throw std::runtime_error("not what the root sent");
     });
     expect_all_well(outcomes, "round " + std::to_string(round));

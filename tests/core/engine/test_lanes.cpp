@@ -59,7 +59,7 @@ AlgorithmRef relay(Relay kind) {
       if (builder.rank() == 2) builder.add(at_the_end);
     }
   });
-  return {"relay", std::make_shared<const Schedule>(schedule), schedule.structural_hash()};
+  return own(schedule);
 }
 
 constexpr size_t kLongest = 300'000;  // of 8 bytes: many passes
@@ -97,7 +97,7 @@ TEST(Lanes, a_local_reduce_folds_in_the_order_that_the_schedule_says) {
     ScheduleShape shape;
     shape.name = "local";
     shape.num_ranks = 2;
-    const Schedule schedule(shape, [src_at](ProgramBuilder& builder) {
+    const AlgorithmRef algorithm = own(Schedule(shape, [src_at](ProgramBuilder& builder) {
       const int other = 1 - builder.rank(), slot = builder.reserve_scratch(1);
       Step send = step_of(Verb::send, 0, {0, 1, 1});
       send.src = kInput;
@@ -113,7 +113,7 @@ TEST(Lanes, a_local_reduce_folds_in_the_order_that_the_schedule_says) {
       fold.dst = kOutput;
       fold.src_at = src_at;
       builder.add(send).add(copy).add(receive).add(fold);
-    });
+    }));
     // min keeps the zero of the earliest input: -0 on rank 1, +0 on rank 0.
     expect_all_well(run_communicators(2, test_settings(), [&](Communicator& communicator) {
       std::vector<float> data(100'000, communicator.rank() == 0 ? 0.0f : -0.0f);
@@ -121,7 +121,7 @@ TEST(Lanes, a_local_reduce_folds_in_the_order_that_the_schedule_says) {
       arguments.count = data.size();
       arguments.op = ReduceOp::min;
       arguments.input = arguments.output = data.data();
-      communicator.call(arguments, {"local", std::make_shared<const Schedule>(schedule), schedule.structural_hash()});
+      communicator.call(arguments, algorithm);
       const bool negative = src_at == 0 ? communicator.rank() == 0 : communicator.rank() == 1;
       for (float value : data)
         if (std::signbit(value) != negative) throw std::runtime_error("the operands were swapped");

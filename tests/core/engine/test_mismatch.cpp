@@ -10,8 +10,7 @@ namespace {
 struct Difference {
   const char* name;
   CallArguments usual, odd;  // what all ranks but one say, and what that one says
-  const char* usual_algorithm;
-  const char* odd_algorithm;
+  AlgorithmRef usual_algorithm, odd_algorithm;
   std::string usual_text, odd_text;  // what the error must contain
 };
 
@@ -28,27 +27,39 @@ CallArguments arguments_of(Collective collective, size_t count, Dtype dtype = Dt
 
 std::vector<Difference> differences() {
   using enum Collective;
-  const CallArguments usual = arguments_of(all_reduce, 1000);
+  const CallArguments usual = arguments_of(all_reduce, 1000), large = arguments_of(all_reduce, 200'000);
   return {
-      {"count", usual, arguments_of(all_reduce, 1001), "ring", "ring", "count=1000,", "count=1001,"},
-      {"no elements", usual, arguments_of(all_reduce, 0), "tree", "tree", "count=1000,", "count=0,"},
-      {"count of several passes", arguments_of(all_reduce, 1'000'000), usual, "ring", "ring", "count=1000000,",
+      {"count", usual, arguments_of(all_reduce, 1001), by("ring"), by("ring"), "count=1000,", "count=1001,"},
+      {"no elements", usual, arguments_of(all_reduce, 0), by("tree"), by("tree"), "count=1000,", "count=0,"},
+      {"count of several passes", arguments_of(all_reduce, 1'000'000), usual, by("ring"), by("ring"), "count=1000000,",
        "count=1000,"},
-      {"dtype", usual, arguments_of(all_reduce, 1000, Dtype::kInt32), "ring", "ring", "float32", "int32"},
-      {"op", usual, arguments_of(all_reduce, 1000, Dtype::kFloat32, ReduceOp::max), "one_shot", "one_shot", "sum",
-       "max"},
-      {"collective", usual, arguments_of(all_gather, 1000), "ring", "ring", "all_reduce(count=1000",
+      {"dtype", usual, arguments_of(all_reduce, 1000, Dtype::kInt32), by("ring"), by("ring"), "float32", "int32"},
+      {"op", usual, arguments_of(all_reduce, 1000, Dtype::kFloat32, ReduceOp::max), by("one_shot"), by("one_shot"),
+       "sum", "max"},
+      {"collective", usual, arguments_of(all_gather, 1000), by("ring"), by("ring"), "all_reduce(count=1000",
        "all_gather(count=1000"},
-      {"algorithm", usual, usual, "ring", "tree", "algorithm ring", "algorithm tree"},
-      {"algorithm with the same links", usual, usual, "one_shot", "two_shot", "algorithm one_shot",
+      {"algorithm", usual, usual, by("ring"), by("tree"), "algorithm ring", "algorithm tree"},
+      {"algorithm with the same links", usual, usual, by("one_shot"), by("two_shot"), "algorithm one_shot",
        "algorithm two_shot"},
       {"root of a broadcast", arguments_of(broadcast, 1000),
-       arguments_of(broadcast, 1000, Dtype::kFloat32, ReduceOp::sum, 1), "tree", "tree", "root 0", "root 1"},
+       arguments_of(broadcast, 1000, Dtype::kFloat32, ReduceOp::sum, 1), by("tree"), by("tree"), "root 0", "root 1"},
       {"root of a reduce", arguments_of(reduce, 1000), arguments_of(reduce, 1000, Dtype::kFloat32, ReduceOp::sum, 1),
-       "ring", "ring", "root 0", "root 1"},
+       by("ring"), by("ring"), "root 0", "root 1"},
       // With two ranks neither waits for anything: the root of a broadcast sends, and so does the other in a reduce.
-      {"two that only send", arguments_of(broadcast, 0), arguments_of(reduce, 0), "tree", "tree", "broadcast(count=0",
-       "reduce(count=0"},
+      {"two that only send", arguments_of(broadcast, 0), arguments_of(reduce, 0), by("tree"), by("tree"),
+       "broadcast(count=0", "reduce(count=0"},
+      {"protocol", usual, usual, by("ring"), by("ring", Protocol::ll), "algorithm ring)",
+       "algorithm ring, protocol ll)"},
+      {"protocol with flags", usual, usual, by("two_shot", Protocol::ll128), by("two_shot", Protocol::ll),
+       "protocol ll128)", "protocol ll)"},
+      {"slices", large, large, by("ring", {}, 16'384), by("ring", {}, 65'536), "slices of 16384 bytes)",
+       "slices of 65536 bytes)"},
+      {"slices of one rank", large, large, by("tree"), by("tree", {}, 16'384), "algorithm tree)",
+       "algorithm tree, slices of 16384 bytes)"},
+      {"slices of a protocol", large, large, by("one_shot", Protocol::ll, 10'000), by("one_shot", Protocol::ll),
+       "protocol ll, slices of 10000 bytes)", "protocol ll)"},
+      {"slices that come to the same", usual, usual, by("ring", Protocol::ll128, 1), by("ring", Protocol::ll128),
+       "slices of 1 bytes)", "protocol ll128)"},
   };
 }
 
@@ -63,7 +74,7 @@ void expect_mismatch(const Difference& difference, int n, int odd) {
     arguments.input = input.data();
     arguments.output = output.data();
     sum_of_ones(communicator, 10);
-    communicator.call(arguments, {is_odd ? difference.odd_algorithm : difference.usual_algorithm, nullptr, 0});
+    communicator.call(arguments, is_odd ? difference.odd_algorithm : difference.usual_algorithm);
     sum_of_ones(communicator, 10);
   });
   for (const std::string& outcome : outcomes) {
@@ -82,6 +93,14 @@ TEST(Mismatch, is_reported_on_every_rank_and_says_who_said_what) {
       for (int odd : {0, n - 1}) expect_mismatch(difference, n, odd);
 }
 
+// It changes no message and no other rank.
+TEST(Mismatch, there_is_none_where_only_some_ranks_write_around_their_caches) {
+  expect_all_well(run_communicators(3, test_settings(), [](Communicator& communicator) {
+    for (const char* algorithm : {"ring", "tree", "one_shot"})
+      sum_of_ones(communicator, 100'000, by(algorithm, {}, 0, communicator.rank() == 1));
+  }));
+}
+
 TEST(Mismatch, is_seen_at_once_and_not_at_the_deadline) {
   const int64_t start_ns = now_ns();
   expect_mismatch(differences()[0], 3, 1);
@@ -93,7 +112,7 @@ TEST(Mismatch, of_users_own_schedules_with_one_name_is_seen_by_their_hashes) {
     ScheduleShape shape;
     shape.name = "star";
     shape.num_ranks = 3;
-    return std::make_shared<const Schedule>(shape, [first](ProgramBuilder& builder) {
+    return own(Schedule(shape, [first](ProgramBuilder& builder) {
       Step step;
       if (builder.rank() == 0) {
         step.verb = Verb::recv_reduce_copy_send;
@@ -113,16 +132,15 @@ TEST(Mismatch, of_users_own_schedules_with_one_name_is_seen_by_their_hashes) {
       recv.recv = {{0, 0}};
       recv.dst = kOutput;
       builder.add(recv);
-    });
+    }));
   };
-  const auto forwards = star(1), backwards = star(2);
+  const AlgorithmRef forwards = star(1), backwards = star(2);
   for (bool differ : {false, true}) {
     const auto outcomes = run_communicators(3, test_settings(), [&](Communicator& communicator) {
-      const auto& schedule = differ && communicator.rank() == 2 ? backwards : forwards;
       std::vector<float> data(100, 1.0f);
       CallArguments arguments = arguments_of(Collective::all_reduce, data.size());
       arguments.input = arguments.output = data.data();
-      communicator.call(arguments, {"star", schedule, schedule->structural_hash()});
+      communicator.call(arguments, differ && communicator.rank() == 2 ? backwards : forwards);
       if (data[99] != 3.0f) throw std::runtime_error("a wrong sum");
       sum_of_ones(communicator, 10);
     });

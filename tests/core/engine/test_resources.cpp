@@ -99,7 +99,7 @@ TEST(Resources, shared_memory_is_made_once_for_plans_that_share_links) {
     arguments.count = 10;
     arguments.input = block.data();
     arguments.output = all.data();
-    communicator.call(arguments, {"ring", nullptr, 0});
+    communicator.call(arguments, by("ring"));
     if (communicator.shared_bytes() != after_ring) throw std::runtime_error("the ring's links were not used again");
     // Eight slots, a header and rounding up to pages.
     if (after_ring < kSlots * kSlotBytes || after_ring > kSlots * kSlotBytes + 8192)

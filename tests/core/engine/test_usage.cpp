@@ -88,7 +88,7 @@ TEST(Usage, a_mistake_is_refused_here_and_the_communicator_stays_usable) {
         CallArguments arguments;
         arguments.count = data.size();
         arguments.input = arguments.output = data.data();
-        AlgorithmRef algorithm{"ring", nullptr, 0};
+        AlgorithmRef algorithm = by("ring");
         mistake.make(communicator, arguments, algorithm);
         const std::string outcome = outcome_of([&] { communicator.call(arguments, algorithm); });
         EXPECT_TRUE(contains(outcome, "usage: ") && contains(outcome, mistake.text)) << mistake.name << ": " << outcome;
@@ -107,7 +107,7 @@ TEST(Usage, buffers_side_by_side_do_not_overlap) {
     arguments.count = 100;
     arguments.input = data.data();
     arguments.output = data.data() + 100;
-    communicator.call(arguments, {"ring", nullptr, 0});
+    communicator.call(arguments, by("ring"));
     if (data[99] != 1.0f || data[100] != 2.0f || data[199] != 2.0f) throw std::runtime_error("a wrong sum");
   }));
 }

@@ -6,32 +6,32 @@
 #include <memory>
 #include <thread>
 
-#include "core/base/clock.h"
+#include "core/transport/fence.h"
 #include "core/transport/link.h"
+#include "tests/core/transport/aligned_bytes.h"
 
-namespace ringtree {
+namespace ringtree::testing {
 namespace {
 
 // A link's memory with its ends, in this process. The bells are those of the sender and of each reader.
 struct TestLink {
-  explicit TestLink(int num_readers, NicClock* clock = nullptr, std::vector<bool> remote = {})
+  explicit TestLink(int num_readers, bool fenced = true, NicClock* clock = nullptr, std::vector<bool> remote = {})
       : reader_bells(static_cast<size_t>(num_readers)) {
     geometry.num_readers = num_readers;
     geometry.slot_bytes = 256;
-    memory.reset(new (std::align_val_t{64}) std::byte[geometry.bytes()]());
+    memory = aligned_bytes(geometry.bytes());
     construct_link(memory.get(), geometry);
     std::vector<ReaderRoute> routes;
     for (size_t i = 0; i < reader_bells.size(); ++i)
       routes.push_back({&reader_bells[i], i < remote.size() && remote[i]});
-    send = std::make_unique<SendEnd>(memory.get(), geometry, routes, clock ? Nic(clock, 0, 1, 1e-3, 1e9) : Nic());
+    const Nic nic = clock ? Nic(clock, 0, 1, 1e-3, 1e9) : Nic();
+    send = std::make_unique<SendEnd>(make_send_end(memory.get(), geometry, {}, routes, fenced, nic));
     for (int i = 0; i < num_readers; ++i)
-      recv.push_back(std::make_unique<RecvEnd>(memory.get(), geometry, i, &sender_bell, 7));
+      recv.push_back(
+          std::make_unique<RecvEnd>(make_recv_end(memory.get(), geometry, i, {}, &sender_bell, 7, nullptr, fenced)));
   }
-  struct Free {
-    void operator()(std::byte* memory) const { ::operator delete[](memory, std::align_val_t{64}); }
-  };
   LinkGeometry geometry;
-  std::unique_ptr<std::byte[], Free> memory;
+  AlignedBytes memory;
   Doorbell sender_bell;
   std::vector<Doorbell> reader_bells;
   std::unique_ptr<SendEnd> send;
@@ -49,13 +49,14 @@ TEST(Link, holds_eight_messages_and_the_ninth_waits_for_the_first) {
   TestLink link(1);
   for (uint64_t m = 0; m < 8; ++m) {
     ASSERT_TRUE(link.send->has_free_slot()) << m;
-    link.send->slot()[0] = static_cast<std::byte>(m);
-    link.send->publish(100 + m, 1, 0);
+    link.send->room(1)[0] = static_cast<std::byte>(m);
+    link.send->publish(static_cast<uint32_t>(100 + m), 1, 0);
   }
   EXPECT_FALSE(link.send->has_free_slot());
   for (uint64_t m = 0; m < 8; ++m) {
     ASSERT_TRUE(link.recv[0]->has_message());
-    EXPECT_EQ(link.recv[0]->slot()[0], static_cast<std::byte>(m));
+    ASSERT_EQ(link.recv[0]->locate(1), SharedTable::Found::here);
+    EXPECT_EQ(link.recv[0]->data()[0], static_cast<std::byte>(m));
     EXPECT_EQ(link.recv[0]->fingerprint(), 100 + m) << "the fingerprint is the message's own";
     link.recv[0]->release(false, 0);
     EXPECT_TRUE(link.send->has_free_slot());
@@ -65,7 +66,7 @@ TEST(Link, holds_eight_messages_and_the_ninth_waits_for_the_first) {
 
 TEST(Link, a_multicast_slot_is_free_when_all_have_read_it) {
   TestLink link(3);
-  for (uint64_t m = 0; m < 8; ++m) link.send->publish(m, 0, 0);
+  for (uint64_t m = 0; m < 8; ++m) link.send->publish(static_cast<uint32_t>(m), 0, 0);
   for (int reader : {2, 0}) link.recv[static_cast<size_t>(reader)]->release(false, 0);
   EXPECT_FALSE(link.send->has_free_slot());
   link.recv[1]->release(false, 0);
@@ -86,58 +87,94 @@ constexpr uint64_t kMessages = 100'000;
 // The m-th message's words, so that a torn, lost, repeated or overwritten message shows.
 uint64_t word(uint64_t message, size_t index) { return (message * 31 + index) * 0x9e3779b97f4a7c15u; }
 
-// Sleeps as a rank does while `ready` is false; false if it takes longer than any machine needs.
-template <typename Ready>
-bool wait_for(Doorbell& bell, const Ready& ready) {
-  const int64_t deadline_ns = now_ns() + 60'000'000'000;
-  while (!ready()) {
-    const uint32_t ticket = bell.announce_sleep();
-    if (ready()) {
-      bell.cancel_sleep();
-      return true;
+void send_many(TestLink& link, bool fenced, size_t num_words) {
+  for (uint64_t m = 0; m < kMessages; ++m) {
+    if (!sleep_until(link.sender_bell, fenced, [&] { return link.send->has_free_slot(); })) return;
+    std::byte* const room = link.send->room(num_words * sizeof(uint64_t));
+    for (size_t i = 0; i < num_words; ++i) {
+      const uint64_t value = word(m, i);
+      std::memcpy(room + i * sizeof value, &value, sizeof value);
     }
-    bell.sleep(ticket, deadline_ns);
-    if (now_ns() >= deadline_ns) return false;
+    link.send->publish(static_cast<uint32_t>(m), num_words * sizeof(uint64_t), 0);
   }
-  return true;
+}
+
+// How many messages came, in order and whole.
+uint64_t receive_many(TestLink& link, size_t reader, bool fenced, size_t num_words) {
+  RecvEnd& end = *link.recv[reader];
+  for (uint64_t m = 0; m < kMessages; ++m) {
+    if (!sleep_until(link.reader_bells[reader], fenced, [&] { return end.has_message(); })) return m;
+    if (end.locate(num_words * sizeof(uint64_t)) != SharedTable::Found::here || end.fingerprint() != m) return m;
+    for (size_t i = 0; i < num_words; ++i) {
+      uint64_t value;
+      std::memcpy(&value, end.data() + i * sizeof value, sizeof value);
+      if (value != word(m, i)) return m;
+    }
+    end.release(false, 0);
+  }
+  return kMessages;
 }
 
 TEST(Link, order_and_content_survive_many_messages_to_readers_that_sleep) {
-  constexpr size_t kWords = 32;  // a whole slot
-  for (int num_readers : {1, 2}) {
-    TestLink link(num_readers);
-    std::vector<uint64_t> intact(static_cast<size_t>(num_readers), 0);
-    std::vector<std::thread> readers;
-    for (size_t r = 0; r < intact.size(); ++r)
-      readers.emplace_back([&, r] {
-        RecvEnd& end = *link.recv[r];
-        for (uint64_t m = 0; m < kMessages; ++m) {
-          if (!wait_for(link.reader_bells[r], [&] { return end.has_message(); })) return;
-          uint64_t words[kWords];
-          std::memcpy(words, end.slot(), sizeof words);
-          bool same = end.fingerprint() == m;
-          for (size_t i = 0; i < kWords; ++i) same = same && words[i] == word(m, i);
-          intact[r] += same;
-          end.release(false, 0);
-        }
-      });
-    for (uint64_t m = 0; m < kMessages; ++m) {
-      if (!wait_for(link.sender_bell, [&] { return link.send->has_free_slot(); })) break;
-      uint64_t words[kWords];
-      for (size_t i = 0; i < kWords; ++i) words[i] = word(m, i);
-      std::memcpy(link.send->slot(), words, sizeof words);
-      link.send->publish(m, sizeof words, 0);
-    }
-    for (std::thread& reader : readers) reader.join();
-    for (uint64_t count : intact) EXPECT_EQ(count, kMessages) << num_readers << " readers";
+  for (bool fenced : {true, false}) {
+    if (!fenced && !can_fence_everybody()) continue;
+    for (int num_readers : {1, 2})
+      for (size_t num_words : {size_t{7}, size_t{32}}) {  // a whole line, a whole slot
+        TestLink link(num_readers, fenced);
+        std::vector<uint64_t> intact(static_cast<size_t>(num_readers), 0);
+        std::vector<std::thread> readers;
+        for (size_t r = 0; r < intact.size(); ++r)
+          readers.emplace_back([&, r] { intact[r] = receive_many(link, r, fenced, num_words); });
+        send_many(link, fenced, num_words);
+        for (std::thread& reader : readers) reader.join();
+        for (uint64_t count : intact)
+          EXPECT_EQ(count, kMessages) << num_readers << " readers, " << num_words << " words, fenced " << fenced;
+      }
+  }
+}
+
+TEST(Link, up_to_56_bytes_travel_in_the_line_and_more_in_the_slot) {
+  for (size_t bytes : {0, 1, 52, 56, 57, 60, 64, 256}) {
+    TestLink link(1);
+    const std::byte *const lines = link.memory.get(), *const slots = lines + link.geometry.slots_at();
+    std::byte* const room = link.send->room(bytes);
+    EXPECT_EQ(room, bytes <= 56 ? lines : slots) << bytes;
+    std::memset(room, 0x5a, bytes);
+    link.send->publish(3, bytes, 0);
+    ASSERT_TRUE(link.recv[0]->has_message()) << bytes;
+    EXPECT_EQ(link.recv[0]->fingerprint(), 3u) << "the data did not run into the flag";
+    ASSERT_EQ(link.recv[0]->locate(bytes), SharedTable::Found::here);
+    EXPECT_EQ(link.recv[0]->data(), room);
+    EXPECT_FALSE(link.recv[0]->becomes_ours()) << "slots of the link's own stay the sender's";
+  }
+}
+
+TEST(Link, a_slot_that_does_not_exist_is_no_data) {
+  TestLink link(1);
+  Line* const lines = reinterpret_cast<Line*>(link.memory.get());
+  for (int slot : {8, 9, 0x7fff, 0xfffe}) {
+    lines[0].flag.store(MessageFlag::make(7, slot, 0));
+    ASSERT_TRUE(link.recv[0]->has_message());
+    EXPECT_EQ(link.recv[0]->locate(64), SharedTable::Found::nonsense) << slot;
+  }
+}
+
+TEST(Link, a_message_s_number_may_pass_every_width_that_carries_it) {
+  TestLink link(1);
+  for (uint64_t m = 0; m < 3 * 65'536 + 5; ++m) {  // 16 bits of it travel
+    EXPECT_FALSE(link.recv[0]->has_message()) << m;
+    link.send->publish(static_cast<uint32_t>(m), 0, 0);
+    ASSERT_TRUE(link.recv[0]->has_message()) << m;
+    link.recv[0]->release(false, 0);
+    ASSERT_TRUE(link.send->has_free_slot()) << m;
   }
 }
 
 TEST(Link, stamps_say_when_a_message_arrives_and_when_its_slot_was_freed) {
   NicClock clock;
-  TestLink link(2, &clock, {false, true});
+  TestLink link(2, true, &clock, {false, true});
   EXPECT_TRUE(link.send->crosses());
-  EXPECT_FALSE(TestLink(2, &clock).send->crosses()) << "all readers on this host";
+  EXPECT_FALSE(TestLink(2, true, &clock).send->crosses()) << "all readers on this host";
   EXPECT_EQ(link.send->slot_free_ns(), 0) << "never used";
   link.send->publish(1, 100, 5'000);
   EXPECT_EQ(link.recv[0]->arrival_ns(), 5'000) << "on the same emulated host";
@@ -152,12 +189,11 @@ TEST(Link, stamps_say_when_a_message_arrives_and_when_its_slot_was_freed) {
 TEST(Link, lies_within_the_bytes_that_its_geometry_names) {
   for (int num_readers : {1, 3, 255}) {
     const LinkGeometry geometry{num_readers, 8, 1 << 16};
-    EXPECT_GE(geometry.headers_at(), geometry.readers_at() + static_cast<size_t>(num_readers) * sizeof(LinkReader));
-    EXPECT_GE(geometry.slots_at(), geometry.headers_at() + 8 * sizeof(SlotHeader));
+    EXPECT_GE(geometry.slots_at(), geometry.readers_at() + static_cast<size_t>(num_readers) * sizeof(LinkReader));
     EXPECT_EQ(geometry.bytes(), geometry.slots_at() + (size_t{8} << 16));
     EXPECT_EQ(geometry.slots_at() % 64, 0u) << "slots begin on a cache line";
   }
 }
 
 }  // namespace
-}  // namespace ringtree
+}  // namespace ringtree::testing

@@ -1,0 +1,81 @@
+// How a rank tells the readers of its links where they lie, and what it makes of what it is told: the part of
+// LinkDirectory that speaks over the mesh. Every number that a peer sent is checked before it is used.
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "core/engine/link_directory.h"
+
+namespace ringtree {
+
+// One message a segment, since a message carries one descriptor; almost always there is one.
+//   links, plan, segment, number of links, {tag, channel, offset, readers, place among them, own slots?}…, pool?
+//   [offset]
+void LinkDirectory::tell(int reader, const std::set<OutgoingKey>& keys) {
+  std::map<std::shared_ptr<Segment>, std::vector<const OutgoingKey*>> by_segment;
+  for (const OutgoingKey& key : keys) by_segment[outgoing_.at(key).segment].push_back(&key);
+  const auto exchange = exchanges_.find({plan_key_, reader});
+  for (const auto& [segment, links] : by_segment) {
+    ByteWriter writer;
+    writer.number(static_cast<uint8_t>(LinkMessage::links), 1).number(plan_key_, 8);
+    write_segment(writer, *segment);
+    writer.number(links.size(), 4);
+    for (const OutgoingKey* key : links) {
+      const auto place = std::lower_bound(key->readers.begin(), key->readers.end(), reader) - key->readers.begin();
+      writer.number(static_cast<uint64_t>(key->tag), 4)
+          .number(static_cast<uint64_t>(key->channel), 4)
+          .number(outgoing_.at(*key).offset, 8);
+      writer.number(key->readers.size(), 4).number(static_cast<uint64_t>(place), 4).number(key->plan == 0 ? 1 : 0, 1);
+    }
+    const bool has_pool =
+        session_->rank() < reader && exchange != exchanges_.end() && exchange->second.memory.segment == segment;
+    writer.number(has_pool ? 1 : 0, 1);
+    if (has_pool) writer.number(exchange->second.memory.offset, 8);
+    const bool is_new = told_segments_[reader].insert(segment->id()).second;
+    session_->mesh().send(reader, ControlType::link, writer.take(),
+                          is_new ? segment->fd() : -1);  // a reader that is gone is found by the call's watch
+  }
+}
+
+void LinkDirectory::on_announcement(Session& session, int peer, std::string_view payload, int fd) {
+  ByteReader reader(payload);
+  const bool is_links = reader.number(1) == static_cast<uint8_t>(LinkMessage::links);
+  const uint64_t plan_key = reader.number(8);
+  const AnnouncedSegment announced = read_segment(reader);
+  const uint64_t num_links = reader.number(4);
+  if (!reader.ok() || !is_links || num_links > kMaxControlPayloadBytes) {
+    if (fd >= 0) ::close(fd);
+    throw WorldError("malformed link message");
+  }
+  const SegmentKey key{peer, announced.process, announced.id};
+  std::shared_ptr<Segment> fresh;
+  if (fd >= 0) fresh = Segment::open(fd, announced.bytes, announced.same_process, announced.id);
+  session.notify([&] {
+    if (fresh) segments_[key] = fresh;
+    const auto known = segments_.find(key);
+    if (known == segments_.end()) throw WorldError("links in shared memory that was never announced");
+    for (uint64_t i = 0; i < num_links; ++i) {
+      const int tag = static_cast<int>(reader.number(4)), channel = static_cast<int>(reader.number(4));
+      Incoming link{known->second, key, reader.number(8), {}, 0};
+      const uint64_t num_readers = reader.number(4), index = reader.number(4);
+      const bool own_slots = reader.number(1) != 0;
+      if (!reader.ok() || num_readers > static_cast<uint64_t>(session.world_size()) || index >= num_readers)
+        throw WorldError("malformed link message");
+      link.geometry = {static_cast<int>(num_readers), kSlots, own_slots ? kSlotBytes : 0};
+      link.reader_index = static_cast<int>(index);
+      const size_t bytes = link.geometry.bytes();
+      if (link.offset % kLineBytes != 0 || bytes > link.segment->size() || link.offset > link.segment->size() - bytes)
+        throw WorldError("a link that lies outside its shared memory");
+      incoming_[{plan_key, peer, tag, channel}] = std::move(link);
+    }
+    if (reader.number(1) != 0) {
+      const uint64_t offset = reader.number(8);
+      if (!reader.ok() || offset % kLineBytes != 0 || offset >= known->second->size())
+        throw WorldError("a pool of slots that lies outside its shared memory");
+      announced_pools_[{plan_key, peer}] = {known->second, offset};
+    }
+    if (!reader.done()) throw WorldError("malformed link message");
+  });
+}
+
+}  // namespace ringtree

@@ -1,0 +1,97 @@
+// A call that was made before: everything about it but its buffers, so that making it again computes nothing. A
+// training loop makes the same few calls over and over.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "core/engine/bound_call.h"
+#include "core/engine/call.h"
+#include "core/engine/plan.h"
+#include "core/engine/profile.h"
+#include "core/engine/rank_page.h"
+
+namespace ringtree {
+
+/// Names the schedule of a call, a built-in algorithm or a schedule of the user's own that has been verified, and what
+/// else is asked for; the rest is `auto`'s.
+struct AlgorithmRef {
+  std::string name = "auto";
+  std::shared_ptr<const Schedule> own;  // if set, it counts; its structural hash is own_hash
+  uint64_t own_hash = 0;
+  std::optional<Protocol> protocol;
+  size_t slice_bytes = 0;         // 0: auto
+  std::optional<bool> streaming;  // whether the output is written around the caches
+
+  bool operator==(const AlgorithmRef& other) const {
+    return own_hash == other.own_hash && protocol == other.protocol && slice_bytes == other.slice_bytes &&
+           streaming == other.streaming && own.get() == other.own.get() && name == other.name;
+  }
+};
+
+/// What a call is apart from its buffers and its moment.
+struct CallKind {
+  Collective collective = Collective::all_reduce;
+  Dtype dtype = Dtype::kFloat32;
+  ReduceOp op = ReduceOp::sum;
+  int root = 0;
+  size_t count = 0;
+
+  bool operator==(const CallKind&) const = default;
+};
+
+/// Bytes of the collective's whole vector.
+struct ByteSpan {
+  size_t offset = 0, length = 0;
+};
+
+struct PreparedCall {
+  CallKind kind;
+  AlgorithmRef asked;
+  // What it comes to.
+  Configuration configuration;  // as run
+  std::string reason;           // why, where `auto` chose; else empty
+  std::shared_ptr<const Schedule> schedule;
+  Plan* plan = nullptr;  // null until the first call of its kind is under way
+  BoundCall bound;       // without buffers and fingerprint
+  ByteSpan input, output;
+  FinishKernel finish = nullptr;
+  CallDescription description;  // its sequence is that of the last call of this kind
+  uint64_t kind_hash = 0;
+  Board::Words words{};
+};
+
+/// The calls prepared last, by kind; a new one takes the place of an old one.
+class PreparedCalls {
+ public:
+  /// Null if there is none.
+  PreparedCall* find(const CallKind& kind, const AlgorithmRef& asked) {
+    if (last_ && last_->kind == kind && last_->asked == asked) return last_;
+    PreparedCall* const call = places_[place_of(kind, asked)].get();
+    if (!call || !(call->kind == kind && call->asked == asked)) return nullptr;
+    return last_ = call;
+  }
+  PreparedCall* add(std::unique_ptr<PreparedCall> call) {
+    std::unique_ptr<PreparedCall>& place = places_[place_of(call->kind, call->asked)];
+    place = std::move(call);
+    return last_ = place.get();
+  }
+
+ private:
+  static constexpr size_t kPlaces = 256;
+
+  static size_t place_of(const CallKind& kind, const AlgorithmRef& asked) {
+    uint64_t hash = kind.count * 0x9e3779b97f4a7c15u;
+    hash ^= static_cast<uint64_t>(kind.collective) << 40 ^ static_cast<uint64_t>(kind.dtype) << 44 ^
+            static_cast<uint64_t>(kind.op) << 48 ^ static_cast<uint64_t>(kind.root) << 52;
+    hash ^= asked.own_hash ^ asked.name.size() << 56 ^ (asked.name.empty() ? 0 : uint64_t(asked.name[0]) << 36);
+    return hash * 0x9e3779b97f4a7c15u >> 56;
+  }
+
+  std::array<std::unique_ptr<PreparedCall>, kPlaces> places_;
+  PreparedCall* last_ = nullptr;
+};
+
+}  // namespace ringtree

@@ -1,0 +1,73 @@
+// A measured profile: which configuration `auto` runs for a collective at a size, where this machine was measured. Only
+// the rules, as text that all ranks can hold alike; where the file lies, whether it is this machine's and how the rules
+// were found is Python's (ringtree/profile.py, ringtree/tune). Not for algorithms: a rule's algorithm is a word here.
+//
+// The text has one rule a line, nine words that are each followed by one space or the end of the line:
+//
+//     all_reduce 2 own 4096 one_shot ll128 0 ordinary 1
+//     all_reduce 2 own rest two_shot simple 65536 streaming 1
+//     |          | |   |    |        |      |     |         channels
+//     |          | |   |    |        |      |     ordinary or streaming: copies past the caches
+//     |          | |   |    |        |      bytes of a slice; 0: as the plan cuts
+//     |          | |   |    algorithm protocol
+//     |          | |   sizes up to and including so many bytes, of those above the rule before; rest: all above it
+//     |          | own: a core for every rank; shared: fewer cores than ranks
+//     |          ranks
+//     collective
+//
+// Bytes are those of the whole vector, as in core/schedule/cost_summary.h: all_gather and reduce_scatter count all
+// blocks. The rules of one (collective, ranks, cores) stand together, ascending, and end with `rest`.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+#include "core/protocol/protocol.h"
+#include "core/schedule/collective.h"
+
+namespace ringtree {
+
+/// How a collective is run; what a rule chooses.
+struct Configuration {
+  std::string algorithm;
+  Protocol protocol = Protocol::simple;
+  size_t slice_bytes = 0;  // 0: as the plan cuts
+  bool streaming = false;
+  int channels = 1;
+
+  bool operator==(const Configuration&) const = default;
+  /// For reasons that people read: "two_shot/simple, slices of 32768 bytes, streaming, 2 channels".
+  std::string to_string() const;
+};
+
+class Profile {
+ public:
+  /// Reads the text above; an empty one is a profile without rules. Throws UsageError that names the line.
+  static Profile parse(std::string_view text);
+
+  /// The rule for `bytes` bytes on `ranks` ranks. None if this collective was not measured with so many ranks, or not
+  /// with (without) a core for each: nothing is concluded from other world sizes, and the model decides.
+  std::optional<Configuration> find(Collective collective, int ranks, bool own_cores, size_t bytes) const;
+
+  /// Canonical: the same rules give the same text, in the order of collectives, ranks, shared before own cores.
+  std::string text() const;
+
+  bool empty() const { return tables_.empty(); }
+  /// Every configuration that some rule chooses, so that the engine can look them up when the communicator is made.
+  std::vector<std::pair<Collective, Configuration>> configurations() const;
+
+ private:
+  struct Rule {
+    size_t until_bytes = 0;  // SIZE_MAX: rest
+    Configuration configuration;
+  };
+  using Key = std::tuple<Collective, int, bool>;
+  std::map<Key, std::vector<Rule>> tables_;
+};
+
+}  // namespace ringtree

@@ -1,0 +1,89 @@
+// What a rank does while none of its lanes can move: spin, yield, sleep, and look now and then whether to go on at all.
+#pragma once
+
+#include <sched.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+
+#include "core/base/clock.h"
+#include "core/engine/executor.h"
+#include "core/engine/wait_policy.h"
+#include "core/transport/doorbell.h"
+
+namespace ringtree {
+
+inline constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
+
+/// Counts how long nothing has moved and decides what to do about it. One a call.
+class Waiter {
+ public:
+  Waiter(const WaitPolicy& policy, SpinBudget& budget, Doorbell& bell, Watch& watch)
+      : policy_(policy), budget_(budget), bell_(bell), watch_(watch) {}
+
+  void moved() {
+    if (idle_ > 0 && idle_ <= budget_.pauses()) budget_.spinning_helped();
+    idle_ = 0;
+  }
+
+  /// One wait. True if the run must stop. `run` polls once more before the rank sleeps.
+  template <class Run>
+  bool wait(Run& run) {
+    if (watch_.attention() && inspect_now()) return true;
+    ++idle_;
+    if (idle_ <= budget_.pauses()) {
+      pause_cpu();
+      if (idle_ == budget_.pauses()) give_up_spinning();
+      return false;
+    }
+    if (idle_ <= idle_when_yielding_ + policy_.yields) {
+      sched_yield();
+      return false;
+    }
+    return inspect_if_due() || sleep(run);
+  }
+
+ private:
+  void give_up_spinning() {
+    idle_when_yielding_ = idle_;
+    budget_.spinning_failed();
+  }
+
+  template <class Run>
+  bool sleep(Run& run) {
+    const uint32_t ticket = bell_.announce_sleep(policy_.fenced);
+    if (watch_.attention() || run.poll()) {  // something came between the last poll and the announcement
+      bell_.cancel_sleep();
+      idle_ = 0;
+      return false;
+    }
+    const int64_t longest = now_ns() + (num_sleeps_++ < 8 ? kInspectNs : kLongestSleepNs);
+    bell_.sleep(ticket, std::min(run.next_event_ns(), longest));
+    return false;
+  }
+
+  bool inspect_if_due() {
+    const int64_t now = now_ns();
+    if (next_inspection_ns_ == 0) next_inspection_ns_ = now + kInspectNs;  // the first look: no clock was read before
+    if (now < next_inspection_ns_) return false;
+    return inspect_now();
+  }
+
+  bool inspect_now() {
+    const bool stop = watch_.inspect();
+    next_inspection_ns_ = now_ns() + kInspectNs;
+    return stop;
+  }
+
+  const WaitPolicy& policy_;
+  SpinBudget& budget_;
+  Doorbell& bell_;
+  Watch& watch_;
+  int idle_ = 0;
+  int idle_when_yielding_ = 0;
+  int num_sleeps_ = 0;
+  int64_t next_inspection_ns_ = 0;
+};
+
+}  // namespace ringtree

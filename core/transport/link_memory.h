@@ -1,0 +1,75 @@
+// What a link looks like in shared memory. The sender owns it:
+//
+//   [8 lines] [reader 0: released, stamps] [reader 1: …] … [slot 0] … [slot 7]
+//
+// A *line* is one cache line: up to 56 bytes of data and a flag, so that a small message is one line that travels once.
+// Larger messages lie in a slot that the flag names: a slot of the link's own (message m has slot m mod 8), or a slot
+// of the pool that two ranks share who send to each other (exchange_pool.h); the link then has no slots itself.
+//
+// Counters only grow; message m uses line m mod 8. Each atomic has one writer. Nothing read from a peer is used as an
+// index before it was checked.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "core/transport/atomics.h"
+
+namespace ringtree {
+
+inline constexpr int kMaxLinkSlots = 8;
+inline constexpr size_t kLineBytes = 64;
+inline constexpr size_t kInlineBytes = kLineBytes - sizeof(uint64_t);  // of a message that needs no slot
+
+/// A flag says which message is in a line, of which call, and in which slot its data lie.
+///   bits 0..31 fingerprint of the call   bits 32..47 slot + 1, 0 for data in the line   bits 48..63 message + 1
+/// A message may also name a place in the sender's memory that its readers have mapped (shared_table.h): the line then
+/// holds that place. 16 bits of the message's number tell it from the line's last one, which was 8 lower.
+struct MessageFlag {
+  static constexpr int kNoSlot = -1;
+  static constexpr int kInPlace = 0xfffe;
+
+  static uint64_t make(uint32_t fingerprint, int slot, uint64_t message) {
+    return uint64_t{fingerprint} | static_cast<uint64_t>(slot + 1) << 32 | (message + 1) << 48;
+  }
+  static bool is_of(uint64_t flag, uint64_t message) { return flag >> 48 == ((message + 1) & 0xffff); }
+  static uint32_t fingerprint(uint64_t flag) { return static_cast<uint32_t>(flag); }
+  static int slot(uint64_t flag) { return static_cast<int>(flag >> 32 & 0xffff) - 1; }
+};
+
+template <class Policy>
+struct alignas(kLineBytes) BasicLine {
+  std::array<std::byte, kInlineBytes> payload;
+  typename Policy::template Atomic<uint64_t> flag{0};
+};
+
+template <class Policy>
+struct alignas(kLineBytes) BasicLinkReader {
+  typename Policy::template Atomic<uint64_t> released{0};  // messages; written by this reader
+  // Emulated clusters only: when slot s's message arrives at this reader, and when the reader freed it (ns,
+  // CLOCK_MONOTONIC). Plain memory: each is written before the counter that publishes it and read after.
+  alignas(kLineBytes) std::array<int64_t, kMaxLinkSlots> arrival_ns{};
+  alignas(kLineBytes) std::array<int64_t, kMaxLinkSlots> release_ns{};
+};
+
+using Line = BasicLine<StdAtomics>;
+using LinkReader = BasicLinkReader<StdAtomics>;
+static_assert(sizeof(Line) == kLineBytes);
+
+/// Geometry of a link's memory; both ends derive it from the same agreed numbers.
+struct LinkGeometry {
+  int num_readers = 1;
+  int num_slots = kMaxLinkSlots;  // messages under way at most; a power of two
+  size_t slot_bytes = 0;          // 0: the slots are those of an exchange pool
+
+  uint64_t slot_mask() const { return static_cast<uint64_t>(num_slots) - 1; }
+  size_t readers_at() const { return static_cast<size_t>(num_slots) * sizeof(Line); }
+  size_t slots_at() const { return readers_at() + static_cast<size_t>(num_readers) * sizeof(LinkReader); }
+  size_t bytes() const { return slots_at() + static_cast<size_t>(num_slots) * slot_bytes; }
+};
+
+/// Makes the objects of a zeroed link memory. Called once, by the sender, before any peer maps it.
+void construct_link(std::byte* memory, const LinkGeometry& geometry);
+
+}  // namespace ringtree

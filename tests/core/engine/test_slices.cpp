@@ -1,0 +1,143 @@
+// How calls are cut: slices of the size that was asked for, within what the protocol carries, messages around the size
+// that still travels in a line, and outputs that are written around the caches. Exact data throughout. How the cut is
+// computed: tests/core/schedule/test_layout.cpp.
+#include <gtest/gtest.h>
+
+#include "tests/core/engine/exact_data.h"
+#include "tests/core/engine/rank_threads.h"
+
+namespace ringtree::testing {
+namespace {
+
+struct Request {
+  size_t wanted, simple, ll, ll128;  // bytes: of the slices that are asked for, that each protocol makes of it
+  size_t of(Protocol protocol) const {
+    return protocol == Protocol::simple ? simple : protocol == Protocol::ll ? ll : ll128;
+  }
+};
+constexpr Request kRequests[] = {
+    {16'384, 16'384, 16'384, 16'384}, {32'768, 32'768, 32'704, 32'768},  {65'536, 65'536, 32'704, 57'344},
+    {10'000, 10'048, 10'048, 10'048}, {32'705, 32'768, 32'704, 32'768},  {1, 8'192, 8'192, 8'192},
+    {8'193, 8'256, 8'256, 8'256},     {1 << 24, 65'536, 32'704, 57'344},
+};
+
+TEST(Slices, are_of_the_size_that_was_asked_for_within_what_the_protocol_carries) {
+  const size_t count = kSanitized ? 60'000 : 150'000;  // of 8 bytes
+  for (int n : {2, 3}) {
+    const World<uint64_t> world(61, n, count + 8);
+    expect_all_well(run_communicators(n, test_settings(), [&](Communicator& communicator) {
+      for (const Request& request : kRequests)
+        for (const ProtocolInfo& info : kProtocols)
+          for (const char* name : {"ring", "tree"}) {
+            make_checked_call(communicator, world,
+                              {Collective::all_reduce, by(name, info.protocol, request.wanted), Dtype::kInt64, count, 0,
+                               request.wanted % 3 == 0, 5, 0});
+            const LastCall last = communicator.last_call();
+            if (last.cut.slice_bytes != request.of(info.protocol))
+              throw std::runtime_error("slices of " + std::to_string(last.cut.slice_bytes) + " bytes where " +
+                                       std::to_string(request.wanted) + " were asked of " + info.name);
+            if (last.configuration.slice_bytes != request.wanted || last.configuration.protocol != info.protocol)
+              throw std::runtime_error("the record does not say what was asked for");
+          }
+    }));
+  }
+}
+
+TEST(Slices, of_every_size_may_follow_each_other_over_the_same_links) {
+  const World<uint64_t> world(62, 2, 50'000);
+  expect_all_well(run_communicators(2, test_settings(), [&](Communicator& communicator) {
+    for (size_t i = 0; i < 150; ++i)
+      make_checked_call(communicator, world,
+                        {Collective::all_reduce, by("two_shot", kProtocols[i % 3].protocol, i * 997 % 70'000),
+                         Dtype::kInt64, i * i * 31 % 50'000, 0, i % 2 == 1, 0, 0});
+  }));
+}
+
+// 56 bytes travel in a line, 57 lie in a slot; ll cuts after 4 bytes, ll128 after 56.
+template <typename Item>
+void expect_right_around_a_line(Dtype dtype, int n) {
+  const size_t most = 2 * 64 / sizeof(Item) * static_cast<size_t>(n);
+  const World<Item> world(63, n, most + 4);
+  expect_all_well(run_communicators(n, test_settings(), [&](Communicator& communicator) {
+    for (const ProtocolInfo& info : kProtocols)
+      for (const char* name : {"one_shot", "two_shot", "ring", "tree"})
+        for (size_t bytes : {4, 48, 52, 56, 57, 60, 64, 68, 112, 113, 128}) {
+          // What a message carries: the vector, or a rank's share of it.
+          const bool whole = std::string(name) == "one_shot" || std::string(name) == "tree";
+          const size_t count = bytes / sizeof(Item) * (whole ? 1 : static_cast<size_t>(n));
+          make_checked_call(communicator, world,
+                            {Collective::all_reduce, by(name, info.protocol), dtype, count, 0, bytes % 8 == 0,
+                             bytes % 3, bytes % 5 * sizeof(Item)});
+        }
+  }));
+}
+
+TEST(Slices, are_right_around_the_size_of_a_line) {
+  for (int n : {2, 3, 4}) {
+    expect_right_around_a_line<uint8_t>(Dtype::kUint8, n);
+    expect_right_around_a_line<float>(Dtype::kFloat32, n);
+  }
+}
+
+constexpr size_t kStreamingFrom = size_t{12} << 20;  // bytes; as selection.h has it
+
+TEST(Slices, outputs_are_right_however_they_are_written) {
+  const size_t most = kSanitized ? 300'000 : (size_t{20} << 20) / sizeof(uint64_t);
+  const World<uint64_t> world(64, 2, most);
+  expect_all_well(run_communicators(2, test_settings(), [&](Communicator& communicator) {
+    for (size_t count : {size_t{0}, size_t{1}, size_t{7}, size_t{8}, size_t{1'025}, size_t{50'001}, most})
+      for (const char* name : {"two_shot", "tree", "one_shot"})
+        for (const ProtocolInfo& info : kProtocols)
+          for (bool in_place : {false, true}) {
+            if (count == most && (in_place != (info.protocol == Protocol::simple))) continue;  // slow enough
+            for (bool streaming : {false, true}) {
+              CheckedCall call{Collective::all_reduce,
+                               by(name, info.protocol, 0, streaming),
+                               Dtype::kInt64,
+                               count,
+                               0,
+                               in_place,
+                               0,
+                               0};
+              call.misalignment = streaming ? 8 : 0;
+              make_checked_call(communicator, world, call);
+              if (communicator.last_call().configuration.streaming != streaming)
+                throw std::runtime_error("was not written as asked for");
+            }
+          }
+  }));
+}
+
+TEST(Slices, outputs_of_every_collective_may_be_written_around_the_caches) {
+  const World<uint64_t> world(65, 3, 60'010);
+  expect_all_well(run_communicators(3, test_settings(), [&](Communicator& communicator) {
+    for (const Algorithm& algorithm : algorithms())
+      for (Collective collective : algorithm.collectives)
+        for (bool in_place : {false, true})
+          make_checked_call(communicator, world,
+                            {collective, by(algorithm.name, {}, 0, true), Dtype::kInt64, 20'000, 0, in_place, 3,
+                             in_place ? size_t{0} : size_t{24}});
+  }));
+}
+
+TEST(Slices, large_outputs_are_written_around_the_caches_unless_asked_otherwise) {
+  expect_all_well(run_communicators(2, test_settings(), [&](Communicator& communicator) {
+    std::vector<std::byte> data(kStreamingFrom + 1);
+    const auto streams = [&](size_t bytes, std::optional<bool> asked) {
+      CallArguments arguments;
+      arguments.collective = Collective::broadcast;
+      arguments.dtype = Dtype::kUint8;
+      arguments.count = bytes;
+      arguments.input = arguments.output = data.data();
+      communicator.call(arguments, by("ring", {}, 0, asked));
+      return communicator.last_call().configuration.streaming;
+    };
+    for (size_t bytes : {size_t{0}, kStreamingFrom - 1, kStreamingFrom, kStreamingFrom + 1})
+      if (streams(bytes, {}) != (bytes >= kStreamingFrom) || streams(bytes, true) != true ||
+          streams(bytes, false) != false)
+        throw std::runtime_error(std::to_string(bytes) + " bytes");
+  }));
+}
+
+}  // namespace
+}  // namespace ringtree::testing
