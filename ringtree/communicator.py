@@ -11,11 +11,13 @@ from __future__ import annotations
 import hashlib
 import os
 import threading
+import warnings
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from ringtree import _core
+from ringtree import profile as profiles
 from ringtree.errors import UsageError
 from ringtree.schedule import Schedule
 
@@ -36,6 +38,28 @@ class Emulation:
     beta: float
 
 
+class Choice(NamedTuple):
+    """What "auto" runs for a call, and why. slice_bytes 0: as the plan cuts. streaming: the output is written around
+    the caches. channels: copies of the schedule, each on its part of the data."""
+
+    algorithm: str
+    protocol: str
+    slice_bytes: int
+    streaming: bool
+    channels: int
+    reason: str
+
+
+def protocols() -> tuple[str, ...]:
+    """Names of the protocols: how the receiver of a message knows that its bytes are there (docs/engine.md)."""
+    return tuple(_core.protocols())
+
+
+def support() -> list[tuple[str, str, str, str]]:
+    """Every (collective, algorithm, protocol, reason); reason is "" if it runs, else why not."""
+    return _core.support()
+
+
 class Communicator:
     """One rank's end of a group. Used by one thread at a time. Every collective is called by all ranks in the same
     order, with the same size, dtype and op; if not, every rank raises MismatchError that says who said what.
@@ -43,6 +67,11 @@ class Communicator:
     Arrays are NumPy arrays or CPU tensors (buffer protocol or DLPack), contiguous, of any dtype that PyTorch has on
     CPU; float16, bfloat16 and float8 are added in float32 and rounded at each hop. All ranks get the same bits. After
     PeerError, DeadlineError or MismatchError the communicator is unusable.
+
+    Every collective also takes, alike on all ranks: algorithm, a name (see ringtree.algorithms.names), "auto", or a
+    Schedule of your own; protocol, a name (see ringtree.protocols) or "auto"; slice_bytes, of the pieces that travel
+    (0: auto); streaming, whether the output is written around the caches (None: auto; each rank's own); timeout in
+    seconds (0: the communicator's).
     """
 
     def __init__(self, core: _core.Communicator) -> None:
@@ -73,35 +102,67 @@ class Communicator:
         out: ArrayT | None = None,
         algorithm: str | Schedule = "auto",
         timeout: float = 0,
+        *,
+        protocol: str = "auto",
+        slice_bytes: int = 0,
+        streaming: bool | None = None,
     ) -> ArrayT:
         """Combines `array` of all ranks element by element; every rank gets the result.
 
         array: the contribution, any shape, the same number of elements on all ranks. out: where the result goes; the
-        default is `array` itself, in place. op: sum, prod, min, max or avg. algorithm: a name (see
-        ringtree.algorithms.names), "auto", or a Schedule of your own. timeout: seconds; 0 takes the communicator's.
-        Returns the array that holds the result.
+        default is `array` itself, in place. op: sum, prod, min, max or avg. Returns the array that holds the result.
         """
         result = array if out is None else out
-        self._call("all_reduce", array, result, op, 0, algorithm, timeout)
+        self._call("all_reduce", array, result, op, 0, algorithm, (protocol, slice_bytes, streaming), timeout)
         return result
 
     def reduce_scatter(
-        self, array: Any, out: ArrayT, op: str = "sum", algorithm: str | Schedule = "auto", timeout: float = 0
+        self,
+        array: Any,
+        out: ArrayT,
+        op: str = "sum",
+        algorithm: str | Schedule = "auto",
+        timeout: float = 0,
+        *,
+        protocol: str = "auto",
+        slice_bytes: int = 0,
+        streaming: bool | None = None,
     ) -> ArrayT:
         """Combines `array` (world_size equal blocks) of all ranks; rank r gets block r in `out`. In place: out is
         that block of array."""
-        self._call("reduce_scatter", array, out, op, 0, algorithm, timeout)
+        self._call("reduce_scatter", array, out, op, 0, algorithm, (protocol, slice_bytes, streaming), timeout)
         return out
 
-    def all_gather(self, array: Any, out: ArrayT, algorithm: str | Schedule = "auto", timeout: float = 0) -> ArrayT:
+    def all_gather(
+        self,
+        array: Any,
+        out: ArrayT,
+        algorithm: str | Schedule = "auto",
+        timeout: float = 0,
+        *,
+        protocol: str = "auto",
+        slice_bytes: int = 0,
+        streaming: bool | None = None,
+    ) -> ArrayT:
         """Puts every rank's `array` into `out` (world_size blocks, by rank) on all ranks. In place: array is the own
         block of out."""
-        self._call("all_gather", array, out, "sum", 0, algorithm, timeout)
+        self._call("all_gather", array, out, "sum", 0, algorithm, (protocol, slice_bytes, streaming), timeout)
         return out
 
-    def broadcast(self, array: ArrayT, root: int = 0, algorithm: str | Schedule = "auto", timeout: float = 0) -> ArrayT:
+    def broadcast(
+        self,
+        array: ArrayT,
+        root: int = 0,
+        algorithm: str | Schedule = "auto",
+        timeout: float = 0,
+        *,
+        protocol: str = "auto",
+        slice_bytes: int = 0,
+        streaming: bool | None = None,
+    ) -> ArrayT:
         """Copies the root's `array` into everybody's, in place."""
-        self._call("broadcast", array if self.rank == root else None, array, "sum", root, algorithm, timeout)
+        given = array if self.rank == root else None
+        self._call("broadcast", given, array, "sum", root, algorithm, (protocol, slice_bytes, streaming), timeout)
         return array
 
     def reduce(
@@ -112,25 +173,30 @@ class Communicator:
         out: ArrayT | None = None,
         algorithm: str | Schedule = "auto",
         timeout: float = 0,
+        *,
+        protocol: str = "auto",
+        slice_bytes: int = 0,
+        streaming: bool | None = None,
     ) -> ArrayT:
         """Combines `array` of all ranks; the root gets the result in `out` (by default in place), the others' arrays
         stay as they are."""
         result = array if out is None else out
-        self._call("reduce", array, result if self.rank == root else None, op, root, algorithm, timeout)
+        taken = result if self.rank == root else None
+        self._call("reduce", array, taken, op, root, algorithm, (protocol, slice_bytes, streaming), timeout)
         return result
 
     def barrier(self, timeout: float = 0) -> None:
         """Returns when all ranks have called it."""
-        self._call("all_reduce", _NOTHING, _NOTHING, "sum", 0, "auto", timeout)
+        self._call("all_reduce", _NOTHING, _NOTHING, "sum", 0, "auto", _AUTO, timeout)
 
     def last_call(self) -> dict[str, Any]:
-        """What was executed: collective, sequence, algorithm, why it was chosen (if `auto` did), passes, slice_bytes,
-        lanes, channels."""
+        """What was executed: collective, sequence, algorithm, protocol, why they were chosen (if `auto` did), passes,
+        slice_bytes, streaming, lanes, channels."""
         return dict(self._core.last_call())
 
-    def choose(self, collective: str, count: int, dtype: str = "float32") -> tuple[str, str]:
-        """(algorithm, reason) that "auto" would take for `count` elements."""
-        return self._core.choose(collective, count, dtype)
+    def choice(self, collective: str, count: int, dtype: str = "float32") -> Choice:
+        """What "auto" would run for `count` elements, and why."""
+        return Choice(*self._core.choose(collective, count, dtype))
 
     def close(self) -> None:
         """Leaves the group in order. Ranks that still wait for this one get a PeerError."""
@@ -145,13 +211,22 @@ class Communicator:
         self.close()
 
     def _call(
-        self, collective: str, array: Any, out: Any, op: str, root: int, algorithm: str | Schedule, timeout: float
+        self,
+        collective: str,
+        array: Any,
+        out: Any,
+        op: str,
+        root: int,
+        algorithm: str | Schedule,
+        how: tuple[str, int, bool | None],
+        timeout: float,
     ) -> None:
         chosen = algorithm.verified() if isinstance(algorithm, Schedule) else algorithm
-        self._core.call(collective, array, out, op, root, chosen, timeout)
+        self._core.call(collective, array, out, op, root, chosen, how, timeout)
 
 
 _NOTHING = bytearray(0)
+_AUTO: tuple[str, int, bool | None] = ("auto", 0, None)
 
 
 def init(
@@ -164,6 +239,7 @@ def init(
     channels: int = 1,
     emulate: Emulation | None = None,
     name: str = "default",
+    profile: str | os.PathLike[str] | None = None,
 ) -> Communicator:
     """Meets the other ranks and returns this rank's communicator.
 
@@ -172,7 +248,8 @@ def init(
     for ranks that are threads; by default a unix store named after MASTER_ADDR, MASTER_PORT and the run id. timeout:
     seconds for meeting and for each call. memory_cap: most bytes of shared memory for this rank's links. channels:
     copies of each schedule, each on its part of the data. name: tells several communicators of one store apart.
-    Raises UsageError, DeadlineError (names who did not come), MismatchError.
+    profile: what `ringtree tune` measured here, by default the file that it wrote, if there is one; "" for none. Rank
+    0's profile counts on all ranks. Raises UsageError, DeadlineError (names who did not come), MismatchError.
     """
     rank = _from_environment("RANK", rank)
     world_size = _from_environment("WORLD_SIZE", world_size)
@@ -183,7 +260,17 @@ def init(
         place, prefix = store, name
     else:
         place, prefix = _STORES.meet(store or _store_of_the_launcher(), rank, name, timeout)
-    return Communicator(_core.Communicator(place, rank, world_size, timeout, memory_cap, channels, shape, prefix))
+    rules = _profile_rules(profile) if rank == 0 and emulate is None else ""
+    return Communicator(
+        _core.Communicator(place, rank, world_size, timeout, memory_cap, channels, shape, prefix, rules)
+    )
+
+
+def _profile_rules(profile: str | os.PathLike[str] | None) -> str:
+    loaded = profiles.load(None if profile is None else os.fspath(profile))
+    if loaded.warning is not None:
+        warnings.warn(loaded.warning, stacklevel=3)
+    return loaded.rules
 
 
 class _Stores:

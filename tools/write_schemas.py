@@ -3,8 +3,8 @@
     python tools/write_schemas.py          # rewrite them
     python tools/write_schemas.py --check  # exit 1 if a file differs from the records
 
-For: people and programs that read run.json, launches.jsonl and `--json` without ringtree. Not for: checking records
-(pydantic does, when they are read).
+For: people and programs that read run.json, launches.jsonl, profile.json and `--json` without ringtree. Not for:
+checking records (pydantic does, when they are read).
 """
 
 from __future__ import annotations
@@ -14,8 +14,14 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from pydantic import BaseModel
+
 from ringtree.lab.comparison import SUMMARY_FORMAT, Comparison
-from ringtree.results import FORMAT, Launch, Record, Run
+from ringtree.profile_format import FORMAT as PROFILE_FORMAT
+from ringtree.profile_format import Profile
+from ringtree.results import FORMAT, Launch, Run
+from ringtree.tune.explain import CHOICE_FORMAT, Explanation
+from ringtree.tune.report import REGRET_FORMAT, RegretReport
 
 REFERENCE = Path(__file__).parents[1] / "docs" / "reference"
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -28,10 +34,13 @@ def schemas() -> dict[str, str]:
         "run.schema.json": _schema(Run, FORMAT, "run.json"),
         "launch.schema.json": _schema(Launch, f"{FORMAT}#launch", "a line of launches.jsonl"),
         "comparison.schema.json": _schema(Comparison, SUMMARY_FORMAT, "ringtree compare --json, ringtree show --json"),
+        "profile.schema.json": _schema(Profile, PROFILE_FORMAT, "profile.json, ringtree tune --json"),
+        "choice.schema.json": _schema(Explanation, CHOICE_FORMAT, "ringtree which --json"),
+        "regret.schema.json": _schema(RegretReport, REGRET_FORMAT, "ringtree tune --check --json"),
     }
 
 
-def _schema(record: type[Record], identity: str, title: str) -> str:
+def _schema(record: type[BaseModel], identity: str, title: str) -> str:
     schema = record.model_json_schema(mode="serialization")
     wrong: dict[str, Any] | None = schema.get("$defs", {}).get("WrongElement")
     if wrong is not None:

@@ -19,7 +19,10 @@ from ringtree.cli.export import export
 from ringtree.cli.runs import runs
 from ringtree.cli.show import show
 from ringtree.cli.sql import sql
+from ringtree.cli.support import support
+from ringtree.cli.tune import tune
 from ringtree.cli.verify import verify
+from ringtree.cli.which import which
 
 app = typer.Typer(
     name="ringtree",
@@ -51,5 +54,8 @@ app.command()(sql)
 app.command()(export)
 app.command()(verify)
 app.command()(algorithms)
+app.command()(tune)
+app.command()(which)
+app.command()(support)
 
 __all__ = ["app"]

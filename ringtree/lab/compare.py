@@ -14,10 +14,11 @@ from pathlib import Path
 
 import ringtree
 from ringtree.lab.environment import CpuTimes, capture, difference
-from ringtree.lab.launch import RANK_ENVIRONMENT, LaunchFailed, run_launch
+from ringtree.lab.launch import run_launch
 from ringtree.lab.limits import probe_limits
 from ringtree.lab.messages import CellReport, ProgressReport
 from ringtree.lab.plan import PlannedLaunch, data_seed, planned_launches
+from ringtree.lab.rank_group import RANK_ENVIRONMENT, LaunchFailed
 from ringtree.lab.units import count
 from ringtree.results import (
     FORMAT,

@@ -14,9 +14,10 @@ from typing import Any
 import ringtree
 from ringtree.backends import Arm, Setting, make_arm, needs_torch
 from ringtree.lab.exact_data import ExactData
+from ringtree.lab.framing import read_spec, write_report
 from ringtree.lab.lifeline import tie_to_lab
 from ringtree.lab.measure import Coordinator
-from ringtree.lab.messages import DoneReport, FailureReport, RankSpec, Report, read_spec, write_report
+from ringtree.lab.messages import DoneReport, FailureReport, RankSpec, Report
 from ringtree.lab.plan import data_seed, planned_launches
 from ringtree.lab.rounds import LaunchRounds
 
@@ -98,7 +99,7 @@ class RankRun:
 def main(arguments: list[str]) -> int:
     """Runs one rank; returns the exit code. Failures are reported in one line, details go to standard error."""
     spec_from, report_to = (int(argument) for argument in arguments)
-    spec = read_spec(spec_from)
+    spec = read_spec(spec_from, RankSpec)
     tie_to_lab(spec_from, spec.process_group)
     try:
         RankRun(spec, lambda report: write_report(report_to, report)).run()

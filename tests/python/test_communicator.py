@@ -164,13 +164,13 @@ def test_last_call_says_what_was_executed() -> None:
 
 
 def test_auto_says_why() -> None:
-    def work(comm: Communicator) -> tuple[str, str]:
-        return comm.choose("all_reduce", 1000)
+    def work(comm: Communicator) -> ringtree.Choice:
+        return comm.choice("all_reduce", 1000)
 
-    (name, reason), *others = ringtree.run(work, RANKS)
-    assert all(other == (name, reason) for other in others), "every rank must choose alike"
-    assert name in ringtree.algorithms.names()
-    assert name in reason
+    choice, *others = ringtree.run(work, RANKS)
+    assert all(other == choice for other in others), "every rank must choose alike"
+    assert choice.algorithm in ringtree.algorithms.names()
+    assert choice.algorithm in choice.reason
 
 
 @pytest.mark.parametrize("bad", ["nowhere", "unix:", "file:", "tcp://x"])

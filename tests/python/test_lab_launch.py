@@ -1,6 +1,6 @@
 """Launches and their messages: framing is checked, a launch that stalls is given up with nothing left behind.
 
-For: ringtree.lab.messages and ringtree.lab.launch. Not for: kills from outside (test_compare.py).
+For: ringtree.lab.framing, rank_group and launch. Not for: kills from outside (test_compare.py).
 """
 
 from __future__ import annotations
@@ -10,20 +10,13 @@ import os
 import pytest
 from lab_support import children_of, make_plan
 
-from ringtree.lab import messages
+from ringtree.lab import framing
 from ringtree.lab.compare import merge_ranks
-from ringtree.lab.launch import LaunchFailed, run_launch
-from ringtree.lab.messages import (
-    CellReport,
-    DoneReport,
-    ProgressReport,
-    RankSpec,
-    ReportReader,
-    read_spec,
-    write_report,
-    write_spec,
-)
+from ringtree.lab.framing import ReportReader, read_spec, write_report, write_spec
+from ringtree.lab.launch import run_launch
+from ringtree.lab.messages import CellReport, DoneReport, ProgressReport, RankSpec, reports
 from ringtree.lab.plan import planned_launches
+from ringtree.lab.rank_group import LaunchFailed
 from ringtree.results import WrongElement
 
 
@@ -58,19 +51,19 @@ def make_report(arm: str = "a", **changes: object) -> CellReport:
 def test_specification_goes_through_a_pipe() -> None:
     source, sink = os.pipe()
     write_spec(sink, make_spec())
-    assert read_spec(source) == make_spec()
+    assert read_spec(source, RankSpec) == make_spec()
     os.close(sink)
     with pytest.raises(EOFError, match="the lab ended"):
-        read_spec(source)
+        read_spec(source, RankSpec)
     os.close(source)
 
 
-@pytest.mark.parametrize("length", [messages.MAX_SPEC_BYTES + 1, (1 << 64) - 1])
+@pytest.mark.parametrize("length", [framing.MAX_SPEC_BYTES + 1, (1 << 64) - 1])
 def test_a_length_is_checked_before_it_is_used(length: int) -> None:
     source, sink = os.pipe()
     os.write(sink, length.to_bytes(8, "big"))
     with pytest.raises(ValueError, match="longer than"):
-        read_spec(source)
+        read_spec(source, RankSpec)
     os.close(source)
     os.close(sink)
 
@@ -85,7 +78,7 @@ def test_reports_are_whole_however_they_arrive() -> None:
     content = os.read(source, 1 << 16)
     os.close(source)
     for step in (1, 7, len(content)):
-        reader = ReportReader()
+        reader = ReportReader(reports)
         heard = [report for at in range(0, len(content), step) for report in reader.feed(content[at : at + step])]
         assert heard == sent
 
@@ -93,13 +86,13 @@ def test_reports_are_whole_however_they_arrive() -> None:
 @pytest.mark.parametrize("line", [b"{}\n", b"garbage\n", b'{"kind": "done", "more": 1}\n', b"\xff\n"])
 def test_what_is_no_report_is_refused(line: bytes) -> None:
     with pytest.raises(ValueError, match="validation"):
-        ReportReader().feed(line)
+        ReportReader(reports).feed(line)
 
 
 def test_a_report_without_end_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(messages, "MAX_REPORT_BYTES", 100)
+    monkeypatch.setattr(framing, "MAX_REPORT_BYTES", 100)
     with pytest.raises(ValueError, match="longer than"):
-        ReportReader().feed(b"x" * 101)
+        ReportReader(reports).feed(b"x" * 101)
 
 
 def test_a_cell_is_verified_only_if_every_rank_says_so() -> None:
@@ -135,7 +128,7 @@ def test_a_launch_that_stalls_is_given_up_and_cleaned_up() -> None:
 
 
 def test_ranks_that_can_not_start_are_named_with_their_last_words(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ringtree.lab.launch.RANK_ENVIRONMENT", {"PYTHONHASHSEED": "nonsense"})
+    monkeypatch.setattr("ringtree.lab.rank_group.RANK_ENVIRONMENT", {"PYTHONHASHSEED": "nonsense"})
     plan = make_plan(arms=("ring", "tree"), num_ranks=2)
     with pytest.raises(LaunchFailed, match=r"rank 0 \(pid \d+\) exited with code \d+: .*PYTHONHASHSEED"):
         run_launch(plan, planned_launches(plan)[0], lambda report: None)

@@ -1,0 +1,147 @@
+"""`ringtree tune`: measure which configuration is fastest here, and write it down for `auto`.
+
+For: the options of a tuning and of its check. Not for: measuring or choosing (ringtree.tune).
+
+The result goes to standard output, everything else to standard error.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+
+from ringtree.cli.outcome import exit_codes
+from ringtree.cli.text import console_for_tables
+from ringtree.errors import RingtreeError, UsageError
+from ringtree.lab.plan import fresh_seed
+from ringtree.profile import default_path
+from ringtree.profile_format import read_profile, this_machine, why_not_here
+from ringtree.results.files import make_directory, write_whole
+from ringtree.tune.build import build_profile
+from ringtree.tune.history import History
+from ringtree.tune.progress import TuneProgress
+from ringtree.tune.records import CHECK, TUNE, Header, Request
+from ringtree.tune.regret import regrets
+from ringtree.tune.report import left_out, print_profile, print_regrets, regret_report
+from ringtree.tune.request import (
+    DEFAULT_BUDGET,
+    DEFAULT_COLLECTIVES,
+    DEFAULT_SIZES,
+    check_request,
+    make_request,
+)
+from ringtree.tune.session import begin_or_resume, run
+from ringtree.tune.state import state_of
+
+
+def tune(
+    ranks: Annotated[
+        str | None,
+        typer.Option(help=escape("Numbers of ranks, e.g. 2,4. [default: 2, 4 and the number of cores]")),
+    ] = None,
+    collectives: Annotated[str | None, typer.Option(help=escape(f"A list. [default: {DEFAULT_COLLECTIVES}]"))] = None,
+    sizes: Annotated[
+        str | None,
+        typer.Option(
+            help=escape(f"Sizes in bytes: a list, first:last (×2) or first:last:factor. [default: {DEFAULT_SIZES}]")
+        ),
+    ] = None,
+    budget: Annotated[str | None, typer.Option(help=escape(f"Time aimed at. [default: {DEFAULT_BUDGET}]"))] = None,
+    seed: Annotated[int | None, typer.Option(help=escape("Seed of order and data. [default: random, stored]"))] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output", "-o", help=escape("The profile, written or checked. [default: where auto looks for it]")
+        ),
+    ] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with an interrupted tuning as it was asked.")] = False,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Discard an interrupted tuning and begin anew.")] = False,
+    check: Annotated[
+        bool, typer.Option("--check", help="Measure what auto loses against the best choice, at sizes not tuned at.")
+    ] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print the result as JSON and nothing else.")] = False,
+) -> None:
+    """Measure this machine (minutes; can be interrupted) and write the profile that auto chooses by."""
+    with exit_codes():
+        place = (default_path() if output is None else output).absolute()
+        asked = {"ranks": ranks, "collectives": collectives, "sizes": sizes, "budget": budget, "seed": seed}
+        given = [name for name, value in asked.items() if value is not None]
+        if resume and fresh:
+            raise UsageError("choose one of --resume and --fresh")
+        if resume and given:
+            raise UsageError(f"--resume goes on with what was asked: leave --{given[0]} out")
+        if check and (collectives is not None or sizes is not None):
+            raise UsageError(
+                "--check takes collectives and sizes from the profile: leave --collectives and --sizes out"
+            )
+        purpose, number = CHECK if check else TUNE, fresh_seed() if seed is None else seed
+        request = None
+        if not resume and check:
+            profile = read_profile(place)
+            reason = why_not_here(profile.machine, this_machine())
+            if reason is not None:
+                raise UsageError(f"{place} is not used here: {reason}")
+            request = check_request(profile, str(place), ranks, budget or DEFAULT_BUDGET, number)
+        elif not resume:
+            request = make_request(
+                ranks, collectives or DEFAULT_COLLECTIVES, sizes or DEFAULT_SIZES, budget or DEFAULT_BUDGET, number
+            )
+        _make_parents(place)
+        header, history = _measure(state_of(place, purpose), request, fresh)
+        if check:
+            _finish_check(header.request, history, json)
+        else:
+            _finish_tune(place, header, history, json)
+
+
+def _measure(state: Path, request: Request | None, fresh: bool) -> tuple[Header, History]:
+    stderr = Console(stderr=True)
+    header, stored = begin_or_resume(state, request, fresh)
+    if stored is not None:
+        _say(stderr, f"going on with the tuning of {header.created_utc} in {state}")
+    with TuneProgress(stderr, header.request) as progress:
+        history = run(state, header, stored, progress.on_progress)
+    for line in left_out(history):
+        _say(stderr, line)
+    return header, history
+
+
+def _finish_tune(place: Path, header: Header, history: History, json: bool) -> None:
+    profile = build_profile(header, history)
+    text = profile.model_dump_json(indent=1) + "\n"
+    try:
+        write_whole(place, text.encode())
+    except OSError as error:
+        raise UsageError(f"can't write {place}: {error.strerror}") from error
+    if json:
+        typer.echo(text, nl=False)
+    else:
+        print_profile(console_for_tables(), profile)
+    _say(Console(stderr=True), f"{history.num_rounds} rounds in {history.wall_seconds:.0f} s; profile: {place}")
+
+
+def _finish_check(request: Request, history: History, json: bool) -> None:
+    found = regrets(request, history)
+    if not found:
+        raise RingtreeError("too few rounds for a regret; give the check more time (--budget)")
+    report = regret_report(request.profile, found)
+    if json:
+        typer.echo(report.model_dump_json(indent=1))
+    else:
+        print_regrets(console_for_tables(), report)
+
+
+def _make_parents(place: Path) -> None:
+    try:
+        if not place.parent.exists():
+            make_directory(place.parent)
+    except OSError as error:
+        raise UsageError(f"can't make {place.parent}: {error.strerror}") from error
+
+
+def _say(console: Console, text: str) -> None:
+    console.print(text, markup=False, highlight=False, soft_wrap=True)

@@ -1,0 +1,67 @@
+"""`ringtree which`: what auto would run at a size, and why.
+
+For: the options of the question. Not for: answering it (ringtree.tune.explain). No rank is started.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+from ringtree.cli.outcome import exit_codes
+from ringtree.cli.text import cell, console_for_tables
+from ringtree.errors import UsageError
+from ringtree.lab.printable import printable
+from ringtree.lab.units import format_change, format_size, format_time, parse_size
+from ringtree.profile import load
+from ringtree.tune.explain import Explanation, explain
+
+MAX_RANKS = 1024
+
+
+def which(
+    size: Annotated[str, typer.Option(help="Bytes of the whole vector, e.g. 8, 4K or 1M.")],
+    ranks: Annotated[int, typer.Option(help="Number of ranks.")],
+    collective: Annotated[str, typer.Option(help="The collective.")] = "all_reduce",
+    profile: Annotated[Path | None, typer.Option(help="A profile other than the one that auto looks for.")] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print the choice as JSON and nothing else.")] = False,
+) -> None:
+    """Say which algorithm and protocol auto would run, and why: by the measured profile, or by the model."""
+    with exit_codes():
+        if not 1 <= ranks <= MAX_RANKS:
+            raise UsageError(f"--ranks must lie in 1..{MAX_RANKS}, not {ranks}")
+        size_bytes = parse_size(size)
+        if size_bytes < 1:
+            raise UsageError("--size must be at least one byte: nothing is chosen for nothing")
+        found = explain(load(profile), collective, ranks, size_bytes)
+        if json:
+            typer.echo(found.model_dump_json(indent=1))
+        else:
+            _print(console_for_tables(), found)
+
+
+def _print(console: Console, found: Explanation) -> None:
+    label = found.algorithm if found.configuration is None else found.configuration.label
+    cores = "a core each" if found.own_cores else "fewer cores than ranks"
+    console.print(
+        f"{found.collective} of {format_size(found.size_bytes)} on {found.num_ranks} ranks, {cores}: {label}",
+        style="bold",
+        highlight=False,
+    )
+    console.print(printable(found.reason), markup=False, highlight=False, soft_wrap=True)
+    for note in found.notes:
+        console.print(printable(note), markup=False, highlight=False, soft_wrap=True)
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+    table.add_column("measured" if found.source == "profile" else "estimated", no_wrap=True)
+    for heading in ("time", "against the choice"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for one in found.alternatives:
+        against = "the choice" if one.chosen else format_change(one.ratio)
+        table.add_row(cell(one.label), format_time(one.seconds), against)
+    if found.alternatives:
+        console.print(table)

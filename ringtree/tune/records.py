@@ -1,0 +1,129 @@
+"""What a tuning stores and what its ranks say: launches, rounds, what was dropped.
+
+For: the shapes of the state's lines and of the messages between `ringtree tune` and its ranks. Not for: reading or
+writing them (state.py, ringtree.lab.framing), or the profile (ringtree.profile).
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field, TypeAdapter
+
+from ringtree.lab.messages import DoneReport, FailureReport, ProgressReport
+from ringtree.profile_format import Configuration
+from ringtree.results import Provenance, Record
+
+STATE_FORMAT = "ringtree.tuning/1"
+TUNE, CHECK = "tune", "check"
+
+
+class Request(Record):
+    """What is asked of a tuning. Everything else follows from it and from what was measured."""
+
+    purpose: Literal["tune", "check"]
+    collectives: list[str]
+    ranks: list[int]
+    sizes: list[int] = Field(description="bytes of the whole vector, ascending")
+    budget: float = Field(gt=0, description="seconds of all launches together, aimed at")
+    dtype: str = "float32"
+    seed: int
+    profile: str = Field(default="", description="of a check: path of the profile that is checked")
+
+
+class CellPlan(Record):
+    """One collective at one size, and its candidates."""
+
+    collective: str
+    size_bytes: int = Field(ge=1)
+    candidates: list[Configuration]
+
+
+class Launch(Record):
+    """One fresh set of ranks, which sweeps over all cells until the time is over.
+
+    A sweep visits each cell in one round, or in several in a row where they are cheap.
+    """
+
+    kind: Literal["launch"] = "launch"
+    number: int = Field(ge=0)
+    stage: str
+    num_ranks: int = Field(ge=1)
+    cells: list[CellPlan]
+    seconds: float = Field(description="time aimed at, warming up included")
+    min_sweeps: int = Field(ge=0)
+    max_sweeps: int = Field(ge=0)
+    drop_above: float | None = Field(
+        description="a candidate whose warm call takes so many times the best's is dropped"
+    )
+
+
+class Round(Record):
+    """Every candidate of one cell visited once, in shuffled order, with all ranks' probes in between."""
+
+    kind: Literal["round"] = "round"
+    launch: int
+    collective: str
+    size_bytes: int
+    round: int
+    seconds: dict[str, float] = Field(description="label -> one call on the slowest rank, median of the visit")
+    handoffs: list[float] = Field(description="core to core, one way, before, between and after the visits")
+    wall_seconds: float
+
+
+class Dropped(Record):
+    """A candidate that a launch did not visit any further."""
+
+    kind: Literal["dropped"] = "dropped"
+    launch: int
+    collective: str
+    size_bytes: int
+    label: str
+    reason: str
+
+
+class Chosen(Record):
+    """What `auto` ran in a cell of a check."""
+
+    kind: Literal["chosen"] = "chosen"
+    launch: int
+    collective: str
+    size_bytes: int
+    label: str
+    reason: str
+
+
+class LaunchDone(Record):
+    """A launch that is over."""
+
+    kind: Literal["over"] = "over"
+    launch: int
+    wall_seconds: float
+
+
+class Header(Record):
+    """First line of a state: what was asked, and where it is measured."""
+
+    format: str = STATE_FORMAT
+    created_utc: str
+    request: Request
+    provenance: Provenance
+
+
+class TuneSpec(Record):
+    """All that one rank of a launch needs to know."""
+
+    launch: Launch
+    first_sweep: int = Field(description="sweeps before it were measured before the tuning was interrupted")
+    request: Request
+    rank: int
+    session: str
+    process_group: int
+    timeout: float
+
+
+Line = Launch | Round | Dropped | Chosen | LaunchDone
+Measured = Round | Dropped | Chosen
+lines: TypeAdapter[Line] = TypeAdapter(Annotated[Line, Field(discriminator="kind")])
+TuneReport = Round | Dropped | Chosen | ProgressReport | DoneReport | FailureReport
+reports: TypeAdapter[TuneReport] = TypeAdapter(Annotated[TuneReport, Field(discriminator="kind")])

@@ -1,0 +1,115 @@
+"""From options to a request that can be run.
+
+For: checking what a person asked of a tuning, one line for each mistake. Not for: options themselves (ringtree.cli).
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+
+import numpy as np
+
+from ringtree.errors import UsageError
+from ringtree.lab.environment import available_memory
+from ringtree.lab.units import count, format_duration, format_size, parse_counts, parse_duration, parse_sizes
+from ringtree.profile import own_cores
+from ringtree.profile_format import Profile
+from ringtree.tune.operands import COLLECTIVES
+from ringtree.tune.records import CHECK, TUNE, Request
+
+DEFAULT_COLLECTIVES = "all_reduce"
+DEFAULT_SIZES = "8:64M"
+DEFAULT_BUDGET = "5m"
+MAX_RANKS = 256
+DTYPE = "float32"
+# Seconds below which no launch measures anything: its ranks start, and every candidate is called twice.
+LEAST_BUDGET = 1.0
+
+
+def make_request(ranks: str | None, collectives: str, sizes: str, budget: str, seed: int) -> Request:
+    """Returns what is asked of a tuning. Ranges of sizes go by 2 unless they say otherwise. Raises UsageError."""
+    asked = [name.strip() for name in collectives.split(",")]
+    for name in asked:
+        if name not in COLLECTIVES:
+            raise UsageError(f"{name!r} can't be tuned; there are: {', '.join(COLLECTIVES)}")
+    by_two = ",".join(f"{part}:2" if part.count(":") == 1 else part for part in sizes.split(","))
+    return _checked(TUNE, list(dict.fromkeys(asked)), _ranks(ranks), parse_sizes(by_two), budget, seed)
+
+
+def check_request(profile: Profile, path: str, ranks: str | None, budget: str, seed: int) -> Request:
+    """Returns a check of a profile: its tables that hold here, at sizes that it was not tuned at. Raises UsageError."""
+    wanted = None if ranks is None else _ranks(ranks)
+    tables = [
+        table
+        for table in profile.tables
+        if table.own_cores == own_cores(table.num_ranks) and (wanted is None or table.num_ranks in wanted)
+    ]
+    if not tables:
+        raise UsageError(f"{path} holds no rules for these numbers of ranks on the cores that can be used here")
+    measured = {size.size_bytes for table in tables for size in table.sizes}
+    request = _checked(
+        CHECK,
+        sorted({table.collective for table in tables}),
+        sorted({table.num_ranks for table in tables}),
+        unseen_sizes(measured),
+        budget,
+        seed,
+    )
+    return request.model_copy(update={"profile": path})
+
+
+def unseen_sizes(measured: Iterable[int]) -> list[int]:
+    """Returns sizes between the smallest and the largest measured that are none of them, two to a factor of four.
+
+    Half of them are 3 * 2^k, the others 5 * 2^k + 4, which no power of two and hardly a slice divides. One size has no
+    size between: it is returned itself.
+    """
+    known = set(measured)
+    low, high = min(known), max(known)
+    exponents = range(high.bit_length() + 1)
+    sizes = {3 << k if k % 2 else (5 << k) + 4 for k in exponents if k >= 2}
+    return sorted(size for size in sizes if low < size < high and size not in known) or [low]
+
+
+def default_ranks() -> list[int]:
+    """Returns 2, 4 and a rank for every core that can be used."""
+    return sorted({2, 4, min(MAX_RANKS, max(2, len(os.sched_getaffinity(0))))})
+
+
+def _ranks(text: str | None) -> list[int]:
+    if text is None:
+        return default_ranks()
+    ranks = parse_counts(text, "ranks")
+    if ranks[0] < 2 or ranks[-1] > MAX_RANKS:
+        raise UsageError(f"--ranks must lie in 2..{MAX_RANKS}, not {text}: one rank has nothing to choose")
+    return ranks
+
+
+def _checked(
+    purpose: str, collectives: list[str], ranks: list[int], sizes: list[int], budget: str, seed: int
+) -> Request:
+    item = np.dtype(DTYPE).itemsize
+    for size in sizes:
+        if size < item or size % item:
+            raise UsageError(f"{size} bytes is no size for {DTYPE}: use a multiple of {item} bytes above 0")
+    needed, available = 2 * max(sizes) * max(ranks), available_memory()
+    if needed > available:
+        raise UsageError(
+            f"{format_size(max(sizes))} does not fit: {count(max(ranks), 'rank')} need about "
+            f"{format_size(needed >> 20 << 20)} of memory and {format_size(available >> 20 << 20)} are free"
+        )
+    seconds = parse_duration(budget)
+    if seconds < LEAST_BUDGET:
+        raise UsageError(f"--budget {budget} is too short: give at least {format_duration(LEAST_BUDGET)}")
+    return Request.model_validate(
+        {
+            "purpose": purpose,
+            "collectives": collectives,
+            "ranks": ranks,
+            "sizes": sizes,
+            "budget": seconds,
+            "dtype": DTYPE,
+            "seed": seed,
+        }
+    )

@@ -1,0 +1,125 @@
+"""The bench's side of the line protocol, against a driver of no library: answers, and everything that can go wrong.
+
+A driver that hangs, dies, lies or never comes must cost a bounded time, say why, and leave no process behind.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from bench.driver import ArmFailed, Refused, RunningArm, Work
+from bench.processes import descendants
+from bench_support import FakeArm
+
+WORK = Work(size_bytes=4096, calls=10, batches=3, warm_up=1, seed=7)
+
+
+@contextlib.contextmanager
+def running(tmp_path: Path, behaviour: str = "good", num_ranks: int = 2) -> Iterator[RunningArm]:
+    arm = RunningArm(FakeArm("fake", 1.0, behaviour), num_ranks, [0, 1], tmp_path)
+    try:
+        yield arm
+    finally:
+        arm.close(1.0)
+
+
+def is_alive(pid: int) -> bool:
+    """False also for a process that has ended and is waited for by nobody."""
+    with contextlib.suppress(OSError):
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+    return False
+
+
+def test_a_run_is_answered_with_the_times_of_every_rank_and_batch(tmp_path: Path) -> None:
+    with running(tmp_path, num_ranks=3) as arm:
+        arm.ready(20.0)
+        answer = arm.run(WORK, 20.0)
+        assert arm.version == "Fake 1.0"
+        assert len(set(arm.pids)) == 3
+        assert answer.wrong == (0, 0, 0)
+        assert [len(of_rank) for of_rank in answer.times] == [3, 3, 3]
+        assert answer.slowest() == [max(batch) for batch in zip(*answer.times, strict=True)]
+        # Another seed, other times: what is told belongs to this very run.
+        assert arm.run(Work(4096, 10, 3, 1, seed=8), 20.0).times != answer.times
+        pids = arm.pids
+    assert not any(map(is_alive, pids))
+
+
+def test_the_line_holds_offset_and_sharing() -> None:
+    assert Work(8, 1, 2, 0, 9, offset=4, shared=True).line() == b"run 8 1 2 0 4 9 1\n"
+
+
+def test_a_driver_that_hangs_is_given_up_and_its_processes_are_gone(tmp_path: Path) -> None:
+    with running(tmp_path, "hang:4096") as arm:
+        arm.ready(20.0)
+        pids = arm.pids
+        with pytest.raises(ArmFailed, match="rank 1 did not answer in time"):
+            arm.run(WORK, 0.3)
+    assert not any(map(is_alive, pids))
+
+
+def test_a_driver_that_dies_is_named_with_its_rank(tmp_path: Path) -> None:
+    with running(tmp_path, "die:4096") as arm:
+        arm.ready(20.0)
+        with pytest.raises(ArmFailed, match="rank 1 left"):
+            arm.run(WORK, 20.0)
+
+
+def test_wrong_elements_are_counted_by_rank(tmp_path: Path) -> None:
+    with running(tmp_path, "wrong:4096") as arm:
+        arm.ready(20.0)
+        assert arm.run(WORK, 20.0).wrong == (0, 3)
+
+
+def test_a_refusal_leaves_the_driver_usable(tmp_path: Path) -> None:
+    with running(tmp_path, "refuse:4096") as arm:
+        arm.ready(20.0)
+        with pytest.raises(Refused, match="rank 0: unsupported"):
+            arm.run(WORK, 20.0)
+        assert arm.run(Work(8, 1, 2, 0, 1), 20.0).wrong == (0, 0)
+
+
+def test_any_other_error_is_the_end_of_the_arm(tmp_path: Path) -> None:
+    with running(tmp_path, "break:4096") as arm:
+        arm.ready(20.0)
+        with pytest.raises(ArmFailed, match="rank 0: peer is gone"):
+            arm.run(WORK, 20.0)
+
+
+def test_what_is_no_answer_is_said(tmp_path: Path) -> None:
+    with running(tmp_path, "garbage:4096") as arm:
+        arm.ready(20.0)
+        with pytest.raises(ArmFailed, match="answered 'ok 0 nan' to a run of 3 batches"):
+            arm.run(WORK, 20.0)
+
+
+def test_a_launcher_that_ends_at_once_is_quoted(tmp_path: Path) -> None:
+    with running(tmp_path, "stillborn") as arm, pytest.raises(ArmFailed, match="error: no such device"):
+        arm.ready(20.0)
+
+
+def test_ranks_that_never_connect_are_not_waited_for(tmp_path: Path) -> None:
+    with running(tmp_path, "absent") as arm, pytest.raises(ArmFailed, match="0 of 2 ranks connected"):
+        arm.ready(0.3)
+
+
+def test_a_program_that_is_not_there_is_a_failed_arm(tmp_path: Path) -> None:
+    class Missing(FakeArm):
+        def command(self, *_: object) -> list[str]:
+            return ["/nowhere/driver"]
+
+    with pytest.raises(ArmFailed, match="could not be started"):
+        RunningArm(Missing("fake"), 2, [0, 1], tmp_path)
+
+
+def test_a_process_in_a_session_of_its_own_does_not_outlive_the_arm(tmp_path: Path) -> None:
+    with running(tmp_path, "stray") as arm:
+        arm.ready(20.0)
+        family = [pid for pid in descendants(os.getpid()) if pid not in arm.pids]
+        strays = [pid for pid in family if os.getsid(pid) == pid]
+        assert len(strays) == 1
+    assert not any(map(is_alive, [*strays, *family]))

@@ -1,0 +1,179 @@
+"""The profile's file: read strictly, refused on another machine, found where it should be.
+
+For: ringtree.profile. Not for: the engine's parser (tests/core/engine/test_profile.cpp) or how a profile is found.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ringtree.errors import UsageError
+from ringtree.profile import default_path, load
+from ringtree.profile_format import (
+    Candidate,
+    Configuration,
+    MeasuredSize,
+    Profile,
+    Rule,
+    Table,
+    read_profile,
+    this_machine,
+    why_not_here,
+)
+
+SMALL = Configuration(algorithm="one_shot", protocol="ll128")
+LARGE = Configuration(algorithm="two_shot", protocol="simple", slice_bytes=32768, streaming=True, channels=2)
+
+
+def make_table(**changes: Any) -> Table:
+    fields: dict[str, Any] = {
+        "collective": "all_reduce",
+        "num_ranks": 2,
+        "own_cores": True,
+        "rules": [Rule(until_bytes=4096, configuration=SMALL), Rule(until_bytes=None, configuration=LARGE)],
+        "sizes": [
+            MeasuredSize(
+                size_bytes=size,
+                num_rounds={"": 9},
+                num_dropped=1,
+                candidates=[Candidate(configuration=SMALL, seconds={"": 1e-6}, ratio=1.0)],
+            )
+            for size in (8, 1 << 20)
+        ],
+    }
+    return Table.model_validate({**fields, **changes})
+
+
+def make_profile(**changes: Any) -> Profile:
+    fields: dict[str, Any] = {
+        "created_utc": "2026-11-21T10:00:00Z",
+        "machine": this_machine(),
+        "versions": {"ringtree": "0"},
+        "git_commit": None,
+        "command": ["ringtree", "tune"],
+        "dtype": "float32",
+        "seed": 1,
+        "wall_seconds": 2.0,
+        "tables": [make_table()],
+    }
+    return Profile.model_validate({**fields, **changes})
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty home: nothing of the user's own is seen."""
+    monkeypatch.delenv("RINGTREE_PROFILE", raising=False)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    file = tmp_path / "config" / "ringtree" / "profile.json"
+    file.parent.mkdir(parents=True)
+    return file
+
+
+def test_rules_are_written_as_the_engine_reads_them() -> None:
+    other = make_table(own_cores=False, num_ranks=4, rules=[Rule(until_bytes=None, configuration=SMALL)])
+    assert make_profile(tables=[make_table(), other]).rules_text() == (
+        "all_reduce 2 own 4096 one_shot ll128 0 ordinary 1\n"
+        "all_reduce 2 own rest two_shot simple 32768 streaming 2\n"
+        "all_reduce 4 shared rest one_shot ll128 0 ordinary 1\n"
+    )
+
+
+def test_the_rule_of_a_size_is_the_engines() -> None:
+    table = make_table()
+    found = [table.rule_for(size).configuration for size in (1, 4096, 4097, 1 << 40)]
+    assert found == [SMALL, SMALL, LARGE, LARGE]
+
+
+def test_labels_say_what_differs_from_the_plain_configuration() -> None:
+    assert SMALL.label == "one_shot/ll128"
+    assert LARGE.label == "two_shot/simple/32K/streaming/2ch"
+    assert LARGE.model_copy(update={"slice_bytes": 16448}).label == "two_shot/simple/16448B/streaming/2ch"
+
+
+def test_a_profile_comes_back_from_its_file(place: Path) -> None:
+    profile = make_profile()
+    place.write_text(profile.model_dump_json(indent=1))
+    assert read_profile(place) == profile
+    assert default_path() == place
+    loaded = load(None)
+    assert (loaded.rules, loaded.path, loaded.warning) == (profile.rules_text(), place, None)
+
+
+def test_no_profile_is_no_error_and_no_warning(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert (load(None).rules, load(None).warning) == ("", None)
+    place.write_text(make_profile().model_dump_json())
+    assert load("").rules == ""
+    monkeypatch.setenv("RINGTREE_PROFILE", "")
+    assert load(None).rules == ""
+
+
+def test_the_variable_names_another_place(place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RINGTREE_PROFILE", str(tmp_path / "other.json"))
+    with pytest.raises(UsageError, match=r"can't read the profile .*other\.json"):
+        load(None)
+    (tmp_path / "other.json").write_text(make_profile().model_dump_json())
+    assert load(None).path == tmp_path / "other.json"
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "said"),
+    [("cpu_model", "other", "measured on 'other', this is"), ("num_cores", 4711, "measured with 4711 cores")],
+)
+def test_another_machines_profile_is_not_used(place: Path, field: str, value: object, said: str) -> None:
+    machine = this_machine().model_copy(update={field: value})
+    place.write_text(make_profile(machine=machine).model_dump_json())
+    for path in (None, place):
+        loaded = load(path)
+        assert loaded.rules == ""
+        assert loaded.warning is not None
+        assert said in loaded.warning
+        assert "\n" not in loaded.warning
+
+
+def test_another_host_or_kernel_is_no_other_machine() -> None:
+    here = this_machine()
+    assert why_not_here(here.model_copy(update={"host": "x", "kernel": "0"}), here) is None
+
+
+def damaged() -> list[tuple[str, str]]:
+    good = json.loads(make_profile().model_dump_json())
+    table = good["tables"][0]
+    rules = table["rules"]
+
+    def with_table(**changes: object) -> str:
+        return json.dumps({**good, "tables": [{**table, **changes}]})
+
+    return [
+        ("{", "no JSON"),
+        ("[]", "format None"),
+        (json.dumps({**good, "format": "ringtree.profile/2"}), "reads ringtree.profile/1"),
+        (json.dumps({**good, "more": 1}), "more: Extra inputs"),
+        (with_table(rules=[]), "rules"),
+        (with_table(rules=rules[:1]), "only the last is open-ended"),
+        (with_table(rules=[rules[1], rules[1]]), "only the last is open-ended"),
+        (with_table(rules=[rules[0], rules[0], rules[1]]), "rules ascend"),
+        (with_table(rules=[{**rules[1], "configuration": {**rules[1]["configuration"], "algorithm": "auto"}}]), "auto"),
+        (
+            with_table(rules=[{**rules[1], "configuration": {**rules[1]["configuration"], "protocol": "a b"}}]),
+            "pattern",
+        ),
+    ]
+
+
+@pytest.mark.parametrize(("text", "said"), damaged())
+def test_a_damaged_profile_is_refused_by_name(place: Path, text: str, said: str) -> None:
+    place.write_text(text)
+    with pytest.raises(UsageError) as caught:
+        read_profile(place)
+    assert str(place) in str(caught.value)
+    assert said in str(caught.value)
+    with pytest.raises(UsageError):
+        load(place)
+    # What nobody asked for must not keep a program from starting, but is not passed over in silence.
+    found = load(None)
+    assert found.rules == ""
+    assert found.warning is not None
