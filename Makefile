@@ -27,7 +27,7 @@ TIDY_FILES = $(shell find core -name '*.cpp' -not -path 'core/bindings/*')
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help build torch compare test test-cpp test-python lint layers asan tsan bench-emulated bench-compare method-check method-data docs tables format clean distclean
+.PHONY: help build torch compare test test-cpp test-python lint layers asan tsan peers bench-drivers bench bench-emulated bench-compare method-check method-data docs tables format clean distclean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
@@ -105,6 +105,18 @@ tsan: $(STAMPS)/build-tools ## the C++ tests (ranks as threads) under ThreadSani
 	$(WITH_TOOLS) cmake --preset tsan
 	$(WITH_TOOLS) cmake --build --preset tsan
 	$(WITH_TOOLS) tools/tsan_env.sh ctest --preset tsan
+
+peers: $(STAMPS)/build-tools ## the libraries that `make bench` compares with (2 GB with Intel's), and the drivers
+	@PYTHON="$(PYTHON)" tools/peers.sh
+	@$(MAKE) --no-print-directory bench-drivers
+
+bench-drivers: $(STAMPS)/build-tools ## what `make bench` runs: one program a library
+	$(WITH_TOOLS) $(MAKE) -k -C tools/bench/drivers
+
+# 40 minutes; ARGS="--budget 10m" for less. Peers that are not installed are left out and named.
+bench: $(STAMPS)/torch $(STAMPS)/package $(STAMPS)/extra-report ## the engine beside its peers, into docs/benchmarks/<machine>-<date>
+	-@$(WITH_TOOLS) $(MAKE) -k -C tools/bench/drivers
+	PYTHONPATH=tools $(BIN)/python -m bench run $(ARGS)
 
 # Minutes each, and only worth something on a machine that is quiet.
 bench-emulated: $(STAMPS)/package ## measure ring and tree on an emulated cluster against the model, into docs/benchmarks

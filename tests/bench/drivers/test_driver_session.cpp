@@ -1,0 +1,260 @@
+// A driver's conversation with the controller, on an arm of one rank that is made up: what it answers, that a library
+// which sums wrongly is found out, and what the calls of a batch look like.
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <set>
+#include <sstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "tools/bench/drivers/driver.h"
+
+namespace {
+
+// What the made-up library has seen, and how it is to misbehave. Only the rank's thread touches it between commands.
+struct Library {
+  size_t num_barriers = 0;
+  std::set<const float*> inputs;
+  std::set<size_t> misalignments;  // of all buffers
+  std::set<std::vector<float>> data;
+  size_t last_count = 0;
+  std::string asked;
+  size_t wrong_elements = 0;      // that each call is to leave
+  const char* failure = nullptr;  // of all_reduce
+  int num_shared = 0;
+};
+Library library;
+
+const char* start(int*, int*) { return nullptr; }
+const char* version() { return "Made\tup \"1.0\"\nsecond line"; }
+
+const char* all_reduce(size_t count, const float* input, float* output) {
+  if (library.failure) return library.failure;
+  library.inputs.insert(input);
+  library.misalignments.insert(reinterpret_cast<uintptr_t>(input) % 64);
+  library.misalignments.insert(reinterpret_cast<uintptr_t>(output) % 64);
+  library.last_count = count;
+  std::memcpy(output, input, count * sizeof(float));  // the sum over one rank
+  if (count <= 64) {
+    std::vector<float> copy(count);
+    std::memcpy(copy.data(), input, count * sizeof(float));
+    library.data.insert(copy);
+  }
+  for (size_t i = 0; i < library.wrong_elements; ++i) {
+    float element;
+    std::memcpy(&element, output + i, sizeof element);
+    element += 1;
+    std::memcpy(output + i, &element, sizeof element);
+  }
+  return nullptr;
+}
+
+const char* barrier() {
+  ++library.num_barriers;
+  return nullptr;
+}
+
+const char* algorithm(char** words, size_t num_words) {
+  library.asked.clear();
+  for (size_t i = 0; i < num_words; ++i) library.asked += std::string(words[i]) + ";";
+  return library.asked == "nope;" ? "there is no nope\nhere" : nullptr;
+}
+
+void* allocate_shared(size_t bytes) {
+  ++library.num_shared;
+  return std::aligned_alloc(64, (bytes + 63) / 64 * 64);
+}
+
+void free_shared(void* memory) {
+  --library.num_shared;
+  std::free(memory);
+}
+
+void finish() {}
+
+constexpr DriverArm kPlain = {start, version, all_reduce, barrier, nullptr, nullptr, nullptr, finish};
+constexpr DriverArm kFull = {start, version, all_reduce, barrier, algorithm, allocate_shared, free_shared, finish};
+
+// A driver on a thread of its own, and the controller's end of its socket.
+class Driver {
+ public:
+  explicit Driver(const DriverArm& arm = kPlain) {
+    library = {};
+    int pair[2];
+    EXPECT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
+    socket_ = pair[0];
+    thread_ = std::thread([this, &arm, theirs = pair[1]] {
+      status_ = driver_serve(&arm, theirs, 0, 1);
+      close(theirs);
+    });
+    hello_ = read_line();
+  }
+  ~Driver() {
+    if (thread_.joinable()) leave("quit\n");
+  }
+
+  const std::string& hello() const { return hello_; }
+  void send_text(const std::string& text) {
+    ASSERT_EQ(send(socket_, text.data(), text.size(), MSG_NOSIGNAL), static_cast<ssize_t>(text.size()));
+  }
+  std::string ask(const std::string& line) {
+    send_text(line + "\n");
+    return read_line();
+  }
+  // Sends `last`, hangs up and returns main()'s exit code.
+  int leave(const std::string& last = "") {
+    if (!last.empty()) send_text(last);
+    shutdown(socket_, SHUT_WR);
+    thread_.join();
+    close(socket_);
+    return status_;
+  }
+
+ private:
+  std::string read_line() {
+    std::string line;
+    for (char c; read(socket_, &c, 1) == 1 && c != '\n';) line += c;
+    return line;
+  }
+
+  int socket_ = -1, status_ = -1;
+  std::string hello_;
+  std::thread thread_;
+};
+
+std::vector<std::string> words_of(const std::string& line) {
+  std::istringstream stream(line);
+  std::vector<std::string> words;
+  for (std::string word; stream >> word;) words.push_back(word);
+  return words;
+}
+
+TEST(DriverSession, SaysWhoItIs) {
+  const Driver driver;
+  const std::string start = "{\"rank\":0,\"size\":1,\"pid\":" + std::to_string(getpid()) + ",\"version\":\"";
+  EXPECT_EQ(driver.hello().substr(0, start.size()), start);
+  EXPECT_NE(driver.hello().find("\"version\":\"Made up 1.0\",\"cores\":\""), std::string::npos) << driver.hello();
+}
+
+TEST(DriverSession, AnswersATimeForEachBatch) {
+  Driver driver;
+  const std::vector<std::string> words = words_of(driver.ask("run 4096 3 5 2 0 1 0"));
+  ASSERT_EQ(words.size(), 7u);
+  EXPECT_EQ(words[0], "ok");
+  EXPECT_EQ(words[1], "0");
+  for (size_t i = 2; i < words.size(); ++i) EXPECT_GE(std::stod(words[i]), 0.0);
+  EXPECT_EQ(library.last_count, 1024u);
+  EXPECT_EQ(library.num_barriers, 7u);  // one before each batch, warm-up too
+}
+
+TEST(DriverSession, FindsOutALibraryThatSumsWrongly) {
+  Driver driver;
+  ASSERT_EQ(words_of(driver.ask("run 4096 1 5 2 0 1 0"))[1], "0");
+  library.wrong_elements = 3;
+  EXPECT_EQ(words_of(driver.ask("run 4096 1 5 2 0 1 0"))[1], "21");    // 3 × 7 batches
+  EXPECT_EQ(words_of(driver.ask("run 4096 20 5 2 0 1 0"))[1], "168");  // × 8 pairs of buffers
+  library.wrong_elements = 0;
+  EXPECT_EQ(words_of(driver.ask("run 4096 1 5 2 0 1 0"))[1], "0");
+}
+
+TEST(DriverSession, EveryBatchAndPairHasDataOfItsOwn) {
+  Driver driver;
+  driver.ask("run 64 16 3 0 0 1 0");
+  EXPECT_EQ(library.data.size(), 3u * 8);
+  driver.ask("run 64 16 3 0 0 2 0");  // another seed
+  EXPECT_EQ(library.data.size(), 2u * 3 * 8);
+  driver.ask("run 64 16 3 0 0 1 0");  // the same again
+  EXPECT_EQ(library.data.size(), 2u * 3 * 8);
+}
+
+TEST(DriverSession, CallsGoRoundThePairsOfBuffers) {
+  const std::vector<std::pair<std::string, size_t>> expected = {
+      {"run 64 1 1 0 0 1 0", 1}, {"run 64 5 1 0 0 1 0", 5}, {"run 64 9 1 0 0 1 0", 8}, {"run 16777216 9 1 0 0 1 0", 1}};
+  Driver driver;
+  for (const auto& [line, num_pairs] : expected) {
+    library.inputs.clear();
+    driver.ask(line);
+    EXPECT_EQ(library.inputs.size(), num_pairs) << line;
+  }
+}
+
+TEST(DriverSession, BuffersLieWhereTheyAreAskedFor) {
+  Driver driver;
+  for (const size_t offset : {0, 4, 63}) {
+    library.misalignments.clear();
+    EXPECT_EQ(words_of(driver.ask("run 1000 8 1 0 " + std::to_string(offset) + " 1 0"))[1], "0");
+    EXPECT_EQ(library.misalignments, std::set<size_t>{offset});
+  }
+}
+
+TEST(DriverSession, BytesNeedNotFillTheLastElement) {
+  Driver driver;
+  EXPECT_EQ(words_of(driver.ask("run 1003 1 1 0 0 1 0"))[0], "ok");
+  EXPECT_EQ(library.last_count, 250u);
+  EXPECT_EQ(words_of(driver.ask("run 0 1 1 0 0 1 0"))[0], "ok");
+  EXPECT_EQ(library.last_count, 1u);
+}
+
+TEST(DriverSession, RefusesWhatItCannotDo) {
+  Driver driver;
+  EXPECT_EQ(driver.ask("run 8 1 1 0 0 1 1"), "error unsupported");
+  EXPECT_EQ(driver.ask("algorithm ring"), "error unsupported");
+  EXPECT_EQ(driver.ask("frobnicate"), "error unknown command; there are: run, algorithm, quit");
+  EXPECT_EQ(driver.ask(""), "error unknown command; there are: run, algorithm, quit");
+  EXPECT_EQ(driver.ask("run 8 1 1 0 0 1"), "error expected: run BYTES CALLS BATCHES WARMUP OFFSET SEED SHARED");
+  EXPECT_EQ(driver.ask("run 8 1 1 0 0 1 0 9 9 9"), "error expected: run BYTES CALLS BATCHES WARMUP OFFSET SEED SHARED");
+  EXPECT_EQ(driver.ask("run 8 0 1 0 0 1 0"), "error CALLS and BATCHES must be at least 1");
+  EXPECT_EQ(driver.ask("run 8 1 1 0 64 1 0"), "error OFFSET is '64', not a whole number up to 63");
+  for (const char* word : {"-8", "8K", "0x8", "1e3", "99999999999999999999999"})
+    EXPECT_EQ(driver.ask(std::string("run ") + word + " 1 1 0 0 1 0").substr(0, 16), "error BYTES is '") << word;
+  EXPECT_EQ(library.num_barriers, 0u);
+  EXPECT_EQ(words_of(driver.ask("run 8 1 1 0 0 1 0"))[0], "ok");  // and goes on
+}
+
+TEST(DriverSession, ReportsWhatTheLibrarySays) {
+  Driver driver;
+  library.failure = "no\nluck";
+  EXPECT_EQ(driver.ask("run 8 1 1 0 0 1 0"), "error no luck");
+}
+
+TEST(DriverSession, PassesAlgorithmsOn) {
+  Driver driver(kFull);
+  EXPECT_EQ(driver.ask("algorithm two_shot ll128 65536 streaming"), "ok");
+  EXPECT_EQ(library.asked, "two_shot;ll128;65536;streaming;");
+  EXPECT_EQ(driver.ask("algorithm nope"), "error there is no nope here");
+  EXPECT_EQ(driver.ask("algorithm").substr(0, 15), "error expected:");
+  EXPECT_EQ(driver.ask("algorithm a b c d e").substr(0, 15), "error expected:");
+}
+
+TEST(DriverSession, SharedBuffersAreTheLibrarys) {
+  Driver driver(kFull);
+  for (int again = 0; again < 2; ++again) {
+    EXPECT_EQ(words_of(driver.ask("run 4096 4 2 0 0 1 1"))[1], "0");
+    EXPECT_EQ(library.num_shared, 1);
+  }
+  EXPECT_EQ(words_of(driver.ask("run 8192 4 2 0 0 1 1"))[1], "0");
+  EXPECT_EQ(library.num_shared, 1);
+  EXPECT_EQ(words_of(driver.ask("run 8192 4 2 0 0 1 0"))[1], "0");
+  EXPECT_EQ(library.num_shared, 0);
+  driver.ask("run 64 1 1 0 0 1 1");
+  EXPECT_EQ(driver.leave("quit\n"), 0);
+  EXPECT_EQ(library.num_shared, 0);
+}
+
+TEST(DriverSession, LinesMayComeInPieces) {
+  Driver driver;
+  driver.send_text("run 8 1 1 ");
+  EXPECT_EQ(words_of(driver.ask("0 0 1 0"))[0], "ok");
+}
+
+TEST(DriverSession, LeavesWhenToldAndWhenAlone) {
+  EXPECT_EQ(Driver().leave("quit\n"), 0);
+  EXPECT_EQ(Driver().leave(), 0);
+}
+
+}  // namespace

@@ -1,0 +1,143 @@
+// See engine_arm.h. Nothing here is on the way of a call but the call: no lock, no allocation, no look-up of names.
+#include "tools/bench/drivers/engine_arm.h"
+
+#include <exception>
+#include <map>
+#include <memory>
+
+#include "core/algorithms/registry.h"
+#include "core/bootstrap/unix_store.h"
+#include "core/engine/communicator.h"
+#include "core/transport/shared_buffer.h"
+
+namespace ringtree::bench {
+namespace {
+
+constexpr double kTimeout = 60;  // seconds, of meeting and of each call
+
+struct Engine {
+  std::string store_id, rules;
+  int rank = 0, size = 0;
+  std::unique_ptr<UnixStore> store;  // rank 0 serves it: outlives the communicator
+  std::unique_ptr<Communicator> communicator;
+  AlgorithmRef algorithm;
+  std::string error;  // of the last function that failed
+};
+
+Engine engine;  // not a local static, whose guard would be looked at in each call
+
+AlgorithmTable algorithm_table() {
+  AlgorithmTable table;
+  table.make = make_schedule;
+  table.candidates = [](Collective collective, int num_ranks) {
+    std::vector<Candidate> entries;
+    for (const Algorithm& algorithm : algorithms())
+      if (algorithm.supports(collective)) entries.push_back({algorithm.name, algorithm.cost(collective, num_ranks)});
+    return entries;
+  };
+  return table;
+}
+
+// Runs `work`; its exception as the text that drivers return.
+template <typename Work>
+const char* said(Work&& work) {
+  try {
+    work();
+    return nullptr;
+  } catch (const std::exception& error) {
+    engine.error = error.what();
+    return engine.error.c_str();
+  }
+}
+
+const char* start(int* rank, int* size) {
+  return said([&] {
+    engine.store = std::make_unique<UnixStore>(engine.store_id, engine.rank, Deadline::after_seconds(kTimeout));
+    Settings settings;
+    settings.timeout_s = kTimeout;
+    settings.profile = engine.rules;
+    engine.communicator =
+        std::make_unique<Communicator>(*engine.store, engine.rank, engine.size, settings, algorithm_table(), "bench");
+    *rank = engine.rank;
+    *size = engine.size;
+  });
+}
+
+const char* version() { return "ringtree " RINGTREE_VERSION; }
+
+const char* all_reduce(size_t count, const float* input, float* output) {
+  return said([&] {
+    CallArguments arguments;
+    arguments.count = count;
+    arguments.input = input;
+    arguments.output = output;
+    engine.communicator->call(arguments, engine.algorithm);
+  });
+}
+
+const char* barrier() {
+  return said([] {
+    static const int32_t input = 1;
+    static int32_t output;
+    CallArguments arguments;
+    arguments.dtype = Dtype::kInt32;
+    arguments.count = 1;
+    arguments.input = &input;
+    arguments.output = &output;
+    engine.communicator->call(arguments);
+  });
+}
+
+// The words after `algorithm`; `auto` and 0 leave the choice to the engine.
+AlgorithmRef parse_reference(char** words, size_t num_words) {
+  AlgorithmRef asked;
+  asked.name = words[0];
+  if (asked.name != "auto") make_schedule(asked.name, Collective::all_reduce, engine.size);  // throws if it cannot
+  const std::string protocol = num_words > 1 ? words[1] : "auto";
+  if (protocol != "auto") asked.protocol = require_protocol(protocol);
+  const std::string slice_bytes = num_words > 2 ? words[2] : "0";
+  if (slice_bytes.size() > 9 || slice_bytes.find_first_not_of("0123456789") != std::string::npos)
+    throw UsageError("SLICE_BYTES is '" + slice_bytes + "', not a number of bytes");
+  asked.slice_bytes = std::stoul(slice_bytes);
+  const std::string stores = num_words > 3 ? words[3] : "auto";
+  if (stores != "auto" && stores != "streaming" && stores != "ordinary")
+    throw UsageError("stores are streaming or ordinary, not '" + stores + "'");
+  if (stores != "auto") asked.streaming = stores == "streaming";
+  return asked;
+}
+
+const char* algorithm(char** words, size_t num_words) {
+  return said([&] { engine.algorithm = parse_reference(words, num_words); });
+}
+
+void finish() {
+  engine.communicator.reset();
+  engine.store.reset();
+}
+
+std::map<void*, std::shared_ptr<Segment>> shared_memory;  // what the driver has of it
+
+void* allocate(size_t bytes) {
+  try {
+    const std::shared_ptr<Segment> segment = allocate_shared(bytes);
+    shared_memory[segment->data()] = segment;
+    return segment->data();
+  } catch (const std::exception&) {
+    return nullptr;
+  }
+}
+
+void give_back(void* memory) { shared_memory.erase(memory); }
+
+}  // namespace
+
+const DriverArm& engine_arm(const std::string& store_id, int rank, int size, const std::string& rules) {
+  static const DriverArm arm = {start, version, all_reduce, barrier, algorithm, allocate, give_back, finish};
+  engine.store_id = store_id;
+  engine.rules = rules;
+  engine.rank = rank;
+  engine.size = size;
+  return arm;
+}
+
+}  // namespace ringtree::bench
