@@ -2,7 +2,7 @@
 // processes of this host or threads of one process.
 //
 // Every call: describe it on the board, look up (or make) its plan, bind the sizes, run. Nothing on the way of a call
-// whose plan exists allocates. After a failure the communicator is unusable and says why at each call.
+// that was made before allocates. After a failure the communicator is unusable and says why at each call.
 #pragma once
 
 #include <atomic>

@@ -11,8 +11,12 @@ SharedOperand SharedRegions::look_up(Session& session, const void* at, size_t by
   const uint64_t generation = shared_generation();
   if (generation != generation_) {
     take_back_the_gone(session);
+    ordinary_ = {};
     generation_ = generation;
   }
+  // The rest takes a lock: what it found out about an ordinary array is kept.
+  std::pair<const void*, size_t>& ordinary = ordinary_[(reinterpret_cast<uintptr_t>(at) >> 6) % ordinary_.size()];
+  if (ordinary == std::pair(at, bytes)) return {};
   const std::byte* const first = static_cast<const std::byte*>(at);
   size_t unused = own_.size();
   for (size_t i = 0; i < own_.size(); ++i) {
@@ -21,7 +25,10 @@ SharedOperand SharedRegions::look_up(Session& session, const void* at, size_t by
       return {own_[i].base, own_[i].region};
   }
   const std::shared_ptr<Segment> segment = find_shared(at, bytes);
-  if (!segment || unused == kMaxSharedRegions) return {};
+  if (!segment || unused == kMaxSharedRegions) {
+    ordinary = {at, bytes};
+    return {};
+  }
   if (unused == own_.size()) own_.push_back({{}, nullptr, 0, unused});
   Own& own = own_[unused];
   own = {segment, segment->data(), segment->size(), own.region + kMaxSharedRegions};

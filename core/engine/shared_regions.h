@@ -2,8 +2,10 @@
 // announces a buffer when a call first uses it; peers map it and from then on can be sent a place in it.
 #pragma once
 
+#include <array>
 #include <memory>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/engine/session.h"
@@ -51,6 +53,7 @@ class SharedRegions {
 
   // The calling thread's.
   std::vector<Own> own_;
+  std::array<std::pair<const void*, size_t>, 64> ordinary_{};  // operands that lie in no shared buffer, by address
   uint64_t generation_ = 0;
   // Written by the monitor thread; tables are read by the calling one.
   std::vector<SharedTable> tables_;

@@ -40,6 +40,7 @@ void piece_by_piece(const SliceRun& run, const Work& work) {
 }  // namespace
 
 void copy_run(const SliceRun& run) {
+  if (run.bytes == 0) return;  // then pointers may be null, which memcpy forbids
   if (run.bytes <= kPieceBytes && !run.stream_dst) {
     const void* const from = run.inputs[0];
     if (run.dst && run.dst != from) std::memcpy(run.dst, from, run.bytes);

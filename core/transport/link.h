@@ -33,6 +33,7 @@ void publish_in(Atomic& place, Value value, bool fenced) {
     place.store(value, std::memory_order_seq_cst);
   } else {
     place.store(value, std::memory_order_release);
+    std::atomic_signal_fence(std::memory_order_seq_cst);  // the compiler keeps the look at the bell behind it
   }
 }
 
