@@ -161,6 +161,13 @@ class RunningArm:
         wrong, times = zip(*(_answer(line, work.batches) for line in lines), strict=True)
         return Answer(wrong, times, seconds)
 
+    def force(self, words: str, timeout: float) -> None:
+        """Has all ranks run what `words` say (`NAME [PROTOCOL [SLICE_BYTES]]`, `auto`); the engine's driver only."""
+        self._send(f"algorithm {words}\n".encode())
+        refusals = [line for line in self._listen(time.monotonic() + timeout) if line != "ok"]
+        if refusals:
+            raise Refused(refusals[0])
+
     def close(self, patience: float = _GOODBYE) -> None:
         """Asks the ranks to leave and ends what is left after `patience` seconds; never raises, may be called once."""
         # Looked up before the launcher leaves: what it leaves behind can't be found by its parent any more.
