@@ -184,9 +184,7 @@ void Communicator::check_buffers(const CallArguments& arguments, const PreparedC
 
 Configuration Communicator::configuration_of(const CallKind& kind, const AlgorithmRef& algorithm,
                                              std::string& reason) const {
-  const size_t blocks = has_blocks(kind.collective) ? static_cast<size_t>(world_size()) : 1;
-  Configuration configuration{algorithm.name, Protocol::simple, 0,
-                              streams_by_default(blocks * kind.count * item_size(kind.dtype)), settings_.num_channels};
+  Configuration configuration{algorithm.name, Protocol::simple, 0, false, settings_.num_channels};
   if (!algorithm.own && algorithm.name == "auto") std::tie(configuration, reason) = choose(kind);
   if (algorithm.protocol) configuration.protocol = *algorithm.protocol;
   if (algorithm.slice_bytes > 0) configuration.slice_bytes = algorithm.slice_bytes;
@@ -259,7 +257,6 @@ void Communicator::bind(PreparedCall& call) const {
                         configuration.slice_bytes);
   bound.item_bytes = item;
   bound.fold = reduces(kind.collective) ? fold_kernel(kind.dtype, kind.op) : nullptr;
-  bound.stream_output = configuration.streaming;
   if (reduces(kind.collective) && call.output.length > 0) call.finish = finish_kernel(kind.dtype, kind.op);
 }
 
@@ -291,6 +288,12 @@ void Communicator::run(const CallArguments& arguments, PreparedCall& call, CallW
   call.bound.fingerprint = CallDescription::fingerprint(call.kind_hash, call.description.sequence);
   call.bound.in_place =
       arguments.input == static_cast<const std::byte*>(arguments.output) + call.input.offset - call.output.offset;
+  // Out of place a large output would first be fetched only to be overwritten; in place it was just read, and what the
+  // configuration says was found so.
+  if (!call.asked.streaming && !call.bound.in_place)
+    call.bound.stream_output = call.configuration.streaming || streams_by_default(call.output.length);
+  else
+    call.bound.stream_output = call.configuration.streaming;
   call.bound.shared_input = shared_.find(*session_, arguments.input, call.input.length);
   call.bound.shared_output = shared_.find(*session_, arguments.output, call.output.length);
   if (settings_.emulation) use_exact_timers();
@@ -307,6 +310,7 @@ LastCall Communicator::last_call() const {
   last.description = last_->description;
   last.reason = last_->reason;
   last.configuration = last_->configuration;
+  last.configuration.streaming = last_->bound.stream_output;
   last.cut = last_->bound.cut;
   last.num_channels = last_->plan->num_channels;
   last.num_lanes = static_cast<int>(last_->plan->lanes.size()) / last.num_channels;

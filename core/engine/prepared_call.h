@@ -63,35 +63,42 @@ struct PreparedCall {
   Board::Words words{};
 };
 
-/// The calls prepared last, by kind; a new one takes the place of an old one.
+/// The calls prepared last, by kind. Each kind has a few places that it may take; when they are full, a new call takes
+/// the place of an old one.
 class PreparedCalls {
  public:
   /// Null if there is none.
   PreparedCall* find(const CallKind& kind, const AlgorithmRef& asked) {
     if (last_ && last_->kind == kind && last_->asked == asked) return last_;
-    PreparedCall* const call = places_[place_of(kind, asked)].get();
-    if (!call || !(call->kind == kind && call->asked == asked)) return nullptr;
-    return last_ = call;
+    const size_t first = first_place(kind, asked);
+    for (size_t i = first; i < first + kWays; ++i)
+      if (places_[i] && places_[i]->kind == kind && places_[i]->asked == asked) return last_ = places_[i].get();
+    return nullptr;
   }
   PreparedCall* add(std::unique_ptr<PreparedCall> call) {
-    std::unique_ptr<PreparedCall>& place = places_[place_of(call->kind, call->asked)];
-    place = std::move(call);
-    return last_ = place.get();
+    const size_t first = first_place(call->kind, call->asked);
+    size_t place = first + num_added_++ % kWays;
+    for (size_t i = first; i < first + kWays; ++i)
+      if (!places_[i]) place = i;
+    places_[place] = std::move(call);
+    return last_ = places_[place].get();
   }
 
  private:
-  static constexpr size_t kPlaces = 256;
+  static constexpr size_t kWays = 4, kSets = 64;
 
-  static size_t place_of(const CallKind& kind, const AlgorithmRef& asked) {
+  static size_t first_place(const CallKind& kind, const AlgorithmRef& asked) {
     uint64_t hash = kind.count * 0x9e3779b97f4a7c15u;
     hash ^= static_cast<uint64_t>(kind.collective) << 40 ^ static_cast<uint64_t>(kind.dtype) << 44 ^
             static_cast<uint64_t>(kind.op) << 48 ^ static_cast<uint64_t>(kind.root) << 52;
-    hash ^= asked.own_hash ^ asked.name.size() << 56 ^ (asked.name.empty() ? 0 : uint64_t(asked.name[0]) << 36);
-    return hash * 0x9e3779b97f4a7c15u >> 56;
+    hash ^= asked.own_hash ^ asked.name.size() << 56 ^
+            (asked.name.empty() ? 0 : static_cast<uint64_t>(static_cast<unsigned char>(asked.name[0])) << 36);
+    return (hash * 0x9e3779b97f4a7c15u >> 32) % kSets * kWays;
   }
 
-  std::array<std::unique_ptr<PreparedCall>, kPlaces> places_;
+  std::array<std::unique_ptr<PreparedCall>, kWays * kSets> places_;
   PreparedCall* last_ = nullptr;
+  size_t num_added_ = 0;
 };
 
 }  // namespace ringtree

@@ -25,7 +25,6 @@ std::pair<Configuration, std::string> choose_configuration(const AlgorithmTable&
   }
   Configuration configuration;
   configuration.algorithm = candidates[static_cast<size_t>(choice.index)].name;
-  configuration.streaming = streams_by_default(bytes);
   configuration.channels = selection.num_channels;
   return {std::move(configuration), choice.reason};
 }

@@ -37,8 +37,8 @@ struct Selection {
 std::pair<Configuration, std::string> choose_configuration(const AlgorithmTable& table, const CallKind& kind,
                                                            const Selection& selection);
 
-/// Whether an output of so many bytes is written around the caches where nobody said: it would push everything else out
-/// of them, and nobody reads it before it has left them.
+/// Whether an output of so many bytes, in other memory than the input, is written around the caches where nobody said:
+/// it would push everything else out of them, and nobody reads it before it has left them.
 bool streams_by_default(size_t output_bytes);
 
 /// "" if a call of this kind can run with the protocol here, else why not.

@@ -67,14 +67,18 @@ TEST(PreparedCalls, everything_that_is_asked_for_tells_kinds_apart) {
   std::vector<CheckedCall> kinds = {usual};
   const auto add = [&](const auto& change) { change(kinds.emplace_back(usual)); };
   add([](CheckedCall& call) { call.count = 3'001; });
-  add([](CheckedCall& call) { call.collective = Collective::all_gather; });
-  add([](CheckedCall& call) { call.collective = Collective::reduce_scatter; });
+
   add([](CheckedCall& call) { call.algorithm = by("one_shot"); });
   add([](CheckedCall& call) { call.algorithm = by("tree"); });
   for (Protocol protocol : {Protocol::simple, Protocol::ll, Protocol::ll128})
     add([&](CheckedCall& call) { call.algorithm.protocol = protocol; });
   for (size_t bytes : {10'000, 16'384}) add([&](CheckedCall& call) { call.algorithm.slice_bytes = bytes; });
   for (bool streaming : {false, true}) add([&](CheckedCall& call) { call.algorithm.streaming = streaming; });
+  for (Collective collective : {Collective::all_gather, Collective::reduce_scatter})
+    add([&](CheckedCall& call) {
+      call.collective = collective;
+      call.algorithm = by("ring");
+    });
   for (Collective collective : {Collective::broadcast, Collective::reduce})
     for (int root : {0, 1, 2})
       add([&](CheckedCall& call) {

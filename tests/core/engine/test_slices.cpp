@@ -120,22 +120,24 @@ TEST(Slices, outputs_of_every_collective_may_be_written_around_the_caches) {
   }));
 }
 
-TEST(Slices, large_outputs_are_written_around_the_caches_unless_asked_otherwise) {
+TEST(Slices, large_outputs_out_of_place_are_written_around_the_caches_unless_asked_otherwise) {
   expect_all_well(run_communicators(2, test_settings(), [&](Communicator& communicator) {
-    std::vector<std::byte> data(kStreamingFrom + 1);
-    const auto streams = [&](size_t bytes, std::optional<bool> asked) {
+    std::vector<std::byte> input(kStreamingFrom + 1), output(input.size());
+    const auto streams = [&](size_t bytes, bool in_place, std::optional<bool> asked) {
       CallArguments arguments;
-      arguments.collective = Collective::broadcast;
+      arguments.op = ReduceOp::max;
       arguments.dtype = Dtype::kUint8;
       arguments.count = bytes;
-      arguments.input = arguments.output = data.data();
+      arguments.input = in_place ? output.data() : input.data();
+      arguments.output = output.data();
       communicator.call(arguments, by("ring", {}, 0, asked));
       return communicator.last_call().configuration.streaming;
     };
     for (size_t bytes : {size_t{0}, kStreamingFrom - 1, kStreamingFrom, kStreamingFrom + 1})
-      if (streams(bytes, {}) != (bytes >= kStreamingFrom) || streams(bytes, true) != true ||
-          streams(bytes, false) != false)
-        throw std::runtime_error(std::to_string(bytes) + " bytes");
+      for (bool in_place : {false, true})
+        if (streams(bytes, in_place, {}) != (!in_place && bytes >= kStreamingFrom) || !streams(bytes, in_place, true) ||
+            streams(bytes, in_place, false))
+          throw std::runtime_error(std::to_string(bytes) + " bytes" + (in_place ? ", in place" : ""));
   }));
 }
 

@@ -1,6 +1,8 @@
 // The ll protocol: what is packed is what is unpacked, a message is there when its last word is and not before, and
 // neither words of earlier messages nor those of other calls are taken for it. In every order that memory allows:
 // tests/core/models.
+#include <algorithm>
+
 #include "core/protocol/ll.h"
 #include "tests/core/protocol/flagged_messages.h"
 
@@ -40,7 +42,8 @@ TEST(Ll, gives_back_what_was_packed_at_every_size_and_alignment) {
       ASSERT_EQ(ll::arrived(slot.data(), bytes, message, seen), Arrival::here) << bytes;
       EXPECT_EQ(seen, ll::num_words(bytes));
       ll::unpack(slot.data(), target.data() + offset, bytes);
-      EXPECT_EQ(std::memcmp(target.data() + offset, data.data(), bytes), 0) << bytes << " bytes at " << offset;
+      EXPECT_TRUE(std::equal(data.begin(), data.end(), target.begin() + static_cast<std::ptrdiff_t>(offset)))
+          << bytes << " bytes at " << offset;
       for (size_t i = 0; i < 8; ++i) EXPECT_EQ(target[offset + bytes + i], std::byte{0x77}) << "wrote behind the data";
       ASSERT_TRUE(slot.intact()) << bytes;
       ++number;

@@ -18,7 +18,8 @@ constexpr int kSteps = 20'000, kBlocks = 60;
 #else
 constexpr int kSteps = 100'000, kBlocks = 300;
 #endif
-constexpr uint64_t kBlock = 40;  // messages of a link: several times round
+constexpr int kStepsAtMost = 1'000'000;  // until what must go wrong does
+constexpr uint64_t kBlock = 40;          // messages of a link: several times round
 constexpr size_t kSizes[] = {0, 8, kInlineBytes, kInlineBytes + 8, kTestSlotBytes};
 
 /// Who owns each slot, found out from what can be seen: messages and what is given back.
@@ -199,7 +200,7 @@ TEST(ExchangeTraffic, a_side_that_keeps_more_than_its_limit_leaves_the_other_wit
         std::array limits = {links[0] * 8, links[1] * 8};
         limits[greedy] += more;
         ExchangeWorld world(links, true, limits);
-        const std::string wrong = Simulation(world, 1).run(kSteps);
+        const std::string wrong = Simulation(world, 1).run(kStepsAtMost);
         EXPECT_NE(wrong.find("side " + std::to_string(1 - greedy)), std::string::npos) << wrong;
         EXPECT_NE(wrong.find("no slot, although its link is not full"), std::string::npos)
             << links[0] << " and " << links[1] << " links, limit + " << more << " on side " << greedy << ": " << wrong;
