@@ -37,7 +37,9 @@ struct BoundCall {
   bool in_place = false;                      // input and output are the same memory
   bool stream_output = false;                 // what goes to the output is written around the caches
 
-  const Extent& part(int id, int channel) const { return parts[static_cast<size_t>(channel * num_chunks + id)]; }
+  const Extent& part(int id, int channel) const {
+    return parts[static_cast<size_t>(channel) * static_cast<size_t>(num_chunks) + static_cast<size_t>(id)];
+  }
   /// Bytes of a part that pass `pass` works on.
   size_t piece_bytes(size_t part_length, size_t pass) const {
     const size_t before = pass * cut.pass_bytes;

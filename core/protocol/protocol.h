@@ -29,8 +29,8 @@ struct ProtocolInfo {
 
 inline constexpr ProtocolInfo kProtocols[] = {
     {Protocol::simple, "simple", size_t{1} << 16},
-    {Protocol::ll, "ll", 511 * 64},  // half of the slot is flags, and one word says whose message it is
-    {Protocol::ll128, "ll128", 1024 * 56},
+    {Protocol::ll, "ll", size_t{511} * 64},  // half of the slot is flags, and one word says whose message it is
+    {Protocol::ll128, "ll128", size_t{1024} * 56},
 };
 inline constexpr int kNumProtocols = static_cast<int>(std::size(kProtocols));
 
