@@ -27,7 +27,7 @@ TIDY_FILES = $(shell find core -name '*.cpp' -not -path 'core/bindings/*')
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help build torch compare test test-cpp test-python lint layers asan tsan peers bench-drivers bench bench-emulated bench-compare method-check method-data docs tables format clean distclean
+.PHONY: help build torch compare test test-cpp test-python lint layers asan tsan model peers bench-drivers bench bench-emulated bench-compare method-check method-data docs tables format clean distclean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
@@ -105,6 +105,10 @@ tsan: $(STAMPS)/build-tools ## the C++ tests (ranks as threads) under ThreadSani
 	$(WITH_TOOLS) cmake --preset tsan
 	$(WITH_TOOLS) cmake --build --preset tsan
 	$(WITH_TOOLS) tools/tsan_env.sh ctest --preset tsan
+
+model: ## the Spin models of links, pools, sleep and death; what is broken on purpose must fail
+	@$(SETUP) spin
+	$(PYTHON) tests/models/spin/run.py $(ARGS)
 
 peers: $(STAMPS)/build-tools ## the libraries that `make bench` compares with (2 GB with Intel's), and the drivers
 	@PYTHON="$(PYTHON)" tools/peers.sh

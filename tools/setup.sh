@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # What `make` needs from the machine and puts into .venv, one verb each:
-#   setup.sh toolchain | venv | build-tools | torch | package | extra NAME | gtest
+#   setup.sh toolchain | venv | build-tools | torch | package | extra NAME | gtest | spin
 # Every verb may be repeated: it probes first and changes nothing that is there already. System packages come from apt
 # where we may (root, or sudo that asks for no password); elsewhere the exact command is printed and we stop.
 # Not for building or testing: that is the Makefile's.
@@ -152,10 +152,14 @@ gtest() {
   has_gtest || apt_install "GoogleTest is missing" libgtest-dev
 }
 
+spin() {
+  command -v spin >/dev/null || apt_install "the model checker Spin is missing" spin
+}
+
 verb=${1:-}
 case $verb in
-  toolchain | venv | torch | package | gtest) "$verb" ;;
+  toolchain | venv | torch | package | gtest | spin) "$verb" ;;
   build-tools) build_tools ;;
   extra) extra "${2:?extra needs a name}" ;;
-  *) die "unknown verb '$verb': toolchain, venv, build-tools, torch, package, extra NAME, gtest" ;;
+  *) die "unknown verb '$verb': toolchain, venv, build-tools, torch, package, extra NAME, gtest, spin" ;;
 esac

@@ -1,0 +1,94 @@
+// The real ends of links (core/transport/link.h) over the explorer's memory: what a link has in shared memory, and how
+// a rank sends and receives over it. Small constants, since every execution is tried; the code does not know.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/transport/link.h"
+#include "tests/models/explorer/explorer.h"
+#include "tests/models/explorer/policy.h"
+
+namespace ringtree::explorer {
+
+inline constexpr int kSlots = 2;  // messages under way at most
+inline constexpr size_t kSlotBytes = 64;
+inline constexpr size_t kLarge = kSlotBytes;  // of a message that lies in a slot; 8 of its bytes are used
+inline constexpr size_t kSmall = sizeof(uint64_t);
+inline constexpr uint32_t kFingerprint = 7;
+
+using SlotMemory = std::array<std::byte, kSlotBytes>;
+
+/// What one link has in shared memory, beside its slots.
+template <size_t num_readers>
+struct LinkLines {
+  std::array<BasicLine<Explored>, kSlots> lines;
+  std::array<BasicLinkReader<Explored>, num_readers> readers;
+
+  void name_all(Program& program) {
+    for (auto& line : lines) program.name(&line.flag, sizeof line.flag, "flag");
+    for (auto& line : lines) program.name(&line.payload, sizeof line.payload, "payload");
+    for (auto& reader : readers) program.name(&reader.released, sizeof reader.released, "released");
+  }
+};
+
+/// Faults of whoever uses a link, and how it stores.
+struct LinkUse {
+  bool flag_before_payload = false;
+  bool release_before_reading = false;
+  bool stream = false;             // non-temporal stores, then a store fence
+  bool in_place = false;           // the message stays in the sender's buffer, which its readers have mapped
+  bool overwrite_at_once = false;  // a fault of the sender's whose messages are read in place
+};
+
+inline uint64_t payload_of(uint64_t message) { return 100 + message; }
+
+/// There is a free slot. Writes message number `message` into `room` and publishes it.
+template <class Sender>
+void write_and_publish(Sender& end, std::byte* room, uint64_t message, size_t bytes, const LinkUse& use) {
+  const uint64_t value = payload_of(message);
+  if (use.flag_before_payload) end.publish(kFingerprint, bytes, 0);
+  if (use.stream) {
+    stream_bytes(room, &value, sizeof value);
+    store_fence();
+  } else {
+    write_bytes(room, &value, sizeof value);
+  }
+  if (!use.flag_before_payload) end.publish(kFingerprint, bytes, 0);
+}
+
+template <class Sender>
+void send(Sender& end, uint64_t message, size_t bytes, const LinkUse& use) {
+  write_and_publish(end, end.room(bytes), message, bytes, use);
+}
+
+/// Reads the message that is there and requires it to be number `message`.
+template <class Receiver>
+void read_payload(const Receiver& end, uint64_t message) {
+  uint64_t value = 0;
+  read_bytes(&value, end.data(), sizeof value);
+  require(value == payload_of(message), "not the message that is due");
+}
+
+/// There is a message, of this call, in a place that exists.
+template <class Receiver>
+void locate(Receiver& end) {
+  require(end.fingerprint() == kFingerprint, "a message of another call");
+  require(end.locate(kLarge) == SharedTable::Found::here, "a place that does not exist");
+}
+
+/// There is a message.
+template <class Receiver>
+void receive(Receiver& end, uint64_t message, const LinkUse& use) {
+  locate(end);
+  if (!use.release_before_reading) read_payload(end, message);
+  end.take_slot();
+  end.release(false, 0);
+  if (use.release_before_reading) read_payload(end, message);
+}
+
+}  // namespace ringtree::explorer
