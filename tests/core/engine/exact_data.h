@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <cstring>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "core/engine/communicator.h"
+#include "core/transport/shared_buffer.h"
 
 namespace ringtree::testing {
 
@@ -47,23 +49,34 @@ struct World {
 /// A buffer between guard bytes, at any alignment. Starts out as garbage.
 class GuardedBuffer {
  public:
-  GuardedBuffer(size_t bytes, size_t misalignment) : bytes_(bytes), at_(kGuard + misalignment) {
-    all_.assign(at_ + bytes + kGuard, std::byte{0xA5});
+  /// `shared`: in memory that other ranks can map.
+  GuardedBuffer(size_t bytes, size_t misalignment, bool shared = false) : bytes_(bytes), at_(kGuard + misalignment) {
+    if (shared) {
+      segment_ = allocate_shared(num_all());
+    } else {
+      ordinary_.resize(num_all());
+    }
+    std::memset(all(), 0xA5, num_all());
     if (bytes > 0) std::memset(data(), 0xEE, bytes);
   }
-  std::byte* data() { return all_.data() + at_; }
-  bool guards_intact() const {
+  std::byte* data() { return all() + at_; }
+  bool guards_intact() {
     for (size_t i = 0; i < at_; ++i)
-      if (all_[i] != std::byte{0xA5}) return false;
-    for (size_t i = at_ + bytes_; i < all_.size(); ++i)
-      if (all_[i] != std::byte{0xA5}) return false;
+      if (all()[i] != std::byte{0xA5}) return false;
+    for (size_t i = at_ + bytes_; i < num_all(); ++i)
+      if (all()[i] != std::byte{0xA5}) return false;
     return true;
   }
 
  private:
   static constexpr size_t kGuard = 64;
+
+  size_t num_all() const { return at_ + bytes_ + kGuard; }
+  std::byte* all() { return segment_ ? segment_->data() : ordinary_.data(); }
+
   size_t bytes_, at_;
-  std::vector<std::byte> all_;
+  std::vector<std::byte> ordinary_;
+  std::shared_ptr<Segment> segment_;
 };
 
 struct CheckedCall {
@@ -75,6 +88,7 @@ struct CheckedCall {
   bool in_place = false;
   size_t shift = 0;         // the data begins at this index of the world's, so that no two calls look alike
   size_t misalignment = 0;  // bytes
+  bool shared = false;      // the buffers are such that peers can read them in place
 
   std::string to_string() const {
     std::string text = std::string(collective_name(collective)) + " by " + algorithm.name;
@@ -83,7 +97,7 @@ struct CheckedCall {
     if (algorithm.streaming) text += *algorithm.streaming ? ", streaming" : ", not streaming";
     return text + ", " + dtype_name(dtype) + ", count " + std::to_string(count) + ", root " + std::to_string(root) +
            (in_place ? ", in place" : ", out of place") + ", shift " + std::to_string(shift) +
-           (misalignment > 0 ? ", " + std::to_string(misalignment) + " bytes off" : "");
+           (misalignment > 0 ? ", " + std::to_string(misalignment) + " bytes off" : "") + (shared ? ", shared" : "");
   }
 };
 
@@ -116,8 +130,8 @@ void make_checked_call(Communicator& communicator, const World<Item>& world, con
   if (call.collective == Collective::broadcast && rank != call.root) in.length = 0;
   if (call.collective == Collective::reduce && rank != call.root) out.length = 0;
 
-  GuardedBuffer first(call.in_place ? length * item : in.length * item, call.misalignment);
-  GuardedBuffer second(call.in_place ? 0 : out.length * item, call.misalignment);
+  GuardedBuffer first(call.in_place ? length * item : in.length * item, call.misalignment, call.shared);
+  GuardedBuffer second(call.in_place ? 0 : out.length * item, call.misalignment, call.shared);
   std::byte* input = first.data() + (call.in_place ? in.offset * item : 0);
   std::byte* output = call.in_place ? first.data() + out.offset * item : second.data();
   if (in.length > 0) std::memcpy(input, contribution.data() + in.offset, in.length * item);

@@ -66,8 +66,11 @@ INSTANTIATE_TEST_SUITE_P(Simple, EveryCollective,
                          ::testing::Combine(::testing::Values(1, 2, 3, 4, 5, 7, 8), ::testing::Values(1, 3),
                                             ::testing::Values(Protocol::simple)));
 // Of these every message finds its place in the same way whatever the number of ranks: fewer will do.
+// (Their links have slots of their own, much memory with many ranks and channels: slow where each page has a
+// shadow.)
+constexpr int kFlaggedRanks[] = {1, 2, 3, kSanitized ? 4 : 7};
 INSTANTIATE_TEST_SUITE_P(Flagged, EveryCollective,
-                         ::testing::Combine(::testing::Values(1, 2, 3, 4, 7), ::testing::Values(1, 3),
+                         ::testing::Combine(::testing::ValuesIn(kFlaggedRanks), ::testing::Values(1, 3),
                                             ::testing::Values(Protocol::ll, Protocol::ll128)));
 
 TEST(Collectives, the_large_count_takes_several_passes_for_every_algorithm) {

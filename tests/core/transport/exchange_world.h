@@ -16,6 +16,10 @@
 namespace ringtree::testing {
 
 inline constexpr size_t kTestSlotBytes = 128;
+/// Of messages: in lines and in slots.
+inline constexpr size_t kTestSizes[] = {0, 8, kInlineBytes, kInlineBytes + 8, kTestSlotBytes};
+/// How many links each side sends over.
+inline constexpr std::array<int, 2> kTestLinks[] = {{1, 1}, {1, 2}, {2, 1}, {2, 2}, {1, 3}, {3, 1}, {2, 3}, {3, 3}};
 
 /// The two ranks are sides 0 (the lower) and 1.
 struct ExchangeWorld {

@@ -1,0 +1,112 @@
+// Which steps may hand out their operand in place: of the built-in algorithms as documented, and of schedules in which
+// one word more or less makes it wrong. What comes of it: test_shared_operands.cpp.
+#include "core/engine/direct.h"
+#include "tests/core/engine/rank_threads.h"
+
+namespace ringtree::testing {
+namespace {
+
+struct Shares {
+  int num_sends = 0, in_place = 0, out_of_place = 0;
+  bool operator==(const Shares&) const = default;
+};
+
+Shares shares_of(const Schedule& schedule) {
+  Shares shares;
+  for (int rank = 0; rank < schedule.shape().num_ranks; ++rank) {
+    const Program program = schedule.program(rank);
+    const std::vector<DirectUse> uses = find_direct_uses(schedule, program);
+    EXPECT_EQ(uses.size(), program.steps().size());
+    for (size_t i = 0; i < uses.size(); ++i) {
+      const bool sends = !program.steps()[i].send_to.empty();
+      EXPECT_TRUE(sends || (!uses[i].in_place && !uses[i].out_of_place)) << "a step that sends nothing";
+      EXPECT_TRUE(uses[i].from != Buffer::none || (!uses[i].in_place && !uses[i].out_of_place));
+      EXPECT_NE(uses[i].from, Buffer::scratch) << "peers cannot map it";
+      shares.num_sends += sends;
+      shares.in_place += uses[i].in_place;
+      shares.out_of_place += uses[i].out_of_place;
+    }
+  }
+  return shares;
+}
+
+// The table of docs/engine.md: all_reduce of four ranks.
+TEST(Direct, is_as_documented_for_the_built_in_algorithms) {
+  struct Row {
+    const char* name;
+    double in_place, out_of_place;  // share of the sends
+  };
+  for (const Row& row : {Row{"two_shot", 1, 1}, Row{"halving_doubling", 0.5, 0.5}, Row{"naive", 0.5, 1},
+                         Row{"ring", 0.5, 2.0 / 3}, Row{"tree", 0.6, 0.8}, Row{"chain", 0.5, 2.0 / 3},
+                         Row{"double_tree", 0.4, 0.8}, Row{"one_shot", 0, 1}, Row{"recursive_doubling", 0, 0.5}}) {
+    const Shares shares = shares_of(make_schedule(row.name, Collective::all_reduce, 4));
+    EXPECT_DOUBLE_EQ(shares.in_place, row.in_place * shares.num_sends) << row.name;
+    EXPECT_DOUBLE_EQ(shares.out_of_place, row.out_of_place * shares.num_sends) << row.name;
+  }
+}
+
+enum class Afterwards { nothing, sum_of_the_reader, sum_of_another, overwritten_twice };
+
+// Rank 0 sends its output to rank 1, which adds to it; afterwards rank 0's output is written, or not.
+Schedule sent_then_written(Afterwards afterwards) {
+  ScheduleShape shape;
+  shape.name = "sent-then-written";
+  shape.num_ranks = 3;
+  return Schedule(shape, [afterwards](ProgramBuilder& builder) {
+    const auto step = [](Verb verb, Place src, Place dst, std::vector<Endpoint> recv, std::vector<int> send_to) {
+      Step made;
+      made.verb = verb;
+      made.src = src;
+      made.dst = dst;
+      made.recv = std::move(recv);
+      made.send_to = std::move(send_to);
+      return made;
+    };
+    const bool back = afterwards == Afterwards::sum_of_the_reader || afterwards == Afterwards::overwritten_twice;
+    const bool on = afterwards == Afterwards::sum_of_another || afterwards == Afterwards::overwritten_twice;
+    switch (builder.rank()) {
+      case 0:
+        builder.add(step(Verb::copy_send, kInput, kOutput, {}, {1}));
+        if (back) builder.add(step(Verb::recv, {}, kOutput, {{1, 0}}, {}));
+        if (on) builder.add(step(Verb::recv, {}, kOutput, {{2, 0}}, {}));
+        break;
+      case 1: {
+        std::vector<int> readers;
+        if (back) readers.push_back(0);
+        if (on) readers.push_back(2);
+        const Verb verb = readers.empty() ? Verb::recv_reduce_copy : Verb::recv_reduce_copy_send;
+        builder.add(step(verb, kInput, kOutput, {{0, 0}}, readers));
+        break;
+      }
+      default:
+        if (on) builder.add(step(Verb::recv_copy_send, {}, kOutput, {{1, 0}}, {0}));
+    }
+  });
+}
+
+TEST(Direct, holds_where_the_place_is_written_again_only_by_what_its_reader_sends) {
+  const auto first_use = [](Afterwards afterwards) {
+    const Schedule schedule = sent_then_written(afterwards);
+    return find_direct_uses(schedule, schedule.program(0))[0];
+  };
+  const DirectUse untouched = first_use(Afterwards::nothing), answered = first_use(Afterwards::sum_of_the_reader),
+                  by_another = first_use(Afterwards::sum_of_another), twice = first_use(Afterwards::overwritten_twice);
+  EXPECT_TRUE(untouched.in_place && untouched.out_of_place);
+  EXPECT_EQ(untouched.from, Buffer::output);
+  EXPECT_TRUE(answered.in_place && answered.out_of_place);
+  EXPECT_FALSE(by_another.in_place || by_another.out_of_place) << "rank 2 does not know that rank 1 has read";
+  EXPECT_FALSE(twice.in_place || twice.out_of_place);
+}
+
+TEST(Direct, an_input_that_is_the_output_too_is_overwritten) {
+  const Schedule schedule = make_schedule("one_shot", Collective::all_reduce, 2);
+  for (const DirectUse& use : find_direct_uses(schedule, schedule.program(0))) {
+    if (use.from == Buffer::none) continue;
+    EXPECT_EQ(use.from, Buffer::input);
+    EXPECT_TRUE(use.out_of_place);
+    EXPECT_FALSE(use.in_place) << "each would wait for the other to read before it writes its sum";
+  }
+}
+
+}  // namespace
+}  // namespace ringtree::testing
