@@ -240,6 +240,7 @@ def init(
     emulate: Emulation | None = None,
     name: str = "default",
     profile: str | os.PathLike[str] | None = None,
+    shared_buffers: bool = False,
 ) -> Communicator:
     """Meets the other ranks and returns this rank's communicator.
 
@@ -249,7 +250,8 @@ def init(
     seconds for meeting and for each call. memory_cap: most bytes of shared memory for this rank's links. channels:
     copies of each schedule, each on its part of the data. name: tells several communicators of one store apart.
     profile: what `ringtree tune` measured here, by default the file that it wrote, if there is one; "" for none. Rank
-    0's profile counts on all ranks. Raises UsageError, DeadlineError (names who did not come), MismatchError.
+    0's profile counts on all ranks. shared_buffers: "auto" chooses for arrays of `ringtree.empty` on every rank; others
+    stay right and may be slower. Raises UsageError, DeadlineError (names who did not come), MismatchError.
     """
     rank = _from_environment("RANK", rank)
     world_size = _from_environment("WORLD_SIZE", world_size)
@@ -262,7 +264,7 @@ def init(
         place, prefix = _STORES.meet(store or _store_of_the_launcher(), rank, name, timeout)
     rules = _profile_rules(profile) if rank == 0 and emulate is None else ""
     return Communicator(
-        _core.Communicator(place, rank, world_size, timeout, memory_cap, channels, shape, prefix, rules)
+        _core.Communicator(place, rank, world_size, timeout, memory_cap, channels, shape, prefix, rules, shared_buffers)
     )
 
 

@@ -18,10 +18,11 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from ringtree.cpuinfo import cpu_model
 from ringtree.errors import UsageError
 
 FORMAT_NAME = "ringtree.profile"
-FORMAT = f"{FORMAT_NAME}/1"
+FORMAT = f"{FORMAT_NAME}/2"
 AUTO = "auto"
 REST = "rest"
 
@@ -82,14 +83,31 @@ class MeasuredSize(Part):
     num_dropped: int = Field(ge=0, description="candidates that had clearly lost before the last launches")
 
 
+def describe_world(num_ranks: int, own_cores: bool, shared_buffers: bool) -> str:
+    """Returns what else than its size decides how a collective is run: "2 ranks, a core each, shared buffers"."""
+    cores = "a core each" if own_cores else "fewer cores than ranks"
+    return f"{num_ranks} ranks, {cores}, {'shared' if shared_buffers else 'private'} buffers"
+
+
 class Table(Part):
-    """The rules of one collective on so many ranks, and what they were found by."""
+    """The rules of one collective on so many ranks with such buffers, and what they were found by.
+
+    Below the sizes at which shared buffers can matter, `sizes` holds what was measured with private ones.
+    """
 
     collective: str
     num_ranks: int = Field(ge=1)
     own_cores: bool = Field(description="a core for every rank")
+    shared_buffers: bool = Field(
+        default=False, description="for communicators whose buffers peers read in place (ringtree.empty)"
+    )
     rules: list[Rule] = Field(min_length=1)
     sizes: list[MeasuredSize]
+
+    @property
+    def title(self) -> str:
+        """Names it for people: "all_reduce, 2 ranks, a core each, private buffers"."""
+        return f"{self.collective}, {describe_world(self.num_ranks, self.own_cores, self.shared_buffers)}"
 
     @model_validator(mode="after")
     def _rules_cover_every_size_once(self) -> Table:
@@ -129,22 +147,28 @@ class Profile(Part):
     wall_seconds: float = Field(description="of all launches that found it")
     tables: list[Table]
 
-    def table(self, collective: str, num_ranks: int, own_cores: bool) -> Table | None:
-        """Returns the table of a collective; None: not measured, so the model decides."""
-        key = (collective, num_ranks, own_cores)
-        return next((one for one in self.tables if (one.collective, one.num_ranks, one.own_cores) == key), None)
+    def table(self, collective: str, num_ranks: int, own_cores: bool, shared_buffers: bool) -> Table | None:
+        """Returns the table that counts for a collective, as the engine finds it; None: the model decides.
+
+        Where shared buffers were not measured it is that of private ones; its `shared_buffers` tells.
+        """
+        world = (collective, num_ranks, own_cores)
+        found = [one for one in self.tables if (one.collective, one.num_ranks, one.own_cores) == world]
+        by_buffers = {one.shared_buffers: one for one in found}
+        return by_buffers.get(shared_buffers) or by_buffers.get(False)
 
     def rules_text(self) -> str:
         """Returns the rules as the engine reads them (core/engine/profile.h)."""
         lines = []
         for table in self.tables:
             cores = "own" if table.own_cores else "shared"
+            buffers = "shared" if table.shared_buffers else "private"
             for rule in table.rules:
                 chosen = rule.configuration
                 until = REST if rule.until_bytes is None else rule.until_bytes
                 how = "streaming" if chosen.streaming else "ordinary"
                 lines.append(
-                    f"{table.collective} {table.num_ranks} {cores} {until} "
+                    f"{table.collective} {table.num_ranks} {cores} {buffers} {until} "
                     f"{chosen.algorithm} {chosen.protocol} {chosen.slice_bytes} {how} {chosen.channels}\n"
                 )
         return "".join(lines)
@@ -181,17 +205,8 @@ def why_not_here(measured: Machine, here: Machine) -> str | None:
 def this_machine() -> Machine:
     """Returns the identity of this machine. Its cores are all that are online, not those of this process's affinity."""
     return Machine(
-        cpu_model=_cpu_model() or platform.machine() or "unknown",
+        cpu_model=cpu_model() or platform.machine() or "unknown",
         num_cores=os.cpu_count() or 1,
         host=hashlib.sha256(platform.node().encode()).hexdigest()[:12],
         kernel=platform.release(),
     )
-
-
-def _cpu_model() -> str | None:
-    try:
-        lines = Path("/proc/cpuinfo").read_text(errors="replace").splitlines()
-    except OSError:
-        return None
-    fields = (line.partition(":") for line in lines)
-    return next((value.strip() for name, _, value in fields if name.strip() in ("model name", "Model")), None)

@@ -3,7 +3,7 @@
     x = ringtree.empty((1 << 20,), "float32")      # a NumPy array; with a torch dtype, a tensor
     comm.all_reduce(x)                             # peers read x where it is: nothing is copied into slots
 
-For: buffers of 64 KB and more that are reduced again and again, gradient buckets say. docs/engine.md says what it
+For: buffers of 4 KB and more that are reduced again and again, gradient buckets say. docs/engine.md says what it
 gains.
 """
 

@@ -139,23 +139,6 @@ ChoiceTuple choice_tuple(const std::pair<Configuration, std::string>& choice) {
   return {run.algorithm, protocol_name(run.protocol), run.slice_bytes, run.streaming, run.channels, reason};
 }
 
-// What auto would run on a machine with so many cores, without any rank.
-ChoiceTuple choose_without_ranks(const std::string& collective, size_t count, const std::string& dtype, int num_ranks,
-                                 int num_cores, int num_channels, const std::string& profile) {
-  const auto type = dtype_from_name(dtype);
-  if (!type) throw UsageError("unknown dtype " + dtype);
-  if (num_ranks < 1) throw UsageError("there must be at least one rank");
-  Selection selection;
-  selection.num_ranks = num_ranks;
-  selection.machine = default_machine();
-  if (num_cores > 0) selection.machine.num_cores = num_cores;
-  selection.own_cores = selection.machine.num_cores >= num_ranks;
-  selection.num_channels = num_channels;
-  selection.profile = Profile::parse(profile);
-  return choice_tuple(choose_configuration(algorithm_table(),
-                                           {collective_from(collective), *type, ReduceOp::sum, 0, count}, selection));
-}
-
 // Every collective with every algorithm and protocol: "" if it runs, else why not.
 std::vector<std::tuple<std::string, std::string, std::string, std::string>> support(bool emulated) {
   Selection selection;
@@ -182,12 +165,13 @@ void bind_communicator(nb::module_& module) {
           "__init__",
           [](Communicator* self, Store& store, int rank, int world_size, double timeout, size_t memory_cap,
              int num_channels, const std::optional<std::tuple<int, int, double, double>>& emulation,
-             const std::string& prefix, const std::string& profile) {
+             const std::string& prefix, const std::string& profile, bool shared_buffers) {
             Settings settings;
             settings.timeout_s = timeout;
             settings.memory_cap_bytes = memory_cap;
             settings.num_channels = num_channels;
             settings.profile = profile;
+            settings.shared_buffers = shared_buffers;
             if (emulation) {
               const auto& [hosts, per_host, alpha, beta] = *emulation;
               settings.emulation = Cluster{hosts, per_host, alpha, beta};
@@ -199,7 +183,7 @@ void bind_communicator(nb::module_& module) {
             self->set_interrupt_check(python_interrupt);
           },
           "store"_a, "rank"_a, "world_size"_a, "timeout"_a, "memory_cap"_a, "num_channels"_a, "emulation"_a.none(),
-          "prefix"_a, "profile"_a = "")
+          "prefix"_a, "profile"_a = "", "shared_buffers"_a = false)
       .def_prop_ro("rank", &Communicator::rank)
       .def_prop_ro("world_size", &Communicator::world_size)
       .def_prop_ro("own_cores", &Communicator::own_cores)
@@ -225,8 +209,6 @@ void bind_communicator(nb::module_& module) {
         return all;
       },
       "Name and bytes of each dtype that collectives move.");
-  module.def("choose_call", &choose_without_ranks, "collective"_a, "count"_a, "dtype"_a, "num_ranks"_a, "num_cores"_a,
-             "num_channels"_a, "profile"_a);
   module.def("support", &support, "emulated"_a = false);
   module.def("protocols", [] {
     std::vector<std::string> all;

@@ -41,6 +41,7 @@ Communicator::Communicator(Store& store, int rank, int world_size, const Setting
   selection_.num_ranks = world_size;
   selection_.num_channels = settings.num_channels;
   selection_.emulation = settings.emulation;
+  selection_.shared_buffers = settings.shared_buffers;
   auto on_link = [this](Session& session, int peer, std::string_view payload, int fd) {
     if (!payload.empty() && payload[0] == static_cast<char>(LinkMessage::buffer)) {
       shared_.on_announcement(session, peer, payload, fd);

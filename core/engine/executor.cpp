@@ -3,14 +3,12 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
 
 #include "core/base/clock.h"
 #include "core/base/stream_copy.h"
+#include "core/engine/messages.h"
+#include "core/engine/virtual_time.h"
 #include "core/engine/waiter.h"
-#include "core/protocol/ll.h"
-#include "core/protocol/ll128.h"
-#include "core/protocol/simple.h"
 
 namespace ringtree {
 namespace {
@@ -24,7 +22,7 @@ constexpr size_t sum(int a, int b) { return static_cast<size_t>(a) + static_cast
 template <Protocol kProtocol, bool kEmulated, bool kWhole>
 class Run {
  public:
-  Run(Plan& plan, const BoundCall& call) : plan_(plan), call_(call) {
+  Run(Plan& plan, const BoundCall& call) : plan_(plan), call_(call), time_(plan) {
     if constexpr (kWhole) {
       for (size_t i = 0; i < plan.lanes.size(); ++i) {
         LaneState& state = plan.states[i];
@@ -52,14 +50,12 @@ class Run {
   /// Every lane is done, and what peers read in this rank's buffers they have read.
   bool finished() { return num_open_ == 0 && (!sent_in_place_ || all_read()); }
   int mismatched_peer() const { return mismatched_peer_; }
-  /// When a message that is under way arrives or a network card may be free; emulated clusters only.
-  int64_t next_event_ns() const { return next_event_ns_; }
+  int64_t next_event_ns() const { return kEmulated ? time_.next_event_ns() : kNever; }
 
   /// Advances every lane as far as it goes. True if anything moved.
   bool poll() {
     bool moved = false;
-    next_event_ns_ = kNever;
-    if constexpr (kEmulated) now_ns_ = now_ns();
+    if constexpr (kEmulated) time_.begin_poll();
     for (size_t i = 0; i < plan_.lanes.size(); ++i) {
       while (plan_.states[i].pass < call_.cut.num_passes && ready(i)) {
         if constexpr (kWhole) {
@@ -75,7 +71,7 @@ class Run {
   }
 
  private:
-  static constexpr bool kFlagged = kProtocol != Protocol::simple;  // messages have flags of their own
+  using Wire = Messages<kProtocol>;
 
   const PlanStep& step_of(size_t lane) const {
     return plan_.steps[sum(plan_.lanes[lane].first_step, plan_.states[lane].step)];
@@ -84,7 +80,6 @@ class Run {
   RecvEnd& recv_end(const PlanStep& step, int index) const { return *plan_.recv_ends[sum(step.first_recv, index)]; }
 
   // --- cutting
-  // ---------------------------------------------------------------------------------------------------------------
 
   void begin_step(size_t lane) {
     LaneState& state = plan_.states[lane];
@@ -104,7 +99,6 @@ class Run {
   }
 
   // --- may the next slice step go?
-  // -------------------------------------------------------------------------------------------
 
   bool ready(size_t lane) {
     LaneState& state = plan_.states[lane];
@@ -124,32 +118,15 @@ class Run {
       if (!met(dependency, state)) return false;
       ++state.checked;
     }
-    if constexpr (kEmulated) return virtually_ready(lane, step);
+    if constexpr (kEmulated) return time_.ready(state, step, slice_bytes(lane));
     return !step.send || step.send->still_has_slot();
   }
 
   bool message_there(RecvEnd& end, LaneState& state, size_t bytes) {
-    if constexpr (kFlagged) {
-      const FlaggedMessage message{end.next(), call_.fingerprint, true};
-      const Arrival arrival = kProtocol == Protocol::ll
-                                  ? ll::arrived(end.flagged_slot(), bytes, message, state.seen)
-                                  : ll128::arrived(end.flagged_slot(), bytes, message, state.seen);
-      if (arrival == Arrival::of_another_call) mismatched_peer_ = end.peer();
-      return arrival == Arrival::here;
-    } else {
-      if (!end.has_message()) return false;
-      const SharedTable::Found found =
-          end.fingerprint() == call_.fingerprint ? end.locate(bytes) : SharedTable::Found::nonsense;
-      if (found == SharedTable::Found::nonsense) mismatched_peer_ = end.peer();
-      if (found != SharedTable::Found::here) return false;
-      if constexpr (kEmulated) {
-        if (end.arrival_ns() > now_ns_) {
-          next_event_ns_ = std::min(next_event_ns_, end.arrival_ns());
-          return false;
-        }
-      }
-      return true;
-    }
+    const Arrival arrival = Wire::look(end, bytes, call_.fingerprint, state.seen);
+    if (arrival == Arrival::of_another_call) mismatched_peer_ = end.peer();
+    if (arrival != Arrival::here) return false;
+    return !kEmulated || time_.has_arrived(end);
   }
 
   bool met(const PlanDependency& dependency, const LaneState& state) const {
@@ -162,7 +139,6 @@ class Run {
   }
 
   // --- do it
-  // -----------------------------------------------------------------------------------------------------------------
 
   const WholeStep& whole_step(size_t lane) const {
     return call_.whole_steps[sum(plan_.lanes[lane].first_step, plan_.states[lane].step)];
@@ -175,9 +151,8 @@ class Run {
   }
 
   /// Where a slice step's operands lie beside the caller's buffers.
-  struct Messages {
-    std::array<const std::byte*, kMaxFold> arrived;
-    uint64_t becoming_ours = 0;  // bit i: arrived[i], see SliceRun
+  struct Slice {
+    std::array<Operand, kMaxFold> arrived;
     std::byte* leaving = nullptr;
   };
 
@@ -185,24 +160,19 @@ class Run {
     LaneState& state = plan_.states[lane];
     const PlanStep& step = step_of(lane);
     const size_t bytes = slice_bytes(lane);
-    if constexpr (kEmulated)
-      times(static_cast<size_t>(&step - plan_.steps.data()), state.pass)[state.slice] = state.virtual_ns;
-    Messages messages;
-    for (int i = 0; i < step.num_recv; ++i) take_message(recv_end(step, i), i, bytes, messages);
+    if constexpr (kEmulated) time_.note(state, step);
+    Slice slice;
+    for (int i = 0; i < step.num_recv; ++i)
+      slice.arrived[static_cast<size_t>(i)] = Wire::take(plan_, recv_end(step, i), i, bytes);
     const std::byte* in_place = nullptr;
     if (step.send && step.direct.from != Buffer::none)
       in_place = readable_in_place(
           step, bytes,
           locate(lane, {step.direct.from, 0},
                  part(lane, step, state.run_index).offset + state.pass * call_.cut.pass_bytes + state.run_offset));
-    if (step.send && !in_place) messages.leaving = kFlagged ? plan_.staged(step.num_recv) : step.send->room(bytes);
-    move_bytes(lane, step, bytes, messages);
-    if (in_place) {
-      send_in_place(step, in_place);
-    } else if (step.send) {
-      send(*step.send, messages.leaving, bytes, state.virtual_ns);
-    }
-    for (int i = 0; i < step.num_recv; ++i) recv_end(step, i).release(kEmulated, state.virtual_ns);
+    if (step.send && !in_place) slice.leaving = Wire::room(plan_, step, bytes);
+    move_bytes(lane, step, bytes, slice);
+    leave(step, in_place, slice.leaving, bytes, state.virtual_ns);
     state.checked = 0;
     if (++state.slice == state.num_slices) next_step(lane);
   }
@@ -218,37 +188,41 @@ class Run {
     run.bytes = bytes;
     run.dst = step.dst ? base_of(step.dst.buffer) + whole.dst : nullptr;
     run.stream_dst = call_.stream_output && step.dst.buffer == Buffer::output;
-    std::array<const void*, kMaxFold + 1> inputs;
-    int num_inputs = 0;
+    Operands operands;
     for (int i = 0; i < step.num_recv; ++i) {
-      if (src && i == step.src_at) inputs[static_cast<size_t>(num_inputs++)] = src;
-      take_operand(recv_end(step, i), i, bytes, inputs, num_inputs, run.becoming_ours);
+      if (src && i == step.src_at) operands.add({src});
+      operands.add(Wire::take(plan_, recv_end(step, i), i, bytes));
     }
-    if (src && step.src_at >= step.num_recv) inputs[static_cast<size_t>(num_inputs++)] = src;
-    if (step.reduces && step.num_recv == 0) {
-      inputs[static_cast<size_t>(num_inputs++)] = run.dst;
-      if (step.src_at == 1) std::swap(inputs[0], inputs[1]);
-    }
+    if (src && step.src_at >= step.num_recv) operands.add({src});
+    if (step.reduces && step.num_recv == 0) operands.add_target(run.dst, step.src_at == 1);
     const std::byte* const in_place = readable_in_place(step, bytes, step.dst ? run.dst : src);
-    if (step.send && !in_place) run.slot = kFlagged ? plan_.staged(step.num_recv) : step.send->room(bytes);
-    run.inputs = inputs.data();
-    run.num_inputs = num_inputs;
-    if (step.reduces) {
-      fold_run(run, call_.fold, call_.item_bytes);
-    } else {
-      copy_run(run);
-    }
-    if (in_place) {
-      send_in_place(step, in_place);
-    } else if (step.send) {
-      send(*step.send, run.slot, bytes, 0);
-    }
-    for (int i = 0; i < step.num_recv; ++i) recv_end(step, i).release(false, 0);
+    if (step.send && !in_place) run.slot = Wire::room(plan_, step, bytes);
+    operands.give_to(run);
+    move(step, run);
+    leave(step, in_place, run.slot, bytes, 0);
     state.checked = 0;
     if (++state.step == plan_.lanes[lane].num_steps) {
       state.pass = 1;
       --num_open_;
     }
+  }
+
+  void move(const PlanStep& step, const SliceRun& run) {
+    if (step.reduces) {
+      fold_run(run, call_.fold, call_.item_bytes);
+    } else {
+      copy_run(run);
+    }
+  }
+
+  /// The step's message leaves, and those that came are consumed.
+  void leave(const PlanStep& step, const std::byte* in_place, const std::byte* in_slot, size_t bytes, int64_t ns) {
+    if (in_place) {
+      send_in_place(step, in_place);
+    } else if (step.send) {
+      Wire::send(*step.send, in_slot, bytes, call_.fingerprint, ns);
+    }
+    for (int i = 0; i < step.num_recv; ++i) recv_end(step, i).release(kEmulated, ns);
   }
 
   std::byte* base_of(Buffer buffer) const {
@@ -262,42 +236,17 @@ class Run {
     }
   }
 
-  /// Adds the `index`-th message to the inputs of a fold.
-  void take_operand(RecvEnd& end, int index, size_t bytes, std::array<const void*, kMaxFold + 1>& inputs,
-                    int& num_inputs, uint64_t& becoming_ours) {
-    if constexpr (kFlagged) {
-      std::byte* const to = plan_.staged(index);
-      kProtocol == Protocol::ll ? ll::unpack(end.flagged_slot(), to, bytes)
-                                : ll128::unpack(end.flagged_slot(), to, bytes);
-      inputs[static_cast<size_t>(num_inputs++)] = to;
-    } else {
-      if (end.becomes_ours() && num_inputs < 64) becoming_ours |= uint64_t{1} << num_inputs;
-      inputs[static_cast<size_t>(num_inputs++)] = end.data();
-      end.take_slot();  // before the outgoing slot is chosen: it may be this one
-    }
-  }
-
-  void take_message(RecvEnd& end, int index, size_t bytes, Messages& messages) {
-    if constexpr (kFlagged) {
-      std::byte* const to = plan_.staged(index);
-      kProtocol == Protocol::ll ? ll::unpack(end.flagged_slot(), to, bytes)
-                                : ll128::unpack(end.flagged_slot(), to, bytes);
-      messages.arrived[static_cast<size_t>(index)] = to;
-    } else {
-      messages.arrived[static_cast<size_t>(index)] = end.data();
-      if (end.becomes_ours() && index < 64) messages.becoming_ours |= uint64_t{1} << index;
-      end.take_slot();  // before the outgoing slot is chosen: it may be this one
-    }
-  }
-
   const SharedOperand& shared_operand(const PlanStep& step) const {
     return step.direct.from == Buffer::input ? call_.shared_input : call_.shared_output;
   }
 
   /// `at`, where the slice that the step sends will lie, if its readers can and may read it there; else null.
   const std::byte* readable_in_place(const PlanStep& step, size_t bytes, const std::byte* at) const {
-    if constexpr (kFlagged || kEmulated) return nullptr;
+    if constexpr (Wire::kFlagged || kEmulated) return nullptr;
     const bool may = call_.in_place ? step.direct.in_place : step.direct.out_of_place;
+    // What the step itself wrote is in this core's caches, and another one fetches written lines more slowly from there
+    // than from slots that change owner, unless it went around the caches.
+    if (step.dst && !call_.stream_output) return nullptr;
     return may && bytes > kInlineBytes && shared_operand(step) ? at : nullptr;
   }
 
@@ -313,17 +262,6 @@ class Run {
     return true;
   }
 
-  void send(SendEnd& end, const std::byte* data, size_t bytes, int64_t start_ns) {
-    if constexpr (kFlagged) {
-      const FlaggedMessage message{end.next(), call_.fingerprint, end.fenced()};
-      kProtocol == Protocol::ll ? ll::pack(end.slot(), kSlotBytes, data, bytes, message)
-                                : ll128::pack(end.slot(), data, bytes, message);
-      end.publish_flagged();
-    } else {
-      end.publish(call_.fingerprint, bytes, start_ns);
-    }
-  }
-
   void next_step(size_t lane) {
     LaneState& state = plan_.states[lane];
     if (++state.step == plan_.lanes[lane].num_steps) {
@@ -337,7 +275,7 @@ class Run {
   }
 
   // The slice is a run of the step's chunks laid end to end; it may begin and end within chunks and span small ones.
-  void move_bytes(size_t lane, const PlanStep& step, size_t bytes, const Messages& messages) {
+  void move_bytes(size_t lane, const PlanStep& step, size_t bytes, const Slice& slice) {
     LaneState& state = plan_.states[lane];
     size_t done = 0;
     while (done < bytes) {
@@ -345,7 +283,7 @@ class Run {
       const size_t piece = call_.piece_bytes(where.length, state.pass);
       const size_t run = std::min(piece - state.run_offset, bytes - done);
       if (run > 0)
-        move_run(lane, step, where.offset + state.pass * call_.cut.pass_bytes + state.run_offset, done, run, messages);
+        move_run(lane, step, where.offset + state.pass * call_.cut.pass_bytes + state.run_offset, done, run, slice);
       done += run;
       state.run_offset += run;
       if (state.run_offset == piece) {
@@ -356,38 +294,22 @@ class Run {
   }
 
   /// `at`: byte in the collective's whole vector; `in_slice`: byte in the slice.
-  void move_run(size_t lane, const PlanStep& step, size_t at, size_t in_slice, size_t bytes, const Messages& messages) {
-    std::array<const void*, kMaxFold + 1> inputs;
-    int num_inputs = 0;
+  void move_run(size_t lane, const PlanStep& step, size_t at, size_t in_slice, size_t bytes, const Slice& slice) {
     const std::byte* src = step.src ? locate(lane, step.src, at) : nullptr;
     SliceRun run;
-    run.becoming_ours = messages.becoming_ours;
-    for (int i = 0; i <= step.num_recv; ++i) {
-      if (src && i == std::min(step.src_at, step.num_recv)) {
-        if (i < 64) {  // the own operand takes bit i; those after it move up by one
-          const uint64_t below = (uint64_t{1} << i) - 1;
-          run.becoming_ours = (run.becoming_ours & below) | (run.becoming_ours & ~below) << 1;
-        }
-        inputs[static_cast<size_t>(num_inputs++)] = src;
-      }
-      if (i < step.num_recv)
-        inputs[static_cast<size_t>(num_inputs++)] = messages.arrived[static_cast<size_t>(i)] + in_slice;
-    }
     run.dst = step.dst ? locate(lane, step.dst, at) : nullptr;
-    if (step.reduces && step.num_recv == 0) {  // local reduce: what dst holds is the second operand
-      inputs[static_cast<size_t>(num_inputs++)] = run.dst;
-      if (step.src_at == 1) std::swap(inputs[0], inputs[1]);
+    Operands operands;
+    for (int i = 0; i < step.num_recv; ++i) {
+      if (src && i == step.src_at) operands.add({src});
+      operands.add(slice.arrived[static_cast<size_t>(i)], in_slice);
     }
-    run.inputs = inputs.data();
-    run.num_inputs = num_inputs;
+    if (src && step.src_at >= step.num_recv) operands.add({src});
+    if (step.reduces && step.num_recv == 0) operands.add_target(run.dst, step.src_at == 1);
+    operands.give_to(run);
     run.stream_dst = call_.stream_output && step.dst.buffer == Buffer::output;
-    run.slot = messages.leaving ? messages.leaving + in_slice : nullptr;
+    run.slot = slice.leaving ? slice.leaving + in_slice : nullptr;
     run.bytes = bytes;
-    if (step.reduces) {
-      fold_run(run, call_.fold, call_.item_bytes);
-    } else {
-      copy_run(run);
-    }
+    move(step, run);
   }
 
   std::byte* locate(size_t lane, const Place& place, size_t at) {
@@ -405,47 +327,12 @@ class Run {
            sum(place.slot, state.run_index) * call_.cut.pass_bytes + state.run_offset;
   }
 
-  // --- emulated clusters: when is it done, apart from how fast this machine is? (docs/decisions/0006)
-  // -------------------------
-
-  // The last condition, and the only one that can cease to hold: a slice that leaves the host needs its network card.
-  // True sets the lane's clock to when the slice is done.
-  bool virtually_ready(size_t lane, const PlanStep& step) {
-    LaneState& state = plan_.states[lane];
-    int64_t done = state.virtual_ns;
-    for (int i = 0; i < step.num_recv; ++i) done = std::max(done, recv_end(step, i).arrival_ns());
-    if (step.send) done = std::max(done, step.send->slot_free_ns());
-    for (int i = 0; i < step.num_dependencies; ++i)
-      done = std::max(done, done_at(plan_.dependencies[sum(step.first_dependency, i)], state));
-    if (step.send && step.send->crosses()) {
-      const Nic::Grant grant = step.send->take_card(slice_bytes(lane), done, now_ns_);
-      if (!grant.taken) {
-        next_event_ns_ = std::min(next_event_ns_, grant.look_again_ns);
-        return false;
-      }
-      done = grant.start_ns;
-    }
-    state.virtual_ns = done;
-    return true;
-  }
-
-  std::array<int64_t, kSlots / 2>& times(size_t step, size_t pass) { return plan_.step_times[step][pass % 2]; }
-
-  int64_t done_at(const PlanDependency& dependency, const LaneState& state) {
-    if (dependency.previous_pass && state.pass == 0) return 0;
-    const size_t pass = state.pass - (dependency.previous_pass ? 1 : 0);
-    const auto& slices =
-        times(sum(plan_.lanes[static_cast<size_t>(dependency.lane)].first_step, dependency.step), pass);
-    return dependency.by_slice ? slices[state.slice] : *std::max_element(slices.begin(), slices.end());
-  }
-
   Plan& plan_;
   const BoundCall& call_;
   int num_open_ = 0;
   int mismatched_peer_ = -1;
   bool sent_in_place_ = false;
-  int64_t now_ns_ = 0;
-  int64_t next_event_ns_ = kNever;
+  VirtualTime time_;
 };
 
 template <Protocol kProtocol, bool kEmulated, bool kWhole>

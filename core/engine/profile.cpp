@@ -12,7 +12,7 @@
 namespace ringtree {
 namespace {
 
-constexpr size_t kNumWords = 9;
+constexpr size_t kNumWords = 10;
 constexpr size_t kMaxLines = 4096;  // every rank gets the text when a communicator is made
 constexpr size_t kRest = SIZE_MAX;
 constexpr size_t kMaxRanks = 1 << 16;
@@ -50,12 +50,12 @@ Line split(size_t number, std::string_view text) {
   size_t word = 0;
   for (;; ++word) {
     const size_t end = std::min(text.find(' '), text.size());
-    if (word == kNumWords || end == 0) line.fail("a rule has nine words with one space between them");
+    if (word == kNumWords || end == 0) line.fail("a rule has ten words with one space between them");
     line.words[word] = text.substr(0, end);
     if (end == text.size()) break;
     text.remove_prefix(end + 1);
   }
-  if (word + 1 != kNumWords) line.fail("a rule has nine words with one space between them");
+  if (word + 1 != kNumWords) line.fail("a rule has ten words with one space between them");
   return line;
 }
 
@@ -68,16 +68,16 @@ bool is_name(std::string_view word) {
 
 Configuration configuration_of(const Line& line) {
   Configuration configuration;
-  if (!is_name(line.words[4])) line.fail("'" + std::string(line.words[4]) + "' is no name of an algorithm");
-  configuration.algorithm = line.words[4];
-  const auto protocol = protocol_from_name(line.words[5]);
-  if (!protocol) line.fail("'" + std::string(line.words[5]) + "' is no protocol");
+  if (!is_name(line.words[5])) line.fail("'" + std::string(line.words[5]) + "' is no name of an algorithm");
+  configuration.algorithm = line.words[5];
+  const auto protocol = protocol_from_name(line.words[6]);
+  if (!protocol) line.fail("'" + std::string(line.words[6]) + "' is no protocol");
   configuration.protocol = *protocol;
-  configuration.slice_bytes = line.count(6, "size of a slice", 0, kMaxSliceBytes);
+  configuration.slice_bytes = line.count(7, "size of a slice", 0, kMaxSliceBytes);
   if (configuration.slice_bytes % kSliceStep != 0)
     line.fail("a slice is a multiple of " + std::to_string(kSliceStep) + " bytes");
-  configuration.streaming = line.choice(7, "ordinary", "streaming");
-  configuration.channels = static_cast<int>(line.count(8, "number of channels", 1, kMaxChannels));
+  configuration.streaming = line.choice(8, "ordinary", "streaming");
+  configuration.channels = static_cast<int>(line.count(9, "number of channels", 1, kMaxChannels));
   return configuration;
 }
 
@@ -106,10 +106,11 @@ Profile Profile::parse(std::string_view text) {
     const auto collective = collective_from_name(line.words[0]);
     if (!collective) line.fail("unknown collective '" + std::string(line.words[0]) + "'");
     const int ranks = static_cast<int>(line.count(1, "number of ranks", 1, kMaxRanks));
-    std::vector<Rule>& table = profile.tables_[{*collective, ranks, line.choice(2, "shared", "own")}];
+    std::vector<Rule>& table =
+        profile.tables_[{*collective, ranks, line.choice(2, "shared", "own"), line.choice(3, "private", "shared")}];
     if (open != nullptr && open != &table) line.fail("the rules before it lack their last one, 'rest'");
     if (!table.empty() && table.back().until_bytes == kRest) line.fail("comes after its 'rest'");
-    const size_t until = line.words[3] == "rest" ? kRest : line.count(3, "size in bytes", 0, kRest - 1);
+    const size_t until = line.words[4] == "rest" ? kRest : line.count(4, "size in bytes", 0, kRest - 1);
     if (!table.empty() && until <= table.back().until_bytes) line.fail("sizes must ascend");
     table.push_back({until, configuration_of(line)});
     open = until == kRest ? nullptr : &table;
@@ -119,8 +120,10 @@ Profile Profile::parse(std::string_view text) {
   return profile;
 }
 
-std::optional<Configuration> Profile::find(Collective collective, int ranks, bool own_cores, size_t bytes) const {
-  const auto table = tables_.find({collective, ranks, own_cores});
+std::optional<Configuration> Profile::find(Collective collective, const Conditions& conditions, size_t bytes) const {
+  const auto [ranks, own_cores, shared_buffers] = conditions;
+  auto table = tables_.find({collective, ranks, own_cores, shared_buffers});
+  if (table == tables_.end()) table = tables_.find({collective, ranks, own_cores, false});
   if (table == tables_.end()) return std::nullopt;
   const std::vector<Rule>& rules = table->second;  // the last one holds every size
   return std::lower_bound(rules.begin(), rules.end(), bytes,
@@ -131,10 +134,11 @@ std::optional<Configuration> Profile::find(Collective collective, int ranks, boo
 std::string Profile::text() const {
   std::string text;
   for (const auto& [key, rules] : tables_) {
-    const auto& [collective, ranks, own_cores] = key;
+    const auto& [collective, ranks, own_cores, shared_buffers] = key;
     for (const auto& [until_bytes, configuration] : rules) {
       text += collective_name(collective);
-      text += ' ' + std::to_string(ranks) + (own_cores ? " own " : " shared ");
+      text += ' ' + std::to_string(ranks) + (own_cores ? " own" : " shared");
+      text += shared_buffers ? " shared " : " private ";
       text += until_bytes == kRest ? "rest" : std::to_string(until_bytes);
       text += ' ' + configuration.algorithm + ' ' + protocol_name(configuration.protocol) + ' ';
       text += std::to_string(configuration.slice_bytes) + (configuration.streaming ? " streaming " : " ordinary ");

@@ -2,21 +2,22 @@
 // the rules, as text that all ranks can hold alike; where the file lies, whether it is this machine's and how the rules
 // were found is Python's (ringtree/profile.py, ringtree/tune). Not for algorithms: a rule's algorithm is a word here.
 //
-// The text has one rule a line, nine words that are each followed by one space or the end of the line:
+// The text has one rule a line, ten words that are each followed by one space or the end of the line:
 //
-//     all_reduce 2 own 4096 one_shot ll128 0 ordinary 1
-//     all_reduce 2 own rest two_shot simple 65536 streaming 1
-//     |          | |   |    |        |      |     |         channels
-//     |          | |   |    |        |      |     ordinary or streaming: copies past the caches
-//     |          | |   |    |        |      bytes of a slice; 0: as the plan cuts
-//     |          | |   |    algorithm protocol
-//     |          | |   sizes up to and including so many bytes, of those above the rule before; rest: all above it
+//     all_reduce 2 own private 4096 one_shot ll128 0 ordinary 1
+//     all_reduce 2 own private rest two_shot simple 65536 streaming 1
+//     |          | |   |       |    |        |      |     |         channels
+//     |          | |   |       |    |        |      |     ordinary or streaming: copies past the caches
+//     |          | |   |       |    |        |      bytes of a slice; 0: as the plan cuts
+//     |          | |   |       |    algorithm protocol
+//     |          | |   |       sizes up to and including so many bytes, of those above the rule before; rest: all above
+//     |          | |   buffers: private, or shared: peers read them in place (core/transport/shared_buffer.h)
 //     |          | own: a core for every rank; shared: fewer cores than ranks
 //     |          ranks
 //     collective
 //
 // Bytes are those of the whole vector, as in core/schedule/cost_summary.h: all_gather and reduce_scatter count all
-// blocks. The rules of one (collective, ranks, cores) stand together, ascending, and end with `rest`.
+// blocks. The rules of one (collective, ranks, cores, buffers) stand together, ascending, and end with `rest`.
 #pragma once
 
 #include <cstddef>
@@ -50,11 +51,20 @@ class Profile {
   /// Reads the text above; an empty one is a profile without rules. Throws UsageError that names the line.
   static Profile parse(std::string_view text);
 
-  /// The rule for `bytes` bytes on `ranks` ranks. None if this collective was not measured with so many ranks, or not
-  /// with (without) a core for each: nothing is concluded from other world sizes, and the model decides.
-  std::optional<Configuration> find(Collective collective, int ranks, bool own_cores, size_t bytes) const;
+  /// What else than its size a call's rule depends on.
+  struct Conditions {
+    int ranks = 1;
+    bool own_cores = false;
+    bool shared_buffers = false;
+  };
 
-  /// Canonical: the same rules give the same text, in the order of collectives, ranks, shared before own cores.
+  /// The rule for `bytes` bytes. Where shared buffers were not measured, that for private ones. None if this collective
+  /// was not measured with so many ranks, or not with (without) a core for each: nothing is concluded from other world
+  /// sizes, and the model decides.
+  std::optional<Configuration> find(Collective collective, const Conditions& conditions, size_t bytes) const;
+
+  /// Canonical: the same rules give the same text, in the order of collectives, ranks, shared before own cores, private
+  /// before shared buffers.
   std::string text() const;
 
   bool empty() const { return tables_.empty(); }
@@ -66,7 +76,7 @@ class Profile {
     size_t until_bytes = 0;  // SIZE_MAX: rest
     Configuration configuration;
   };
-  using Key = std::tuple<Collective, int, bool>;
+  using Key = std::tuple<Collective, int, bool, bool>;  // ranks, own cores, shared buffers
   std::map<Key, std::vector<Rule>> tables_;
 };
 

@@ -10,7 +10,8 @@ std::pair<Configuration, std::string> choose_configuration(const AlgorithmTable&
   const size_t blocks = has_blocks(kind.collective) ? static_cast<size_t>(selection.num_ranks) : 1;
   const size_t bytes = blocks * kind.count * item_size(kind.dtype);
   if (!selection.emulation)
-    if (auto rule = selection.profile.find(kind.collective, selection.num_ranks, selection.own_cores, bytes))
+    if (auto rule = selection.profile.find(kind.collective,
+                                           {selection.num_ranks, selection.own_cores, selection.shared_buffers}, bytes))
       return {*rule, "measured profile: " + rule->to_string() + " for " + std::to_string(bytes) + " bytes"};
 
   const std::vector<Candidate> candidates = table.candidates(kind.collective, selection.num_ranks);
@@ -29,7 +30,7 @@ std::pair<Configuration, std::string> choose_configuration(const AlgorithmTable&
   return {std::move(configuration), choice.reason};
 }
 
-bool streams_by_default(size_t output_bytes) { return output_bytes >= size_t{12} << 20; }
+bool streams_by_default(size_t output_bytes) { return output_bytes >= size_t{6} << 20; }
 
 std::string why_not(Protocol protocol, const Selection& selection) {
   if (protocol == Protocol::simple || !selection.emulation) return "";

@@ -27,6 +27,7 @@ struct Selection {
   int num_ranks = 1;
   Machine machine;
   bool own_cores = false;
+  bool shared_buffers = false;
   int num_channels = 1;
   std::optional<Cluster> emulation;
   Profile profile;

@@ -19,6 +19,9 @@ struct Settings {
 
   /// What was measured on this machine (profile.h), "" for nothing. Rank 0's counts, on all ranks.
   std::string profile;
+  /// `auto` chooses for buffers that every rank's peers read in place (core/transport/shared_buffer.h); others stay
+  /// right. Alike on all ranks, since who chooses must not depend on where one rank's buffers lie.
+  bool shared_buffers = false;
 
   /// The part that must be equal on all ranks, as text that people can read in the error when it is not.
   std::string agreed_text() const;

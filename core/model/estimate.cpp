@@ -50,8 +50,9 @@ Machine default_machine() {
   // shared. alpha, a core each, spinning: 0.05 us at best, medians 0.8 us and above under that other work; 0.25 us lies
   // between.
   machine.alpha_s = 0.25e-6;
-  // alpha, both threads on one core, sched_yield: 1.6 to 2.2 us (futex: 3.3 to 4.7 us).
-  machine.oversubscribed_alpha_s = 1.7e-6;
+  // Processes that only call sched_yield, in turn: 1.4 to 2 us each with 2 and with 8 of them on each core
+  // (2026-11-21).
+  machine.switch_s = 1.7e-6;
   // Copies: 7.6 to 9.6 GB/s beyond the caches (40 GB/s and more inside them, which only small sizes see).
   machine.copy_Bps = 8e9;
   machine.num_cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
@@ -60,7 +61,8 @@ Machine default_machine() {
 
 double estimate_seconds(const CostSummary& summary, int num_ranks, size_t num_bytes, const Machine& machine) {
   const double size_bytes = static_cast<double>(num_bytes);
-  const double alpha_s = num_ranks > machine.num_cores ? machine.oversubscribed_alpha_s : machine.alpha_s;
+  const double alpha_s =
+      num_ranks > machine.num_cores ? machine.switch_s * num_ranks / machine.num_cores : machine.alpha_s;
   const double message_bytes = summary.sent * size_bytes / std::max(1, summary.steps);
   const Cut cut = cut_parts(static_cast<size_t>(message_bytes), 1);
   const double slice_bytes = std::min(message_bytes, static_cast<double>(cut.slice_bytes));

@@ -2,7 +2,9 @@
 // recurrence for an emulated cluster. What `auto` uses where no measured profile exists. The model knows no algorithm:
 // names come from the caller.
 //
-// The closed form. Per hop of the longest chain of messages a receiver must notice its message: hops · alpha. A core
+// The closed form. Per hop of the longest chain of messages a receiver must notice its message: hops · alpha. Where
+// ranks share cores it must get a core first, and the others that wait there have theirs in turn: alpha is then
+// num_ranks / num_cores · switch. A core
 // that copies at copy_Bps reads each byte once and writes it once, so a rank whose steps read r and write w bytes takes
 // as long as one that copies (r + w) / 2: reading and writing are taken to cost the same. A fold of two operands into
 // one thus counts 1.5, a multicast from one buffer 1, a one-shot all_reduce, of which each rank reads n + 1 vectors and
@@ -30,9 +32,8 @@
 namespace ringtree {
 
 struct Machine {
-  double alpha_s = 0;  // from a message's last store until its reader, on a core of its own, acts on it
-  double oversubscribed_alpha_s =
-      0;                // the same where ranks share cores, so that the scheduler must switch to the reader
+  double alpha_s = 0;   // from a message's last store until its reader, on a core of its own, acts on it
+  double switch_s = 0;  // a rank's turn on a core that it shares, with the scheduler's switch to the next one
   double copy_Bps = 1;  // bytes per second that one core copies: reads and writes
   int num_cores = 1;
 };

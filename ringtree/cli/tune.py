@@ -50,6 +50,14 @@ def tune(
             help=escape(f"Sizes in bytes: a list, first:last (×2) or first:last:factor. [default: {DEFAULT_SIZES}]")
         ),
     ] = None,
+    buffers: Annotated[
+        str | None,
+        typer.Option(
+            help=escape(
+                "private, shared (ringtree.empty) or both. [default: private; shared too where every rank has a core]"
+            )
+        ),
+    ] = None,
     budget: Annotated[str | None, typer.Option(help=escape(f"Time aimed at. [default: {DEFAULT_BUDGET}]"))] = None,
     seed: Annotated[int | None, typer.Option(help=escape("Seed of order and data. [default: random, stored]"))] = None,
     output: Annotated[
@@ -68,7 +76,14 @@ def tune(
     """Measure this machine (minutes; can be interrupted) and write the profile that auto chooses by."""
     with exit_codes():
         place = (default_path() if output is None else output).absolute()
-        asked = {"ranks": ranks, "collectives": collectives, "sizes": sizes, "budget": budget, "seed": seed}
+        asked = {
+            "ranks": ranks,
+            "collectives": collectives,
+            "sizes": sizes,
+            "buffers": buffers,
+            "budget": budget,
+            "seed": seed,
+        }
         given = [name for name, value in asked.items() if value is not None]
         if resume and fresh:
             raise UsageError("choose one of --resume and --fresh")
@@ -85,10 +100,15 @@ def tune(
             reason = why_not_here(profile.machine, this_machine())
             if reason is not None:
                 raise UsageError(f"{place} is not used here: {reason}")
-            request = check_request(profile, str(place), ranks, budget or DEFAULT_BUDGET, number)
+            request = check_request(profile, str(place), ranks, buffers, budget or DEFAULT_BUDGET, number)
         elif not resume:
             request = make_request(
-                ranks, collectives or DEFAULT_COLLECTIVES, sizes or DEFAULT_SIZES, budget or DEFAULT_BUDGET, number
+                ranks,
+                collectives or DEFAULT_COLLECTIVES,
+                sizes or DEFAULT_SIZES,
+                buffers,
+                budget or DEFAULT_BUDGET,
+                number,
             )
         _make_parents(place)
         header, history = _measure(state_of(place, purpose), request, fresh)

@@ -19,6 +19,7 @@ from ringtree.errors import UsageError
 from ringtree.lab.printable import printable
 from ringtree.lab.units import format_change, format_size, format_time, parse_size
 from ringtree.profile import load
+from ringtree.profile_format import describe_world
 from ringtree.tune.explain import Explanation, explain
 
 MAX_RANKS = 1024
@@ -28,6 +29,9 @@ def which(
     size: Annotated[str, typer.Option(help="Bytes of the whole vector, e.g. 8, 4K or 1M.")],
     ranks: Annotated[int, typer.Option(help="Number of ranks.")],
     collective: Annotated[str, typer.Option(help="The collective.")] = "all_reduce",
+    shared_buffers: Annotated[
+        bool, typer.Option("--shared-buffers", help="Of a communicator that was made with shared_buffers=True.")
+    ] = False,
     profile: Annotated[Path | None, typer.Option(help="A profile other than the one that auto looks for.")] = None,
     json: Annotated[bool, typer.Option("--json", help="Print the choice as JSON and nothing else.")] = False,
 ) -> None:
@@ -38,7 +42,7 @@ def which(
         size_bytes = parse_size(size)
         if size_bytes < 1:
             raise UsageError("--size must be at least one byte: nothing is chosen for nothing")
-        found = explain(load(profile), collective, ranks, size_bytes)
+        found = explain(load(profile), collective, ranks, size_bytes, shared_buffers)
         if json:
             typer.echo(found.model_dump_json(indent=1))
         else:
@@ -47,9 +51,9 @@ def which(
 
 def _print(console: Console, found: Explanation) -> None:
     label = found.algorithm if found.configuration is None else found.configuration.label
-    cores = "a core each" if found.own_cores else "fewer cores than ranks"
+    world = describe_world(found.num_ranks, found.own_cores, found.shared_buffers)
     console.print(
-        f"{found.collective} of {format_size(found.size_bytes)} on {found.num_ranks} ranks, {cores}: {label}",
+        f"{found.collective} of {format_size(found.size_bytes)} on {world}: {label}",
         style="bold",
         highlight=False,
     )

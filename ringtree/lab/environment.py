@@ -15,6 +15,7 @@ import sys
 from importlib import metadata
 from pathlib import Path
 
+from ringtree.cpuinfo import ROOT, cpu_model
 from ringtree.lab import host_files
 from ringtree.lab.host_files import CpuTimes
 from ringtree.results import Provenance
@@ -77,7 +78,7 @@ _LOOKING = ("scipy", "duckdb")
 _JOB_NAMES = ("SLURM_JOB_ID", "SLURM_JOB_NODELIST")
 
 
-def capture(emulated: bool, rank_defaults: dict[str, str], root: Path = host_files.ROOT) -> Provenance:
+def capture(emulated: bool, rank_defaults: dict[str, str], root: Path = ROOT) -> Provenance:
     """Returns the provenance of a run that starts now; `rank_defaults`: what ranks get unless it is set.
 
     `root`: the directory that holds proc/ and sys/. What can't be read is None, 0 or empty; never raises.
@@ -86,7 +87,7 @@ def capture(emulated: bool, rank_defaults: dict[str, str], root: Path = host_fil
     versions = {name: _version(name) for name in (*_MEASURING, *_LOOKING)}
     return Provenance(
         host_name=platform.node(),
-        cpu_model=host_files.cpu_model(root) or platform.processor() or platform.machine(),
+        cpu_model=cpu_model(root) or platform.processor() or platform.machine(),
         num_cpus=os.cpu_count() or 1,
         affinity=affinity,
         kernel=platform.release(),
@@ -147,7 +148,7 @@ def without_secrets(text: str) -> str:
     return _URL_WITH_CREDENTIALS.sub("://***@", _SECRET_SETTING.sub(r"\1***", text))
 
 
-def available_memory(root: Path = host_files.ROOT) -> int:
+def available_memory(root: Path = ROOT) -> int:
     """Returns the bytes of memory that can be used without swapping; 0 if the kernel does not tell."""
     return host_files.memory(root).get("MemAvailable", 0)
 

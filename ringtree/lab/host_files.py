@@ -1,7 +1,8 @@
-"""What /proc and /sys say about this host: processor, memory, governor, cgroup limit, CPU time taken by others.
+"""What /proc and /sys say about this host: memory, governor, cgroup limit, virtual or not, CPU time taken by others.
 
-For: provenance (environment.py) and judging how quiet a launch was. Not for: what processes set themselves (environment
-variables, versions), or deciding what is quiet enough.
+For: provenance (environment.py) and judging how quiet a launch was. Not for: the processor's name
+(ringtree/cpuinfo.py), what processes set themselves (environment variables, versions), or deciding what is quiet
+enough.
 
 Every file may be missing or odd, as in containers; what can't be read is None or 0, and nothing here raises. `root` is
 the directory that holds proc/ and sys/; tests pass a tree of their own.
@@ -14,18 +15,10 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-ROOT = Path("/")
+from ringtree.cpuinfo import ROOT, cpu_fields
 
 # Words that DMI's vendor or product has in virtual machines, of processors that don't tell through a flag.
 _VIRTUAL_WORDS = ("bochs", "compute engine", "hvm domu", "kvm", "qemu", "virtual", "vmware", "xen")
-
-
-def cpu_model(root: Path = ROOT) -> str | None:
-    """Returns the processor's name."""
-    for name, value in _cpuinfo(root):
-        if name in ("model name", "Model", "cpu model"):
-            return value
-    return None
 
 
 def virtual(root: Path = ROOT) -> bool | None:
@@ -33,7 +26,7 @@ def virtual(root: Path = ROOT) -> bool | None:
 
     x86 processors have a flag for it; elsewhere DMI or a hypervisor's own file may prove that it is one.
     """
-    for name, value in _cpuinfo(root):
+    for name, value in cpu_fields(root):
         if name == "flags":
             return "hypervisor" in value.split()
     dmi = " ".join(_text(root / "sys/class/dmi/id" / name) for name in ("sys_vendor", "product_name")).lower()
@@ -142,11 +135,6 @@ def _text(path: Path) -> str:
         return path.read_text(errors="replace").strip()
     except OSError:
         return ""
-
-
-def _cpuinfo(root: Path) -> list[tuple[str, str]]:
-    pairs = (line.partition(":") for line in _text(root / "proc/cpuinfo").splitlines())
-    return [(name.strip(), value.strip()) for name, _, value in pairs]
 
 
 def _upwards(mounts: list[Path], path: str) -> list[Path]:

@@ -1,7 +1,6 @@
 """From what a tuning measured to the profile.
 
-For: the rules of each collective and number of ranks, with the times that they were found by. Not for: measuring, or
-files.
+For: the rules of each collective in each world, with the times that they were found by. Not for: measuring, or files.
 """
 
 from __future__ import annotations
@@ -9,11 +8,12 @@ from __future__ import annotations
 from ringtree.errors import RingtreeError
 from ringtree.profile import own_cores
 from ringtree.profile_format import Candidate, MeasuredSize, Profile, Rule, Table, this_machine
-from ringtree.tune.history import History, Key
+from ringtree.tune.history import History, Key, key_of
 from ringtree.tune.plan import last_launches
-from ringtree.tune.records import Header
+from ringtree.tune.records import Header, Request
 from ringtree.tune.rules import boundaries, choose_along
 from ringtree.tune.scores import CellScores
+from ringtree.tune.world import World
 
 
 def build_profile(header: Header, history: History) -> Profile:
@@ -22,8 +22,8 @@ def build_profile(header: Header, history: History) -> Profile:
     tables = [
         table
         for collective in request.collectives
-        for num_ranks in request.ranks
-        if (table := _table(history, collective, num_ranks)) is not None
+        for world in request.worlds
+        if (table := _table(request, history, collective, world)) is not None
     ]
     if not tables:
         raise RingtreeError("no candidate could be measured, so there is nothing to choose from")
@@ -40,14 +40,15 @@ def build_profile(header: Header, history: History) -> Profile:
     )
 
 
-def _table(history: History, collective: str, num_ranks: int) -> Table | None:
-    launches = last_launches(history, num_ranks)
-    keys: list[Key] = sorted(
-        {(cell.collective, cell.size_bytes) for one in launches for cell in one.cells if cell.collective == collective}
-    )
-    scores = {key[1]: found for key in keys if (found := history.scores(launches, key)) is not None}
+def _table(request: Request, history: History, collective: str, world: World) -> Table | None:
+    scores = _scores(history, collective, world)
     if not scores:
         return None
+    measured_in = dict.fromkeys(scores, world)
+    # One way through all sizes, the small ones of private buffers included: so no rule changes there for nothing.
+    for size, found in _scores(history, collective, world.private).items():
+        if world.leaves_to_private(size, request.worlds):
+            scores[size], measured_in[size] = found, world.private
     sizes = sorted(scores)
     judged = [scores[size].of_sizes_choice(scores[size].labels) for size in sizes]
     choices = choose_along(sizes, [ratios for ratios, _ in judged], [errors for _, errors in judged])
@@ -55,21 +56,29 @@ def _table(history: History, collective: str, num_ranks: int) -> Table | None:
     rules = [Rule(until_bytes=until, configuration=by_label[label]) for until, label in boundaries(sizes, choices)]
     return Table(
         collective=collective,
-        num_ranks=num_ranks,
-        own_cores=own_cores(num_ranks),
+        num_ranks=world.num_ranks,
+        own_cores=own_cores(world.num_ranks),
+        shared_buffers=world.shared_buffers,
         rules=rules,
-        sizes=[_measured(history, (collective, size), num_ranks, scores[size]) for size in sizes],
+        sizes=[_measured(history, (collective, size), measured_in[size], scores[size]) for size in sizes],
     )
 
 
-def _measured(history: History, key: Key, num_ranks: int, scores: CellScores) -> MeasuredSize:
+def _scores(history: History, collective: str, world: World) -> dict[int, CellScores]:
+    """The scores of a collective in a world by size, as far as the launches that decide measured any."""
+    launches = last_launches(history, world)
+    keys: set[Key] = {key_of(cell) for one in launches for cell in one.cells if cell.collective == collective}
+    return {key[1]: found for key in keys if (found := history.scores(launches, key)) is not None}
+
+
+def _measured(history: History, key: Key, world: World, scores: CellScores) -> MeasuredSize:
     by_label = history.configurations()
     tried = {
         one.label
         for launch in history.launches
-        if launch.num_ranks == num_ranks
+        if launch.world == world
         for cell in launch.cells
-        if (cell.collective, cell.size_bytes) == key
+        if key_of(cell) == key
         for one in cell.candidates
     }
     return MeasuredSize(

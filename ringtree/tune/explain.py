@@ -14,7 +14,7 @@ from pydantic import Field
 import ringtree
 from ringtree.lab.units import format_change, format_size, format_time
 from ringtree.profile import Loaded, own_cores
-from ringtree.profile_format import Configuration, MeasuredSize, Table
+from ringtree.profile_format import Configuration, MeasuredSize, Table, describe_world
 from ringtree.results import Record
 
 CHOICE_FORMAT = "ringtree.choice/1"
@@ -36,6 +36,7 @@ class Explanation(Record):
     collective: str
     num_ranks: int
     own_cores: bool = Field(description="a core for every rank")
+    shared_buffers: bool = Field(description="asked for a communicator whose buffers peers read in place")
     size_bytes: int
     source: Literal["profile", "model"]
     algorithm: str
@@ -46,21 +47,28 @@ class Explanation(Record):
     notes: list[str]
 
 
-def explain(loaded: Loaded, collective: str, num_ranks: int, size_bytes: int) -> Explanation:
-    """Returns the choice for a size (bytes of the whole vector). Raises UsageError for an unknown collective."""
+def explain(
+    loaded: Loaded, collective: str, num_ranks: int, size_bytes: int, shared_buffers: bool = False
+) -> Explanation:
+    """Returns the choice for a size (bytes of the whole vector) of a communicator with private or shared buffers.
+
+    Raises UsageError for an unknown collective.
+    """
     own, notes = own_cores(num_ranks), [loaded.warning] if loaded.warning is not None else []
-    table = None if loaded.profile is None else loaded.profile.table(collective, num_ranks, own)
-    if loaded.profile is not None and table is not None:
-        return _by_profile(table, size_bytes, loaded.profile.created_utc[:10], notes)
-    if loaded.profile is not None:
-        cores = "a core each" if own else "fewer cores than ranks"
-        notes.append(f"{loaded.path} has no rules for {collective} with {num_ranks} ranks and {cores}")
-    elif loaded.warning is None:
+    profile = loaded.profile
+    table = None if profile is None else profile.table(collective, num_ranks, own, shared_buffers)
+    if profile is not None and (table is None or table.shared_buffers != shared_buffers):
+        asked = describe_world(num_ranks, own, shared_buffers)
+        instead = "" if table is None else ": those for private buffers count"
+        notes.append(f"{loaded.path} has no rules for {collective} with {asked}{instead}")
+    elif profile is None and loaded.warning is None:
         notes.append("there is no profile; `ringtree tune` measures one")
-    return _by_model(collective, num_ranks, own, size_bytes, notes)
+    if profile is not None and table is not None:
+        return _by_profile(table, size_bytes, shared_buffers, profile.created_utc[:10], notes)
+    return _by_model(collective, num_ranks, own, shared_buffers, size_bytes, notes)
 
 
-def _by_profile(table: Table, size_bytes: int, date: str, notes: list[str]) -> Explanation:
+def _by_profile(table: Table, size_bytes: int, shared_buffers: bool, date: str, notes: list[str]) -> Explanation:
     rule = table.rule_for(size_bytes)
     around = _around(table, size_bytes)
     label = rule.configuration.label
@@ -80,6 +88,7 @@ def _by_profile(table: Table, size_bytes: int, date: str, notes: list[str]) -> E
         collective=table.collective,
         num_ranks=table.num_ranks,
         own_cores=table.own_cores,
+        shared_buffers=shared_buffers,
         size_bytes=size_bytes,
         source="profile",
         algorithm=rule.configuration.algorithm,
@@ -91,7 +100,9 @@ def _by_profile(table: Table, size_bytes: int, date: str, notes: list[str]) -> E
     )
 
 
-def _by_model(collective: str, num_ranks: int, own: bool, size_bytes: int, notes: list[str]) -> Explanation:
+def _by_model(
+    collective: str, num_ranks: int, own: bool, shared_buffers: bool, size_bytes: int, notes: list[str]
+) -> Explanation:
     names = ringtree.algorithms.names(collective)
     if not names:
         raise ringtree.UsageError(f"no algorithm runs {collective!r}; `ringtree support` lists what runs")
@@ -104,6 +115,7 @@ def _by_model(collective: str, num_ranks: int, own: bool, size_bytes: int, notes
         collective=collective,
         num_ranks=num_ranks,
         own_cores=own,
+        shared_buffers=shared_buffers,
         size_bytes=size_bytes,
         source="model",
         algorithm=algorithm,

@@ -11,6 +11,7 @@ from ringtree.profile_format import AUTO, Configuration
 from ringtree.stats import Placements, split_placements
 from ringtree.tune.records import CellPlan, Chosen, Dropped, Launch, LaunchDone, Line, Round
 from ringtree.tune.scores import CellScores, TimedRound, score
+from ringtree.tune.world import World
 
 Key = tuple[str, int]  # collective, size in bytes
 
@@ -56,8 +57,8 @@ class History:
         """Returns the launch that was begun and is not over."""
         return next((launch for launch in self.launches if launch.number not in self._over), None)
 
-    def launches_of(self, stage: str, num_ranks: int) -> list[Launch]:
-        return [one for one in self.launches if (one.stage, one.num_ranks) == (stage, num_ranks)]
+    def launches_of(self, stage: str, world: World) -> list[Launch]:
+        return [one for one in self.launches if (one.stage, one.world) == (stage, world)]
 
     def rounds(self, launches: Iterable[Launch], key: Key) -> list[Round]:
         """Returns the rounds of a cell in these launches."""
@@ -71,9 +72,10 @@ class History:
         return self._chosen.get((launch.number, key))
 
     def placements(self, num_ranks: int) -> Placements:
-        """Returns the placements of the cores that all rounds with so many ranks show."""
+        """Returns the placements of the cores that all rounds with so many ranks show, whatever their buffers: probes
+        don't touch them."""
         if num_ranks not in self._placements:
-            of = {launch.number for launch in self.launches if launch.num_ranks == num_ranks}
+            of = {launch.number for launch in self.launches if launch.world.num_ranks == num_ranks}
             rounds = [one for (number, _), them in self._rounds.items() if number in of for one in them]
             self._placements[num_ranks] = split_placements([handoff for one in rounds for handoff in one.handoffs])
         return self._placements[num_ranks]
@@ -94,7 +96,7 @@ class History:
             mine = [label for label in mine if label not in self.dropped(launch, key) and (with_auto or label != AUTO)]
             labels = [label for label in labels if label in mine] if position else mine
         rounds = [TimedRound(one.seconds, one.handoffs) for one in self.rounds(launches, key)]
-        return score(rounds, labels, placements or self.placements(launches[0].num_ranks))
+        return score(rounds, labels, placements or self.placements(launches[0].world.num_ranks))
 
     def configurations(self) -> dict[str, Configuration]:
         """Returns every candidate of every launch by its label."""

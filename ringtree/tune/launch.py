@@ -35,6 +35,6 @@ def measure_launch(request: Request, launch: Launch, first_sweep: int, on_measur
         on_measured(report)  # type: ignore[arg-type]  # how a rank ended is run_ranks' affair
 
     try:
-        run_ranks("ringtree.tune.rank_process", launch.num_ranks, make_spec, reports, on_report)
+        run_ranks("ringtree.tune.rank_process", launch.world.num_ranks, make_spec, reports, on_report)
     except LaunchFailed as failed:
-        raise LaunchFailed(f"{launch.stage} with {launch.num_ranks} ranks failed: {failed}") from None
+        raise LaunchFailed(f"{launch.stage} with {launch.world.words} failed: {failed}") from None

@@ -1,6 +1,6 @@
 """The data of one cell on one rank: buffers, what is written into them, whether the result is right, the call.
 
-For: every collective that can be tuned, in place. Not for: timing (rank_rounds.py). The data are the lab's, whose sums
+For: every collective that can be tuned. Not for: timing (rank_rounds.py). The data are the lab's, whose sums
 are exact in any order; blocks of one vector get numbers of their own, so that a block in a wrong place is found.
 """
 
@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+import ringtree
 from ringtree.errors import UsageError
 from ringtree.lab.exact_data import Array, ExactData
 from ringtree.profile_format import AUTO, Configuration
@@ -57,14 +58,15 @@ class RankData:
 
 
 def make_call(
-    comm: Any, collective: str, vector: Array, data: RankData, configuration: Configuration
+    comm: Any, collective: str, vector: Array, result: Array, data: RankData, configuration: Configuration
 ) -> Callable[[], Any]:
-    """Returns the collective on `vector` in place, as a function without arguments.
+    """Returns the collective as a function without arguments: on `vector` in place, or, an all_reduce only, into
+    another `result`.
 
     Raises UsageError for a collective that can't be tuned.
     """
     arguments: dict[str, tuple[Any, ...]] = {
-        "all_reduce": (vector,),
+        "all_reduce": (vector, "sum", result),
         "all_gather": (data.block(vector, data.rank), vector),
         "reduce_scatter": (vector, data.block(vector, data.rank)),
         "broadcast": (vector, ROOT),
@@ -91,6 +93,7 @@ def arguments_of(configuration: Configuration) -> dict[str, Any]:
     }
 
 
-def make_vectors(size_bytes: int, dtype: str, batch: int) -> list[Array]:
-    """Returns `batch` vectors of `size_bytes` bytes each, their pages touched."""
-    return [np.zeros(size_bytes // np.dtype(dtype).itemsize, dtype=dtype) for _ in range(batch)]
+def make_vectors(size_bytes: int, dtype: str, batch: int, shared_buffers: bool) -> list[Array]:
+    """Returns `batch` vectors of zeros, of `size_bytes` bytes each; shared ones are buffers that peers can map."""
+    make = ringtree.empty if shared_buffers else np.zeros
+    return [make((size_bytes // np.dtype(dtype).itemsize,), dtype=dtype) for _ in range(batch)]

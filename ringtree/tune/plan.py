@@ -28,6 +28,7 @@ from ringtree.tune.history import History, Key, key_of
 from ringtree.tune.records import CHECK, CellPlan, Launch, Request
 from ringtree.tune.rules import choose_along
 from ringtree.tune.visits import visit_of
+from ringtree.tune.world import World
 
 MAX_REFINED = 6  # sizes that are added to a collective's
 NEIGHBOUR_FACTOR = 1.25  # a neighbour's choice that was further from the best here is not tried again
@@ -60,14 +61,14 @@ WITH_VARIANTS = 3
 def next_launch(request: Request, history: History) -> Launch | None:
     """Returns the launch to begin; None if all are over. An interrupted one is not begun anew: see `resumed`."""
     number = len(history.launches)
-    if number == len(STAGES) * len(request.ranks):
+    if number == num_launches(request):
         return None
-    stage, num_ranks = STAGES[number // len(request.ranks)], request.ranks[number % len(request.ranks)]
+    stage, world = STAGES[number // len(request.worlds)], request.worlds[number % len(request.worlds)]
     return Launch(
         number=number,
         stage=stage.name,
-        num_ranks=num_ranks,
-        cells=_cells(request, history, stage, num_ranks),
+        world=world,
+        cells=_cells(request, history, stage, world),
         seconds=_seconds(request, history, number),
         min_sweeps=stage.min_sweeps,
         max_sweeps=stage.max_sweeps,
@@ -77,7 +78,7 @@ def next_launch(request: Request, history: History) -> Launch | None:
 
 def num_launches(request: Request) -> int:
     """Returns how many launches a tuning has."""
-    return len(STAGES) * len(request.ranks)
+    return len(STAGES) * len(request.worlds)
 
 
 def resumed(launch: Launch, history: History) -> tuple[Launch, int]:
@@ -107,22 +108,19 @@ def cell_size(collective: str, size_bytes: int, num_ranks: int, item_bytes: int)
 BLOCKED = ("all_gather", "reduce_scatter")
 
 
-def last_launches(history: History, num_ranks: int) -> list[Launch]:
+def last_launches(history: History, world: World) -> list[Launch]:
     """Returns the launches that decide."""
-    return [launch for stage in LAST for launch in history.launches_of(stage, num_ranks)]
+    return [launch for stage in LAST for launch in history.launches_of(stage, world)]
 
 
 def _seconds(request: Request, history: History, number: int) -> float:
-    """Seconds of a launch: its share of what is left, less what starting its ranks takes.
-
-    More ranks get more: they take longer for the same rounds, as they share cores or caches.
-    """
-    shares = [stage.share * num_ranks for stage in STAGES for num_ranks in request.ranks]
+    """Seconds of a launch: its share of what is left, less what starting its ranks takes."""
+    shares = [stage.share * world.weight for stage in STAGES for world in request.worlds]
     left = max(0.0, request.budget - history.wall_seconds) * shares[number] / sum(shares[number:])
-    return max(0.0, left - start_seconds(request.ranks[number % len(request.ranks)], False))
+    return max(0.0, left - start_seconds(request.worlds[number % len(request.worlds)].num_ranks, False))
 
 
-def _cells(request: Request, history: History, stage: Stage, num_ranks: int) -> list[CellPlan]:
+def _cells(request: Request, history: History, stage: Stage, world: World) -> list[CellPlan]:
     position = STAGES.index(stage)
     always = [LEAVE_TO_ENGINE] if request.purpose == CHECK else []
     item = np.dtype(request.dtype).itemsize
@@ -130,10 +128,12 @@ def _cells(request: Request, history: History, stage: Stage, num_ranks: int) -> 
         return [
             CellPlan(collective=collective, size_bytes=size, candidates=[*always, *first_candidates(collective)])
             for collective in request.collectives
-            for size in sorted({cell_size(collective, size, num_ranks, item) for size in request.sizes})
+            if world.measures(collective)
+            for size in sorted({cell_size(collective, size, world.num_ranks, item) for size in request.sizes})
+            if not world.leaves_to_private(size, request.worlds)
         ]
     before = STAGES[position - 1]
-    (launch,) = history.launches_of(before.name, num_ranks)
+    (launch,) = history.launches_of(before.name, world)
     if stage.name == "confirm":
         return launch.cells
     kept = {key_of(cell): _kept(history, launch, cell, before) for cell in launch.cells}
@@ -184,7 +184,7 @@ def _with_neighbours(
         wider[key] = [by_label[label] for label in labels]
     changes = [(a, b) for (a, b), (x, y) in zip(pairwise(keys), pairwise(choices), strict=True) if x != y]
     for low, high in changes[:MAX_REFINED]:
-        size = cell_size(low[0], math.isqrt(low[1] * high[1]), launch.num_ranks, item_bytes)
+        size = cell_size(low[0], math.isqrt(low[1] * high[1]), launch.world.num_ranks, item_bytes)
         if low[1] < size < high[1]:
             both = {one.label: one for one in (*wider[low], *wider[high])}
             wider[low[0], size] = list(both.values())
@@ -201,7 +201,7 @@ def _judged(
 def _hopeless(history: History, launch: Launch, key: Key, label: str) -> bool:
     """True if a candidate was dropped here, or surely is so far from the best that another look is wasted."""
     for stage in STAGES[:3]:
-        for one in history.launches_of(stage.name, launch.num_ranks):
+        for one in history.launches_of(stage.name, launch.world):
             if label in history.dropped(one, key):
                 return True
             scores = history.scores([one], key)

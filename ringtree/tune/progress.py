@@ -41,7 +41,7 @@ class TuneProgress:
 
     def on_progress(self, launch: Launch, report: ProgressReport) -> None:
         """Called as rank 0 finishes cells."""
-        stage = f"{launch.stage}, {launch.num_ranks} ranks"
+        stage = f"{launch.stage}, {launch.world.words}"
         share = self._share(launch, report.done / report.total)
         left = format_duration((1 - share) * self._request.budget)
         self._progress.update(self._task, completed=share, description=report.text, stage=stage, left=f"{left} left")
@@ -51,8 +51,9 @@ class TuneProgress:
 
     def _share(self, launch: Launch, done: float) -> float:
         """Share of the time budget at this point of a launch, by what each stage was given."""
-        ranks = self._request.ranks
-        position = launch.number // len(ranks)
+        worlds = self._request.worlds
+        position = launch.number // len(worlds)
         before = sum(stage.share for stage in STAGES[:position])
-        weights = ranks[: launch.number % len(ranks)]
-        return before + STAGES[position].share * (sum(weights) + done * launch.num_ranks) / sum(ranks)
+        over = sum(world.weight for world in worlds[: launch.number % len(worlds)])
+        weights = sum(world.weight for world in worlds)
+        return before + STAGES[position].share * (over + done * launch.world.weight) / weights

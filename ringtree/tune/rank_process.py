@@ -53,8 +53,8 @@ class RankSync(Coordinator):
 
 def run_rank(spec: TuneSpec, report_to: int) -> None:
     """Joins the other ranks and runs the launch."""
-    sync_comm = _init(spec, "sync", "")
-    comm = _init(spec, "engine", spec.request.profile)
+    sync_comm = _init(spec, "sync")
+    comm = _init(spec, "engine", profile=spec.request.profile, shared_buffers=spec.launch.world.shared_buffers)
     rounds = TuneRounds(spec, comm, RankSync(sync_comm, spec.rank), lambda said: write_report(report_to, said))
     gc.collect()
     gc.disable()  # a collection inside a timed region would be charged to whichever candidate it hits
@@ -67,14 +67,15 @@ def run_rank(spec: TuneSpec, report_to: int) -> None:
     sync_comm.close()
 
 
-def _init(spec: TuneSpec, purpose: str, profile: str) -> Any:
+def _init(spec: TuneSpec, purpose: str, profile: str = "", shared_buffers: bool = False) -> Any:
     return ringtree.init(
         rank=spec.rank,
-        world_size=spec.launch.num_ranks,
+        world_size=spec.launch.world.num_ranks,
         store=f"unix:{spec.session}-{purpose}",
         timeout=spec.timeout,
         memory_cap=MEMORY_CAP,
         profile=profile,
+        shared_buffers=shared_buffers,
     )
 
 

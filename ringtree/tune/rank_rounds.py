@@ -50,8 +50,8 @@ class Sync(Protocol):
 class _Cell:
     """A cell while its launch runs: its buffers, and a call for each candidate and buffer."""
 
-    def __init__(self, plan: CellPlan, vectors: list[Array]) -> None:
-        self.plan, self.visit, self.vectors = plan, visit_of(plan.size_bytes), vectors
+    def __init__(self, plan: CellPlan, vectors: list[Array], results: list[Array]) -> None:
+        self.plan, self.visit, self.vectors, self.results = plan, visit_of(plan.size_bytes), vectors, results
         self.calls: dict[str, list[Callable[[], Any]]] = {}  # by label, what is not dropped
         self.num_rounds = 0
 
@@ -70,21 +70,30 @@ class TuneRounds:
         self._spec, self._launch, self._comm, self._sync, self._clock = spec, spec.launch, comm, sync, clock
         self._send, self._sent_at = report, clock()
         self._unsent: list[Measured | ProgressReport] = []
-        request = spec.request
-        self._data = RankData(request.dtype, self._launch.num_ranks, spec.rank, request.seed)
+        request, world = spec.request, self._launch.world
+        self._data = RankData(request.dtype, world.num_ranks, spec.rank, request.seed)
         self._numbers = CallNumbers()
         # One vector for all large cells and one batch for all small ones: whatever its pages do to the caches, they do
         # to every candidate alike.
         sizes = [cell.size_bytes for cell in self._launch.cells]
-        large = make_vectors(max(sizes, default=0), request.dtype, 1)
-        small = make_vectors(
-            max((size for size in sizes if size <= BATCH_LIMIT), default=0), request.dtype, BATCH_CALLS
-        )
-        item = np.dtype(request.dtype).itemsize
-        self._cells = [
-            _Cell(
-                cell, [one[: cell.size_bytes // item] for one in (small if cell.size_bytes <= BATCH_LIMIT else large)]
+        large, small = max(sizes, default=0), max((size for size in sizes if size <= BATCH_LIMIT), default=0)
+
+        def buffers() -> tuple[list[Array], list[Array]]:
+            return (
+                make_vectors(large, request.dtype, 1, world.shared_buffers),
+                make_vectors(small, request.dtype, BATCH_CALLS, world.shared_buffers),
             )
+
+        vectors = buffers()
+        # Out of place everything can be read in place; private buffers are mostly reduced in place.
+        results = buffers() if world.shared_buffers else vectors
+        item = np.dtype(request.dtype).itemsize
+
+        def cut(of: tuple[list[Array], list[Array]], size_bytes: int) -> list[Array]:
+            return [one[: size_bytes // item] for one in of[size_bytes <= BATCH_LIMIT]]
+
+        self._cells = [
+            _Cell(cell, cut(vectors, cell.size_bytes), cut(results, cell.size_bytes))
             for cell in sorted(self._launch.cells, key=key_of)
         ]
 
@@ -135,14 +144,17 @@ class TuneRounds:
     def _first_calls(self, cell: _Cell, candidate: Configuration) -> float | None:
         """Two calls, the first one checked; seconds of the second on the slowest rank. None if it was dropped."""
         collective = cell.plan.collective
-        calls = [make_call(self._comm, collective, vector, self._data, candidate) for vector in cell.vectors]
+        calls = [
+            make_call(self._comm, collective, vector, result, self._data, candidate)
+            for vector, result in zip(cell.vectors, cell.results, strict=True)
+        ]
         number = self._numbers.take(1)
         self._data.write(collective, cell.vectors[0], number)
         self._sync.ready()
         problem = None
         try:
             calls[0]()
-            if not self._data.is_right(collective, cell.vectors[0], number):
+            if not self._data.is_right(collective, cell.results[0], number):
                 problem = "its result was wrong"
             else:
                 problem = self._not_executed(candidate)
@@ -167,7 +179,7 @@ class TuneRounds:
 
     def _say_choice(self, cell: _Cell) -> None:
         collective, size = key_of(cell.plan)
-        count = len(cell.vectors[0]) // (self._launch.num_ranks if collective in BLOCKED else 1)
+        count = len(cell.vectors[0]) // (self._launch.world.num_ranks if collective in BLOCKED else 1)
         algorithm, protocol, slice_bytes, streaming, channels, reason = self._comm.choice(
             collective, count, self._spec.request.dtype
         )

@@ -13,8 +13,9 @@ from pydantic import Field, TypeAdapter
 from ringtree.lab.messages import DoneReport, FailureReport, ProgressReport
 from ringtree.profile_format import Configuration
 from ringtree.results import Provenance, Record
+from ringtree.tune.world import World
 
-STATE_FORMAT = "ringtree.tuning/1"
+STATE_FORMAT = "ringtree.tuning/2"
 TUNE, CHECK = "tune", "check"
 
 
@@ -23,7 +24,7 @@ class Request(Record):
 
     purpose: Literal["tune", "check"]
     collectives: list[str]
-    ranks: list[int]
+    worlds: list[World]
     sizes: list[int] = Field(description="bytes of the whole vector, ascending")
     budget: float = Field(gt=0, description="seconds of all launches together, aimed at")
     dtype: str = "float32"
@@ -48,7 +49,7 @@ class Launch(Record):
     kind: Literal["launch"] = "launch"
     number: int = Field(ge=0)
     stage: str
-    num_ranks: int = Field(ge=1)
+    world: World
     cells: list[CellPlan]
     seconds: float = Field(description="time aimed at, warming up included")
     min_sweeps: int = Field(ge=0)

@@ -30,6 +30,7 @@ class CellRegret:
 
     collective: str
     num_ranks: int
+    shared_buffers: bool
     size_bytes: int
     placement: str
     auto: str
@@ -42,8 +43,8 @@ class CellRegret:
 def regrets(request: Request, history: History) -> list[CellRegret]:
     """Returns the regret of every cell of a check that was measured in both of its last launches."""
     found = []
-    for num_ranks in request.ranks:
-        launches = last_launches(history, num_ranks)
+    for world in request.worlds:
+        launches = last_launches(history, world)
         if len(launches) == len(LAST):
             keys = sorted({(cell.collective, cell.size_bytes) for cell in launches[0].cells})
             found += [one for key in keys for one in _of_cell(history, launches, key)]
@@ -61,7 +62,7 @@ def worst_regret(found: list[CellRegret]) -> float:
 
 def _of_cell(history: History, launches: list[Launch], key: Key) -> list[CellRegret]:
     """A regret for each placement that both launches have enough rounds of; if there is none, of all rounds."""
-    for placements in (history.placements(launches[0].num_ranks), Placements()):
+    for placements in (history.placements(launches[0].world.num_ranks), Placements()):
         together = history.scores(launches, key, with_auto=True, placements=placements)
         if together is None or AUTO not in together.labels:
             return []
@@ -84,7 +85,8 @@ def _of_placement(
     chosen, of = history.chosen(launches[0], key), together.ratios[name]
     return CellRegret(
         collective=key[0],
-        num_ranks=launches[0].num_ranks,
+        num_ranks=launches[0].world.num_ranks,
+        shared_buffers=launches[0].world.shared_buffers,
         size_bytes=key[1],
         placement=name,
         auto=chosen.label if chosen is not None else AUTO,

@@ -17,6 +17,7 @@ from ringtree.profile_format import MeasuredSize, Profile, Table
 from ringtree.results import Record
 from ringtree.tune.history import History
 from ringtree.tune.regret import CellRegret, mean_regret, worst_regret
+from ringtree.tune.world import PRIVATE, SHARED
 
 REGRET_FORMAT = "ringtree.regret/1"
 MEAN_BAR, WORST_BAR = 0.03, 0.10
@@ -27,6 +28,7 @@ class RegretRow(Record):
 
     collective: str
     num_ranks: int
+    shared_buffers: bool
     size_bytes: int
     placement: str = Field(description="of the cores; empty where all rounds were alike")
     auto: str = Field(description="configuration that auto ran")
@@ -58,11 +60,14 @@ def regret_report(profile: str, found: list[CellRegret]) -> RegretReport:
 
 def print_regrets(console: Console, report: RegretReport) -> None:
     """Prints a check."""
-    table = _table("collective", "ranks", "size", "cores", "auto ran", "best forced", "auto", "regret", "rounds")
+    table = _table(
+        "collective", "ranks", "buffers", "size", "cores", "auto ran", "best forced", "auto", "regret", "rounds"
+    )
     for one in report.rows:
         table.add_row(
             one.collective,
             str(one.num_ranks),
+            SHARED if one.shared_buffers else PRIVATE,
             format_size(one.size_bytes),
             one.placement,
             one.auto,
@@ -80,8 +85,7 @@ def print_regrets(console: Console, report: RegretReport) -> None:
 def print_profile(console: Console, profile: Profile) -> None:
     """Prints the rules of every table, each with the times at the largest measured size that it holds for."""
     for table in profile.tables:
-        cores = "a core each" if table.own_cores else "fewer cores than ranks"
-        console.print(Text(f"{table.collective}, {table.num_ranks} ranks, {cores}", style="bold"))
+        console.print(Text(table.title, style="bold"))
         text = _table("sizes up to", "runs", "time", "at", "next best")
         for rule in table.rules:
             measured = _largest_within(table, rule.until_bytes)

@@ -17,6 +17,7 @@ from ringtree.profile import own_cores
 from ringtree.profile_format import Profile
 from ringtree.tune.operands import COLLECTIVES
 from ringtree.tune.records import CHECK, TUNE, Request
+from ringtree.tune.world import BUFFERS, PRIVATE, SHARED, SHARED_COLLECTIVES, SHARED_FROM, World
 
 DEFAULT_COLLECTIVES = "all_reduce"
 DEFAULT_SIZES = "8:64M"
@@ -27,31 +28,40 @@ DTYPE = "float32"
 LEAST_BUDGET = 1.0
 
 
-def make_request(ranks: str | None, collectives: str, sizes: str, budget: str, seed: int) -> Request:
+def make_request(
+    ranks: str | None, collectives: str, sizes: str, buffers: str | None, budget: str, seed: int
+) -> Request:
     """Returns what is asked of a tuning. Ranges of sizes go by 2 unless they say otherwise. Raises UsageError."""
     asked = [name.strip() for name in collectives.split(",")]
     for name in asked:
         if name not in COLLECTIVES:
             raise UsageError(f"{name!r} can't be tuned; there are: {', '.join(COLLECTIVES)}")
     by_two = ",".join(f"{part}:2" if part.count(":") == 1 else part for part in sizes.split(","))
-    return _checked(TUNE, list(dict.fromkeys(asked)), _ranks(ranks), parse_sizes(by_two), budget, seed)
+    collectives_once, all_sizes = list(dict.fromkeys(asked)), parse_sizes(by_two)
+    worlds = _worlds(_ranks(ranks), None if buffers is None else _buffers(buffers), collectives_once, all_sizes)
+    return _checked(TUNE, collectives_once, worlds, all_sizes, budget, seed)
 
 
-def check_request(profile: Profile, path: str, ranks: str | None, budget: str, seed: int) -> Request:
+def check_request(
+    profile: Profile, path: str, ranks: str | None, buffers: str | None, budget: str, seed: int
+) -> Request:
     """Returns a check of a profile: its tables that hold here, at sizes that it was not tuned at. Raises UsageError."""
     wanted = None if ranks is None else _ranks(ranks)
+    kinds = BUFFERS if buffers is None else _buffers(buffers)
     tables = [
         table
         for table in profile.tables
-        if table.own_cores == own_cores(table.num_ranks) and (wanted is None or table.num_ranks in wanted)
+        if table.own_cores == own_cores(table.num_ranks)
+        and (wanted is None or table.num_ranks in wanted)
+        and (SHARED if table.shared_buffers else PRIVATE) in kinds
     ]
     if not tables:
-        raise UsageError(f"{path} holds no rules for these numbers of ranks on the cores that can be used here")
+        raise UsageError(f"{path} holds no rules for these ranks and buffers on the cores that can be used here")
     measured = {size.size_bytes for table in tables for size in table.sizes}
     request = _checked(
         CHECK,
         sorted({table.collective for table in tables}),
-        sorted({table.num_ranks for table in tables}),
+        _in_order({World(num_ranks=table.num_ranks, shared_buffers=table.shared_buffers) for table in tables}),
         unseen_sizes(measured),
         budget,
         seed,
@@ -86,17 +96,53 @@ def _ranks(text: str | None) -> list[int]:
     return ranks
 
 
+def _buffers(text: str) -> list[str]:
+    kinds = [kind.strip() for kind in text.split(",")]
+    for kind in kinds:
+        if kind not in BUFFERS:
+            raise UsageError(f"{kind!r} are no buffers; there are: {', '.join(BUFFERS)}")
+    return kinds
+
+
+def _worlds(ranks: list[int], buffers: list[str] | None, collectives: list[str], sizes: list[int]) -> list[World]:
+    """The worlds to tune. `buffers` None: private ones, and shared ones where every rank has a core and they matter."""
+    private = {World(num_ranks=num_ranks) for num_ranks in ranks if buffers is None or PRIVATE in buffers}
+    shared = {
+        World(num_ranks=num_ranks, shared_buffers=True)
+        for num_ranks in ranks
+        if (own_cores(num_ranks) if buffers is None else SHARED in buffers)
+    }
+    # Without a cell it would be ranks that start for nothing.
+    measured = {
+        world
+        for world in shared
+        if any(map(world.measures, collectives)) and not all(world.leaves_to_private(size, private) for size in sizes)
+    }
+    if buffers is not None and measured != shared:
+        raise UsageError(
+            f"shared buffers are tuned for {', '.join(SHARED_COLLECTIVES)} and, beside private ones, from "
+            f"{format_size(SHARED_FROM)} on: leave --buffers out"
+        )
+    return _in_order(private | measured)
+
+
+def _in_order(worlds: Iterable[World]) -> list[World]:
+    """Private buffers first, then by ranks."""
+    return sorted(worlds, key=lambda world: (world.shared_buffers, world.num_ranks))
+
+
 def _checked(
-    purpose: str, collectives: list[str], ranks: list[int], sizes: list[int], budget: str, seed: int
+    purpose: str, collectives: list[str], worlds: list[World], sizes: list[int], budget: str, seed: int
 ) -> Request:
     item = np.dtype(DTYPE).itemsize
     for size in sizes:
         if size < item or size % item:
             raise UsageError(f"{size} bytes is no size for {DTYPE}: use a multiple of {item} bytes above 0")
-    needed, available = 2 * max(sizes) * max(ranks), available_memory()
+    most_ranks = max(world.num_ranks for world in worlds)
+    needed, available = 2 * max(sizes) * most_ranks, available_memory()
     if needed > available:
         raise UsageError(
-            f"{format_size(max(sizes))} does not fit: {count(max(ranks), 'rank')} need about "
+            f"{format_size(max(sizes))} does not fit: {count(most_ranks, 'rank')} need about "
             f"{format_size(needed >> 20 << 20)} of memory and {format_size(available >> 20 << 20)} are free"
         )
     seconds = parse_duration(budget)
@@ -106,7 +152,7 @@ def _checked(
         {
             "purpose": purpose,
             "collectives": collectives,
-            "ranks": ranks,
+            "worlds": worlds,
             "sizes": sizes,
             "budget": seconds,
             "dtype": DTYPE,

@@ -125,5 +125,5 @@ def _run_launch(
 
 def _words(request: Request) -> str:
     sizes = f"{format_size(request.sizes[0])}–{format_size(request.sizes[-1])}"
-    ranks = ", ".join(map(str, request.ranks))
-    return f"{', '.join(request.collectives)} with {ranks} ranks, {sizes}"
+    worlds = ", ".join(world.words for world in request.worlds)
+    return f"{', '.join(request.collectives)} with {worlds}, {sizes}"

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from ringtree.errors import UsageError
 from ringtree.results.files import make_directory, sync_directory
@@ -36,6 +36,12 @@ class StoredTuning:
     header: Header
     lines: list[Line]
     size: int
+
+
+class _Stamp(BaseModel):
+    """What a header of any version has."""
+
+    format: str
 
 
 def state_of(profile: Path, purpose: str) -> Path:
@@ -57,13 +63,14 @@ def read_state(directory: Path) -> StoredTuning | None:
         return None  # killed before its first line was there
     first, *rest = whole.splitlines()
     try:
+        found = _Stamp.model_validate_json(first).format
+        if found != STATE_FORMAT:
+            raise UsageError(f"{file} has format {found!r}, not {STATE_FORMAT}: begin anew with --fresh")
         header = Header.model_validate_json(first)
         stored = [lines.validate_json(line) for line in rest]
     except ValidationError as error:
         problem = error.errors()[0]["msg"]
-        raise UsageError(f"{file} is damaged or of another version ({problem}): begin anew with --fresh") from error
-    if header.format != STATE_FORMAT:
-        raise UsageError(f"{file} has format {header.format!r}, not {STATE_FORMAT}: begin anew with --fresh")
+        raise UsageError(f"{file} is damaged ({problem}): begin anew with --fresh") from error
     return StoredTuning(header, stored, len(whole))
 
 

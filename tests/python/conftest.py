@@ -1,11 +1,15 @@
 """What pytest needs before it reads any test: the packages of tools/ can be imported like those of the project.
 
-For: the path. Not for: fixtures; helpers of tests are modules beside them (`*_support.py`).
+For: the path, and that no profile of the user's changes what tests see. Not for: fixtures; helpers of tests are modules
+beside them (`*_support.py`).
 """
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
+
+os.environ["RINGTREE_PROFILE"] = ""  # also for the ranks and commands that tests start
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools"))

@@ -169,6 +169,6 @@ def test_the_yielding_intel_mpi_differs_in_nothing_else(full: dict[str, Arm]) ->
 
 def test_the_engine_goes_by_the_machines_profile(full: dict[str, Arm], monkeypatch: pytest.MonkeyPatch) -> None:
     assert "--rules" not in full["engine"].command(2, SOCKET, [0, 1])
-    rules = "all_reduce 2 own rest two_shot simple 0 ordinary 1\n"
+    rules = "all_reduce 2 own private rest two_shot simple 0 ordinary 1\n"
     monkeypatch.setattr(profile, "load", lambda path: profile.Loaded(rules=rules))
     assert after(full["engine"].command(2, SOCKET, [0, 1]), "--rules") == rules

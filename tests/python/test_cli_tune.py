@@ -24,7 +24,7 @@ from ringtree.tune.session import run
 from ringtree.tune.state import read_state
 
 COMMAND = importlib.import_module("ringtree.cli.tune")  # ringtree.cli.tune is the command's function
-QUICK = ("tune", "--ranks", "2", "--sizes", "8:16K:4", "--budget", "2s")
+QUICK = ("tune", "--ranks", "2", "--sizes", "8:16K:4", "--buffers", "private", "--budget", "2s")
 
 
 def invoke(*arguments: str) -> Result:
@@ -58,6 +58,9 @@ def machine(monkeypatch: pytest.MonkeyPatch) -> MadeUpMachine:
         (("tune", "--budget", "10"), "is no duration"),
         (("tune", "--budget", "10ms"), "is too short"),
         (("tune", "--collectives", "all_reduce,scan"), "'scan' can't be tuned"),
+        (("tune", "--buffers", "shared,common"), "'common' are no buffers; there are: private, shared"),
+        (("tune", "--buffers", "shared", "--collectives", "broadcast"), "tuned for all_reduce"),
+        (("tune", "--resume", "--buffers", "shared"), "leave --buffers out"),
         (("tune", "--resume", "--fresh"), "choose one"),
         (("tune", "--resume", "--seed", "1"), "leave --seed out"),
         (("tune", "--resume"), "no interrupted tuning"),
@@ -85,12 +88,29 @@ def test_a_tuning_writes_the_profile_and_says_where(machine: MadeUpMachine, plac
     profile = read_profile(place)
     assert [(table.collective, table.num_ranks) for table in profile.tables] == [("all_reduce", 2)]
     assert profile.machine == this_machine()
-    assert "all_reduce, 2 ranks" in result.stdout
+    assert re.search(r"^all_reduce, 2 ranks, .*, private buffers$", result.stdout, re.MULTILINE)
+    assert "shared buffers" not in result.stdout
     assert re.search(r"^ *\S+ KB +quick/ll ", result.stdout, re.MULTILINE)
     assert str(place) in result.stderr
     machine.num_rounds = 0
     assert invoke(*QUICK, "--json").stdout == place.read_text()
     assert machine.num_rounds, "a finished tuning is begun anew"
+
+
+def test_both_kinds_of_buffers_are_tuned_and_checked(machine: MadeUpMachine, place: Path) -> None:
+    result = invoke(*QUICK, "--buffers", "private,shared")
+    assert result.exit_code == 0
+    assert [table.shared_buffers for table in read_profile(place).tables] == [False, True]
+    titles = re.findall(r"^all_reduce, 2 ranks, .*, (\w+) buffers$", result.stdout, re.MULTILINE)
+    assert titles == ["private", "shared"]
+    check = ("tune", "--check", "--budget", "2s", "--fresh")
+    rows = json.loads(invoke(*check, "--json").stdout)["rows"]
+    small, large = [24, 84, 96, 324, 384], [1284, 1536, 5124, 6144]
+    assert [row["size_bytes"] for row in rows if not row["shared_buffers"]] == [*small, *large]
+    assert [row["size_bytes"] for row in rows if row["shared_buffers"]] == large
+    printed = invoke(*check, "--buffers", "shared").stdout
+    assert re.search(r"^ *all_reduce +2 +shared +24 B ", printed, re.MULTILINE), "nobody else measures it"
+    assert not re.search(r"^ *all_reduce +2 +private ", printed, re.MULTILINE)
 
 
 def test_output_names_another_place(machine: MadeUpMachine, place: Path, tmp_path: Path) -> None:
@@ -238,6 +258,31 @@ def test_which_falls_back_to_the_model_and_says_why(place: Path) -> None:
     seconds = [one["seconds"] for one in record["alternatives"]]
     assert seconds == sorted(seconds)
     assert len(seconds) == len(ringtree.algorithms.names())
+
+
+def test_which_says_whether_the_rules_are_for_shared_buffers(place: Path) -> None:
+    asked = ("which", "--size", "1G", "--ranks", "2", "--shared-buffers")
+    assert "there is no profile" in invoke(*asked).stdout
+    write_two_sizes(place)
+    result = invoke(*asked)
+    assert result.exit_code == 0
+    assert re.search(r"^all_reduce of 1 GB on 2 ranks, .*, shared buffers: wide/simple$", result.stdout, re.MULTILINE)
+    fallback = (
+        r"profile\.json has no rules for all_reduce with 2 ranks, .*, shared buffers: those for private .* count$"
+    )
+    assert re.search(fallback, result.stdout, re.MULTILINE)
+    record = json.loads(invoke(*asked, "--json").stdout)
+    assert (record["shared_buffers"], record["source"], len(record["notes"])) == (True, "profile", 1)
+    profile = read_profile(place)
+    rules = [Rule(until_bytes=None, configuration=configuration("quick/ll"))]
+    shared = profile.tables[0].model_copy(update={"shared_buffers": True, "rules": rules})
+    place.write_text(profile.model_copy(update={"tables": [*profile.tables, shared]}).model_dump_json())
+    record = json.loads(invoke(*asked, "--json").stdout)
+    assert (record["configuration"]["algorithm"], record["notes"]) == ("quick", [])
+    record = json.loads(invoke(*asked[:-1], "--json").stdout)
+    assert (record["configuration"]["algorithm"], record["shared_buffers"]) == ("wide", False)
+    said = invoke("which", "--size", "8", "--ranks", "3", "--shared-buffers").stdout
+    assert re.search(r"has no rules for all_reduce with 3 ranks, .*, shared buffers$", said, re.MULTILINE)
 
 
 def test_support_shows_the_matrix_and_each_reason_once() -> None:

@@ -1,6 +1,6 @@
 """/proc and /sys of hosts that we don't have: bare metal, virtual machines, containers, files that are odd or absent.
 
-For: ringtree.lab.host_files. Expected values are worked out by hand from the trees below.
+For: ringtree.lab.host_files and ringtree.cpuinfo. Expected values are worked out by hand from the trees below.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from ringtree.cpuinfo import cpu_model
 from ringtree.lab import host_files
 from ringtree.lab.host_files import CpuTimes
 
@@ -29,9 +30,9 @@ def tree(root: Path, files: dict[str, str]) -> Path:
 def test_the_processor_is_named_on_x86_and_on_arm(tmp_path: Path) -> None:
     x86 = tree(tmp_path / "x86", {"proc/cpuinfo": "processor\t: 0\nmodel name\t: AMD EPYC: 9\nflags\t\t: fpu sse\n"})
     arm = tree(tmp_path / "arm", {"proc/cpuinfo": "processor\t: 0\nBogoMIPS\t: 50\n\nModel\t\t: Raspberry Pi 5\n"})
-    assert host_files.cpu_model(x86) == "AMD EPYC: 9"
-    assert host_files.cpu_model(arm) == "Raspberry Pi 5"
-    assert host_files.cpu_model(tmp_path) is None
+    assert cpu_model(x86) == "AMD EPYC: 9"
+    assert cpu_model(arm) == "Raspberry Pi 5"
+    assert cpu_model(tmp_path) is None
 
 
 @pytest.mark.parametrize(
@@ -136,7 +137,7 @@ def test_a_file_that_is_a_directory_or_no_text_is_as_if_absent(tmp_path: Path) -
     (tmp_path / "proc/cpuinfo").mkdir(parents=True)
     (tmp_path / "proc/meminfo").write_bytes(b"\xff\xfe\x00MemTotal")
     (tmp_path / "proc/stat").write_bytes(b"cpu0 1 2 3 4 5 6 7 x\ncpu0 1\ncpu0\n\xff\n")
-    assert host_files.cpu_model(tmp_path) is None
+    assert cpu_model(tmp_path) is None
     assert host_files.memory(tmp_path) == {}
     assert CpuTimes.now([0], tmp_path) is None
 

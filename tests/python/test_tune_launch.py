@@ -14,14 +14,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 from lab_support import children_of, is_running, start_ringtree, wait_until
-from tune_support import make_request
+from test_tune_profile import make_profile, make_table
+from tune_support import configuration, make_request
 
 import ringtree
 from ringtree.lab.messages import ProgressReport
 from ringtree.lab.rank_group import LaunchFailed
-from ringtree.profile import load
-from ringtree.profile_format import Configuration, Profile
+from ringtree.profile import load, own_cores
+from ringtree.profile_format import Configuration, Profile, Rule
 from ringtree.tune.build import build_profile
+from ringtree.tune.candidates import LEAVE_TO_ENGINE
 from ringtree.tune.explain import explain
 from ringtree.tune.history import History
 from ringtree.tune.launch import measure_launch
@@ -29,6 +31,7 @@ from ringtree.tune.plan import STAGES
 from ringtree.tune.records import CellPlan, Chosen, Dropped, Launch, Measured, Round
 from ringtree.tune.regret import regrets
 from ringtree.tune.session import begin_or_resume, run, unfinished
+from ringtree.tune.world import World
 
 pytestmark = pytest.mark.slow
 SIZES = [8, 128 << 10]
@@ -101,6 +104,63 @@ def test_a_check_measures_auto_beside_the_candidates(tuned: tuple[Path, Profile]
         assert one.auto_seconds > 0
 
 
+@pytest.fixture
+def two_kinds(tmp_path: Path) -> tuple[Path, Profile]:
+    """A profile whose rules differ with the buffers."""
+    labels = [f"{algorithm}/{protocol}" for of, algorithm, protocol, _ in ringtree.support() if of == "all_reduce"]
+    tables = [
+        make_table(
+            own_cores=own_cores(2),
+            shared_buffers=shared_buffers,
+            rules=[Rule(until_bytes=None, configuration=configuration(label))],
+        )
+        for shared_buffers, label in zip((False, True), labels, strict=False)
+    ]
+    path, profile = tmp_path / "profile.json", make_profile(tables=tables)
+    path.write_text(profile.model_dump_json())
+    return path, profile
+
+
+@pytest.mark.parametrize("shared_buffers", [False, True])
+def test_auto_runs_the_rules_for_its_buffers(two_kinds: tuple[Path, Profile], shared_buffers: bool) -> None:
+    path, profile = two_kinds
+    for kept in (profile.tables, profile.tables[:1], profile.tables[1:]):
+        some = profile.model_copy(update={"tables": kept})
+        path.write_text(some.model_dump_json())
+        (found, _) = ringtree.run(
+            lambda comm: comm.choice("all_reduce", 512), 2, profile=str(path), shared_buffers=shared_buffers
+        )
+        table = some.table("all_reduce", 2, own_cores(2), shared_buffers)
+        if table is None:
+            assert "model" in found.reason
+        else:
+            chosen = table.rule_for(2048).configuration
+            assert (found.algorithm, found.protocol) == (chosen.algorithm, chosen.protocol)
+
+
+@pytest.mark.parametrize("shared_buffers", [False, True])
+def test_a_launch_measures_auto_as_it_chooses_for_its_buffers(
+    two_kinds: tuple[Path, Profile], shared_buffers: bool
+) -> None:
+    path, profile = two_kinds
+    wanted = profile.tables[int(shared_buffers)].rules[0].configuration
+    launch = Launch(
+        number=0,
+        stage=STAGES[0].name,
+        world=World(num_ranks=2, shared_buffers=shared_buffers),
+        cells=[CellPlan(collective="all_reduce", size_bytes=128 << 10, candidates=[LEAVE_TO_ENGINE, wanted])],
+        seconds=0.0,
+        min_sweeps=1,
+        max_sweeps=1,
+        drop_above=None,
+    )
+    said: list[Measured | ProgressReport] = []
+    measure_launch(make_request(purpose="check", profile=str(path)), launch, 0, said.append)
+    assert [one.label for one in said if isinstance(one, Chosen)] == [wanted.label]
+    assert not [one for one in said if isinstance(one, Dropped)]
+    assert [set(one.seconds) for one in said if isinstance(one, Round)] == [{"auto", wanted.label}] * 2
+
+
 def test_what_the_engine_refuses_is_dropped_on_all_ranks() -> None:
     request = make_request(sizes=[1024])
     (good, *_) = [one for one in ringtree.support() if one[0] == "all_reduce" and not one[3]]
@@ -111,7 +171,7 @@ def test_what_the_engine_refuses_is_dropped_on_all_ranks() -> None:
     launch = Launch(
         number=0,
         stage=STAGES[0].name,
-        num_ranks=2,
+        world=World(num_ranks=2),
         cells=[CellPlan(collective="all_reduce", size_bytes=1024, candidates=candidates)],
         seconds=0.0,
         min_sweeps=1,
@@ -133,7 +193,14 @@ def test_a_launch_that_fails_names_its_stage_and_leaves_nothing_running() -> Non
     before = set(children_of(os.getpid()))
     request = make_request(sizes=[1024], dtype="nonsense")
     launch = Launch(
-        number=0, stage="screen", num_ranks=2, cells=[], seconds=0.0, min_sweeps=1, max_sweeps=1, drop_above=None
+        number=0,
+        stage="screen",
+        world=World(num_ranks=2),
+        cells=[],
+        seconds=0.0,
+        min_sweeps=1,
+        max_sweeps=1,
+        drop_above=None,
     )
     with pytest.raises(LaunchFailed, match=r"screen with 2 ranks failed: rank 0 said: .*nonsense"):
         measure_launch(request, launch, 0, lambda said: None)

@@ -74,11 +74,13 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_rules_are_written_as_the_engine_reads_them() -> None:
+    shared = make_table(shared_buffers=True, rules=[Rule(until_bytes=None, configuration=LARGE)])
     other = make_table(own_cores=False, num_ranks=4, rules=[Rule(until_bytes=None, configuration=SMALL)])
-    assert make_profile(tables=[make_table(), other]).rules_text() == (
-        "all_reduce 2 own 4096 one_shot ll128 0 ordinary 1\n"
-        "all_reduce 2 own rest two_shot simple 32768 streaming 2\n"
-        "all_reduce 4 shared rest one_shot ll128 0 ordinary 1\n"
+    assert make_profile(tables=[make_table(), shared, other]).rules_text() == (
+        "all_reduce 2 own private 4096 one_shot ll128 0 ordinary 1\n"
+        "all_reduce 2 own private rest two_shot simple 32768 streaming 2\n"
+        "all_reduce 2 own shared rest two_shot simple 32768 streaming 2\n"
+        "all_reduce 4 shared private rest one_shot ll128 0 ordinary 1\n"
     )
 
 
@@ -86,6 +88,21 @@ def test_the_rule_of_a_size_is_the_engines() -> None:
     table = make_table()
     found = [table.rule_for(size).configuration for size in (1, 4096, 4097, 1 << 40)]
     assert found == [SMALL, SMALL, LARGE, LARGE]
+
+
+def test_rules_for_private_buffers_count_where_there_are_none_for_shared_ones() -> None:
+    both = make_profile(tables=[make_table(), make_table(shared_buffers=True), make_table(num_ranks=4)])
+
+    def shared_buffers(num_ranks: int, asked: bool, own_cores: bool = True, of: Profile = both) -> bool | None:
+        table = of.table("all_reduce", num_ranks, own_cores, asked)
+        return None if table is None else table.shared_buffers
+
+    assert [shared_buffers(2, asked) for asked in (False, True)] == [False, True]
+    assert [shared_buffers(4, asked) for asked in (False, True)] == [False, False]
+    assert [shared_buffers(2, asked, own_cores=False) for asked in (False, True)] == [None, None]
+    assert both.table("broadcast", 2, True, True) is None
+    # Not the other way round: what peers read in place says nothing about what they can't.
+    assert shared_buffers(2, False, of=make_profile(tables=[make_table(shared_buffers=True)])) is None
 
 
 def test_labels_say_what_differs_from_the_plain_configuration() -> None:
@@ -150,7 +167,7 @@ def damaged() -> list[tuple[str, str]]:
     return [
         ("{", "no JSON"),
         ("[]", "format None"),
-        (json.dumps({**good, "format": "ringtree.profile/2"}), "reads ringtree.profile/1"),
+        (json.dumps({**good, "format": "ringtree.profile/1"}), "reads ringtree.profile/2: run `ringtree tune` again"),
         (json.dumps({**good, "more": 1}), "more: Extra inputs"),
         (with_table(rules=[]), "rules"),
         (with_table(rules=rules[:1]), "only the last is open-ended"),

@@ -18,6 +18,7 @@ from ringtree.tune.records import CellPlan, Launch, LaunchDone, Round
 from ringtree.tune.regret import CellRegret, mean_regret, regrets, worst_regret
 from ringtree.tune.request import unseen_sizes
 from ringtree.tune.session import begin_or_resume, run
+from ringtree.tune.world import World
 
 SIZES = [1 << k for k in range(3, 19)]
 
@@ -73,7 +74,7 @@ def test_rounds_of_moving_cores_count_where_there_are_no_others() -> None:
             Launch(
                 number=number,
                 stage=stage,
-                num_ranks=2,
+                world=World(num_ranks=2),
                 cells=[cell],
                 seconds=1.0,
                 min_sweeps=1,

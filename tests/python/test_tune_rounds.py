@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from tune_support import NEAR, configuration, make_request
 
+import ringtree
 from ringtree.errors import UsageError
 from ringtree.lab.messages import ProgressReport
 from ringtree.tune.candidates import LEAVE_TO_ENGINE
@@ -20,6 +21,7 @@ from ringtree.tune.operands import COLLECTIVES, RankData, make_call
 from ringtree.tune.rank_rounds import TuneRounds
 from ringtree.tune.records import CellPlan, Chosen, Dropped, Launch, Measured, Round, TuneSpec
 from ringtree.tune.visits import visit_of, visit_order
+from ringtree.tune.world import World
 
 Said = Measured | ProgressReport
 
@@ -34,12 +36,13 @@ class FakeEngine:
         self._last = {"algorithm": "", "protocol": ""}
         self.execute_instead: dict[str, str] = {}
 
-    def all_reduce(self, array: Any, algorithm: str, protocol: str = "simple", **how: Any) -> None:
+    def all_reduce(self, array: Any, op: str, out: Any, algorithm: str, protocol: str = "simple", **how: Any) -> None:
         self.calls.append((algorithm, array.nbytes))
         if algorithm == "broken":
             raise UsageError("broken can't")
+        out[:] = array
         if algorithm == "wrong":
-            array[len(array) // 2] += 1
+            out[len(out) // 2] += 1
         self.now += self._seconds(algorithm, array.nbytes)
         self._last = {"algorithm": self.execute_instead.get(algorithm, algorithm), "protocol": protocol}
 
@@ -78,7 +81,7 @@ def make_spec(sizes: list[int], labels: list[str], rank: int = 0, **changes: Any
     fields: dict[str, Any] = {
         "number": 3,
         "stage": "screen",
-        "num_ranks": 1,
+        "world": World(num_ranks=1),
         "cells": [CellPlan(collective="all_reduce", size_bytes=size, candidates=candidates) for size in sizes],
         "seconds": 0.0,
         "min_sweeps": 2,
@@ -208,6 +211,23 @@ def test_only_rank_0_reports() -> None:
     assert said == []
 
 
+def test_vectors_are_what_peers_can_read_if_the_launch_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[int] = []
+
+    def empty(shape: tuple[int], dtype: str) -> Any:
+        made.append(shape[0] * np.dtype(dtype).itemsize)
+        return np.zeros(shape, dtype=dtype)
+
+    monkeypatch.setattr(ringtree, "empty", empty)
+    sizes = [1024, 64 << 10, 4 << 20]
+    measure(make_spec(sizes, ["good/simple"]), lambda name, size: 1.0)
+    assert made == []
+    world = World(num_ranks=1, shared_buffers=True)
+    _, said = measure(make_spec(sizes, ["good/simple"], world=world), lambda name, size: 1.0)
+    assert made == 2 * [4 << 20, *[64 << 10] * 10], "one for large cells, ten that small cells share; as many results"
+    assert not of_kind(said, Dropped)
+
+
 def run_collective(collective: str, vectors: list[Any], num_ranks: int) -> None:
     """What each collective does to the ranks' vectors, in place, the obvious way."""
     blocks = [
@@ -255,16 +275,19 @@ def test_a_call_forces_its_configuration() -> None:
 
     data, vector = RankData("float32", 2, 1, seed=5), np.arange(8, dtype=np.float32)
     one = configuration("ring/ll").model_copy(update={"slice_bytes": 16384, "streaming": True})
-    name, operands, how = make_call(Recorder(), "reduce_scatter", vector, data, one)()
+    name, operands, how = make_call(Recorder(), "reduce_scatter", vector, vector, data, one)()
     assert name == "reduce_scatter"
     assert operands[1].tolist() == [4, 5, 6, 7]
     assert np.shares_memory(operands[1], vector)
     assert how == {"algorithm": "ring", "protocol": "ll", "slice_bytes": 16384, "streaming": True}
-    assert make_call(Recorder(), "all_reduce", vector, data, LEAVE_TO_ENGINE)()[2] == {
+    _, operands, how = make_call(Recorder(), "all_reduce", vector, vector[:4], data, LEAVE_TO_ENGINE)()
+    assert operands[0] is vector
+    assert operands[2].tolist() == [0, 1, 2, 3]
+    assert how == {
         "algorithm": "auto",
         "protocol": "auto",
         "slice_bytes": 0,
         "streaming": None,
     }
     with pytest.raises(UsageError, match="'scan' can't be tuned; there are: all_reduce"):
-        make_call(Recorder(), "scan", vector, data, one)
+        make_call(Recorder(), "scan", vector, vector, data, one)

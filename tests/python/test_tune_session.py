@@ -168,8 +168,11 @@ def test_a_damaged_state_is_named(tmp_path: Path) -> None:
     tune(state, request, MadeUpMachine())
     file = state / STATE_FILE
     text = file.read_text()
-    file.write_text(text.replace("ringtree.tuning/1", "ringtree.tuning/9", 1))
+    file.write_text(text.replace("ringtree.tuning/2", "ringtree.tuning/9", 1))
     with pytest.raises(UsageError, match=r"tuning/9.*--fresh"):
+        read_state(state)
+    file.write_text(text.replace("ringtree.tuning/2", "ringtree.tuning/1", 1).replace('"worlds"', '"ranks"', 1))
+    with pytest.raises(UsageError, match=r"has format 'ringtree.tuning/1', not ringtree.tuning/2: .*--fresh"):
         read_state(state)
     file.write_text(text.replace('"kind":"round"', '"kind":"square"', 1))
     with pytest.raises(UsageError, match=r"damaged.*--fresh"):

@@ -6,7 +6,7 @@ For: launches without ranks, whose right answer is known. Not for: assertions.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from ringtree.profile_format import AUTO, Configuration
 from ringtree.tune.launch import OnMeasured
 from ringtree.tune.records import CellPlan, Chosen, Launch, Request, Round
 from ringtree.tune.visits import visit_of
+from ringtree.tune.world import World
 
 NEAR, FAR = 3e-8, 3e-7  # hand-offs between two cores, seconds
 SUPPORT = [
@@ -45,8 +46,8 @@ def true_seconds(one: Configuration, size_bytes: int, num_ranks: int) -> float:
 class MadeUpMachine:
     """Measures launches as ranks would: `seconds(configuration, size, ranks)` times scatter.
 
-    `sigma`: of the logarithm of a time. `auto(collective, size, ranks)`: what auto runs. `stop_after`: raise
-    KeyboardInterrupt after so many rounds.
+    `shared`: the same for shared buffers; None: as with private ones. `sigma`: of the logarithm of a time.
+    `auto(collective, size, ranks)`: what auto runs. `stop_after`: raise KeyboardInterrupt after so many rounds.
     """
 
     def __init__(
@@ -56,7 +57,9 @@ class MadeUpMachine:
         auto: Callable[[str, int, int], Configuration] | None = None,
         seed: int = 1,
         num_sweeps: int = 6,
+        shared: Callable[[Configuration, int, int], float] | None = None,
     ) -> None:
+        self._shared = shared or seconds
         self._seconds, self._sigma, self._auto, self._num_sweeps = seconds, sigma, auto, num_sweeps
         self._random = np.random.default_rng(seed)
         self.launches: list[Launch] = []
@@ -86,18 +89,18 @@ class MadeUpMachine:
             size_bytes=cell.size_bytes,
             round=number,
             seconds={
-                one.label: self._time(one, cell, launch.num_ranks) * disturbed * self._scatter()
-                for one in cell.candidates
+                one.label: self._time(one, cell, launch.world) * disturbed * self._scatter() for one in cell.candidates
             },
             handoffs=[NEAR, NEAR],
             wall_seconds=0.001,
         )
 
-    def _time(self, one: Configuration, cell: CellPlan, num_ranks: int) -> float:
+    def _time(self, one: Configuration, cell: CellPlan, world: World) -> float:
         if one.algorithm == AUTO:
             assert self._auto is not None
-            one = self._auto(cell.collective, cell.size_bytes, num_ranks)
-        return self._seconds(one, cell.size_bytes, num_ranks)
+            one = self._auto(cell.collective, cell.size_bytes, world.num_ranks)
+        seconds = self._shared if world.shared_buffers else self._seconds
+        return seconds(one, cell.size_bytes, world.num_ranks)
 
     def _scatter(self) -> float:
         return math.exp(self._random.normal(0, self._sigma))
@@ -108,17 +111,21 @@ class MadeUpMachine:
             launch=launch.number,
             collective=cell.collective,
             size_bytes=cell.size_bytes,
-            label=self._auto(cell.collective, cell.size_bytes, launch.num_ranks).label,
+            label=self._auto(cell.collective, cell.size_bytes, launch.world.num_ranks).label,
             reason="made up",
         )
 
 
-def make_request(**changes: object) -> Request:
-    """A tuning of all_reduce with 2 ranks; `changes` replace fields."""
+def make_request(ranks: Sequence[int] = (2,), shared: Sequence[int] = (), **changes: object) -> Request:
+    """A tuning of all_reduce with `ranks` ranks and private buffers, `shared` ranks and shared ones; `changes` replace
+    fields."""
     fields: dict[str, object] = {
         "purpose": "tune",
         "collectives": ["all_reduce"],
-        "ranks": [2],
+        "worlds": [
+            *[World(num_ranks=num_ranks) for num_ranks in ranks],
+            *[World(num_ranks=num_ranks, shared_buffers=True) for num_ranks in shared],
+        ],
         "sizes": [1 << k for k in range(3, 25, 2)],
         "budget": 60.0,
         "seed": 7,

@@ -22,9 +22,9 @@ from pathlib import Path
 
 from pydantic import Field, ValidationError
 
+from ringtree.cpuinfo import cpu_model
 from ringtree.errors import UsageError
 from ringtree.lab.environment import capture
-from ringtree.lab.host_files import cpu_model
 from ringtree.results import Launch, Provenance, Record, StoredRun, read_run
 from ringtree.results.files import LAUNCHES_FILE, RUN_FILE, write_whole
 

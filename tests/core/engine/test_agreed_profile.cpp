@@ -11,7 +11,7 @@ namespace {
 /// The rules twice: with a core for each rank and without, whichever this machine has.
 std::string rules(const std::string& rule) {
   std::string text;
-  for (const char* cores : {" own ", " shared "}) {
+  for (const char* cores : {" own private ", " shared private "}) {
     std::string one = rule;
     for (size_t at = one.find(" * "); at != std::string::npos; at = one.find(" * ")) one.replace(at, 3, cores);
     text += one;
@@ -43,6 +43,34 @@ Configuration run_auto(Communicator& communicator, size_t bytes, const Algorithm
 void require_equal(const Configuration& found, const Configuration& expected) {
   if (!(found == expected))
     throw std::runtime_error("ran " + found.to_string() + " instead of " + expected.to_string());
+}
+
+// Where the buffers really lie does not matter: every rank must choose alike.
+TEST(AgreedProfile, has_rules_of_its_own_for_communicators_of_shared_buffers) {
+  std::string text;
+  for (const char* cores : {"own", "shared"})
+    for (const char* rule : {"private rest ring", "shared rest one_shot"})
+      text += std::string("all_reduce 2 ") + cores + " " + rule + " simple 0 ordinary 1\n";
+  for (const bool shared : {false, true}) {
+    const auto settings = [&](int rank) {
+      Settings own = rank_0_has(text)(rank);
+      own.shared_buffers = shared;
+      return own;
+    };
+    expect_all_well(run_communicators(2, settings, [&](Communicator& communicator) {
+      require_equal(run_auto(communicator, 4'000), {shared ? "one_shot" : "ring", Protocol::simple, 0, false, 1});
+    }));
+  }
+}
+
+TEST(AgreedProfile, is_not_used_where_ranks_disagree_about_shared_buffers) {
+  const auto settings = [](int rank) {
+    Settings own = test_settings();
+    own.shared_buffers = rank == 1;
+    return own;
+  };
+  for (const std::string& outcome : run_communicators(2, settings, [](Communicator&) {}))
+    EXPECT_NE(outcome.find("choosing for shared buffers"), std::string::npos) << outcome;
 }
 
 TEST(AgreedProfile, of_rank_0_counts_on_all_ranks) {
@@ -94,8 +122,8 @@ TEST(AgreedProfile, concludes_nothing_for_what_was_not_measured) {
 
 // The rules are for a core each, or for one for all: only one of the two profiles has a rule for this machine.
 TEST(AgreedProfile, distinguishes_whether_every_rank_has_a_core) {
-  const std::string of_one = "all_reduce 2 shared rest tree ll 0 ordinary 1\n",
-                    of_each = "all_reduce 2 own rest tree ll 0 ordinary 1\n";
+  const std::string of_one = "all_reduce 2 shared private rest tree ll 0 ordinary 1\n",
+                    of_each = "all_reduce 2 own private rest tree ll 0 ordinary 1\n";
   for (Cores cores : {Cores::all, Cores::one})
     for (bool own : {false, true})
       expect_all_well(run_communicators(
@@ -122,7 +150,7 @@ TEST(AgreedProfile, what_is_asked_for_goes_before_it) {
 }
 
 TEST(AgreedProfile, one_that_cannot_be_read_is_refused_on_every_rank) {
-  const auto outcomes = run_communicators(3, rank_0_has("all_reduce 2 own rest ring simple 0 ordinary\n"),
+  const auto outcomes = run_communicators(3, rank_0_has("all_reduce 2 own private rest ring simple 0 ordinary\n"),
                                           [](Communicator&) { throw std::runtime_error("was made"); });
   for (const std::string& outcome : outcomes) EXPECT_TRUE(contains(outcome, "usage: profile, line 1")) << outcome;
 }

@@ -9,14 +9,14 @@ namespace ringtree {
 namespace {
 
 constexpr const char* kText =
-    "all_reduce 2 own 4096 one_shot ll128 0 ordinary 1\n"
-    "all_reduce 2 own 1048576 two_shot simple 32768 ordinary 1\n"
-    "all_reduce 2 own rest two_shot simple 65536 streaming 2\n"
-    "all_reduce 4 shared rest ring simple 0 ordinary 1\n"
-    "broadcast 2 own rest tree ll 0 ordinary 1\n";
+    "all_reduce 2 own private 4096 one_shot ll128 0 ordinary 1\n"
+    "all_reduce 2 own private 1048576 two_shot simple 32768 ordinary 1\n"
+    "all_reduce 2 own private rest two_shot simple 65536 streaming 2\n"
+    "all_reduce 4 shared private rest ring simple 0 ordinary 1\n"
+    "broadcast 2 own private rest tree ll 0 ordinary 1\n";
 
 std::string algorithm_at(const Profile& profile, size_t bytes) {
-  const auto found = profile.find(Collective::all_reduce, 2, true, bytes);
+  const auto found = profile.find(Collective::all_reduce, {2, true}, bytes);
   return found ? found->algorithm + "/" + protocol_name(found->protocol) : "none";
 }
 
@@ -25,33 +25,50 @@ TEST(Profile, FindsTheRuleOfASize) {
   EXPECT_EQ(algorithm_at(profile, 0), "one_shot/ll128");
   EXPECT_EQ(algorithm_at(profile, 4096), "one_shot/ll128");  // up to and including
   EXPECT_EQ(algorithm_at(profile, 4097), "two_shot/simple");
-  EXPECT_FALSE(profile.find(Collective::all_reduce, 2, true, 1048576)->streaming);
-  const Configuration last = *profile.find(Collective::all_reduce, 2, true, SIZE_MAX);
+  EXPECT_FALSE(profile.find(Collective::all_reduce, {2, true}, 1048576)->streaming);
+  const Configuration last = *profile.find(Collective::all_reduce, {2, true}, SIZE_MAX);
   EXPECT_EQ(last, (Configuration{"two_shot", Protocol::simple, 65536, true, 2}));
-  EXPECT_EQ(last, *profile.find(Collective::all_reduce, 2, true, 1048577));
+  EXPECT_EQ(last, *profile.find(Collective::all_reduce, {2, true}, 1048577));
 }
 
 TEST(Profile, ConcludesNothingFromWhatWasNotMeasured) {
   const Profile profile = Profile::parse(kText);
-  EXPECT_TRUE(profile.find(Collective::all_reduce, 4, false, 8));
-  EXPECT_FALSE(profile.find(Collective::all_reduce, 4, true, 8));  // measured with fewer cores than ranks
-  EXPECT_FALSE(profile.find(Collective::all_reduce, 3, true, 8));
-  EXPECT_FALSE(profile.find(Collective::reduce, 2, true, 8));
-  EXPECT_FALSE(Profile().find(Collective::all_reduce, 2, true, 8));
+  EXPECT_TRUE(profile.find(Collective::all_reduce, {4, false}, 8));
+  EXPECT_FALSE(profile.find(Collective::all_reduce, {4, true}, 8));  // measured with fewer cores than ranks
+  EXPECT_FALSE(profile.find(Collective::all_reduce, {3, true}, 8));
+  EXPECT_FALSE(profile.find(Collective::reduce, {2, true}, 8));
+  EXPECT_FALSE(Profile().find(Collective::all_reduce, {2, true}, 8));
+}
+
+TEST(Profile, RulesForSharedBuffersAreThoseForPrivateOnesWhereNothingElseWasMeasured) {
+  const std::string text =
+      "all_reduce 2 own private rest ring simple 0 ordinary 1\n"
+      "all_reduce 2 own shared 4096 one_shot simple 0 ordinary 1\n"
+      "all_reduce 2 own shared rest two_shot simple 0 ordinary 1\n"
+      "all_reduce 4 own shared rest two_shot simple 0 ordinary 1\n"
+      "broadcast 2 own private rest tree simple 0 ordinary 1\n";
+  const Profile profile = Profile::parse(text);
+  EXPECT_EQ(profile.text(), text);
+  EXPECT_EQ(profile.find(Collective::all_reduce, {2, true, true}, 4096)->algorithm, "one_shot");
+  EXPECT_EQ(profile.find(Collective::all_reduce, {2, true, true}, 4097)->algorithm, "two_shot");
+  EXPECT_EQ(profile.find(Collective::all_reduce, {2, true, false}, 4096)->algorithm, "ring");
+  EXPECT_EQ(profile.find(Collective::broadcast, {2, true, true}, 8)->algorithm, "tree");
+  EXPECT_FALSE(profile.find(Collective::all_reduce, {4, true, false}, 8));  // not the other way round
 }
 
 TEST(Profile, HasOneSpelling) {
   EXPECT_EQ(Profile::parse(kText).text(), kText);
   EXPECT_EQ(Profile::parse("").text(), "");
   EXPECT_TRUE(Profile::parse("").empty());
-  const std::string a = "all_reduce 2 own rest ring simple 0 ordinary 1\n",
-                    b = "all_reduce 2 shared rest tree simple 0 ordinary 1\n",
-                    c = "reduce 2 shared rest tree simple 0 ordinary 1\n";
+  const std::string a = "all_reduce 2 own private rest ring simple 0 ordinary 1\n"
+                        "all_reduce 2 own shared rest one_shot simple 0 ordinary 1\n",
+                    b = "all_reduce 2 shared private rest tree simple 0 ordinary 1\n",
+                    c = "reduce 2 shared private rest tree simple 0 ordinary 1\n";
   EXPECT_EQ(Profile::parse(c + a + b).text(), b + a + c);
 }
 
 TEST(Profile, ListsEachConfigurationOnce) {
-  const std::string again = "all_reduce 8 shared rest ring simple 0 ordinary 1\n";
+  const std::string again = "all_reduce 8 shared private rest ring simple 0 ordinary 1\n";
   const auto found = Profile::parse(kText + again).configurations();
   ASSERT_EQ(found.size(), 5u);
   EXPECT_EQ(found.back(), std::pair(Collective::broadcast, Configuration{"tree", Protocol::ll, 0, false, 1}));
@@ -82,32 +99,37 @@ TEST_P(ProfileMistakes, AreNamedWithTheirLine) {
 INSTANTIATE_TEST_SUITE_P(
     Each, ProfileMistakes,
     ::testing::Values(
-        Mistake{"all_reduce 2 own rest ring simple 0 ordinary 1", "line 1: the line does not end"},
-        Mistake{"\n", "line 1: a rule has nine words"},
-        Mistake{"all_reduce 2 own rest ring simple 0 ordinary\n", "line 1: a rule has nine words"},
-        Mistake{"all_reduce 2 own rest ring simple 0 ordinary 1 1\n", "line 1: a rule has nine words"},
-        Mistake{"all_reduce 2 own rest ring simple 0 ordinary 1 \n", "line 1: a rule has nine words"},
-        Mistake{"all_reduce  2 own rest ring simple 0 ordinary 1\n", "line 1: a rule has nine words"},
-        Mistake{"scan 2 own rest ring simple 0 ordinary 1\n", "line 1: unknown collective 'scan'"},
-        Mistake{"all_reduce 0 own rest ring simple 0 ordinary 1\n", "'0' is no number of ranks"},
-        Mistake{"all_reduce 02 own rest ring simple 0 ordinary 1\n", "'02' is no number of ranks"},
-        Mistake{"all_reduce +2 own rest ring simple 0 ordinary 1\n", "'+2' is no number of ranks"},
-        Mistake{"all_reduce 2 mine rest ring simple 0 ordinary 1\n", "'mine' is neither shared nor own"},
-        Mistake{"all_reduce 2 own 4K ring simple 0 ordinary 1\n", "'4K' is no size in bytes"},
-        Mistake{"all_reduce 2 own -1 ring simple 0 ordinary 1\n", "'-1' is no size in bytes"},
-        Mistake{"all_reduce 2 own 18446744073709551616 ring simple 0 ordinary 1\n", "is no size in bytes"},
-        Mistake{"all_reduce 2 own rest Ring simple 0 ordinary 1\n", "'Ring' is no name of an algorithm"},
-        Mistake{"all_reduce 2 own rest ring ll256 0 ordinary 1\n", "'ll256' is no protocol"},
-        Mistake{"all_reduce 2 own rest ring simple 100 ordinary 1\n", "a slice is a multiple of 64 bytes"},
-        Mistake{"all_reduce 2 own rest ring simple 33554432 ordinary 1\n", "is no size of a slice"},
-        Mistake{"all_reduce 2 own rest ring simple 0 nt 1\n", "'nt' is neither ordinary nor streaming"},
-        Mistake{"all_reduce 2 own rest ring simple 0 ordinary 65\n", "'65' is no number of channels"},
-        Mistake{"all_reduce 2 own 8 ring simple 0 ordinary 1\n", "line 1: the last rule of a table must say 'rest'"},
-        Mistake{"all_reduce 2 own 8 ring simple 0 ordinary 1\nreduce 2 own rest ring simple 0 ordinary 1\n",
-                "line 2: the rules before it lack their last one"},
-        Mistake{"all_reduce 2 own 8 ring simple 0 ordinary 1\nall_reduce 2 own 8 ring ll 0 ordinary 1\n",
-                "line 2: sizes must ascend"},
-        Mistake{"all_reduce 2 own rest ring simple 0 ordinary 1\nall_reduce 2 own rest ring ll 0 ordinary 1\n",
+        Mistake{"all_reduce 2 own private rest ring simple 0 ordinary 1", "line 1: the line does not end"},
+        Mistake{"\n", "line 1: a rule has ten words"},
+        Mistake{"all_reduce 2 own private rest ring simple 0 ordinary\n", "line 1: a rule has ten words"},
+        Mistake{"all_reduce 2 own private rest ring simple 0 ordinary 1 1\n", "line 1: a rule has ten words"},
+        Mistake{"all_reduce 2 own private rest ring simple 0 ordinary 1 \n", "line 1: a rule has ten words"},
+        Mistake{"all_reduce  2 own private rest ring simple 0 ordinary 1\n", "line 1: a rule has ten words"},
+        Mistake{"scan 2 own private rest ring simple 0 ordinary 1\n", "line 1: unknown collective 'scan'"},
+        Mistake{"all_reduce 0 own private rest ring simple 0 ordinary 1\n", "'0' is no number of ranks"},
+        Mistake{"all_reduce 02 own private rest ring simple 0 ordinary 1\n", "'02' is no number of ranks"},
+        Mistake{"all_reduce +2 own private rest ring simple 0 ordinary 1\n", "'+2' is no number of ranks"},
+        Mistake{"all_reduce 2 mine private rest ring simple 0 ordinary 1\n", "'mine' is neither shared nor own"},
+        Mistake{"all_reduce 2 own mapped rest ring simple 0 ordinary 1\n", "'mapped' is neither private nor shared"},
+        Mistake{"all_reduce 2 own private 4K ring simple 0 ordinary 1\n", "'4K' is no size in bytes"},
+        Mistake{"all_reduce 2 own private -1 ring simple 0 ordinary 1\n", "'-1' is no size in bytes"},
+        Mistake{"all_reduce 2 own private 18446744073709551616 ring simple 0 ordinary 1\n", "is no size in bytes"},
+        Mistake{"all_reduce 2 own private rest Ring simple 0 ordinary 1\n", "'Ring' is no name of an algorithm"},
+        Mistake{"all_reduce 2 own private rest ring ll256 0 ordinary 1\n", "'ll256' is no protocol"},
+        Mistake{"all_reduce 2 own private rest ring simple 100 ordinary 1\n", "a slice is a multiple of 64 bytes"},
+        Mistake{"all_reduce 2 own private rest ring simple 33554432 ordinary 1\n", "is no size of a slice"},
+        Mistake{"all_reduce 2 own private rest ring simple 0 nt 1\n", "'nt' is neither ordinary nor streaming"},
+        Mistake{"all_reduce 2 own private rest ring simple 0 ordinary 65\n", "'65' is no number of channels"},
+        Mistake{"all_reduce 2 own private 8 ring simple 0 ordinary 1\n",
+                "line 1: the last rule of a table must say 'rest'"},
+        Mistake{
+            "all_reduce 2 own private 8 ring simple 0 ordinary 1\nreduce 2 own private rest ring simple 0 ordinary 1\n",
+            "line 2: the rules before it lack their last one"},
+        Mistake{
+            "all_reduce 2 own private 8 ring simple 0 ordinary 1\nall_reduce 2 own private 8 ring ll 0 ordinary 1\n",
+            "line 2: sizes must ascend"},
+        Mistake{"all_reduce 2 own private rest ring simple 0 ordinary 1\nall_reduce 2 own private rest ring ll 0 "
+                "ordinary 1\n",
                 "line 2: comes after its 'rest'"}));
 
 }  // namespace

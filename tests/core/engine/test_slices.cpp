@@ -79,7 +79,7 @@ TEST(Slices, are_right_around_the_size_of_a_line) {
   }
 }
 
-constexpr size_t kStreamingFrom = size_t{12} << 20;  // bytes; as selection.h has it
+constexpr size_t kStreamingFrom = size_t{6} << 20;  // bytes; as selection.h has it
 
 TEST(Slices, outputs_are_right_however_they_are_written) {
   const size_t most = kSanitized ? 300'000 : (size_t{20} << 20) / sizeof(uint64_t);

@@ -17,7 +17,7 @@ constexpr double kTiny = 1e-15;
 Machine machine_of(int num_cores) {
   Machine machine;
   machine.alpha_s = 1e-6;
-  machine.oversubscribed_alpha_s = 10e-6;
+  machine.switch_s = 5e-6;
   machine.copy_Bps = 1e9;
   machine.num_cores = num_cores;
   return machine;
@@ -43,8 +43,9 @@ TEST(Estimate, RingByHand) {
 }
 
 TEST(Estimate, FewCoresShareTheWorkAndPayForSwitching) {
-  // On two cores 10 MB must be copied by two, and a hop costs a switch.
+  // On two cores 10 MB must be copied by two, and a hop costs the turns of two ranks; on one core those of four.
   EXPECT_NEAR(estimate_seconds(ring_of_four(), 4, 1'000'000, machine_of(2)), 60e-6 + 5e-3, kTiny);
+  EXPECT_NEAR(estimate_seconds(ring_of_four(), 4, 1'000'000, machine_of(1)), 120e-6 + 10e-3, kTiny);
 }
 
 TEST(Estimate, ReadingCountsAsMuchAsWriting) {
@@ -91,7 +92,7 @@ TEST(Estimate, GrowsWithSizeHopsAndRanksPerCore) {
 TEST(Estimate, DefaultMachineIsPlausible) {
   const Machine machine = default_machine();
   EXPECT_GE(machine.num_cores, 1);
-  EXPECT_GT(machine.oversubscribed_alpha_s, machine.alpha_s);
+  EXPECT_GT(machine.switch_s, machine.alpha_s);
   EXPECT_GT(machine.alpha_s, 0);
   EXPECT_GT(machine.copy_Bps, 1e8);
 }

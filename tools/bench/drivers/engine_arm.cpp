@@ -19,7 +19,9 @@ struct Engine {
   std::string store_id, rules;
   int rank = 0, size = 0;
   std::unique_ptr<UnixStore> store;  // rank 0 serves it: outlives the communicator
-  std::unique_ptr<Communicator> communicator;
+  /// One whose `auto` chooses for private buffers, one for shared ones, and the one in use.
+  std::unique_ptr<Communicator> for_private, for_shared;
+  Communicator* communicator = nullptr;
   AlgorithmRef algorithm;
   std::string error;  // of the last function that failed
 };
@@ -56,8 +58,13 @@ const char* start(int* rank, int* size) {
     Settings settings;
     settings.timeout_s = kTimeout;
     settings.profile = engine.rules;
-    engine.communicator =
-        std::make_unique<Communicator>(*engine.store, engine.rank, engine.size, settings, algorithm_table(), "bench");
+    auto make = [&](const char* name) {
+      return std::make_unique<Communicator>(*engine.store, engine.rank, engine.size, settings, algorithm_table(), name);
+    };
+    engine.for_private = make("bench");
+    settings.shared_buffers = true;
+    engine.for_shared = make("bench-shared");
+    engine.communicator = engine.for_private.get();
     *rank = engine.rank;
     *size = engine.size;
   });
@@ -111,7 +118,8 @@ const char* algorithm(char** words, size_t num_words) {
 }
 
 void finish() {
-  engine.communicator.reset();
+  engine.for_private.reset();
+  engine.for_shared.reset();
   engine.store.reset();
 }
 
@@ -121,13 +129,17 @@ void* allocate(size_t bytes) {
   try {
     const std::shared_ptr<Segment> segment = allocate_shared(bytes);
     shared_memory[segment->data()] = segment;
+    engine.communicator = engine.for_shared.get();  // all buffers of a run are shared, or none
     return segment->data();
   } catch (const std::exception&) {
     return nullptr;
   }
 }
 
-void give_back(void* memory) { shared_memory.erase(memory); }
+void give_back(void* memory) {
+  shared_memory.erase(memory);
+  if (shared_memory.empty()) engine.communicator = engine.for_private.get();
+}
 
 }  // namespace
 
