@@ -223,6 +223,7 @@ std::unique_ptr<PreparedCall> Communicator::prepare(const CallKind& kind, const 
                    : algorithm.own ? algorithm.own
                                    : std::make_shared<const Schedule>(table_.make(
                                          configuration.algorithm, kind.collective, world_size(), kind.root));
+  call->pipelined = call->plan ? call->plan->pipelined : settings_.emulation || is_pipelined(measure(*call->schedule));
   const int blocks = has_blocks(kind.collective) ? world_size() : 1;
   call->input = span_bytes(kind, input_span(kind.collective, world_size(), blocks, kind.root, rank()));
   call->output = span_bytes(kind, output_span(kind.collective, world_size(), blocks, kind.root, rank()));
@@ -254,8 +255,9 @@ void Communicator::bind(PreparedCall& call) const {
   bind_parts(bound, layout, shape.num_chunks, configuration.channels, item);
   bound.input_origin = call.input.offset;
   bound.output_origin = call.output.offset;
-  bound.cut = cut_parts(longest_part * item, shape.widest, kSlots, info_of(configuration.protocol).slice_bytes,
-                        configuration.slice_bytes);
+  const size_t most = info_of(configuration.protocol).slice_bytes;
+  const size_t wanted = configuration.slice_bytes > 0 || call.pipelined ? configuration.slice_bytes : most;
+  bound.cut = cut_parts(longest_part * item, shape.widest, kSlots, most, wanted);
   bound.item_bytes = item;
   bound.fold = reduces(kind.collective) ? fold_kernel(kind.dtype, kind.op) : nullptr;
   if (reduces(kind.collective) && call.output.length > 0) call.finish = finish_kernel(kind.dtype, kind.op);
@@ -276,6 +278,7 @@ void Communicator::make_plan(PreparedCall& call, CallWatch& watch) {
     plans_[key] = compile_plan(call.schedule, program, key, configuration.protocol, configuration.channels,
                                settings_.emulation.has_value(), links_);
     call.plan = plans_[key].get();
+    call.plan->pipelined = call.pipelined;
   } catch (const std::exception& error) {  // the others have begun the call and would wait for us
     session_->fail(FailureKind::error, session_->describe(rank()) + " could not begin " + call.description.to_string() +
                                            ": " + error.what());

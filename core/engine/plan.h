@@ -64,6 +64,7 @@ struct Plan {
   uint64_t key = 0;
   Protocol protocol = Protocol::simple;
   int num_channels = 1;
+  bool pipelined = false;  // messages are cut into slices also where a slot would carry them whole
   std::vector<PlanLane> lanes;
   std::vector<PlanStep> steps;
   std::vector<RecvEnd*> recv_ends;

@@ -54,8 +54,9 @@ struct PreparedCall {
   Configuration configuration;  // as run
   std::string reason;           // why, where `auto` chose; else empty
   std::shared_ptr<const Schedule> schedule;
-  Plan* plan = nullptr;  // null until the first call of its kind is under way
-  BoundCall bound;       // without buffers and fingerprint
+  bool pipelined = false;  // as Plan's
+  Plan* plan = nullptr;    // null until the first call of its kind is under way
+  BoundCall bound;         // without buffers and fingerprint
   ByteSpan input, output;
   FinishKernel finish = nullptr;
   CallDescription description;  // its sequence is that of the last call of this kind

@@ -20,6 +20,11 @@ struct CostSummary {
   double total_read = 0;
 };
 
+/// Whether messages pass through ranks one after the other while those behind have nothing to do, as in a chain: then
+/// it pays to cut them into slices. Where every rank has as many steps as there are hops, as in a ring, it is busy
+/// meanwhile.
+constexpr bool is_pipelined(const CostSummary& summary) { return summary.hops > summary.steps; }
+
 /// Counts the numbers in the schedule. Time and memory grow with all steps of all ranks. Throws ScheduleError if the
 /// messages of the schedule cannot all be delivered (the verifier says why).
 CostSummary measure(const Schedule& schedule);

@@ -6,6 +6,7 @@ For: which collectives and sizes a world has, what share of the time it gets, it
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 
 from pydantic import Field
@@ -36,8 +37,8 @@ class World(Record):
     @property
     def weight(self) -> float:
         """Its share of the time relative to the others'. More ranks take longer for the same rounds, as they share
-        cores or caches."""
-        return self.num_ranks * (SHARED_WEIGHT if self.shared_buffers else 1.0)
+        cores or caches; but not even sixteen may leave a few of them next to nothing."""
+        return (1 + math.log2(self.num_ranks)) * (SHARED_WEIGHT if self.shared_buffers else 1.0)
 
     @property
     def private(self) -> World:

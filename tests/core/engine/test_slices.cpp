@@ -43,6 +43,19 @@ TEST(Slices, are_of_the_size_that_was_asked_for_within_what_the_protocol_carries
   }
 }
 
+TEST(Slices, are_as_large_as_a_slot_unless_messages_pass_through_idle_ranks) {
+  expect_all_well(run_communicators(4, test_settings(), [&](Communicator& communicator) {
+    for (const ProtocolInfo& info : kProtocols)
+      for (const char* name : {"ring", "two_shot", "one_shot", "chain"})
+        for (size_t bytes : {48 * 1024, 64 * 1024}) {  // the second size finds the plan made
+          sum_of_ones(communicator, bytes / sizeof(float), by(name, info.protocol));
+          const size_t slice = communicator.last_call().cut.slice_bytes;
+          if (slice != (std::string(name) == "chain" ? bytes / 4 : info.slice_bytes))
+            throw std::runtime_error(std::string(name) + "/" + info.name + " has slices of " + std::to_string(slice));
+        }
+  }));
+}
+
 TEST(Slices, of_every_size_may_follow_each_other_over_the_same_links) {
   const World<uint64_t> world(62, 2, 50'000);
   expect_all_well(run_communicators(2, test_settings(), [&](Communicator& communicator) {
