@@ -17,11 +17,8 @@
 #include "core/base/clock.h"
 #include "core/base/error.h"
 #include "core/base/helper_thread.h"
+#include "core/base/stream_copy.h"
 #include "core/probe/pinned_thread.h"
-
-#if defined(__x86_64__)
-#include <emmintrin.h>
-#endif
 
 namespace ringtree {
 namespace {
@@ -38,24 +35,11 @@ using Copy = void (*)(std::byte* to, const std::byte* from, size_t num_bytes);
 
 void copy_ordinary(std::byte* to, const std::byte* from, size_t num_bytes) { std::memcpy(to, from, num_bytes); }
 
-#if defined(__x86_64__)
-// Stores past the caches: nothing is read only to be overwritten. glibc does the same from a size on that it guesses.
+// Nothing is read only to be overwritten. glibc does the same from a size on that it guesses.
 void copy_past_caches(std::byte* to, const std::byte* from, size_t num_bytes) {
-  const size_t whole = num_bytes / kAlignment * kAlignment;
-  for (size_t at = 0; at < whole; at += kAlignment) {
-    const auto* source = reinterpret_cast<const __m128i*>(from + at);
-    auto* target = reinterpret_cast<__m128i*>(to + at);
-    const __m128i a = _mm_load_si128(source), b = _mm_load_si128(source + 1);
-    const __m128i c = _mm_load_si128(source + 2), d = _mm_load_si128(source + 3);
-    _mm_stream_si128(target, a);
-    _mm_stream_si128(target + 1, b);
-    _mm_stream_si128(target + 2, c);
-    _mm_stream_si128(target + 3, d);
-  }
-  std::memcpy(to + whole, from + whole, num_bytes - whole);
-  _mm_sfence();  // the copy is done when its bytes are on their way to everybody, not when they wait in this core
+  stream_copy(to, from, num_bytes);
+  stream_fence();  // the copy is done when its bytes are on their way to everybody, not when they wait in this core
 }
-#endif
 
 struct Free {
   void operator()(std::byte* memory) const { std::free(memory); }
@@ -151,9 +135,7 @@ size_t copy_rate_memory(size_t num_bytes, size_t num_cores) {
 std::optional<double> copy_rate(size_t num_bytes, const std::vector<int>& cores, double seconds, size_t memory_cap) {
   check(num_bytes, cores, seconds, memory_cap);
   std::vector<Copy> ways{copy_ordinary};
-#if defined(__x86_64__)
   if (num_bytes >= kBothWaysFrom) ways.push_back(copy_past_caches);
-#endif
   std::vector<Worker> workers(cores.size());
   for (size_t i = 0; i < cores.size(); ++i) workers[i] = {cores[i], allocate(num_bytes), allocate(num_bytes), 0};
 
