@@ -8,6 +8,7 @@
 #include <string>
 
 #include "core/base/error.h"
+#include "core/bindings/torch_view.h"
 
 namespace nb = nanobind;
 
@@ -69,6 +70,7 @@ ArrayView view(const Array& array, const nb::handle& object, const char* what) {
 }  // namespace
 
 ArrayView view_array(const nb::handle& object, const char* what, bool written) {
+  if (auto tensor = view_tensor(object, what)) return *std::move(tensor);
   nb::ndarray<> writable;
   if (nb::try_cast(object, writable)) return view(writable, object, what);
   nb::ndarray<nb::ro> readable;

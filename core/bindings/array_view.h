@@ -1,5 +1,5 @@
-// What the engine needs of a user's array: address, elements, dtype. Takes NumPy arrays (buffer protocol) and CPU
-// tensors (DLPack) alike; refuses what it would otherwise get silently wrong.
+// What the engine needs of a user's array: address, elements, dtype. Takes NumPy arrays (buffer protocol), CPU tensors
+// (torch_view.h) and whatever else offers DLPack alike; refuses what it would otherwise get silently wrong.
 #pragma once
 
 #include <nanobind/nanobind.h>

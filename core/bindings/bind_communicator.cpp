@@ -88,8 +88,12 @@ void call(Communicator& self, const std::string& collective, const nb::object& i
   arguments.root = root;
   arguments.timeout_s = timeout;
   ArrayView in, out;
-  if (!input.is_none()) in = view_array(input, "the input", false);
   if (!output.is_none()) out = view_array(output, "the output", true);
+  if (input.ptr() == output.ptr()) {
+    in = out;
+  } else if (!input.is_none()) {
+    in = view_array(input, "the input", false);
+  }
   if (input.is_none() && output.is_none()) throw UsageError("needs an array");
   if (!input.is_none() && !output.is_none() && in.dtype != out.dtype)
     throw UsageError(std::string("the input is ") + dtype_name(in.dtype) + " but the output is " +

@@ -55,3 +55,55 @@ def test_parameters_that_need_gradients_can_be_broadcast() -> None:
 def test_a_view_with_gaps_is_refused() -> None:
     with pytest.raises(ringtree.UsageError, match="not contiguous"):
         ringtree.run(lambda comm: comm.all_reduce(torch.ones(4, 4)[:, 0]), 1)
+
+
+class Wrapped(torch.Tensor):
+    """A subclass, which goes by DLPack."""
+
+
+@pytest.mark.parametrize("kind", [torch.Tensor, torch.nn.Parameter, Wrapped])
+def test_every_kind_of_tensor_is_summed_where_it_lies(kind: Any) -> None:
+    def work(comm: Communicator) -> Any:
+        own = torch.arange(6, dtype=torch.float32).view(2, 3) + comm.rank
+        tensor = torch.nn.Parameter(own, requires_grad=False) if kind is torch.nn.Parameter else own.as_subclass(kind)
+        assert type(tensor) is kind
+        before = tensor.data_ptr()
+        assert comm.all_reduce(tensor[1:]) is not tensor
+        assert tensor.data_ptr() == before
+        return tensor.tolist()
+
+    assert ringtree.run(work, 2) == [[[rank, 1 + rank, 2 + rank], [7, 9, 11]] for rank in range(2)]
+
+
+@pytest.mark.parametrize(
+    ("make", "said"),
+    [
+        (lambda: torch.ones(4, device="meta"), "the output is not in CPU memory"),
+        (lambda: torch.ones(2, 3).t(), "the output is not contiguous"),
+        (lambda: torch.ones(2, 2).to_sparse(), "the output is not contiguous"),
+        (lambda: torch.ones(3, dtype=torch.complex64).conj(), "the output is conjugated lazily"),
+        (
+            lambda: torch.empty(3, dtype=torch.bits8),
+            r"the output has a dtype that ringtree does not move \(torch.bits8",
+        ),
+    ],
+)
+def test_what_is_no_plain_tensor_is_refused_in_one_line(make: Any, said: str) -> None:
+    with pytest.raises(ringtree.UsageError, match=said) as raised:
+        ringtree.run(lambda comm: comm.all_reduce(make()), 1)
+    assert "\n" not in str(raised.value)
+
+
+def test_a_tensor_without_memory_of_its_own_says_so() -> None:
+    def work(comm: Communicator) -> Any:
+        return torch.func.vmap(comm.all_reduce)(torch.ones(2, 3))
+
+    with pytest.raises(ringtree.UsageError, match="the output is no plain tensor: "):
+        ringtree.run(work, 1)
+
+
+def test_input_and_output_are_looked_at_apart() -> None:
+    with pytest.raises(ringtree.UsageError, match="the input is float64 but the output is float32"):
+        ringtree.run(lambda comm: comm.all_reduce(torch.ones(3, dtype=torch.float64), out=torch.ones(3)), 1)
+    assert ringtree.run(lambda comm: comm.all_reduce(torch.ones(3), out=torch.zeros(3)).tolist(), 2) == [[2.0] * 3] * 2
+    assert ringtree.run(lambda comm: comm.all_reduce(torch.ones(0)).tolist(), 2) == [[], []]
