@@ -35,10 +35,12 @@ void driver_release(const DriverArm* arm, DriverMemory* memory) {
   *memory = (DriverMemory){0};
 }
 
-/* Makes sure of `bytes`. Shared memory is made anew when the size changes, because all ranks must do alike. */
-static const char* provide(const DriverArm* arm, DriverMemory* memory, size_t bytes, bool shared) {
+/* Makes sure of `bytes`; `anew`: they were not there before. Shared memory is made anew when the size changes, because
+ * all ranks must do alike. */
+static const char* provide(const DriverArm* arm, DriverMemory* memory, size_t bytes, bool shared, bool* anew) {
   const bool fits = shared ? memory->capacity == bytes : memory->capacity >= bytes;
-  if (memory->base && memory->shared == shared && fits) return NULL;
+  *anew = !(memory->base && memory->shared == shared && fits);
+  if (!*anew) return NULL;
   driver_release(arm, memory);
   if (shared) {
     memory->base = (char*)arm->allocate_shared(bytes);
@@ -54,13 +56,14 @@ static const char* provide(const DriverArm* arm, DriverMemory* memory, size_t by
 }
 
 /* Cuts the memory into pairs and touches all of it: outputs hold NaN, so that what no batch writes counts as wrong. */
-static const char* lay_out(const DriverArm* arm, const DriverRun* run, DriverMemory* memory, Buffers* buffers) {
+static const char* lay_out(const DriverArm* arm, const DriverRun* run, DriverMemory* memory, Buffers* buffers,
+                           bool* anew) {
   buffers->count = run->bytes < sizeof(float) ? 1 : run->bytes / sizeof(float);
   const size_t bytes = buffers->count * sizeof(float);
   const size_t stride = (run->offset + bytes + kLine - 1) / kLine * kLine + kGap;
   buffers->num_pairs = run->calls < kMaxPairs ? run->calls : kMaxPairs;
   if (2 * buffers->num_pairs * stride > kRotateBelow) buffers->num_pairs = 1;
-  const char* error = provide(arm, memory, 2 * buffers->num_pairs * stride, run->shared);
+  const char* error = provide(arm, memory, 2 * buffers->num_pairs * stride, run->shared, anew);
   if (error) return error;
   memset(memory->base, 0xff, 2 * buffers->num_pairs * stride);
   for (size_t pair = 0; pair < buffers->num_pairs; ++pair) {
@@ -86,15 +89,18 @@ static const char* timed_calls(const DriverArm* arm, const Buffers* buffers, siz
 const char* driver_batches(const DriverArm* arm, int rank, int size, const DriverRun* run, DriverMemory* memory,
                            double* seconds, size_t* wrong) {
   Buffers buffers;
-  const char* error = lay_out(arm, run, memory, &buffers);
+  bool anew = false;
+  const char* error = lay_out(arm, run, memory, &buffers, &anew);
+  /* Peers map what they see for the first time, registers are filled: that is no batch of a program that goes on. */
+  const size_t warmup = run->warmup + (anew ? 1 : 0);
   *wrong = 0;
-  for (size_t batch = 0; batch < run->warmup + run->batches && !error; ++batch) {
+  for (size_t batch = 0; batch < warmup + run->batches && !error; ++batch) {
     double elapsed = 0;
     DriverData data = {run->seed, batch, 0};
     for (data.pair = 0; data.pair < buffers.num_pairs; ++data.pair)
       driver_fill(data, rank, (float*)buffers.inputs[data.pair], buffers.count);
     error = timed_calls(arm, &buffers, run->calls, &elapsed);
-    if (batch >= run->warmup) seconds[batch - run->warmup] = elapsed;
+    if (batch >= warmup) seconds[batch - warmup] = elapsed;
     for (data.pair = 0; data.pair < buffers.num_pairs && !error; ++data.pair)
       *wrong += driver_count_wrong(data, size, buffers.outputs[data.pair], buffers.count);
   }
