@@ -149,15 +149,18 @@ TEST(DriverSession, AnswersATimeForEachBatch) {
   EXPECT_EQ(words[1], "0");
   for (size_t i = 2; i < words.size(); ++i) EXPECT_GE(std::stod(words[i]), 0.0);
   EXPECT_EQ(library.last_count, 1024u);
-  EXPECT_EQ(library.num_barriers, 7u);  // one before each batch, warm-up too
+  EXPECT_EQ(library.num_barriers, 1u + 2 + 5);  // one before each batch, warm-up too, and one more for new buffers
+  driver.ask("run 4096 3 5 2 0 1 0");
+  EXPECT_EQ(library.num_barriers, 8u + 2 + 5);
 }
 
 TEST(DriverSession, FindsOutALibraryThatSumsWrongly) {
   Driver driver;
   ASSERT_EQ(words_of(driver.ask("run 4096 1 5 2 0 1 0"))[1], "0");
   library.wrong_elements = 3;
-  EXPECT_EQ(words_of(driver.ask("run 4096 1 5 2 0 1 0"))[1], "21");    // 3 × 7 batches
-  EXPECT_EQ(words_of(driver.ask("run 4096 20 5 2 0 1 0"))[1], "168");  // × 8 pairs of buffers
+  EXPECT_EQ(words_of(driver.ask("run 4096 1 5 2 0 1 0"))[1], "21");  // 3 × 7 batches
+  EXPECT_EQ(words_of(driver.ask("run 4096 20 5 2 0 1 0"))[1],
+            "192");  // × 8 pairs of buffers, and 1 batch as they are new
   library.wrong_elements = 0;
   EXPECT_EQ(words_of(driver.ask("run 4096 1 5 2 0 1 0"))[1], "0");
 }
@@ -165,11 +168,11 @@ TEST(DriverSession, FindsOutALibraryThatSumsWrongly) {
 TEST(DriverSession, EveryBatchAndPairHasDataOfItsOwn) {
   Driver driver;
   driver.ask("run 64 16 3 0 0 1 0");
-  EXPECT_EQ(library.data.size(), 3u * 8);
-  driver.ask("run 64 16 3 0 0 2 0");  // another seed
-  EXPECT_EQ(library.data.size(), 2u * 3 * 8);
+  EXPECT_EQ(library.data.size(), (1u + 3) * 8);  // one batch more for new buffers
+  driver.ask("run 64 16 3 0 0 2 0");             // another seed
+  EXPECT_EQ(library.data.size(), (4u + 3) * 8);
   driver.ask("run 64 16 3 0 0 1 0");  // the same again
-  EXPECT_EQ(library.data.size(), 2u * 3 * 8);
+  EXPECT_EQ(library.data.size(), (4u + 3) * 8);
 }
 
 TEST(DriverSession, CallsGoRoundThePairsOfBuffers) {

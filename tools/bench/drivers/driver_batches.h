@@ -16,7 +16,7 @@ typedef struct DriverRun {
   size_t bytes;   /* of a buffer; what a float32 does not fill is left out, but for the first one */
   size_t calls;   /* of a batch */
   size_t batches; /* that are timed */
-  size_t warmup;  /* batches before them, checked but not timed */
+  size_t warmup;  /* batches before them, checked but not timed; one more where buffers are new */
   size_t offset;  /* bytes by which buffers are moved off 64-byte alignment */
   uint64_t seed;
   bool shared; /* buffers that peers read in place */
