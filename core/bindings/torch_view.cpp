@@ -51,7 +51,7 @@ const Torch* torch() {
   return known = found;
 }
 
-// A tensor that cannot be asked (sparse, a functional transform's …) says why itself.
+// A tensor that cannot be asked, as those inside torch.func.vmap, says why itself.
 nb::object require(PyObject* answer, const char* what) {
   if (answer) return nb::steal(answer);
   const nb::python_error error;

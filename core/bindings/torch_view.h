@@ -1,6 +1,7 @@
-// PyTorch's CPU tensors without DLPack: torch makes a DLPack capsule in Python, which takes 4 µs and more, some thirty
-// times as long as a small all_reduce. Here a tensor is asked for its address, elements and dtype instead, in 0.3 µs.
-// Needs no torch to build, and does not import it: who has a tensor has it.
+// PyTorch's CPU tensors without DLPack, whose capsules torch makes in Python. Here a tensor is asked for its address,
+// elements and dtype instead: with that a small all_reduce in place takes 1.0 µs in Python, with DLPack it took 5.3 µs
+// (one rank, best of 20 × 2,000 calls, torch 2.13, 2026-11-21). Needs no torch to build, and does not import it: who
+// has a tensor has it.
 #pragma once
 
 #include <nanobind/nanobind.h>

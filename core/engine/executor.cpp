@@ -190,10 +190,10 @@ class Run {
     run.stream_dst = call_.stream_output && step.dst.buffer == Buffer::output;
     Operands operands;
     for (int i = 0; i < step.num_recv; ++i) {
-      if (src && i == step.src_at) operands.add({src});
+      if (src && i == step.src_at) operands.add_own(src);
       operands.add(Wire::take(plan_, recv_end(step, i), i, bytes));
     }
-    if (src && step.src_at >= step.num_recv) operands.add({src});
+    if (src && step.src_at >= step.num_recv) operands.add_own(src);
     if (step.reduces && step.num_recv == 0) operands.add_target(run.dst, step.src_at == 1);
     const std::byte* const in_place = readable_in_place(step, bytes, step.dst ? run.dst : src);
     if (step.send && !in_place) run.slot = Wire::room(plan_, step, bytes);
@@ -300,10 +300,10 @@ class Run {
     run.dst = step.dst ? locate(lane, step.dst, at) : nullptr;
     Operands operands;
     for (int i = 0; i < step.num_recv; ++i) {
-      if (src && i == step.src_at) operands.add({src});
+      if (src && i == step.src_at) operands.add_own(src);
       operands.add(slice.arrived[static_cast<size_t>(i)], in_slice);
     }
-    if (src && step.src_at >= step.num_recv) operands.add({src});
+    if (src && step.src_at >= step.num_recv) operands.add_own(src);
     if (step.reduces && step.num_recv == 0) operands.add_target(run.dst, step.src_at == 1);
     operands.give_to(run);
     run.stream_dst = call_.stream_output && step.dst.buffer == Buffer::output;

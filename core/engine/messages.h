@@ -6,6 +6,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 #include "core/engine/plan.h"
 #include "core/protocol/ll.h"
@@ -14,10 +15,11 @@
 
 namespace ringtree {
 
-/// One operand of a step: a message's bytes, or the rank's own.
+/// One operand of a step: a message's bytes, or the rank's own. Not initialised by itself: a slice step has room for
+/// kMaxFold of them and uses few.
 struct Operand {
-  const std::byte* data = nullptr;
-  bool becomes_ours = false;  // see SliceRun
+  const std::byte* data;
+  bool becomes_ours;  // see SliceRun; never the rank's own
 };
 
 /// The operands of one run of bytes, in fold order, as a SliceRun wants them.
@@ -27,9 +29,10 @@ class Operands {
     if (num_ < kMarked) becoming_ours_ |= uint64_t{operand.becomes_ours} << num_;
     inputs_[static_cast<size_t>(num_++)] = operand.data + offset;
   }
+  void add_own(const std::byte* own) { add({own, false}); }
   /// A reduce without messages: what its target holds is an operand, the second unless the source is.
   void add_target(std::byte* target, bool first) {
-    add({target});
+    add_own(target);
     if (first) std::swap(inputs_[0], inputs_[1]);
   }
   void give_to(SliceRun& run) const {
@@ -75,7 +78,7 @@ struct Messages {
       std::byte* const to = plan.staged(index);
       kProtocol == Protocol::ll ? ll::unpack(end.flagged_slot(), to, bytes)
                                 : ll128::unpack(end.flagged_slot(), to, bytes);
-      return {to};
+      return {to, false};
     } else {
       const Operand operand{end.data(), end.becomes_ours()};
       end.take_slot();

@@ -91,7 +91,7 @@ const char* driver_batches(const DriverArm* arm, int rank, int size, const Drive
   Buffers buffers;
   bool anew = false;
   const char* error = lay_out(arm, run, memory, &buffers, &anew);
-  /* Peers map what they see for the first time, registers are filled: that is no batch of a program that goes on. */
+  /* In the first batch peers map the buffers and libraries register them: no batch of a program that goes on has that. */
   const size_t warmup = run->warmup + (anew ? 1 : 0);
   *wrong = 0;
   for (size_t batch = 0; batch < warmup + run->batches && !error; ++batch) {
