@@ -156,14 +156,17 @@ class Communicator:
         algorithm: str | Schedule = "auto",
         timeout: float = 0,
         *,
+        out: ArrayT | None = None,
         protocol: str = "auto",
         slice_bytes: int = 0,
         streaming: bool | None = None,
     ) -> ArrayT:
-        """Copies the root's `array` into everybody's, in place."""
+        """Copies the root's `array` into everybody's, in place, or into everybody's `out`; the other ranks' `array` is
+        not read. Returns the array that holds the result."""
+        result = array if out is None else out
         given = array if self.rank == root else None
-        self._call("broadcast", given, array, "sum", root, algorithm, (protocol, slice_bytes, streaming), timeout)
-        return array
+        self._call("broadcast", given, result, "sum", root, algorithm, (protocol, slice_bytes, streaming), timeout)
+        return result
 
     def reduce(
         self,

@@ -1,7 +1,8 @@
 """run(): the shortest way to several ranks, as threads of this process.
 
-For: examples, notebooks and tests. Not for measuring: ranks that are threads share one interpreter (the collectives
-themselves run without its lock). `ringtree compare` starts processes; torchrun does too.
+For: examples, notebooks and tests; on_threads() also for rank processes that hold several ranks. Not for measuring:
+ranks that are threads share one interpreter (the collectives themselves run without its lock). `ringtree compare`
+starts processes; torchrun does too.
 """
 
 from __future__ import annotations
@@ -26,17 +27,29 @@ def run(function: Callable[[Communicator], Result], ranks: int, **options: Any) 
     if ranks < 1:
         raise UsageError(f"needs at least one rank, not {ranks}")
     store = _core.ThreadStore()
-    results: list[Any] = [None] * ranks
-    errors: list[BaseException | None] = [None] * ranks
 
-    def one(rank: int) -> None:
+    def one(rank: int) -> Result:
+        with init(rank, ranks, store, **options) as comm:
+            return function(comm)
+
+    return on_threads(one, ranks)
+
+
+def on_threads(function: Callable[[int], Result], count: int) -> list[Result]:
+    """Calls `function(i)` for i < count, each on a thread of its own, and returns the results in this order.
+
+    Raises as run() does; a function that fails must leave its communicators, or the others wait for it.
+    """
+    results: list[Any] = [None] * count
+    errors: list[BaseException | None] = [None] * count
+
+    def one(i: int) -> None:
         try:
-            with init(rank, ranks, store, **options) as comm:
-                results[rank] = function(comm)
+            results[i] = function(i)
         except BaseException as error:
-            errors[rank] = error
+            errors[i] = error
 
-    threads = [threading.Thread(target=one, args=(rank,), name=f"rank {rank}") for rank in range(ranks)]
+    threads = [threading.Thread(target=one, args=(i,), name=f"rank {i}") for i in range(count)]
     for thread in threads:
         thread.start()
     for thread in threads:

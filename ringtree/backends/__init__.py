@@ -7,7 +7,9 @@ statistics. PyTorch is imported only when an arm that needs it is made.
 from ringtree.backends.arm import Arm, Array, Operands, Setting
 from ringtree.backends.registry import (
     arm_names,
+    arm_ops,
     check_arm,
+    has_out_of_place,
     make_arm,
     needs_torch,
     runs_emulated,
@@ -20,7 +22,9 @@ __all__ = [
     "Operands",
     "Setting",
     "arm_names",
+    "arm_ops",
     "check_arm",
+    "has_out_of_place",
     "make_arm",
     "needs_torch",
     "runs_emulated",

@@ -4,7 +4,8 @@ For: the protocol that every backend implements and what it is given. Not for: c
 for timing them (ringtree.lab).
 
 An arm works in place on operands that it made itself, so that a backend may choose their memory (a device, memory
-shared with peers); the lab writes and reads them through NumPy views, always outside of the timed region.
+shared with peers); the lab writes and reads them through NumPy views, always outside of the timed region. Or it is
+bound to buffers of the caller's, in place or not, as `ringtree bench` needs it.
 """
 
 from __future__ import annotations
@@ -67,6 +68,14 @@ class Arm(Protocol):
 
     def call(self, operands: Operands, index: int) -> None:
         """Runs the collective in place on buffer `index`; returns when this rank's result is there. Timed."""
+
+    def bind(self, source: Array, result: Array, root: int = 0) -> Callable[[], object]:
+        """Returns the collective from `source` to `result` as a function without arguments; timed.
+
+        Arrays of the setting's dtype, shape (elements,), with as many elements as the collective says. In place: the
+        same array, or, where one side holds a block a rank, the own block of the other's. `root` counts for
+        collectives that have one; only the root's source is read by broadcast, only its result written by reduce.
+        """
 
     def executed(self) -> dict[str, Any]:
         """Returns what the last call really executed, with {"algorithm": name} if the backend tells."""

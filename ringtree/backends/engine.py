@@ -8,6 +8,8 @@ memory, and all arms pay for the same boundary.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -33,6 +35,15 @@ class EngineArm:
 
     def call(self, operands: Operands, index: int) -> None:
         self._collective(operands.calls[index], op=self._setting.op, algorithm=self.name)
+
+    def bind(self, source: Array, result: Array, root: int = 0) -> Callable[[], object]:
+        given, taken = (source, result) if not self._setting.use_torch else (_as_tensor(source), _as_tensor(result))
+        how: dict[str, Any] = {"out": taken, "algorithm": self.name}
+        if self._setting.collective in ("all_reduce", "reduce_scatter", "reduce"):
+            how["op"] = self._setting.op
+        if self._setting.collective in ("broadcast", "reduce"):
+            how["root"] = root
+        return partial(self._collective, given, **how)
 
     def executed(self) -> dict[str, Any]:
         return {

@@ -5,12 +5,14 @@ For: the library that the engine is compared with on one host. Not for: how the 
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import torch
 import torch.distributed as dist
 
-from ringtree.backends.arm import Operands, Setting
+from ringtree.backends.arm import Array, Operands, Setting
 from ringtree.backends.torch_group import leave_group, shared_group
 from ringtree.errors import UsageError
 
@@ -35,6 +37,19 @@ class GlooArm:
 
     def call(self, operands: Operands, index: int) -> None:
         dist.all_reduce(operands.calls[index], op=self._op, group=self._group)
+
+    def bind(self, source: Array, result: Array, root: int = 0) -> Callable[[], object]:
+        taken = torch.from_numpy(result)
+        reduce = partial(dist.all_reduce, taken, op=self._op, group=self._group)
+        if source is result:
+            return reduce
+        given = torch.from_numpy(source)
+
+        def copy_and_reduce() -> None:  # torch.distributed has no all_reduce but in place
+            taken.copy_(given)
+            reduce()
+
+        return copy_and_reduce
 
     def executed(self) -> dict[str, Any]:
         return {"backend": "gloo", "through": "torch"}

@@ -19,6 +19,7 @@ from ringtree.errors import UsageError
 AUTO = "auto"
 GLOO = "gloo"
 SEND_RECV = "send-recv:"
+_OPS = ("sum", "prod", "min", "max")
 HOW_TO_GET_TORCH = "PyTorch is not installed: run `make torch` in a clone, or install torch as its install page says"
 
 
@@ -39,10 +40,20 @@ def check_arm(name: str, collective: str) -> None:
         raise UsageError(f"unknown arm {name!r} for {collective}; there are: {algorithms}, {AUTO}{others}")
 
 
+def arm_ops(name: str) -> tuple[str, ...]:
+    """Returns the ops that an arm reduces with; torch.distributed's Gloo has no avg."""
+    return _OPS if needs_torch(name) else (*_OPS, "avg")
+
+
 def needs_torch(name: str) -> bool:
     """True if the arm can't run without PyTorch."""
     plain = split_slowed(name)[0]
     return plain == GLOO or plain.startswith(SEND_RECV)
+
+
+def has_out_of_place(name: str) -> bool:
+    """False if the arm, bound out of place, copies and then runs in place."""
+    return split_slowed(name)[0] != GLOO
 
 
 def runs_emulated(name: str) -> bool:

@@ -6,12 +6,13 @@ For: `send-recv:<algorithm>`, the from-scratch baseline of the field. Not for: h
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import torch
 
 import ringtree
-from ringtree.backends.arm import Operands, Setting
+from ringtree.backends.arm import Array, Operands, Setting
 from ringtree.backends.interpret import InterpretedCall
 from ringtree.backends.rounds import rank_rounds
 from ringtree.backends.torch_group import leave_group, shared_group
@@ -37,16 +38,14 @@ class SendRecvArm:
     def make_operands(self, count: int, num_buffers: int) -> Operands:
         dtype = getattr(torch, self._setting.dtype)
         tensors = [torch.zeros(count, dtype=dtype) for _ in range(num_buffers)]
-        calls = [
-            InterpretedCall(
-                self._schedule, self._rounds, self._setting.rank, self._group, tensor, tensor, count, self._setting.op
-            )
-            for tensor in tensors
-        ]
-        return Operands(calls, [tensor.numpy() for tensor in tensors])
+        return Operands([self._interpret(tensor, tensor) for tensor in tensors], [tensor.numpy() for tensor in tensors])
 
     def call(self, operands: Operands, index: int) -> None:
         operands.calls[index].run()
+
+    def bind(self, source: Array, result: Array, root: int = 0) -> Callable[[], object]:
+        taken = torch.from_numpy(result)
+        return self._interpret(taken if source is result else torch.from_numpy(source), taken).run
 
     def executed(self) -> dict[str, Any]:
         return {
@@ -58,3 +57,9 @@ class SendRecvArm:
 
     def teardown(self) -> None:
         leave_group()
+
+    def _interpret(self, given: torch.Tensor, taken: torch.Tensor) -> InterpretedCall:
+        setting = self._setting
+        return InterpretedCall(
+            self._schedule, self._rounds, setting.rank, self._group, given, taken, taken.numel(), setting.op
+        )

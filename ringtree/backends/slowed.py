@@ -11,9 +11,11 @@ from __future__ import annotations
 
 import re
 import time
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
-from ringtree.backends.arm import Arm, Operands, Setting
+from ringtree.backends.arm import Arm, Array, Operands, Setting
 
 _SUFFIX = re.compile(r"(.+)\+([0-9]{1,4}(?:\.[0-9]+)?)%")
 
@@ -38,15 +40,21 @@ class SlowedArm:
         return self._inner.make_operands(count, num_buffers)
 
     def call(self, operands: Operands, index: int) -> None:
-        start = time.perf_counter()
-        self._inner.call(operands, index)
-        now = time.perf_counter()
-        until = now + self._share * (now - start)
-        while time.perf_counter() < until:
-            pass
+        self._slow(partial(self._inner.call, operands, index))
+
+    def bind(self, source: Array, result: Array, root: int = 0) -> Callable[[], object]:
+        return partial(self._slow, self._inner.bind(source, result, root))
 
     def executed(self) -> dict[str, Any]:
         return {**self._inner.executed(), "slowed_by": self._share}
 
     def teardown(self) -> None:
         self._inner.teardown()
+
+    def _slow(self, call: Callable[[], object]) -> None:
+        start = time.perf_counter()
+        call()
+        now = time.perf_counter()
+        until = now + self._share * (now - start)
+        while time.perf_counter() < until:
+            pass

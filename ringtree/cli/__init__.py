@@ -3,7 +3,8 @@
 For: options, help and exit codes; one file a command. Not for: anything that could be called from Python too.
 
 Exit codes: 0 done, 1 the run failed or something did not verify, 2 a mistake in what was asked, 3 slower than a
-baseline, 4 the machine is too noisy for what was asked, 130 interrupted.
+baseline, 4 the machine is too noisy for what was asked, 7 wrong elements or too little bandwidth in a bench (as
+nccl-tests), 130 interrupted.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import typer
 
 import ringtree
 from ringtree.cli.algorithms import algorithms
+from ringtree.cli.bench import CONTEXT, bench
 from ringtree.cli.compare import compare
 from ringtree.cli.export import export
 from ringtree.cli.runs import runs
@@ -57,5 +59,6 @@ app.command()(algorithms)
 app.command()(tune)
 app.command()(which)
 app.command()(support)
+app.command(context_settings=CONTEXT)(bench)
 
 __all__ = ["app"]

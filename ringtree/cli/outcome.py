@@ -15,7 +15,7 @@ import ringtree
 from ringtree.lab.preflight import TooNoisy
 from ringtree.lab.printable import printable
 
-FAILED, USAGE, SLOWER, TOO_NOISY, INTERRUPTED = 1, 2, 3, 4, 130
+FAILED, USAGE, SLOWER, TOO_NOISY, WRONG, INTERRUPTED = 1, 2, 3, 4, 7, 130
 
 
 @contextmanager

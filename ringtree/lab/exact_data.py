@@ -7,10 +7,14 @@ The value at index i is pattern[(i + phase) mod PERIOD]: whole numbers that depe
 that num_ranks × the largest stays exact in the dtype. Two choices make errors visible:
 - PERIOD is a prime, so data moved by a chunk, a slice or a page (multiples of powers of two) never fits by chance;
 - the phase changes from call to call, so what an earlier call left in a slot is wrong now.
+
+Other ops than sum are exact too: values that are averaged are multiples of num_ranks, and of the values that are
+multiplied at one index all but one rank's are 1, so that no partial product is too large.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -32,6 +36,15 @@ _EXACT_LIMIT = {
 }
 DTYPES = tuple(_EXACT_LIMIT)
 Array = NDArray[np.generic]
+_Pattern = NDArray[np.int64]
+_COMBINE: dict[str, Callable[[_Pattern, _Pattern], _Pattern]] = {
+    "sum": np.add,
+    "prod": np.multiply,
+    "min": np.minimum,
+    "max": np.maximum,
+    "avg": np.add,
+}
+OPS = tuple(_COMBINE)
 
 
 @dataclass(frozen=True)
@@ -56,22 +69,34 @@ def largest_value(dtype: str, num_ranks: int) -> int:
     return bound
 
 
-class ExactData:
-    """Patterns of all ranks for one dtype. Memory: 3 patterns of PERIOD elements, whatever the size of the buffers."""
+def check_exact(dtype: str, num_ranks: int, op: str = "sum") -> None:
+    """Raises UsageError for an unknown dtype or op, or if there are too many ranks for exact results of it."""
+    if op not in _COMBINE:
+        raise UsageError(f"unknown op {op!r}; there are: {', '.join(OPS)}")
+    if largest_value(dtype, num_ranks) < num_ranks and op == "avg":
+        raise UsageError(f"{num_ranks} ranks are too many for exact averages in {dtype}; use float32 or float64")
 
-    def __init__(self, dtype: str, num_ranks: int, rank: int, seed: int) -> None:
-        bound = largest_value(dtype, num_ranks)
-        low = 0 if dtype.startswith("u") else -bound
-        total = np.zeros(PERIOD, dtype=np.int64)
-        own = total
-        for r in range(num_ranks):
-            pattern = np.random.default_rng([seed, r]).integers(low, bound + 1, PERIOD)
-            total += pattern
+
+class ExactData:
+    """Patterns of all ranks for one dtype. Memory: 3 patterns of PERIOD elements, whatever the size of the buffers.
+
+    Raises UsageError as `check_exact`.
+    """
+
+    def __init__(self, dtype: str, num_ranks: int, rank: int, seed: int, op: str = "sum") -> None:
+        check_exact(dtype, num_ranks, op)
+        own, result = None, None
+        for r, pattern in enumerate(_patterns(dtype, num_ranks, seed, op)):
+            result = pattern if result is None else _COMBINE[op](result, pattern)
             if r == rank:
                 own = pattern
+        if own is None or result is None:
+            raise UsageError(f"rank {rank} is not within a world of {num_ranks}")
+        if op == "avg":
+            result = result // num_ranks  # without a remainder: every value is a multiple
         # Twice in a row, so that a block of up to PERIOD elements is one slice at any phase.
         self._own = np.tile(own.astype(dtype), 2)
-        self._sum = np.tile(total.astype(dtype), 2)
+        self._result = np.tile(result.astype(dtype), 2)
 
     def write(self, buffer: Array, call: int) -> None:
         """Writes this rank's contribution to the `call`-th call into `buffer`, shape (elements,)."""
@@ -79,13 +104,35 @@ class ExactData:
             buffer[start:stop] = self._own[at : at + stop - start]
 
     def check(self, buffer: Array, call: int) -> Wrong | None:
-        """Reads all of `buffer`, shape (elements,); returns the first element that is not the exact sum, or None."""
+        """Reads all of `buffer`, shape (elements,); returns the first element that is not the exact result, or None."""
         for start, stop, at in _blocks(len(buffer), call):
-            expected = self._sum[at : at + stop - start]
+            expected = self._result[at : at + stop - start]
             if not np.array_equal(buffer[start:stop], expected):
                 offset = int(np.argmax(buffer[start:stop] != expected))
                 return Wrong(start + offset, float(expected[offset]), float(buffer[start + offset]))
         return None
+
+    def count_wrong(self, buffer: Array, call: int) -> int:
+        """Reads all of `buffer`, shape (elements,); returns how many elements are not the exact result."""
+        return sum(
+            int(np.count_nonzero(buffer[start:stop] != self._result[at : at + stop - start]))
+            for start, stop, at in _blocks(len(buffer), call)
+        )
+
+
+def _patterns(dtype: str, num_ranks: int, seed: int, op: str) -> Iterator[_Pattern]:
+    """Every rank's whole numbers for one period, rank after rank."""
+    if op == "prod":
+        # Who differs from 1 at an index is drawn once for all ranks.
+        shared = np.random.default_rng([seed, num_ranks])
+        who, factor = shared.integers(0, num_ranks, PERIOD), shared.integers(1, largest_value(dtype, 1) + 1, PERIOD)
+        yield from (np.where(who == rank, factor, 1) for rank in range(num_ranks))
+        return
+    scale = num_ranks if op == "avg" else 1
+    bound = largest_value(dtype, num_ranks) // scale
+    low = 0 if dtype.startswith("u") else -bound
+    for rank in range(num_ranks):
+        yield scale * np.random.default_rng([seed, rank]).integers(low, bound + 1, PERIOD)
 
 
 def _blocks(length: int, call: int) -> list[tuple[int, int, int]]:

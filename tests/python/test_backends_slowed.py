@@ -6,6 +6,7 @@ For: ringtree.backends.slowed. Not for: whether a comparison finds it (docs/meth
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -51,11 +52,15 @@ class Clocked:
     def call(self, operands: Operands, index: int) -> None:
         self.clock[0] += 8.0
 
+    def bind(self, source: Any, result: Any, root: int = 0) -> Callable[[], None]:
+        return lambda: self.call(Operands([], []), 0)
+
     def executed(self) -> dict[str, Any]:
         return {"algorithm": "ring"}
 
 
-def test_the_share_is_added_to_the_time_of_the_call(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("bound", [False, True])
+def test_the_share_is_added_to_the_time_of_the_call(monkeypatch: pytest.MonkeyPatch, bound: bool) -> None:
     clock = [0.0]
 
     def tick() -> float:
@@ -65,7 +70,10 @@ def test_the_share_is_added_to_the_time_of_the_call(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(time, "perf_counter", tick)
     arm = SlowedArm("clocked+25%", Clocked(clock), 0.25)  # type: ignore[arg-type]
     operand = np.zeros(1)
-    arm.call(Operands([operand], [operand]), 0)
+    if bound:
+        arm.bind(operand, operand)()
+    else:
+        arm.call(Operands([operand], [operand]), 0)
     # 8 s and the reading of the clock, a quarter of it again, and at most two more readings.
     assert 1.25 * 8 <= clock[0] <= 1.25 * 8.0625 + 3 * 0.0625
     assert arm.executed() == {"algorithm": "ring", "slowed_by": 0.25}

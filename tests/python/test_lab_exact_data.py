@@ -13,16 +13,16 @@ import pytest
 
 from ringtree.backends import Operands
 from ringtree.errors import UsageError
-from ringtree.lab.exact_data import DTYPES, PERIOD, ExactData, largest_value
+from ringtree.lab.exact_data import DTYPES, OPS, PERIOD, ExactData, check_exact, largest_value
 from ringtree.lab.measure import CallNumbers, CellLoop
 from ringtree.results import SizePlan
 
 
-def all_inputs(dtype: str, num_ranks: int, count: int, call: int) -> list[np.ndarray[Any, Any]]:
+def all_inputs(dtype: str, num_ranks: int, count: int, call: int, op: str = "sum") -> list[np.ndarray[Any, Any]]:
     inputs = []
     for rank in range(num_ranks):
         buffer = np.full(count, 77, dtype=dtype)
-        ExactData(dtype, num_ranks, rank, seed=3).write(buffer, call)
+        ExactData(dtype, num_ranks, rank, seed=3, op=op).write(buffer, call)
         inputs.append(buffer)
     return inputs
 
@@ -38,6 +38,31 @@ def test_sums_are_exact_in_any_order(dtype: str, num_ranks: int) -> None:
         for other in order[1:]:
             total += other  # in the dtype itself, so rounding or overflow would show
         assert data.check(total, 5) is None
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("op", OPS)
+@pytest.mark.parametrize("num_ranks", [1, 3, 8])
+def test_every_op_is_exact_in_any_order_and_needs_every_rank(dtype: str, op: str, num_ranks: int) -> None:
+    combine = {"sum": np.add, "prod": np.multiply, "min": np.minimum, "max": np.maximum, "avg": np.add}[op]
+    count = PERIOD + 1000
+    inputs = all_inputs(dtype, num_ranks, count, 5, op)
+    data = ExactData(dtype, num_ranks, 0, seed=3, op=op)
+    for order in (inputs, inputs[::-1]):
+        total = order[0].copy()
+        for other in order[1:]:
+            total = combine(total, other, dtype=dtype)  # in the dtype itself, so rounding or overflow would show
+        if op == "avg":
+            total = (total / num_ranks).astype(dtype)
+        assert data.count_wrong(total, 5) == 0
+    for rank in range(num_ranks if num_ranks > 1 else 0):
+        without = inputs[:rank] + inputs[rank + 1 :]
+        total = without[0].copy()
+        for other in without[1:]:
+            total = combine(total, other, dtype=dtype)
+        if op == "avg":
+            total = (total / num_ranks).astype(dtype)
+        assert data.count_wrong(total, 5) > 0, "without this rank"
 
 
 def test_every_single_wrong_element_is_found_with_its_place() -> None:
@@ -57,6 +82,18 @@ def test_every_single_wrong_element_is_found_with_its_place() -> None:
     assert found.index == 9
 
 
+def test_wrong_elements_are_counted() -> None:
+    count = 2 * PERIOD + 17
+    data = ExactData("float32", 2, 0, seed=3)
+    right = np.add(*all_inputs("float32", 2, count, call=0))
+    assert data.count_wrong(right, 0) == 0
+    for index in (0, PERIOD - 1, PERIOD, count - 1):
+        right[index] += 1
+    right[9] = np.nan
+    assert data.count_wrong(right, 0) == 5
+    assert data.count_wrong(right[:0], 0) == 0
+
+
 def test_data_moved_or_left_over_does_not_pass() -> None:
     count = 1 << 18
     data = ExactData("float32", 2, 0, seed=3)
@@ -74,6 +111,13 @@ def test_bounds() -> None:
         largest_value("int8", 128)
     with pytest.raises(UsageError, match="float64"):
         largest_value("complex64", 2)
+    with pytest.raises(UsageError, match="unknown op 'mean'"):
+        check_exact("float32", 2, "mean")
+    check_exact("int8", 11, "avg")
+    with pytest.raises(UsageError, match="12 ranks are too many for exact averages"):
+        check_exact("int8", 12, "avg")
+    with pytest.raises(UsageError, match="rank 2 is not within"):
+        ExactData("float32", 2, 2, seed=3)
 
 
 class LoneRank:

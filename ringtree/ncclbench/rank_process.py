@@ -1,0 +1,96 @@
+"""One process of a bench and its ranks: `python -m ringtree.ncclbench.rank_process <spec fd> <report fd>`.
+
+For: being one rank, or several as threads: read the specification from an inherited pipe, join the others, run, say how
+it ended. Not for: people; `ringtree bench` starts it.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import sys
+import threading
+from collections.abc import Callable
+from contextlib import ExitStack
+
+import ringtree
+from ringtree.backends import Setting, make_arm, needs_torch
+from ringtree.lab.framing import read_spec, write_report
+from ringtree.lab.lifeline import tie_to_lab
+from ringtree.lab.measure import Coordinator
+from ringtree.lab.messages import DoneReport, FailureReport
+from ringtree.launch import on_threads
+from ringtree.ncclbench.messages import BenchReport, BenchSpec, JoinedReport
+from ringtree.ncclbench.names import DTYPES
+from ringtree.ncclbench.rank_bench import RankBench
+from ringtree.ncclbench.rows import combinations
+
+
+def run_rank(spec: BenchSpec, thread: int, report: Callable[[BenchReport], None]) -> None:
+    """Joins the other ranks and runs every combination."""
+    options = spec.options
+    rank = spec.process * options.num_threads + thread
+    with ExitStack() as stack:
+
+        def join(purpose: str) -> ringtree.Communicator:
+            joined = ringtree.init(
+                rank,
+                options.num_ranks,
+                f"unix:{spec.session}-{purpose}",
+                timeout=options.timeout,
+                shared_buffers=options.shared_buffers,
+            )
+            return stack.enter_context(joined)
+
+        # Barriers and agreement are apart from what is measured, and the same for every arm.
+        sync = Coordinator(join("sync"))
+        engine = None if needs_torch(options.arm) else join("engine")
+        report(JoinedReport(rank=rank, pid=os.getpid()))
+        arms = []
+        for combination in combinations(options):
+            arm = make_arm(options.arm)
+            arm.setup(
+                Setting(
+                    rank=rank,
+                    num_ranks=options.num_ranks,
+                    collective=options.collective,
+                    op=combination.op,
+                    dtype=DTYPES[combination.dtype],
+                    communicator=lambda: engine,
+                    torch_store=spec.torch_store,
+                    use_torch=needs_torch(options.arm),
+                    timeout=options.timeout,
+                )
+            )
+            arms.append(arm)
+            RankBench(options, combination, rank, arm, sync, report).run()
+        sync.barrier()
+        for arm in arms:  # not before: they may share a group of torch's
+            arm.teardown()
+
+
+def main(arguments: list[str]) -> int:
+    """Runs the ranks of one process; returns the exit code. A failure is one line, details go to standard error."""
+    spec_from, report_to = (int(argument) for argument in arguments)
+    spec = read_spec(spec_from, BenchSpec)
+    tie_to_lab(spec_from, spec.process_group)
+    lock = threading.Lock()  # a report is one line, and the ranks of a process share the pipe
+
+    def report(said: BenchReport) -> None:
+        with lock:
+            write_report(report_to, said)
+
+    gc.collect()
+    gc.disable()  # a collection inside a timed loop would be charged to the arm
+    try:
+        on_threads(lambda thread: run_rank(spec, thread, report), spec.options.num_threads)
+    except Exception as raised:  # the last place that can still tell the starter
+        text = f"{type(raised).__name__}: {raised}".splitlines()
+        report(FailureReport(text=text[0] if text else "failed"))
+        return 1
+    report(DoneReport())
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

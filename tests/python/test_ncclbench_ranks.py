@@ -1,0 +1,106 @@
+"""The loop of one rank: what is called how often, what is timed, and that wrong results are found.
+
+For: ringtree.ncclbench.time_loop and rank_bench, around an arm and a clock that are made up. Not for: real ranks.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from ncclbench_support import Clock, LoneArm, LoneSync, options_of
+
+from ringtree.ncclbench.messages import SideReport
+from ringtree.ncclbench.rank_bench import RankBench, describe
+from ringtree.ncclbench.rows import Combination
+from ringtree.ncclbench.time_loop import Loop, time_calls
+
+
+@pytest.mark.parametrize(
+    ("blocking", "each", "seconds", "times", "num_barriers"),
+    [
+        # A clock that counts its readings: the loop as a whole is one step of it, whatever happens inside.
+        (0, False, 1 / 6, [], 0),
+        (2, False, 1 / 6, [], 0),
+        (0, True, 5 / 6, [1 / 2, 1 / 2, 1 / 2], 0),
+        (1, False, 5 / 6, [], 6),
+        # With -z 3 only the three iterations count, not what lies between them.
+        (3, False, 3 / 6, [], 3),
+        (3, True, 3 / 6, [1 / 2, 1 / 2, 1 / 2], 3),
+    ],
+)
+def test_the_loop_is_timed_as_a_whole_and_divided(
+    blocking: int, each: bool, seconds: float, times: list[float], num_barriers: int
+) -> None:
+    order: list[int] = []
+    sync = LoneSync()
+    calls = [lambda: order.append(0), lambda: order.append(1), lambda: order.append(2), lambda: order.append(3)]
+    measured = time_calls(Loop(3, 2, blocking, each), calls, sync.barrier, Clock())
+    assert measured == (pytest.approx(seconds), pytest.approx(times))
+    assert order == [0, 1, 2, 3, 0, 1]
+    assert sync.num_barriers == num_barriers
+
+
+def run_lone(arm: LoneArm, **asked: Any) -> list[SideReport]:
+    """The reports of a rank that is alone, at 64 and 128 bytes."""
+    options = options_of(**{"ngpus": 1, "minbytes": "64", "maxbytes": "128", "stepfactor": 2, "iters": 3, **asked})
+    reports: list[SideReport] = []
+    combination = Combination(options.dtypes[0], options.ops[0], options.roots[0])
+    RankBench(options, combination, 0, arm, LoneSync(), reports.append, Clock()).run()
+    return reports
+
+
+def test_every_half_is_called_timed_and_checked() -> None:
+    arm = LoneArm()
+    reports = run_lone(arm, warmup_iters=2, check=2, agg_iters=2)
+    assert len(reports) == 4
+    # Warm-up of two sizes; then, of each half, one untimed call, the loop and the checks.
+    assert arm.num_calls == 2 * 2 + 4 * (1 + 3 * 2 + 2)
+    assert {report.num_wrong for report in reports} == {0}
+    assert {report.seconds for report in reports} == {1 / 6}
+    assert {report.executed for report in reports} == {"copy/simple"}
+    in_place = [source is result for source, result in arm.bound[-3:]]
+    assert in_place == [True, False, True], "the last of two places at 64 bytes, then one for each half at 128"
+
+
+def test_an_element_that_is_off_by_one_in_the_check_is_one_wrong() -> None:
+    def spoil(number: int, result: Any) -> None:
+        if number == 2 + 1 + 3:  # the check of the first half, after warm-up, the untimed call and the loop
+            result[5] += 1
+
+    assert [report.num_wrong for report in run_lone(LoneArm(spoil))] == [1, 0, 0, 0]
+
+
+def test_checks_stop_at_the_first_wrong_one() -> None:
+    def spoil(number: int, result: Any) -> None:
+        result[:2] += 1
+
+    arm = LoneArm(spoil)
+    assert [report.num_wrong for report in run_lone(arm, check=5)] == [2, 2, 2, 2]
+    assert arm.num_calls == 2 + 4 * (1 + 3 + 1)
+
+
+def test_a_call_that_does_nothing_is_wrong_everywhere_although_an_earlier_one_was_right() -> None:
+    class Lazy(LoneArm):
+        def bind(self, source: Any, result: Any, root: int = 0) -> Any:
+            call = super().bind(source, result, root)
+            return lambda: call() if self.num_calls < 6 else None  # all but the check of the first half
+
+    num_wrong = run_lone(Lazy())[0].num_wrong
+    assert num_wrong is not None
+    assert num_wrong > 14, "of 16 elements; some may be equal by chance"
+
+
+def test_without_checks_nothing_is_said_of_results() -> None:
+    assert {report.num_wrong for report in run_lone(LoneArm(), check=0)} == {None}
+
+
+def test_iterations_are_timed_if_asked() -> None:
+    assert [report.times for report in run_lone(LoneArm(), per_iter_timing=1)] == [[1, 1, 1]] * 4
+    assert [report.times for report in run_lone(LoneArm())] == [[]] * 4
+
+
+def test_what_was_executed_in_a_word() -> None:
+    assert describe({"backend": "engine", "algorithm": "ring", "protocol": "ll", "sequence": 3}) == "ring/ll"
+    assert describe({"backend": "send/recv", "algorithm": "ring"}) == "ring"
+    assert describe({"backend": "gloo"}) == ""
