@@ -19,6 +19,7 @@ struct Deadline {
   int64_t at_ns = INT64_MAX;
   static Deadline after_seconds(double seconds) { return {now_ns() + static_cast<int64_t>(seconds * 1e9)}; }
   bool passed() const { return now_ns() >= at_ns; }
+  int64_t left_ns() const { return at_ns > now_ns() ? at_ns - now_ns() : 0; }
 };
 
 }  // namespace ringtree

@@ -10,15 +10,31 @@
 
 namespace ringtree {
 
-enum class ReduceOp : uint8_t { sum = 0, prod = 1, min = 2, max = 3, avg = 4 };
+enum class ReduceOp : uint8_t {
+  sum = 0,
+  prod = 1,
+  min = 2,
+  max = 3,
+  avg = 4,
+  premul_sum = 5,  // the sum of the inputs, each multiplied by a factor of its rank's own
+  band = 6,        // and, or, exclusive or of the bits
+  bor = 7,
+  bxor = 8,
+  land = 9,  // and, or, exclusive or of truth values; "l" as in MPI_LAND
+  lor = 10,
+  lxor = 11,
+};
 
 /// Every op, in the order of its number: kReduceOps[i] has number i.
-inline constexpr ReduceOp kReduceOps[] = {ReduceOp::sum, ReduceOp::prod, ReduceOp::min, ReduceOp::max, ReduceOp::avg};
+inline constexpr ReduceOp kReduceOps[] = {ReduceOp::sum,  ReduceOp::prod,       ReduceOp::min,  ReduceOp::max,
+                                          ReduceOp::avg,  ReduceOp::premul_sum, ReduceOp::band, ReduceOp::bor,
+                                          ReduceOp::bxor, ReduceOp::land,       ReduceOp::lor,  ReduceOp::lxor};
 inline constexpr int kNumReduceOps = static_cast<int>(sizeof(kReduceOps) / sizeof(kReduceOps[0]));
 
 /// The name as it is written in Python, on the command line and in JSON.
 inline const char* reduce_op_name(ReduceOp op) {
-  constexpr const char* kNames[] = {"sum", "prod", "min", "max", "avg"};
+  constexpr const char* kNames[] = {"sum",  "prod", "min",  "max",  "avg", "premul_sum",
+                                    "band", "bor",  "bxor", "land", "lor", "lxor"};
   static_assert(sizeof(kNames) / sizeof(kNames[0]) == kNumReduceOps);
   return kNames[static_cast<int>(op)];
 }

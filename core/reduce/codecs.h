@@ -1,6 +1,6 @@
 // How one element is read into the type that it is folded in (decode) and written back, rounded once (encode).
-// Not the ops (operators.h) and not the loops (fold_loops.h). Branch-free, so that the compiler can vectorise the
-// loops.
+// Not the ops (operators.h), truth values (truth.h) or the loops (fold_loops.h). Branch-free, so that the compiler can
+// vectorise the loops.
 //
 // This header is compiled once an instruction set, each time in its own namespace RINGTREE_ISA: were the names shared,
 // the linker would keep one copy of a function for all, perhaps one with instructions that the processor lacks. For the
@@ -32,19 +32,13 @@ struct Plain {
   static Storage encode(Wide wide) { return wide; }
 };
 
-/// One byte, read as its truth value; min and max of 0 and 1 are and and or.
-struct Bool {
-  using Storage = uint8_t;
-  using Wide = uint8_t;
-  static Wide decode(Storage stored) { return stored != 0 ? 1 : 0; }
-  static Storage encode(Wide wide) { return wide; }
-};
-
 /// The upper half of a float32.
 struct Bfloat16 {
   using Storage = uint16_t;
   using Wide = float;
   static constexpr uint32_t kLargest = 0x7F80;  // the largest magnitude that is no NaN: infinity
+  static constexpr uint32_t kOne = 0x3F80;
+  static constexpr uint32_t kNonZero = 0x7FFF;  // the bits of which any makes the value differ from 0
   static Wide decode(Storage stored) { return bits_as<float>(static_cast<uint32_t>(stored) << 16); }
   static Storage encode(Wide wide) {
     return static_cast<Storage>(wide != wide ? 0x7FC0u : rounded_bits(bits_as<uint32_t>(wide)) >> 16);
@@ -102,6 +96,9 @@ struct NarrowFloat {
   static constexpr uint32_t kLargest = kSpecials == Specials::infinities ? kOverflow : kOverflow - 1;
   static constexpr uint32_t kNan =
       kSpecials == Specials::infinities ? kOverflow | (1u << (kMantissaBits - 1)) : kOverflow;
+  static constexpr uint32_t kOne = static_cast<uint32_t>(kBias) << kMantissaBits;
+  // The bits of which any makes the value differ from 0: all but the sign, which alone is -0 or, in fnuz, NaN.
+  static constexpr uint32_t kNonZero = kSpecials == Specials::one_nan ? 2 * kSign - 1 : kSign - 1;
   static constexpr uint32_t kMinNormal = kRebias + (1u << 23);  // as float32
   static constexpr uint32_t kOverflowWide =
       kRebias + (kOverflow << kShift);  // as float32, exponent field beyond the last

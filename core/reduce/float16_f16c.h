@@ -1,5 +1,5 @@
 // float16 with the x86 conversion instructions (F16C), which compilers do not generate from plain code. Only sums,
-// products and divisions of float16; min and max need no conversion (code_order.h) and everything else is in
+// products, divisions and scaling of float16; min and max need no conversion (code_order.h) and everything else is in
 // fold_loops.h. The bits are those of codecs.h's Float16 (NaN payloads aside).
 //
 // The conversions set the pace: three for each pair of operands, 1.5 vectors of 8 elements a cycle (Zen 4, also with
@@ -74,6 +74,17 @@ void divide_float16(void* data, size_t count, int64_t num_ranks) {
   for (; i + kVector <= count * kParts; i += kVector)
     narrow_float16(data, i, _mm256_div_ps(widen_float16(data, i), divisors));
   for (; i < count * kParts; ++i) store<Float16Single>(data, i, load<Float16Single>(data, i) / divisor);
+}
+
+/// A ScaleKernel; kParts as in scale.
+template <size_t kParts>
+void scale_float16(void* out, const void* in, size_t count, double factor) {
+  const auto multiplier = static_cast<float>(factor);
+  const __m256 multipliers = _mm256_set1_ps(multiplier);
+  size_t i = 0;
+  for (; i + kVector <= count * kParts; i += kVector)
+    narrow_float16(out, i, _mm256_mul_ps(widen_float16(in, i), multipliers));
+  for (; i < count * kParts; ++i) store<Float16Single>(out, i, load<Float16Single>(in, i) * multiplier);
 }
 
 }  // namespace ringtree::RINGTREE_ISA

@@ -12,6 +12,7 @@ struct KernelTable {
   const char* name;
   FoldKernel fold[kNumDtypes][kNumReduceOps];  // nullptr: not defined
   FinishKernel finish[kNumDtypes];             // avg's division; nullptr: avg is not defined
+  ScaleKernel scale[kNumDtypes];               // premul_sum's multiplication; nullptr: premul_sum is not defined
 };
 
 /// Plain C++ for whatever the compiler targets.

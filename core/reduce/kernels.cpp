@@ -4,6 +4,9 @@
 #include "core/reduce/kernels.h"
 
 #include <array>
+#include <cmath>
+#include <limits>
+#include <type_traits>
 
 #include "core/reduce/kernel_table.h"
 
@@ -48,6 +51,13 @@ SupportedTables find_supported_tables() {
 
 const KernelTable& fastest_table() { return *supported_kernel_tables().back(); }
 
+// By powers of two, which double holds exactly; the largest int64 it does not.
+template <class Integer>
+bool is_number_of(double value) {
+  const double above = std::ldexp(1.0, std::numeric_limits<Integer>::digits);
+  return value == std::trunc(value) && value < above && value >= (std::is_signed_v<Integer> ? -above : 0.0);
+}
+
 }  // namespace
 
 std::span<const KernelTable* const> supported_kernel_tables() {
@@ -61,6 +71,37 @@ FoldKernel fold_kernel(Dtype dtype, ReduceOp op) {
 
 FinishKernel finish_kernel(Dtype dtype, ReduceOp op) {
   return op == ReduceOp::avg ? fastest_table().finish[static_cast<int>(dtype)] : nullptr;
+}
+
+ScaleKernel scale_kernel(Dtype dtype, ReduceOp op) {
+  return op == ReduceOp::premul_sum ? fastest_table().scale[static_cast<int>(dtype)] : nullptr;
+}
+
+bool factor_fits(Dtype dtype, double factor) {
+  switch (dtype) {
+    case Dtype::kInt8:
+      return is_number_of<int8_t>(factor);
+    case Dtype::kUint8:
+      return is_number_of<uint8_t>(factor);
+    case Dtype::kInt16:
+      return is_number_of<int16_t>(factor);
+    case Dtype::kUint16:
+      return is_number_of<uint16_t>(factor);
+    case Dtype::kInt32:
+      return is_number_of<int32_t>(factor);
+    case Dtype::kUint32:
+      return is_number_of<uint32_t>(factor);
+    case Dtype::kInt64:
+      return is_number_of<int64_t>(factor);
+    case Dtype::kUint64:
+      return is_number_of<uint64_t>(factor);
+    case Dtype::kFloat64:
+    case Dtype::kComplex128:
+      return true;
+    default:
+      if (scale_kernel(dtype, ReduceOp::premul_sum) == nullptr) return false;
+      return !std::isfinite(factor) || std::abs(factor) <= static_cast<double>(std::numeric_limits<float>::max());
+  }
 }
 
 std::string why_undefined(Dtype dtype, ReduceOp op) {

@@ -17,6 +17,7 @@ const KernelTable& avx512_kernel_table() {
     FoldKernel(&bfloat16)[kNumReduceOps] = faster.fold[static_cast<int>(Dtype::kBfloat16)];
     bfloat16[static_cast<int>(ReduceOp::sum)] = RINGTREE_ISA::fold_bfloat16_avx512<RINGTREE_ISA::Add>;
     bfloat16[static_cast<int>(ReduceOp::avg)] = RINGTREE_ISA::fold_bfloat16_avx512<RINGTREE_ISA::Add>;
+    bfloat16[static_cast<int>(ReduceOp::premul_sum)] = RINGTREE_ISA::fold_bfloat16_avx512<RINGTREE_ISA::Add>;
     bfloat16[static_cast<int>(ReduceOp::prod)] = RINGTREE_ISA::fold_bfloat16_avx512<RINGTREE_ISA::Multiply>;
     return faster;
   }();

@@ -1,6 +1,6 @@
-// The ops on two values that are already widened: add, multiply, smaller, larger. One line each, the same for scalars
-// of every type. Not the reading and rounding of elements (codecs.h), not the loops (fold_loops.h). In its own
-// namespace for each instruction set, as codecs.h explains.
+// The ops on two values that are already widened: add, multiply, smaller, larger, bit by bit. One line each, the same
+// for scalars of every type. Not the reading and rounding of elements (codecs.h), not the loops (fold_loops.h). In its
+// own namespace for each instruction set, as codecs.h explains.
 #pragma once
 
 #include <cstdint>
@@ -43,6 +43,27 @@ struct Max {
   template <class T>
   static T apply(T left, T right) {
     return ((right > left) | (right != right)) ? right : left;
+  }
+};
+
+struct BitAnd {
+  template <class T>
+  static T apply(T left, T right) {
+    return static_cast<T>(left & right);
+  }
+};
+
+struct BitOr {
+  template <class T>
+  static T apply(T left, T right) {
+    return static_cast<T>(left | right);
+  }
+};
+
+struct BitXor {
+  template <class T>
+  static T apply(T left, T right) {
+    return static_cast<T>(left ^ right);
   }
 };
 

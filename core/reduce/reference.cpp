@@ -117,17 +117,125 @@ void write_narrow(Dtype dtype, void* base, size_t i, float value) {
 }
 
 bool is_complex(Dtype dtype) { return dtype >= Dtype::kComplex32 && dtype <= Dtype::kComplex128; }
+bool is_bitwise(ReduceOp op) { return op == ReduceOp::band || op == ReduceOp::bor || op == ReduceOp::bxor; }
+bool is_logical(ReduceOp op) { return op == ReduceOp::land || op == ReduceOp::lor || op == ReduceOp::lxor; }
 
-template <class T>
-void divide_integers(void* data, size_t count, int64_t num_ranks) {
-  using Wide = std::conditional_t<std::is_signed_v<T>, int64_t, uint64_t>;
-  for (size_t i = 0; i < count; ++i)
-    write(data, i, static_cast<T>(static_cast<Wide>(read<T>(data, i)) / static_cast<Wide>(num_ranks)));
+/// A complex vector as the real one that lies in the same memory; any other as it is.
+struct RealVector {
+  Dtype dtype;
+  size_t count;
+};
+RealVector real_vector(Dtype dtype, size_t count) {
+  if (dtype == Dtype::kComplex32) return {Dtype::kFloat16, 2 * count};
+  if (dtype == Dtype::kComplex64) return {Dtype::kFloat32, 2 * count};
+  if (dtype == Dtype::kComplex128) return {Dtype::kFloat64, 2 * count};
+  return {dtype, count};
+}
+
+// Calls visit with a zero of the C++ type of a real dtype and returns true; false for what C++ has no type for, and
+// bool.
+template <class Visit>
+bool with_number(Dtype dtype, Visit visit) {
+  switch (dtype) {
+    case Dtype::kInt8:
+      return visit(int8_t{}), true;
+    case Dtype::kUint8:
+      return visit(uint8_t{}), true;
+    case Dtype::kInt16:
+      return visit(int16_t{}), true;
+    case Dtype::kUint16:
+      return visit(uint16_t{}), true;
+    case Dtype::kInt32:
+      return visit(int32_t{}), true;
+    case Dtype::kUint32:
+      return visit(uint32_t{}), true;
+    case Dtype::kInt64:
+      return visit(int64_t{}), true;
+    case Dtype::kUint64:
+      return visit(uint64_t{}), true;
+    case Dtype::kFloat32:
+      return visit(float{}), true;
+    case Dtype::kFloat64:
+      return visit(double{}), true;
+    default:
+      return false;
+  }
+}
+
+bool differs_from_zero(Dtype dtype, const void* base, size_t i) {
+  if (is_complex(dtype)) {
+    const Dtype part = real_vector(dtype, 1).dtype;
+    return differs_from_zero(part, base, 2 * i) || differs_from_zero(part, base, 2 * i + 1);
+  }
+  if (dtype == Dtype::kBool) return read<uint8_t>(base, i) != 0;
+  bool differs = false;
+  if (with_number(dtype, [&](auto zero) { differs = read<decltype(zero)>(base, i) != zero; })) return differs;
+  return read_narrow(dtype, base, i) != 0.0f;
+}
+
+void write_one_or_zero(Dtype dtype, void* base, size_t i, bool one) {
+  if (is_complex(dtype)) {
+    const Dtype part = real_vector(dtype, 1).dtype;
+    write_one_or_zero(part, base, 2 * i, one);
+    return write_one_or_zero(part, base, 2 * i + 1, false);
+  }
+  if (dtype == Dtype::kBool) return write(base, i, static_cast<uint8_t>(one ? 1 : 0));
+  if (with_number(dtype, [&](auto zero) { write(base, i, static_cast<decltype(zero)>(one ? 1 : 0)); })) return;
+  write_narrow(dtype, base, i, one ? 1.0f : 0.0f);
+}
+
+void fold_truth_values(Dtype dtype, ReduceOp op, void* out, const void* const* in, int num_in, size_t count) {
+  for (size_t i = 0; i < count; ++i) {
+    int num_true = 0;
+    for (int k = 0; k < num_in; ++k) num_true += differs_from_zero(dtype, in[k], i) ? 1 : 0;
+    bool result = num_true == num_in;
+    if (op == ReduceOp::lor) result = num_true > 0;
+    if (op == ReduceOp::lxor) result = num_true % 2 == 1;
+    write_one_or_zero(dtype, out, i, result);
+  }
+}
+
+void fold_bits(ReduceOp op, void* out, const void* const* in, int num_in, size_t num_bytes) {
+  for (size_t i = 0; i < num_bytes; ++i) {
+    unsigned byte = 0;
+    for (unsigned bit = 1; bit < 256; bit *= 2) {
+      int num_set = 0;
+      for (int k = 0; k < num_in; ++k) num_set += (read<uint8_t>(in[k], i) & bit) != 0 ? 1 : 0;
+      bool result = num_set == num_in;
+      if (op == ReduceOp::bor) result = num_set > 0;
+      if (op == ReduceOp::bxor) result = num_set % 2 == 1;
+      if (result) byte += bit;
+    }
+    write(out, i, static_cast<uint8_t>(byte));
+  }
+}
+
+// What an op on bool means in terms of truth values.
+ReduceOp logical_op(ReduceOp op) {
+  if (op == ReduceOp::sum || op == ReduceOp::max || op == ReduceOp::bor || op == ReduceOp::lor) return ReduceOp::lor;
+  return op == ReduceOp::bxor || op == ReduceOp::lxor ? ReduceOp::lxor : ReduceOp::land;
 }
 
 template <class T>
-void divide_floats(void* data, size_t count, int64_t num_ranks) {
-  for (size_t i = 0; i < count; ++i) write(data, i, read<T>(data, i) / static_cast<T>(num_ranks));
+T divide(T value, int64_t num_ranks) {
+  if constexpr (std::is_floating_point_v<T>) {
+    return value / static_cast<T>(num_ranks);
+  } else {
+    using Wide = std::conditional_t<std::is_signed_v<T>, int64_t, uint64_t>;
+    return static_cast<T>(static_cast<Wide>(value) / static_cast<Wide>(num_ranks));
+  }
+}
+
+template <class T>
+T multiply(T value, double factor) {
+  if constexpr (std::is_floating_point_v<T>) {
+    return value * static_cast<T>(factor);
+  } else {
+    // The factor's magnitude, since half of uint64 is beyond int64; the value as in combine.
+    const auto magnitude = static_cast<uint64_t>(std::fabs(factor));
+    const uint64_t product = static_cast<uint64_t>(static_cast<int64_t>(value)) * magnitude;
+    return static_cast<T>(factor < 0 ? 0 - product : product);
+  }
 }
 
 }  // namespace
@@ -163,95 +271,51 @@ uint32_t reference_encode(Dtype dtype, double value) {
 
 bool reference_defined(Dtype dtype, ReduceOp op) {
   if (dtype == Dtype::kFloat8E8m0fnu) return false;
-  if (dtype == Dtype::kBool) return op != ReduceOp::avg;
-  return !is_complex(dtype) || op == ReduceOp::sum || op == ReduceOp::prod || op == ReduceOp::avg;
+  if (dtype == Dtype::kBool) return op != ReduceOp::avg && op != ReduceOp::premul_sum;
+  if (dtype <= Dtype::kUint64) return true;
+  const bool ordered = op == ReduceOp::min || op == ReduceOp::max;
+  return !is_bitwise(op) && !(is_complex(dtype) && ordered);
 }
 
 void reference_fold(Dtype dtype, ReduceOp op, void* out, const void* const* in, int num_in, size_t count) {
-  switch (dtype) {
-    case Dtype::kBool:
-      for (size_t i = 0; i < count; ++i) {
-        int num_true = 0;
-        for (int k = 0; k < num_in; ++k) num_true += read<uint8_t>(in[k], i) != 0;
-        const bool is_or = op == ReduceOp::sum || op == ReduceOp::max;
-        write(out, i, static_cast<uint8_t>(is_or ? num_true > 0 : num_true == num_in));
-      }
-      return;
-    case Dtype::kInt8:
-      return fold_plain<int8_t>(op, out, in, num_in, count);
-    case Dtype::kUint8:
-      return fold_plain<uint8_t>(op, out, in, num_in, count);
-    case Dtype::kInt16:
-      return fold_plain<int16_t>(op, out, in, num_in, count);
-    case Dtype::kUint16:
-      return fold_plain<uint16_t>(op, out, in, num_in, count);
-    case Dtype::kInt32:
-      return fold_plain<int32_t>(op, out, in, num_in, count);
-    case Dtype::kUint32:
-      return fold_plain<uint32_t>(op, out, in, num_in, count);
-    case Dtype::kInt64:
-      return fold_plain<int64_t>(op, out, in, num_in, count);
-    case Dtype::kUint64:
-      return fold_plain<uint64_t>(op, out, in, num_in, count);
-    case Dtype::kFloat32:
-      return fold_plain<float>(op, out, in, num_in, count);
-    case Dtype::kFloat64:
-      return fold_plain<double>(op, out, in, num_in, count);
-    case Dtype::kComplex64:
-      return fold_plain<std::complex<float>>(op, out, in, num_in, count);
-    case Dtype::kComplex128:
-      return fold_plain<std::complex<double>>(op, out, in, num_in, count);
-    case Dtype::kComplex32:
-      return fold<std::complex<float>>(
-          op, in, num_in, count,
-          [](const void* base, size_t i) {
-            return std::complex<float>(read_narrow(Dtype::kFloat16, base, 2 * i),
-                                       read_narrow(Dtype::kFloat16, base, 2 * i + 1));
-          },
-          [out](size_t i, std::complex<float> value) {
-            write_narrow(Dtype::kFloat16, out, 2 * i, value.real());
-            write_narrow(Dtype::kFloat16, out, 2 * i + 1, value.imag());
-          });
-    default:
-      return fold<float>(
-          op, in, num_in, count, [dtype](const void* base, size_t i) { return read_narrow(dtype, base, i); },
-          [dtype, out](size_t i, float value) { write_narrow(dtype, out, i, value); });
-  }
+  if (dtype == Dtype::kBool) return fold_truth_values(dtype, logical_op(op), out, in, num_in, count);
+  if (is_logical(op)) return fold_truth_values(dtype, op, out, in, num_in, count);
+  if (is_bitwise(op)) return fold_bits(op, out, in, num_in, count * item_size(dtype));
+  if (dtype == Dtype::kComplex64) return fold_plain<std::complex<float>>(op, out, in, num_in, count);
+  if (dtype == Dtype::kComplex128) return fold_plain<std::complex<double>>(op, out, in, num_in, count);
+  if (dtype == Dtype::kComplex32)
+    return fold<std::complex<float>>(
+        op, in, num_in, count,
+        [](const void* base, size_t i) {
+          return std::complex<float>(read_narrow(Dtype::kFloat16, base, 2 * i),
+                                     read_narrow(Dtype::kFloat16, base, 2 * i + 1));
+        },
+        [out](size_t i, std::complex<float> value) {
+          write_narrow(Dtype::kFloat16, out, 2 * i, value.real());
+          write_narrow(Dtype::kFloat16, out, 2 * i + 1, value.imag());
+        });
+  if (with_number(dtype, [&](auto zero) { fold_plain<decltype(zero)>(op, out, in, num_in, count); })) return;
+  fold<float>(
+      op, in, num_in, count, [dtype](const void* base, size_t i) { return read_narrow(dtype, base, i); },
+      [dtype, out](size_t i, float value) { write_narrow(dtype, out, i, value); });
 }
 
 void reference_finish(Dtype dtype, void* data, size_t count, int64_t num_ranks) {
-  switch (dtype) {
-    case Dtype::kInt8:
-      return divide_integers<int8_t>(data, count, num_ranks);
-    case Dtype::kUint8:
-      return divide_integers<uint8_t>(data, count, num_ranks);
-    case Dtype::kInt16:
-      return divide_integers<int16_t>(data, count, num_ranks);
-    case Dtype::kUint16:
-      return divide_integers<uint16_t>(data, count, num_ranks);
-    case Dtype::kInt32:
-      return divide_integers<int32_t>(data, count, num_ranks);
-    case Dtype::kUint32:
-      return divide_integers<uint32_t>(data, count, num_ranks);
-    case Dtype::kInt64:
-      return divide_integers<int64_t>(data, count, num_ranks);
-    case Dtype::kUint64:
-      return divide_integers<uint64_t>(data, count, num_ranks);
-    case Dtype::kFloat32:
-      return divide_floats<float>(data, count, num_ranks);
-    case Dtype::kFloat64:
-      return divide_floats<double>(data, count, num_ranks);
-    case Dtype::kComplex64:
-      return divide_floats<float>(data, 2 * count, num_ranks);
-    case Dtype::kComplex128:
-      return divide_floats<double>(data, 2 * count, num_ranks);
-    default:
-      break;
+  const RealVector real = real_vector(dtype, count);
+  for (size_t i = 0; i < real.count; ++i) {
+    const bool done =
+        with_number(real.dtype, [&](auto zero) { write(data, i, divide(read<decltype(zero)>(data, i), num_ranks)); });
+    if (!done) write_narrow(real.dtype, data, i, divide(read_narrow(real.dtype, data, i), num_ranks));
   }
-  const Dtype part = dtype == Dtype::kComplex32 ? Dtype::kFloat16 : dtype;
-  const size_t num_parts = dtype == Dtype::kComplex32 ? 2 * count : count;
-  for (size_t i = 0; i < num_parts; ++i)
-    write_narrow(part, data, i, read_narrow(part, data, i) / static_cast<float>(num_ranks));
+}
+
+void reference_scale(Dtype dtype, void* out, const void* in, size_t count, double factor) {
+  const RealVector real = real_vector(dtype, count);
+  for (size_t i = 0; i < real.count; ++i) {
+    const bool done =
+        with_number(real.dtype, [&](auto zero) { write(out, i, multiply(read<decltype(zero)>(in, i), factor)); });
+    if (!done) write_narrow(real.dtype, out, i, multiply(read_narrow(real.dtype, in, i), factor));
+  }
 }
 
 }  // namespace ringtree

@@ -1,6 +1,6 @@
 // The slow obvious version of kernels.h, one element at a time, for tests to compare with. Never optimised, never
 // called by the library. It shares no code with the kernels: narrow floats are decoded and rounded by their definition
-// (ldexp, nearest of the two neighbouring codes), integers by way of 64 bits.
+// (ldexp, nearest of the two neighbouring codes), integers by way of 64 bits, bits and truth values are counted.
 #pragma once
 
 #include <cstddef>
@@ -25,5 +25,8 @@ void reference_fold(Dtype dtype, ReduceOp op, void* out, const void* const* in, 
 
 /// As a FinishKernel, for avg.
 void reference_finish(Dtype dtype, void* data, size_t count, int64_t num_ranks);
+
+/// As a ScaleKernel, for premul_sum; `out` may be `in`.
+void reference_scale(Dtype dtype, void* out, const void* in, size_t count, double factor);
 
 }  // namespace ringtree

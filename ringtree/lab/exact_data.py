@@ -1,4 +1,4 @@
-"""Test data whose sums are exact in any order, so that every result is compared with ==.
+"""Test data whose results are exact in any order, so that every result is compared with ==.
 
 For: writing a rank's input before each iteration and reading the whole output after it, in blocks, without a second
 buffer of the same size. Not for: timing, or for knowing how a collective is done.
@@ -8,8 +8,10 @@ that num_ranks × the largest stays exact in the dtype. Two choices make errors 
 - PERIOD is a prime, so data moved by a chunk, a slice or a page (multiples of powers of two) never fits by chance;
 - the phase changes from call to call, so what an earlier call left in a slot is wrong now.
 
-Other ops than sum are exact too: values that are averaged are multiples of num_ranks, and of the values that are
-multiplied at one index all but one rank's are 1, so that no partial product is too large.
+Other ops than sum are exact too: values that are averaged are multiples of num_ranks, those that every rank multiplies
+by a factor of its own (premul_sum) leave room for it, and of the values that are multiplied at one index all but one
+rank's are 1, so that no partial product is too large. Likewise all but one rank's change nothing for band, bor, land
+and lor: of many ranks' free choice the result would be the same nearly everywhere, whatever one of them gave.
 """
 
 from __future__ import annotations
@@ -37,14 +39,33 @@ _EXACT_LIMIT = {
 DTYPES = tuple(_EXACT_LIMIT)
 Array = NDArray[np.generic]
 _Pattern = NDArray[np.int64]
+
+
+def _of_truth(combine: Callable[[_Pattern, _Pattern], NDArray[np.bool_]]) -> Callable[[_Pattern, _Pattern], _Pattern]:
+    """An op on truth values as one on numbers, whose results are 1 and 0."""
+    return lambda left, right: combine(left, right).astype(np.int64)
+
+
 _COMBINE: dict[str, Callable[[_Pattern, _Pattern], _Pattern]] = {
     "sum": np.add,
     "prod": np.multiply,
     "min": np.minimum,
     "max": np.maximum,
     "avg": np.add,
+    "premul_sum": np.add,
+    "band": np.bitwise_and,
+    "bor": np.bitwise_or,
+    "bxor": np.bitwise_xor,
+    "land": _of_truth(np.logical_and),
+    "lor": _of_truth(np.logical_or),
+    "lxor": _of_truth(np.logical_xor),
 }
 OPS = tuple(_COMBINE)
+BITWISE_OPS = ("band", "bor", "bxor")
+_LOGICAL_OPS = ("land", "lor", "lxor")
+_LARGEST_FACTOR = 3  # of premul_sum
+# Ops of which one rank's value decides: all others hold what changes nothing.
+_DECIDED_BY_ONE = ("prod", "band", "bor", "land", "lor")
 
 
 @dataclass(frozen=True)
@@ -70,16 +91,23 @@ def largest_value(dtype: str, num_ranks: int) -> int:
 
 
 def check_exact(dtype: str, num_ranks: int, op: str = "sum") -> None:
-    """Raises UsageError for an unknown dtype or op, or if there are too many ranks for exact results of it."""
+    """Raises UsageError for an unknown dtype or op, an op that the dtype has not, or too many ranks to be exact."""
     if op not in _COMBINE:
         raise UsageError(f"unknown op {op!r}; there are: {', '.join(OPS)}")
-    if largest_value(dtype, num_ranks) < num_ranks and op == "avg":
-        raise UsageError(f"{num_ranks} ranks are too many for exact averages in {dtype}; use float32 or float64")
+    if op in _LOGICAL_OPS or op in BITWISE_OPS:
+        largest_value(dtype, 1)  # nothing grows with the number of ranks
+        if op in BITWISE_OPS and dtype.startswith("float"):
+            raise UsageError(f"{op} is not defined for {dtype}; use an integer dtype")
+        return
+    if largest_value(dtype, num_ranks) < _share(op, num_ranks):
+        results = {"avg": "averages"}.get(op, f"{op}s")
+        raise UsageError(f"{num_ranks} ranks are too many for exact {results} in {dtype}; use float32 or float64")
 
 
 class ExactData:
     """Patterns of all ranks for one dtype. Memory: 3 patterns of PERIOD elements, whatever the size of the buffers.
 
+    factor: what the call is given to multiply this rank's contribution by; 1 for all ops but premul_sum.
     Raises UsageError as `check_exact`.
     """
 
@@ -87,13 +115,15 @@ class ExactData:
         check_exact(dtype, num_ranks, op)
         own, result = None, None
         for r, pattern in enumerate(_patterns(dtype, num_ranks, seed, op)):
-            result = pattern if result is None else _COMBINE[op](result, pattern)
+            multiplied = pattern * _factor(op, r)
+            result = multiplied if result is None else _COMBINE[op](result, multiplied)
             if r == rank:
                 own = pattern
         if own is None or result is None:
             raise UsageError(f"rank {rank} is not within a world of {num_ranks}")
         if op == "avg":
             result = result // num_ranks  # without a remainder: every value is a multiple
+        self.factor = _factor(op, rank)
         # Twice in a row, so that a block of up to PERIOD elements is one slice at any phase.
         self._own = np.tile(own.astype(dtype), 2)
         self._result = np.tile(result.astype(dtype), 2)
@@ -120,19 +150,56 @@ class ExactData:
         )
 
 
+def _factor(op: str, rank: int) -> int:
+    """1, 2, 3, 1, 2 …: ranks beside each other differ."""
+    return 1 + rank % _LARGEST_FACTOR if op == "premul_sum" else 1
+
+
+def _share(op: str, num_ranks: int) -> int:
+    """By how much smaller than for a sum the numbers must be that a rank draws."""
+    return {"avg": num_ranks, "premul_sum": _LARGEST_FACTOR}.get(op, 1)
+
+
 def _patterns(dtype: str, num_ranks: int, seed: int, op: str) -> Iterator[_Pattern]:
     """Every rank's whole numbers for one period, rank after rank."""
-    if op == "prod":
-        # Who differs from 1 at an index is drawn once for all ranks.
+    if op in _DECIDED_BY_ONE:
+        # Who decides at an index is drawn once for all ranks.
         shared = np.random.default_rng([seed, num_ranks])
-        who, factor = shared.integers(0, num_ranks, PERIOD), shared.integers(1, largest_value(dtype, 1) + 1, PERIOD)
-        yield from (np.where(who == rank, factor, 1) for rank in range(num_ranks))
+        who = shared.integers(0, num_ranks, PERIOD)
+        decisive, neutral = _decisive_and_neutral(dtype, op, shared)
+        yield from (np.where(who == rank, decisive, neutral) for rank in range(num_ranks))
         return
-    scale = num_ranks if op == "avg" else 1
-    bound = largest_value(dtype, num_ranks) // scale
-    low = 0 if dtype.startswith("u") else -bound
     for rank in range(num_ranks):
-        yield scale * np.random.default_rng([seed, rank]).integers(low, bound + 1, PERIOD)
+        own = np.random.default_rng([seed, rank])
+        if op == "bxor":
+            yield _any_bits(dtype, own)
+        elif op == "lxor":
+            yield _any_numbers(dtype, own) * own.integers(0, 2, PERIOD)
+        else:
+            bound = largest_value(dtype, num_ranks) // _share(op, num_ranks)
+            low = 0 if dtype.startswith("u") else -bound
+            yield own.integers(low, bound + 1, PERIOD) * (num_ranks if op == "avg" else 1)
+
+
+def _decisive_and_neutral(dtype: str, op: str, shared: np.random.Generator) -> tuple[_Pattern, _Pattern | int]:
+    """What the rank that decides gives at each index, and what the others do."""
+    if op in BITWISE_OPS:
+        all_bits = int(np.iinfo(dtype).max) if dtype.startswith("u") else -1
+        return _any_bits(dtype, shared), all_bits if op == "band" else 0
+    numbers = _any_numbers(dtype, shared)
+    if op == "prod":
+        return numbers, 1
+    # Numbers of any size are true: a result that is not 1 was not made a truth value.
+    return numbers * shared.integers(0, 2, PERIOD), numbers if op == "land" else 0
+
+
+def _any_bits(dtype: str, random: np.random.Generator) -> _Pattern:
+    limits = np.iinfo(dtype)
+    return random.integers(limits.min, limits.max, PERIOD, endpoint=True)
+
+
+def _any_numbers(dtype: str, random: np.random.Generator) -> _Pattern:
+    return random.integers(1, largest_value(dtype, 1) + 1, PERIOD)
 
 
 def _blocks(length: int, call: int) -> list[tuple[int, int, int]]:

@@ -5,7 +5,8 @@ For: ringtree.lab.exact_data, and that the timed loop finds a wrong result. Not 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import functools
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,12 +14,14 @@ import pytest
 
 from ringtree.backends import Operands
 from ringtree.errors import UsageError
-from ringtree.lab.exact_data import DTYPES, OPS, PERIOD, ExactData, check_exact, largest_value
+from ringtree.lab.exact_data import BITWISE_OPS, DTYPES, OPS, PERIOD, ExactData, check_exact, largest_value
 from ringtree.lab.measure import CallNumbers, CellLoop
 from ringtree.results import SizePlan
 
+Array = np.ndarray[Any, Any]
 
-def all_inputs(dtype: str, num_ranks: int, count: int, call: int, op: str = "sum") -> list[np.ndarray[Any, Any]]:
+
+def all_inputs(dtype: str, num_ranks: int, count: int, call: int, op: str = "sum") -> list[Array]:
     inputs = []
     for rank in range(num_ranks):
         buffer = np.full(count, 77, dtype=dtype)
@@ -40,29 +43,85 @@ def test_sums_are_exact_in_any_order(dtype: str, num_ranks: int) -> None:
         assert data.check(total, 5) is None
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("op", OPS)
+def multiplied(array: Array, factor: int) -> Array:
+    return (array * factor).astype(array.dtype)
+
+
+# What the ops are, on arrays of any dtype: not how ringtree.lab.exact_data says it.
+COMBINE: dict[str, Callable[[Array, Array], Array]] = {
+    "sum": lambda left, right: left + right,
+    "prod": lambda left, right: left * right,
+    "min": lambda left, right: np.where(left < right, left, right),
+    "max": lambda left, right: np.where(left > right, left, right),
+    "avg": lambda left, right: left + right,
+    "premul_sum": lambda left, right: left + right,
+    "band": lambda left, right: left & right,
+    "bor": lambda left, right: left | right,
+    "bxor": lambda left, right: left ^ right,
+    "land": lambda left, right: ((left != 0) & (right != 0)).astype(left.dtype),
+    "lor": lambda left, right: ((left != 0) | (right != 0)).astype(left.dtype),
+    "lxor": lambda left, right: ((left != 0) != (right != 0)).astype(left.dtype),
+}
+
+
+def combined(op: str, inputs: list[Array], num_ranks: int) -> Array:
+    """In the dtype itself, so rounding or overflow would show."""
+    total = functools.reduce(COMBINE[op], inputs)
+    assert total.dtype == inputs[0].dtype
+    return (total / num_ranks).astype(total.dtype) if op == "avg" else total
+
+
+DEFINED = [(dtype, op) for dtype in DTYPES for op in OPS if op not in BITWISE_OPS or "int" in dtype]
+
+
+@pytest.mark.parametrize(("dtype", "op"), DEFINED)
 @pytest.mark.parametrize("num_ranks", [1, 3, 8])
 def test_every_op_is_exact_in_any_order_and_needs_every_rank(dtype: str, op: str, num_ranks: int) -> None:
-    combine = {"sum": np.add, "prod": np.multiply, "min": np.minimum, "max": np.maximum, "avg": np.add}[op]
     count = PERIOD + 1000
-    inputs = all_inputs(dtype, num_ranks, count, 5, op)
+    factors = [ExactData(dtype, num_ranks, rank, seed=3, op=op).factor for rank in range(num_ranks)]
+    own = all_inputs(dtype, num_ranks, count, 5, op)
+    inputs = [multiplied(array, factor) for array, factor in zip(own, factors, strict=True)]
     data = ExactData(dtype, num_ranks, 0, seed=3, op=op)
     for order in (inputs, inputs[::-1]):
-        total = order[0].copy()
-        for other in order[1:]:
-            total = combine(total, other, dtype=dtype)  # in the dtype itself, so rounding or overflow would show
-        if op == "avg":
-            total = (total / num_ranks).astype(dtype)
-        assert data.count_wrong(total, 5) == 0
+        assert data.count_wrong(combined(op, order, num_ranks), 5) == 0
     for rank in range(num_ranks if num_ranks > 1 else 0):
         without = inputs[:rank] + inputs[rank + 1 :]
-        total = without[0].copy()
-        for other in without[1:]:
-            total = combine(total, other, dtype=dtype)
-        if op == "avg":
-            total = (total / num_ranks).astype(dtype)
-        assert data.count_wrong(total, 5) > 0, "without this rank"
+        assert data.count_wrong(combined(op, without, num_ranks), 5) > 0, "without this rank"
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_factors_are_the_rank_s_own_and_needed(dtype: str) -> None:
+    own = all_inputs(dtype, 4, PERIOD, 5, "premul_sum")
+    all_data = [ExactData(dtype, 4, rank, seed=3, op="premul_sum") for rank in range(4)]
+    assert [data.factor for data in all_data] == [1, 2, 3, 1]
+    assert ExactData(dtype, 4, 1, seed=3).factor == 1
+    for factors in ([1, 1, 1, 1], [2, 1, 3, 1], [1, 2, 3, 2]):
+        wrong = combined("sum", [multiplied(array, factor) for array, factor in zip(own, factors, strict=True)], 4)
+        assert all_data[0].count_wrong(wrong, 5) > PERIOD // 2
+
+
+@pytest.mark.parametrize("op", ["land", "lor", "lxor"])
+def test_numbers_for_truth_values_are_no_truth_values(op: str) -> None:
+    inputs = all_inputs("float32", 3, PERIOD, 0, op)
+    data = ExactData("float32", 3, 0, seed=3, op=op)
+    for bitwise in (np.bitwise_and, np.bitwise_or, np.bitwise_xor):
+        as_bits = functools.reduce(bitwise, [array.astype("int32") for array in inputs]).astype("float32")
+        assert data.count_wrong(as_bits, 0) > PERIOD // 4
+    right = combined(op, inputs, 3)
+    assert 0.4 < np.count_nonzero(right) / PERIOD < 0.6, "true as often as not"
+
+
+def test_many_ranks_are_no_matter_where_nothing_grows() -> None:
+    for op in ("band", "bor", "bxor", "land", "lor", "lxor"):
+        check_exact("int8", 1000, op)
+    inputs = all_inputs("uint8", 200, PERIOD, 0, "band")
+    data = ExactData("uint8", 200, 0, seed=3, op="band")
+    assert data.count_wrong(combined("band", inputs, 200), 0) == 0
+    assert data.count_wrong(combined("band", inputs[1:], 200), 0) > 0
+    with pytest.raises(UsageError, match="band is not defined for float64"):
+        check_exact("float64", 2, "band")
+    with pytest.raises(UsageError, match="unknown dtype 'bool'"):
+        check_exact("bool", 2, "land")
 
 
 def test_every_single_wrong_element_is_found_with_its_place() -> None:
@@ -113,6 +172,9 @@ def test_bounds() -> None:
         largest_value("complex64", 2)
     with pytest.raises(UsageError, match="unknown op 'mean'"):
         check_exact("float32", 2, "mean")
+    check_exact("int8", 42, "premul_sum")
+    with pytest.raises(UsageError, match="43 ranks are too many for exact premul_sums"):
+        check_exact("int8", 43, "premul_sum")
     check_exact("int8", 11, "avg")
     with pytest.raises(UsageError, match="12 ranks are too many for exact averages"):
         check_exact("int8", 12, "avg")

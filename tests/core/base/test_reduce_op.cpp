@@ -8,8 +8,9 @@ namespace ringtree {
 namespace {
 
 TEST(ReduceOp, NumbersAndNamesAreStable) {
-  ASSERT_EQ(kNumReduceOps, 5);
-  const char* const expected[] = {"sum", "prod", "min", "max", "avg"};
+  ASSERT_EQ(kNumReduceOps, 12);
+  const char* const expected[] = {"sum",  "prod", "min",  "max",  "avg", "premul_sum",
+                                  "band", "bor",  "bxor", "land", "lor", "lxor"};
   for (int number = 0; number < kNumReduceOps; ++number) {
     const auto op = static_cast<ReduceOp>(number);
     EXPECT_EQ(kReduceOps[number], op);
@@ -19,7 +20,7 @@ TEST(ReduceOp, NumbersAndNamesAreStable) {
 }
 
 TEST(ReduceOp, UnknownNamesAreNotGuessed) {
-  for (const char* name : {"", "SUM", "sum ", "mean", "average", "product"})
+  for (const char* name : {"", "SUM", "sum ", "mean", "average", "product", "and", "BAND", "premulsum"})
     EXPECT_EQ(reduce_op_from_name(name), std::nullopt) << name;
 }
 

@@ -68,8 +68,9 @@ inline void put_float(Dtype part, unsigned char* at, double value) {
 }
 
 enum class Data {
-  any_bits,  // every bit pattern: NaNs, infinities, subnormals, overflow
-  ordinary,  // floats between -8 and 8 with all their digits, so that every rounding and every order shows
+  any_bits,    // every bit pattern: NaNs, infinities, subnormals, overflow
+  ordinary,    // floats between -8 and 8 with all their digits, so that every rounding and every order shows
+  often_zero,  // half of the numbers 0, -0 (or what has the sign's bit alone) or the smallest; the others any bits
 };
 
 inline Bytes make_data(Dtype dtype, size_t count, Data data, uint64_t seed) {
@@ -77,9 +78,18 @@ inline Bytes make_data(Dtype dtype, size_t count, Data data, uint64_t seed) {
   Bytes bytes(count * item_size(dtype));
   for (unsigned char& byte : bytes) byte = static_cast<unsigned char>(random.next() >> 56);
   const Dtype part = part_of(dtype);
+  const size_t part_size = item_size(part);
   if (data == Data::ordinary && is_float(dtype))
-    for (size_t at = 0; at < bytes.size(); at += item_size(part))
+    for (size_t at = 0; at < bytes.size(); at += part_size)
       put_float(part, &bytes[at], std::ldexp(static_cast<double>(random.next() >> 11), -49) - 8.0);
+  if (data == Data::often_zero) {
+    for (size_t at = 0; at < bytes.size(); at += part_size) {
+      const uint64_t kind = random.next() % 8;
+      if (kind < 4) std::memset(&bytes[at], 0, part_size);
+      if (kind == 2) bytes[at + part_size - 1] = 0x80;  // the sign, in little-endian memory
+      if (kind == 3) bytes[at] = 1;
+    }
+  }
   return bytes;
 }
 

@@ -48,6 +48,18 @@ void accumulates_in_the_output(void* out, const void* const* in, int num_in, siz
   }
 }
 
+// A truth value for every number but -0.
+void takes_minus_zero_for_true(void* out, const void* const* in, int num_in, size_t count) {
+  for (size_t i = 0; i < count; ++i) {
+    uint32_t bits = 0, next;
+    for (int k = 0; k < num_in; ++k) {
+      std::memcpy(&next, static_cast<const unsigned char*>(in[k]) + i * sizeof(next), sizeof(next));
+      bits |= next;
+    }
+    testing_reduce::put_float(Dtype::kFloat32, static_cast<unsigned char*>(out) + i * sizeof(float), bits != 0 ? 1 : 0);
+  }
+}
+
 TEST(CheckFold, PassesTheRightKernel) { EXPECT_EQ(check_fold(right_kernel, kFloatSum), ""); }
 
 TEST(CheckFold, CatchesWrongKernels) {
@@ -56,6 +68,7 @@ TEST(CheckFold, CatchesWrongKernels) {
   EXPECT_NE(check_fold(forgets_the_tail, kFloatSum).find("element 999 is wrong"), std::string::npos);
   EXPECT_NE(check_fold(writes_too_far, kFloatSum).find("wrote outside"), std::string::npos);
   EXPECT_NE(check_fold(accumulates_in_the_output, kFloatSum).find("in place of 2: element"), std::string::npos);
+  EXPECT_NE(check_fold(takes_minus_zero_for_true, {Dtype::kFloat32, ReduceOp::lor, 1000, 2, Data::often_zero}), "");
 }
 
 template <class T>

@@ -1,10 +1,11 @@
 // Every fold and finish kernel of every table that this processor can run, against the reference, bit by bit.
-// Chosen values with known results are in test_special_values.cpp; single conversions in test_codecs.cpp.
+// Scale kernels are in test_scale.cpp, chosen values with known results in test_special_values.cpp, single conversions
+// in test_codecs.cpp.
 #include <gtest/gtest.h>
 
-#include "core/reduce/kernel_table.h"
 #include "core/reduce/kernels.h"
 #include "tests/core/reduce/check_fold.h"
+#include "tests/core/reduce/kernel_table_test.h"
 
 namespace ringtree {
 namespace {
@@ -13,35 +14,33 @@ using testing_reduce::Bytes;
 using testing_reduce::check_fold;
 using testing_reduce::Data;
 
-class EveryTable : public ::testing::TestWithParam<const KernelTable*> {};
+class EveryTable : public testing_reduce::KernelTableTest {};
 
 TEST_P(EveryTable, FoldsLikeTheReference) {
   int num_kernels = 0;
   for (Dtype dtype : kDtypes) {
     for (ReduceOp op : kReduceOps) {
-      const FoldKernel kernel = GetParam()->fold[static_cast<int>(dtype)][static_cast<int>(op)];
+      const FoldKernel kernel = fold_of(dtype, op);
       ASSERT_EQ(kernel != nullptr, reference_defined(dtype, op)) << dtype_name(dtype) << " " << reduce_op_name(op);
       if (kernel == nullptr) continue;
       ++num_kernels;
       for (size_t count : {0, 1, 2, 7, 8, 31, 33, 63, 64, 65, 1000})
         for (int num_in : {2, 3, 5, 16})
-          for (Data data : {Data::any_bits, Data::ordinary})
+          for (Data data : {Data::any_bits, Data::ordinary, Data::often_zero})
             ASSERT_EQ(check_fold(kernel, {dtype, op, count, num_in, data}), "");
     }
   }
-  EXPECT_EQ(num_kernels,
-            17 * 5 - 1 + 3 * 3);  // 17 real dtypes, of which bool has no avg; 3 complex ones with 3 ops each
+  // bool: no avg, no premul_sum. 8 integers: all. 8 real floats: not the 3 bitwise. 3 complex: no min, no max either.
+  EXPECT_EQ(num_kernels, 10 + 8 * 12 + 8 * 9 + 3 * 7);
 }
 
 // The blocks of the narrowest accumulator hold 2,048 elements: this many crosses their borders, for any dtype.
 TEST_P(EveryTable, FoldsAcrossBlocks) {
-  for (Dtype dtype : kDtypes) {
-    const FoldKernel kernel = GetParam()->fold[static_cast<int>(dtype)][static_cast<int>(ReduceOp::sum)];
-    if (kernel == nullptr) continue;
-    for (int num_in : {2, 3, 4}) {
-      ASSERT_EQ(check_fold(kernel, {dtype, ReduceOp::sum, 4099, num_in, Data::ordinary}), "");
-    }
-  }
+  for (Dtype dtype : kDtypes)
+    for (ReduceOp op : {ReduceOp::sum, ReduceOp::bxor, ReduceOp::lxor})
+      if (const FoldKernel kernel = fold_of(dtype, op)) {
+        for (int num_in : {2, 3, 4}) ASSERT_EQ(check_fold(kernel, {dtype, op, 4099, num_in, Data::ordinary}), "");
+      }
 }
 
 // Every code of the two-byte floats beside operands that make it tie, round up and down, cancel, overflow, underflow
@@ -63,7 +62,7 @@ TEST_P(EveryTable, FoldsEveryTwoByteCode) {
                                std::vector<const void*>{same.data(), every.data(), same.data()}}) {
           std::vector<uint16_t> got(kNumCodes), want(kNumCodes);
           const int num_in = static_cast<int>(in.size());
-          GetParam()->fold[static_cast<int>(dtype)][static_cast<int>(op)](got.data(), in.data(), num_in, kNumCodes);
+          fold_of(dtype, op)(got.data(), in.data(), num_in, kNumCodes);
           reference_fold(dtype, op, want.data(), in.data(), num_in, kNumCodes);
           ASSERT_EQ(testing_reduce::first_difference(dtype, reinterpret_cast<const unsigned char*>(got.data()),
                                                      reinterpret_cast<const unsigned char*>(want.data()), kNumCodes),
@@ -77,7 +76,7 @@ TEST_P(EveryTable, FoldsEveryTwoByteCode) {
 
 TEST_P(EveryTable, FinishesLikeTheReference) {
   for (Dtype dtype : kDtypes) {
-    const FinishKernel kernel = GetParam()->finish[static_cast<int>(dtype)];
+    const FinishKernel kernel = finish_of(dtype);
     ASSERT_EQ(kernel != nullptr, reference_defined(dtype, ReduceOp::avg)) << dtype_name(dtype);
     if (kernel == nullptr) continue;
     for (size_t count : {0, 1, 7, 65, 1000}) {
@@ -96,26 +95,31 @@ TEST_P(EveryTable, FinishesLikeTheReference) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Tables, EveryTable,
-                         ::testing::ValuesIn(supported_kernel_tables().begin(), supported_kernel_tables().end()),
-                         [](const auto& of) { return std::string(of.param->name); });
+RINGTREE_FOR_EACH_TABLE(EveryTable);
 
 TEST(Kernels, LookupGivesTheFastestTable) {
   const KernelTable& fastest = *supported_kernel_tables().back();
   for (Dtype dtype : kDtypes) {
+    const int row = static_cast<int>(dtype);
     for (ReduceOp op : kReduceOps) {
-      EXPECT_EQ(fold_kernel(dtype, op), fastest.fold[static_cast<int>(dtype)][static_cast<int>(op)]);
-      EXPECT_EQ(finish_kernel(dtype, op) != nullptr, op == ReduceOp::avg && reference_defined(dtype, op));
+      EXPECT_EQ(fold_kernel(dtype, op), fastest.fold[row][static_cast<int>(op)]);
+      EXPECT_EQ(finish_kernel(dtype, op), op == ReduceOp::avg ? fastest.finish[row] : nullptr);
+      EXPECT_EQ(scale_kernel(dtype, op), op == ReduceOp::premul_sum ? fastest.scale[row] : nullptr);
       EXPECT_EQ(why_undefined(dtype, op).empty(), reference_defined(dtype, op));
     }
     EXPECT_EQ(fold_kernel(dtype, ReduceOp::avg) != nullptr, finish_kernel(dtype, ReduceOp::avg) != nullptr);
+    EXPECT_EQ(fold_kernel(dtype, ReduceOp::premul_sum) != nullptr,
+              scale_kernel(dtype, ReduceOp::premul_sum) != nullptr);
   }
 }
 
 TEST(Kernels, SaysWhyUndefined) {
   EXPECT_EQ(why_undefined(Dtype::kComplex64, ReduceOp::min),
-            "min is not defined for complex64: use one of sum, prod, avg");
-  EXPECT_EQ(why_undefined(Dtype::kBool, ReduceOp::avg), "avg is not defined for bool: use one of sum, prod, min, max");
+            "min is not defined for complex64: use one of sum, prod, avg, premul_sum, land, lor, lxor");
+  EXPECT_EQ(why_undefined(Dtype::kBool, ReduceOp::avg),
+            "avg is not defined for bool: use one of sum, prod, min, max, band, bor, bxor, land, lor, lxor");
+  EXPECT_EQ(why_undefined(Dtype::kFloat16, ReduceOp::bxor),
+            "bxor is not defined for float16: use one of sum, prod, min, max, avg, premul_sum, land, lor, lxor");
   EXPECT_EQ(why_undefined(Dtype::kFloat8E8m0fnu, ReduceOp::sum),
             "sum is not defined for float8_e8m0fnu: it can be moved but not reduced");
 }

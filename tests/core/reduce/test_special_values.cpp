@@ -1,13 +1,14 @@
-// Values whose results are known without a reference: NaN, infinities, signed zeros, wrapping, rounding once, truth
-// values, the direction of avg's rounding. For every table that this processor can run.
+// Values whose results are known without a reference: NaN, infinities, signed zeros, wrapping, rounding once, the
+// direction of avg's rounding. For every table that this processor can run. Bits and truth values are in
+// test_truth.cpp.
 #include <gtest/gtest.h>
 
 #include <complex>
 #include <limits>
 #include <vector>
 
-#include "core/reduce/kernel_table.h"
 #include "tests/core/reduce/check_fold.h"
+#include "tests/core/reduce/kernel_table_test.h"
 
 namespace ringtree {
 namespace {
@@ -17,42 +18,21 @@ using testing_reduce::put_float;
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
-class SpecialValues : public ::testing::TestWithParam<const KernelTable*> {
- protected:
-  FoldKernel kernel(Dtype dtype, ReduceOp op) const {
-    return GetParam()->fold[static_cast<int>(dtype)][static_cast<int>(op)];
-  }
+class SpecialValues : public testing_reduce::KernelTableTest {};
 
-  // Folds vectors of one element repeated, long enough for vector code and its tail; all results must agree.
-  template <class T>
-  T fold(Dtype dtype, ReduceOp op, const std::vector<T>& operands) const {
-    constexpr size_t kCount = 67;
-    std::vector<std::vector<T>> vectors;
-    std::vector<const void*> in;
-    for (T operand : operands) vectors.emplace_back(kCount, operand);
-    for (const auto& vector : vectors) in.push_back(vector.data());
-    std::vector<T> out(kCount);
-    kernel(dtype, op)(out.data(), in.data(), static_cast<int>(in.size()), kCount);
-    for (const T& value : out) EXPECT_EQ(std::memcmp(&value, &out[0], sizeof(T)), 0) << dtype_name(dtype);
-    return out[0];
-  }
-
-  template <class T>
-  T finish(Dtype dtype, T value, int64_t num_ranks) const {
-    GetParam()->finish[static_cast<int>(dtype)](&value, 1, num_ranks);
-    return value;
-  }
-};
+constexpr ReduceOp kArithmetic[] = {ReduceOp::sum, ReduceOp::prod, ReduceOp::min,
+                                    ReduceOp::max, ReduceOp::avg,  ReduceOp::premul_sum};
 
 constexpr Dtype kRealFloats[] = {Dtype::kFloat16,        Dtype::kBfloat16,      Dtype::kFloat32,
                                  Dtype::kFloat64,        Dtype::kFloat8E4m3fn,  Dtype::kFloat8E5m2,
                                  Dtype::kFloat8E4m3fnuz, Dtype::kFloat8E5m2fnuz};
 
+// Not the logical ops: there NaN is a truth value.
 TEST_P(SpecialValues, NanIsNeverLost) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   constexpr size_t kCount = 70;
   for (Dtype dtype : kRealFloats) {
-    for (ReduceOp op : kReduceOps) {
+    for (ReduceOp op : kArithmetic) {
       for (int num_in : {2, 3, 5}) {
         for (int nan_in = 0; nan_in < num_in; ++nan_in) {
           // Input nan_in has a NaN at every third place; the others hold numbers on both sides of each other.
@@ -64,7 +44,7 @@ TEST_P(SpecialValues, NanIsNeverLost) {
                         k == nan_in && i % 3 == 0 ? nan : (i % 2 ? k + 1 : -k - 1));
           for (const auto& input : inputs) in.push_back(input.data());
           testing_reduce::Bytes out(kCount * item_size(dtype));
-          kernel(dtype, op)(out.data(), in.data(), num_in, kCount);
+          fold_of(dtype, op)(out.data(), in.data(), num_in, kCount);
           for (size_t i = 0; i < kCount; ++i)
             ASSERT_EQ(std::isnan(float_at(dtype, &out[i * item_size(dtype)])), i % 3 == 0)
                 << dtype_name(dtype) << " " << reduce_op_name(op) << " input " << nan_in << " of " << num_in
@@ -110,19 +90,6 @@ TEST_P(SpecialValues, IntegersWrap) {
   EXPECT_EQ(fold<uint16_t>(Dtype::kUint16, ReduceOp::min, {1, 65535}), 1);
 }
 
-TEST_P(SpecialValues, AnyNonZeroByteIsTrue) {
-  for (ReduceOp op : {ReduceOp::sum, ReduceOp::max}) {
-    EXPECT_EQ(fold<uint8_t>(Dtype::kBool, op, {0, 0}), 0);
-    EXPECT_EQ(fold<uint8_t>(Dtype::kBool, op, {0, 2, 0}), 1);
-    EXPECT_EQ(fold<uint8_t>(Dtype::kBool, op, {255, 1}), 1);
-  }
-  for (ReduceOp op : {ReduceOp::prod, ReduceOp::min}) {
-    EXPECT_EQ(fold<uint8_t>(Dtype::kBool, op, {2, 4}), 1);  // 2 & 4 would be 0
-    EXPECT_EQ(fold<uint8_t>(Dtype::kBool, op, {16, 16, 255}), 1);
-    EXPECT_EQ(fold<uint8_t>(Dtype::kBool, op, {1, 0, 1}), 0);
-  }
-}
-
 // 256 + 1 is half-way between two bfloat16 and goes back to 256: rounding after each addition would lose every 1.
 TEST_P(SpecialValues, NarrowFloatsAreRoundedOnce) {
   const uint16_t big = 0x4380, one = 0x3F80;  // 256, 1
@@ -162,9 +129,7 @@ TEST_P(SpecialValues, AvgTruncatesIntegersTowardsZero) {
   EXPECT_EQ(finish<uint16_t>(Dtype::kBfloat16, 0x40E0, 2), 0x4060);  // 7 / 2 = 3.5
 }
 
-INSTANTIATE_TEST_SUITE_P(Tables, SpecialValues,
-                         ::testing::ValuesIn(supported_kernel_tables().begin(), supported_kernel_tables().end()),
-                         [](const auto& of) { return std::string(of.param->name); });
+RINGTREE_FOR_EACH_TABLE(SpecialValues);
 
 }  // namespace
 }  // namespace ringtree
