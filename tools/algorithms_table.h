@@ -63,8 +63,9 @@ inline std::string algorithms_page() {
           "from\n"
           "slots and from its own buffers. **All written** and **all read**: by all ranks together.\n"
           "**Lanes** and **scratch**: the most of any rank. Bytes are shares of the whole vector: the buffer of\n"
-          "all_reduce, broadcast and reduce, all ranks' blocks together of reduce_scatter and all_gather. The "
-          "formulas,\n"
+          "all_reduce, broadcast and reduce, all ranks' blocks together of the others (of all_to_all what one rank "
+          "sends).\n"
+          "The formulas,\n"
           "drawings and full references stand at the top of each file in `core/algorithms/`.\n";
   for (Collective collective : kCollectives) write_collective(page, collective);
   return page.str();

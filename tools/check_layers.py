@@ -27,7 +27,10 @@ ALLOWED: dict[str, set[str]] = {
     "transport": {"base"},
     "protocol": {"transport", "reduce"},
     "engine": {"schedule", "protocol", "bootstrap", "model"},
-    "bindings": {"engine", "algorithms", "verify", "model", "simulate", "probe"},
+    "builtin": {"engine", "algorithms"},
+    "textbook": {"schedule", "protocol", "bootstrap"},
+    "bindings": {"builtin", "engine", "textbook", "algorithms", "verify", "model", "simulate", "probe"},
+    "capi": {"builtin", "engine"},
 }
 
 # Files of core/algorithms that are no algorithm: their names are ordinary words.
@@ -63,7 +66,7 @@ def direct_dependencies(cmake: Path) -> set[str]:
             rest = words[words.index("DEPS") + 1 :]
             found |= set(rest[: rest.index("SOURCES")] if "SOURCES" in rest else rest)
     for target, arguments in LINK_CALL.findall(text):
-        if target in {f"rt_{cmake.parent.name}", "_core"}:  # other targets of the folder are programs above it
+        if target in {f"rt_{cmake.parent.name}", "_core", "ringtree"}:  # others of the folder are programs above it
             found |= {word.removeprefix("rt_") for word in arguments.split() if word.startswith("rt_")}
     return found - {"options"}
 

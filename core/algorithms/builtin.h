@@ -15,5 +15,6 @@ Algorithm recursive_doubling_algorithm();
 Algorithm halving_doubling_algorithm();
 Algorithm one_shot_algorithm();
 Algorithm two_shot_algorithm();
+Algorithm direct_algorithm();
 
 }  // namespace ringtree

@@ -20,7 +20,8 @@ const std::vector<Algorithm>& algorithms() {
                                                recursive_doubling_algorithm(),
                                                halving_doubling_algorithm(),
                                                one_shot_algorithm(),
-                                               two_shot_algorithm()};
+                                               two_shot_algorithm(),
+                                               direct_algorithm()};
   return table;
 }
 

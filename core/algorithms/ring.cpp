@@ -121,7 +121,8 @@ Algorithm ring_algorithm() {
   return {"ring",
           "each rank passes chunks on to the next around a ring",
           "Patarasuk & Yuan 2009",
-          {std::begin(kCollectives), std::end(kCollectives)},
+          {Collective::all_reduce, Collective::reduce_scatter, Collective::all_gather, Collective::broadcast,
+           Collective::reduce},
           make,
           cost};
 }

@@ -12,7 +12,7 @@
 //   all_reduce     2       2⌊log₂ n⌋     2S                       3S               4S
 //   broadcast      1       ⌊log₂ n⌋      S                        2S               S
 //   reduce         1       ⌊log₂ n⌋      S                        S                3S
-//   reduce_scatter, all_gather: see tree_blocks.cpp
+//   reduce_scatter, all_gather: see tree_blocks.cpp; gather, scatter: see tree_rooted_blocks.cpp
 // Leaves, half of all ranks, send S only: that is what double_tree mends.
 // Source: textbook; pipelined binary trees are analysed in P. Sanders, J. Speck, J. L. Träff, "Two-tree algorithms for
 // full bandwidth broadcast, reduction and scan", Parallel Computing 35(12), 2009, section 2.
@@ -21,6 +21,7 @@
 #include "core/algorithms/builtin.h"
 #include "core/algorithms/rooted_tree.h"
 #include "core/algorithms/tree_blocks.h"
+#include "core/algorithms/tree_rooted_blocks.h"
 
 namespace ringtree {
 namespace {
@@ -51,18 +52,28 @@ void generate(ProgramBuilder& b, Collective collective) {
     case Collective::reduce:
       add_reduce(b, heap_node(b));
       break;
+    case Collective::gather:
+      add_tree_gather(b);
+      break;
+    case Collective::scatter:
+      add_tree_scatter(b);
+      break;
+    case Collective::all_to_all:
+      break;  // not in this algorithm's row of the table
   }
 }
 
 Schedule make(Collective collective, int num_ranks, int root) {
-  const bool blocks = has_blocks(collective);
-  return schedule_or_copy("tree", collective, num_ranks, root, blocks ? num_ranks : 1,
-                          blocks ? tree_blocks_widest(collective, num_ranks) : 1,
+  const bool aggregated = has_blocks(collective) && !has_root(collective);
+  return schedule_or_copy("tree", collective, num_ranks, root, has_blocks(collective) ? num_ranks : 1,
+                          aggregated ? tree_blocks_widest(collective, num_ranks) : 1,
                           [collective](ProgramBuilder& b) { generate(b, collective); });
 }
 
 CostSummary cost(Collective collective, int num_ranks) {
-  if (has_blocks(collective)) return tree_blocks_cost(collective, num_ranks);
+  if (has_blocks(collective))
+    return has_root(collective) ? tree_rooted_blocks_cost(collective, num_ranks)
+                                : tree_blocks_cost(collective, num_ranks);
   return rooted_tree_cost(collective, num_ranks,
                           {.depth = floor_log2(num_ranks),
                            .num_inner = num_ranks / 2,
@@ -76,7 +87,8 @@ Algorithm tree_algorithm() {
   return {"tree",
           "binary tree in heap order, streaming; blocks by aggregated binomial trees",
           "textbook; Sanders, Speck & Traeff 2009; Bruck et al. 1997",
-          {std::begin(kCollectives), std::end(kCollectives)},
+          {Collective::all_reduce, Collective::reduce_scatter, Collective::all_gather, Collective::broadcast,
+           Collective::reduce, Collective::gather, Collective::scatter},
           make,
           cost};
 }

@@ -5,14 +5,16 @@
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
+#include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/variant.h>
 #include <nanobind/stl/vector.h>
 
 #include "core/algorithms/registry.h"
 #include "core/bindings/array_view.h"
 #include "core/bindings/bindings.h"
+#include "core/bindings/call_arguments.h"
+#include "core/builtin/algorithm_table.h"
 #include "core/engine/communicator.h"
-#include "core/verify/verify.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -20,102 +22,39 @@ using namespace nb::literals;
 namespace ringtree::bindings {
 namespace {
 
-AlgorithmTable algorithm_table() {
-  AlgorithmTable table;
-  table.make = make_schedule;
-  table.candidates = [](Collective collective, int num_ranks) {
-    std::vector<Candidate> entries;
-    for (const Algorithm& algorithm : algorithms())
-      if (algorithm.supports(collective)) entries.push_back({algorithm.name, algorithm.cost(collective, num_ranks)});
-    return entries;
-  };
-  return table;
-}
-
-// Runs Python's signal handlers (Ctrl-C). True leaves the exception set, which is then what the caller of the
-// collective gets.
-bool python_interrupt() {
-  const nb::gil_scoped_acquire gil;
-  return PyErr_CheckSignals() != 0;
-}
-
-// A schedule of the user's own, verified once.
-struct OwnSchedule {
-  explicit OwnSchedule(const Schedule& own) : schedule(std::make_shared<const Schedule>(own)) {
-    require_verified(own);
-    hash = own.structural_hash();
-  }
-  std::shared_ptr<const Schedule> schedule;
-  uint64_t hash = 0;
-};
-
-using AlgorithmArgument = std::variant<std::string, const OwnSchedule*>;
-
-// What is asked for beside the algorithm: protocol ("auto" for the engine's choice), bytes of a slice (0: the engine's
-// choice), whether the output is written around the caches.
-using HowArgument = std::tuple<std::string, size_t, std::optional<bool>>;
-
-AlgorithmRef reference(const AlgorithmArgument& algorithm, const HowArgument& how) {
-  AlgorithmRef asked;
-  if (const std::string* name = std::get_if<std::string>(&algorithm)) {
-    asked.name = *name;
-  } else {
-    const OwnSchedule* own = std::get<const OwnSchedule*>(algorithm);
-    asked.name = own->schedule->shape().name;
-    asked.own = own->schedule;
-    asked.own_hash = own->hash;
-  }
-  const auto& [protocol, slice_bytes, streaming] = how;
-  if (protocol != "auto") asked.protocol = require_protocol(protocol);
-  asked.slice_bytes = slice_bytes;
-  asked.streaming = streaming;
-  return asked;
-}
-
-ReduceOp op_from(const std::string& name) {
-  if (const auto op = reduce_op_from_name(name)) return *op;
-  std::string known;
-  for (ReduceOp op : kReduceOps) known += (known.empty() ? "" : ", ") + std::string(reduce_op_name(op));
-  throw UsageError("unknown op " + name + "; there are " + known);
-}
-
-// The arrays of a call in terms of the collective: how many elements each must have.
 void call(Communicator& self, const std::string& collective, const nb::object& input, const nb::object& output,
-          const std::string& op, int root, const AlgorithmArgument& algorithm, const HowArgument& how, double timeout) {
-  CallArguments arguments;
-  arguments.collective = collective_from(collective);
-  arguments.op = op_from(op);
-  arguments.root = root;
-  arguments.timeout_s = timeout;
-  ArrayView in, out;
-  if (!output.is_none()) out = view_array(output, "the output", true);
-  if (input.ptr() == output.ptr()) {
-    in = out;
-  } else if (!input.is_none()) {
-    in = view_array(input, "the input", false);
-  }
-  if (input.is_none() && output.is_none()) throw UsageError("needs an array");
-  if (!input.is_none() && !output.is_none() && in.dtype != out.dtype)
-    throw UsageError(std::string("the input is ") + dtype_name(in.dtype) + " but the output is " +
-                     dtype_name(out.dtype));
-  arguments.dtype = input.is_none() ? out.dtype : in.dtype;
-  arguments.input = in.data;
-  arguments.output = out.data;
-
-  const size_t n = static_cast<size_t>(self.world_size());
-  const bool in_is_block = arguments.collective == Collective::all_gather,
-             out_is_block = arguments.collective == Collective::reduce_scatter;
-  const size_t in_share = out_is_block ? n : 1, out_share = in_is_block ? n : 1;  // whole vectors hold n blocks
-  arguments.count = input.is_none() ? out.count / out_share : in.count / in_share;
-  if (!input.is_none() && in.count != arguments.count * in_share)
-    throw UsageError("an input of " + std::to_string(in.count) + " elements cannot be cut into " + std::to_string(n) +
-                     " equal blocks");
-  if (!output.is_none() && out.count != arguments.count * out_share)
-    throw UsageError("the output has " + std::to_string(out.count) + " elements, not " +
-                     std::to_string(arguments.count * out_share));
-  const AlgorithmRef algorithm_ref = reference(algorithm, how);
+          const std::string& op, int root, const AlgorithmArgument& algorithm, const HowArgument& how, double timeout,
+          const CountsArgument& counts, double factor) {
+  const ArrayCall array_call(self, collective, input, output, op, root, timeout, counts, factor);
+  const AlgorithmRef asked = algorithm_from(algorithm, how);
   const nb::gil_scoped_release no_gil;
-  self.call(arguments, algorithm_ref);
+  self.call(array_call.arguments, asked);
+}
+
+// The arrays must live until the work is done: ringtree.Communicator sees to that.
+std::shared_ptr<Work> start(Communicator& self, const std::string& collective, const nb::object& input,
+                            const nb::object& output, const std::string& op, int root,
+                            const AlgorithmArgument& algorithm, const HowArgument& how, double timeout,
+                            const CountsArgument& counts, double factor) {
+  const ArrayCall array_call(self, collective, input, output, op, root, timeout, counts, factor);
+  return self.start(array_call.arguments, algorithm_from(algorithm, how));
+}
+
+using TransferArgument = std::tuple<bool, int, nb::object>;  // sends, peer, array
+
+std::vector<Transfer> transfers_from(const std::vector<TransferArgument>& transfers) {
+  std::vector<Transfer> all;
+  for (const auto& [sends, peer, array] : transfers) {
+    const ArrayView view = view_array(array, sends ? "what is sent" : "what is received into", !sends);
+    all.push_back({sends, peer, view.dtype, view.count, view.data});
+  }
+  return all;
+}
+
+void transfer(Communicator& self, const std::vector<TransferArgument>& transfers, double timeout) {
+  const std::vector<Transfer> all = transfers_from(transfers);
+  const nb::gil_scoped_release no_gil;
+  self.transfer(all, timeout);
 }
 
 nb::typed<nb::dict, nb::str, nb::any> last_call(const Communicator& self) {
@@ -161,39 +100,73 @@ std::vector<std::tuple<std::string, std::string, std::string, std::string>> supp
 
 }  // namespace
 
+bool python_interrupt() {
+  const nb::gil_scoped_acquire gil;
+  return PyErr_CheckSignals() != 0;
+}
+
+ReduceOp op_from(const std::string& name) {
+  if (const auto op = reduce_op_from_name(name)) return *op;
+  std::string known;
+  for (ReduceOp op : kReduceOps) known += (known.empty() ? "" : ", ") + std::string(reduce_op_name(op));
+  throw UsageError("unknown op " + name + "; there are " + known);
+}
+
 void bind_communicator(nb::module_& module) {
   nb::class_<OwnSchedule>(module, "OwnSchedule", "A schedule of the user's own; making one verifies it.")
       .def(nb::init<const Schedule&>(), "schedule"_a, nb::call_guard<nb::gil_scoped_release>());
+  nb::class_<Work>(module, "Work", "A call in the background; see ringtree.Work.")
+      .def("test", &Work::test)
+      .def(
+          "wait", [](const Work& self, double timeout) { self.wait(timeout, python_interrupt); }, "timeout"_a,
+          nb::call_guard<nb::gil_scoped_release>());
   nb::class_<Communicator>(module, "Communicator", "One rank's end of a group; see ringtree.Communicator.")
       .def(
           "__init__",
           [](Communicator* self, Store& store, int rank, int world_size, double timeout, size_t memory_cap,
              int num_channels, const std::optional<std::tuple<int, int, double, double>>& emulation,
-             const std::string& prefix, const std::string& profile, bool shared_buffers) {
+             const std::string& prefix, const std::string& profile, bool shared_buffers, bool deterministic) {
             Settings settings;
             settings.timeout_s = timeout;
             settings.memory_cap_bytes = memory_cap;
             settings.num_channels = num_channels;
             settings.profile = profile;
             settings.shared_buffers = shared_buffers;
+            settings.deterministic = deterministic;
             if (emulation) {
               const auto& [hosts, per_host, alpha, beta] = *emulation;
               settings.emulation = Cluster{hosts, per_host, alpha, beta};
             }
             {
               const nb::gil_scoped_release no_gil;
-              new (self) Communicator(store, rank, world_size, settings, algorithm_table(), prefix);
+              new (self) Communicator(store, rank, world_size, settings, built_in_table(), prefix);
             }
             self->set_interrupt_check(python_interrupt);
           },
           "store"_a, "rank"_a, "world_size"_a, "timeout"_a, "memory_cap"_a, "num_channels"_a, "emulation"_a.none(),
-          "prefix"_a, "profile"_a = "", "shared_buffers"_a = false)
+          "prefix"_a, "profile"_a = "", "shared_buffers"_a = false, "deterministic"_a = false,
+          nb::keep_alive<1, 2>())  // split() goes back to the store
       .def_prop_ro("rank", &Communicator::rank)
       .def_prop_ro("world_size", &Communicator::world_size)
       .def_prop_ro("own_cores", &Communicator::own_cores)
       .def_prop_ro("shared_bytes", &Communicator::shared_bytes)
       .def("call", &call, "collective"_a, "input"_a.none(), "output"_a.none(), "op"_a, "root"_a, "algorithm"_a, "how"_a,
-           "timeout"_a)
+           "timeout"_a, "counts"_a = nb::none(), "factor"_a = 1.0)
+      .def("start", &start, "collective"_a, "input"_a.none(), "output"_a.none(), "op"_a, "root"_a, "algorithm"_a,
+           "how"_a, "timeout"_a, "counts"_a = nb::none(), "factor"_a = 1.0)
+      .def("transfer", &transfer, "transfers"_a, "timeout"_a)
+      .def(
+          "start_transfer",
+          [](Communicator& self, const std::vector<TransferArgument>& transfers, double timeout) {
+            return self.start(transfers_from(transfers), timeout);
+          },
+          "transfers"_a, "timeout"_a)
+      .def("split", &Communicator::split, "color"_a, "key"_a, nb::keep_alive<0, 1>(),
+           nb::call_guard<nb::gil_scoped_release>())
+      .def("shrink", &Communicator::shrink, nb::call_guard<nb::gil_scoped_release>())
+      .def("abort", &Communicator::abort, "reason"_a, nb::call_guard<nb::gil_scoped_release>())
+      .def("start_trace", &Communicator::start_trace, "capacity"_a, nb::call_guard<nb::gil_scoped_release>())
+      .def("take_trace", &Communicator::take_trace, nb::call_guard<nb::gil_scoped_release>())
       .def("last_call", &last_call)
       .def(
           "choose",

@@ -5,21 +5,31 @@
 
 #include <string>
 
+#include "core/base/reduce_op.h"
 #include "core/schedule/collective.h"
 
 namespace ringtree::bindings {
 
+/// Runs Python's signal handlers (Ctrl-C). True leaves the exception set, which is then what the caller of the
+/// collective gets.
+bool python_interrupt();
+
 /// Throws UsageError that lists what exists.
 Collective collective_from(const std::string& name);
+ReduceOp op_from(const std::string& name);
 
 void bind_errors(nanobind::module_& module);
+void bind_rounds(nanobind::module_& module);
 void bind_schedule(nanobind::module_& module);
 void bind_algorithms(nanobind::module_& module);
 void bind_verify(nanobind::module_& module);
 void bind_model(nanobind::module_& module);
 void bind_probe(nanobind::module_& module);
 void bind_stores(nanobind::module_& module);
+void bind_trace(nanobind::module_& module);
 void bind_communicator(nanobind::module_& module);
+void bind_group(nanobind::module_& module);
 void bind_shared(nanobind::module_& module);
+void bind_textbook(nanobind::module_& module);
 
 }  // namespace ringtree::bindings

@@ -7,11 +7,15 @@ NB_MODULE(_core, module) {
   module.doc() = "The C++ core of ringtree; import ringtree instead.";
   bind_errors(module);
   bind_schedule(module);
+  bind_rounds(module);
   bind_algorithms(module);
   bind_verify(module);
   bind_model(module);
   bind_probe(module);
   bind_stores(module);
+  bind_trace(module);
   bind_communicator(module);
+  bind_group(module);
   bind_shared(module);
+  bind_textbook(module);
 }

@@ -20,14 +20,18 @@ struct WholeStep {
 };
 
 struct BoundCall {
-  const std::byte* input = nullptr;  // of the rank's input span
-  std::byte* output = nullptr;       // of the rank's output span
-  size_t input_origin = 0;           // bytes of the whole vector before the input span
-  size_t output_origin = 0;
-  /// Bytes of each chunk's part for each channel, in the whole vector: channel · num_chunks + chunk. Computed once for
-  /// calls of one size, since a division costs more than a small message.
-  std::vector<Extent> parts;
+  /// In bytes.
+  using Part = RankLayout::Part;
+
+  const std::byte* input = nullptr;
+  std::byte* output = nullptr;
+  /// Each chunk's part for each channel: channel · num_chunks + chunk. Computed once for calls of one size, since a
+  /// division costs more than a small message.
+  std::vector<Part> parts;
   int num_chunks = 1;
+  /// Blocks have lengths of their own, and a rank may not know all of them: a message then also says how long its
+  /// operand is.
+  bool uneven = false;
   std::vector<WholeStep> whole_steps;  // of each step of the plan, if the call is small, else empty
   Cut cut;
   size_t item_bytes = 1;
@@ -37,7 +41,7 @@ struct BoundCall {
   bool in_place = false;                      // input and output are the same memory
   bool stream_output = false;                 // what goes to the output is written around the caches
 
-  const Extent& part(int id, int channel) const {
+  const Part& part(int id, int channel) const {
     return parts[static_cast<size_t>(channel) * static_cast<size_t>(num_chunks) + static_cast<size_t>(id)];
   }
   /// Bytes of a part that pass `pass` works on.
@@ -48,13 +52,13 @@ struct BoundCall {
 };
 
 /// Fills `parts` (its memory is used again).
-inline void bind_parts(BoundCall& call, const Layout& layout, int num_chunks, int num_channels, size_t item_bytes) {
+inline void bind_parts(BoundCall& call, const RankLayout& layout, int num_chunks, int num_channels, size_t item_bytes) {
   call.num_chunks = num_chunks;
   call.parts.clear();
   for (int channel = 0; channel < num_channels; ++channel)
     for (int id = 0; id < num_chunks; ++id) {
-      const Extent part = layout.part(id, channel, num_channels);
-      call.parts.push_back({part.offset * item_bytes, part.length * item_bytes});
+      const BoundCall::Part part = layout.part(id, channel, num_channels);
+      call.parts.push_back({part.length * item_bytes, part.input * item_bytes, part.output * item_bytes});
     }
 }
 

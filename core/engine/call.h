@@ -14,12 +14,15 @@ namespace ringtree {
 
 /// What the ranks of a call must agree on. Two calls match if all fields do.
 struct CallDescription {
+  static constexpr uint64_t kUnknownCounts = 1;
+
   uint64_t sequence = 0;  // of the communicator, from 1
   Collective collective = Collective::all_reduce;
   Dtype dtype = Dtype::kFloat32;
   ReduceOp op = ReduceOp::sum;
   int root = 0;
-  uint64_t count = 0;        // elements of the vector, or of one rank's block
+  uint64_t count = 0;        // elements of the vector, or of one rank's block, or of all blocks if they are uneven
+  uint64_t counts_hash = 0;  // of uneven blocks' lengths; kUnknownCounts: no rank knows all; 0: even
   uint64_t plan_key = 0;     // of the schedule, its channels and the protocol
   uint64_t slice_bytes = 0;  // how it is cut
   Protocol protocol = Protocol::simple;

@@ -42,7 +42,7 @@ void CallWatch::compare_calls() {
   for (int peer = 0; peer < session_.world_size(); ++peer) {
     const std::optional<CallDescription> theirs = session_.page(peer).board.find(call_.sequence);
     if (theirs && !theirs->same_call(call_)) {
-      session_.fail(FailureKind::mismatch, who_said_what());
+      session_.fail(FailureKind::mismatch, who_said_what(call_));
       return;
     }
   }
@@ -51,23 +51,33 @@ void CallWatch::compare_calls() {
 void CallWatch::report_mismatch(int peer) {
   compare_calls();
   if (session_.failed()) return;
-  // The peer ran on and its board no longer shows this call.
+  // Or they disagree about a call before this one, with which this rank was done first: it only sent.
+  const Board &mine = session_.own_page().board, &theirs = session_.page(peer).board;
+  for (uint64_t sequence = call_.sequence - 1; sequence > 0 && call_.sequence - sequence < Board::kEntries;
+       --sequence) {
+    const std::optional<CallDescription> here = mine.find(sequence), there = theirs.find(sequence);
+    if (here && there && !there->same_call(*here)) {
+      session_.fail(FailureKind::mismatch, who_said_what(*here));
+      return;
+    }
+  }
+  // Or the peer ran on and its board no longer shows this call.
   session_.fail(FailureKind::mismatch, session_.describe(peer) + " sent data of another call during " + call_text() +
                                            ": " + call_.to_string() + " on " + session_.describe(session_.rank()) +
                                            "; its newest call is #" +
                                            std::to_string(session_.page(peer).board.newest()));
 }
 
-std::string CallWatch::who_said_what() const {
+std::string CallWatch::who_said_what(const CallDescription& mine) const {
   std::map<std::string, std::vector<std::string>> ranks_by_call;
   for (int rank = 0; rank < session_.world_size(); ++rank) {
     const std::optional<CallDescription> call =
-        rank == session_.rank() ? std::optional(call_) : session_.page(rank).board.find(call_.sequence);
+        rank == session_.rank() ? std::optional(mine) : session_.page(rank).board.find(mine.sequence);
     if (call) ranks_by_call[call->to_string()].push_back(session_.describe(rank));
   }
   std::vector<std::string> parts;
   for (const auto& [call, ranks] : ranks_by_call) parts.push_back(join(ranks) + " called " + call);
-  return "the ranks disagree about call #" + std::to_string(call_.sequence) + ": " + join(parts);
+  return "the ranks disagree about call #" + std::to_string(mine.sequence) + ": " + join(parts);
 }
 
 void CallWatch::check_deadline() {

@@ -41,7 +41,7 @@ class CallWatch final : public Watch {
   void check_deadline();
   void check_interrupt();
   std::string call_text() const;  // "all_reduce #17 (…)"
-  std::string who_said_what() const;
+  std::string who_said_what(const CallDescription& mine) const;
 
   Session& session_;
   const CallDescription& call_;

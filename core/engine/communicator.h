@@ -1,5 +1,5 @@
-// A group of ranks that call collectives together. One object a rank; used by one thread at a time. Ranks may be
-// processes of this host or threads of one process.
+// A group of ranks that call collectives together. One object a rank; used by one thread at a time, beside the thread
+// that runs what was started in the background. Ranks may be processes of this host or threads of one process.
 //
 // Every call: describe it on the board, look up (or make) its plan, bind the sizes, run. Nothing on the way of a call
 // that was made before allocates. After a failure the communicator is unusable and says why at each call.
@@ -7,20 +7,26 @@
 
 #include <atomic>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <unordered_map>
+#include <vector>
 
 #include "core/engine/call_watch.h"
 #include "core/engine/link_directory.h"
+#include "core/engine/point_to_point.h"
 #include "core/engine/prepared_call.h"
 #include "core/engine/selection.h"
+#include "core/engine/trace_log.h"
+#include "core/engine/work.h"
 
 namespace ringtree {
 
-/// The buffers and kind of a call. `count` is in elements: of the vector (all_reduce, broadcast, reduce) or of one
-/// rank's block (reduce_scatter, all_gather). Buffers may be null where the rank has no such data. In place: input and
-/// output are the same memory, block by block (all_gather: input is the own block of output; reduce_scatter: output is
-/// the own block of input).
+/// The buffers and kind of a call. `count` is in elements: of the vector (all_reduce, broadcast, reduce) or of a block
+/// (the others; all_to_all: of what one rank sends to one other). Buffers may be null where the rank has no such data.
+/// In place: input and output are the same memory, block by block (all_gather, gather: input is the own block of
+/// output; reduce_scatter, scatter: output is the own block of input); all_to_all cannot be in place.
 struct CallArguments {
   Collective collective = Collective::all_reduce;
   Dtype dtype = Dtype::kFloat32;
@@ -30,8 +36,13 @@ struct CallArguments {
   const void* input = nullptr;
   void* output = nullptr;
   double timeout_s = 0;  // 0: the communicator's
+  double factor = 1;     // of premul_sum: what this rank's input is multiplied by; each rank's own
+  /// Blocks of unequal length, side by side in the buffers; `count` is then 0. The elements of each rank's block, alike
+  /// on all ranks; all_to_all: of the blocks that this rank sends, by receiver, then of those that it gets, by sender
+  /// (2n numbers).
+  std::span<const uint64_t> counts = {};
 
-  CallKind kind() const { return {collective, dtype, op, root, count}; }
+  CallKind kind() const { return {collective, dtype, op, root, count, counts}; }
 };
 
 /// What was executed, for records and people.
@@ -45,7 +56,8 @@ struct LastCall {
 
 class Communicator {
  public:
-  /// Meets the other ranks; blocks until all have come. Errors as Session's constructor.
+  /// Meets the other ranks; blocks until all have come. Errors as Session's constructor. `store` must outlive it if it
+  /// is split.
   Communicator(Store& store, int rank, int world_size, const Settings& settings, AlgorithmTable table,
                const std::string& prefix = "ringtree");
   ~Communicator();
@@ -58,39 +70,84 @@ class Communicator {
   bool own_cores() const { return selection_.own_cores; }
   size_t shared_bytes() const { return links_.outgoing_bytes(); }
 
-  /// Runs one collective; returns when this rank's part is done and its buffers may be used. Throws UsageError (nothing
-  /// has happened), PeerError, TimeoutError, MismatchError, Interrupted, WorldError (the communicator is unusable from
-  /// then on).
+  /// Runs one collective; returns when this rank's part is done and its buffers may be used. Calls that were started
+  /// before come first. Throws UsageError (nothing has happened), PeerError, TimeoutError, MismatchError, Interrupted,
+  /// WorldError (the communicator is unusable from then on).
   void call(const CallArguments& arguments, const AlgorithmRef& algorithm = {});
+  /// Runs transfers with other ranks, all at once (point_to_point.h). Errors as call().
+  void transfer(std::span<const Transfer> transfers, double timeout_s = 0);
+
+  /// The same in the background, in the order in which they are started. Buffers must live until the work is done;
+  /// `counts` is copied. What is wrong with the arguments is found when their turn comes, and told by Work::wait().
+  std::shared_ptr<Work> start(const CallArguments& arguments, const AlgorithmRef& algorithm = {});
+  std::shared_ptr<Work> start(std::vector<Transfer> transfers, double timeout_s = 0);
+
+  /// From now on collectives write down what this rank does in them, slice step by slice step, into memory for
+  /// `capacity` events (trace_log.h); transfers do not. What was traced before and not taken is gone. Calls that were
+  /// started before come first. Throws UsageError. A call that is not traced pays one comparison for it.
+  void start_trace(size_t capacity);
+  /// Ends that and gives what was written, also after a failure. Throws UsageError if nothing was started.
+  Trace take_trace();
 
   /// What `auto` would run, and why.
   std::pair<Configuration, std::string> choose(const CallKind& kind) const {
     return choose_configuration(table_, kind, selection_);
   }
 
+  /// Makes communicators of parts of this one: ranks that give the same `color` form one, in the order of `key`, then
+  /// of rank. Null for a negative color. Called by all ranks. Errors as the constructor and call().
+  std::unique_ptr<Communicator> split(int color, int key);
+
+  /// After a failure: a new communicator of the ranks that are still there, in the order of ranks. Called by all of
+  /// them; waits until all have, or have gone too. TimeoutError: not in time (Settings::timeout_s).
+  std::unique_ptr<Communicator> shrink();
+
+  /// Ends the communicator on all ranks: whatever is under way or called later throws WorldError with `reason`. From
+  /// any thread.
+  void abort(const std::string& reason);
+  /// What has ended the communicator, here or on another rank; none while it is usable. From any thread.
+  std::optional<Failure> failure() const {
+    return session_->failed() ? std::optional(session_->failure()) : std::nullopt;
+  }
+
   void set_interrupt_check(InterruptCheck interrupted) { interrupted_ = interrupted; }
-  /// Leaves in order and gives all descriptors back; later calls throw UsageError. From any thread: a call that is
-  /// under way in another one ends with PeerError. Idempotent.
+  InterruptCheck interrupt_check() const { return interrupted_; }
+  /// Leaves in order, once what was started is done, and gives all descriptors back; later calls throw UsageError. From
+  /// any thread: a call() that is under way in another one ends with PeerError. Idempotent.
   void close();
 
  private:
+  void check_fork() const;
+  template <class Body>
+  void run_exclusively(const Body& body);
+  template <class Body>
+  void run_alone(const Body& body);
   void enter();
-  void agree_on_profile(Store& store, const std::string& prefix);
+  void agree_at_start(Store& store, int rank);
   void call_checked(const CallArguments& arguments, const AlgorithmRef& algorithm);
   /// What the call comes to, apart from its plan. Throws UsageError.
   std::unique_ptr<PreparedCall> prepare(const CallKind& kind, const AlgorithmRef& algorithm) const;
   Configuration configuration_of(const CallKind& kind, const AlgorithmRef& algorithm, std::string& reason) const;
   void check_kind(const CallKind& kind) const;
+  void check_counts(const CallKind& kind) const;
   void check_buffers(const CallArguments& arguments, const PreparedCall& call) const;
   void bind(PreparedCall& call) const;
+  void describe(PreparedCall& call, uint64_t identity) const;
   /// Makes the plan if there is none. The others have begun the call: on failure they are told.
   void complete(PreparedCall& call, CallWatch& watch);
   void make_plan(PreparedCall& call, CallWatch& watch);
   void run(const CallArguments& arguments, PreparedCall& call, CallWatch& watch);
+  const void* scaled_input(const CallArguments& arguments, const PreparedCall& call);
   int count_cores() const;
+  /// None on the thread of started calls: signals are not for it, and who waits for it may hold Python's lock.
+  InterruptCheck interrupt_here() const { return queue_.is_own_thread() ? nullptr : interrupted_; }
+  Settings settings_of_part() const;
 
   const Settings settings_;
   const AlgorithmTable table_;
+  const std::string prefix_;
+  Store* const store_;
+  std::shared_ptr<Store> kept_store_;  // of a communicator that shrink() made, and of its parts: the store they met in
   const int fork_count_;
   SharedRegions shared_;
   LinkDirectory links_;
@@ -103,8 +160,14 @@ class Communicator {
   uint64_t sequence_ = 0;
   std::unordered_map<uint64_t, std::unique_ptr<Plan>> plans_;
   PreparedCalls prepared_;
+  std::unique_ptr<PointToPoint> transfers_;
+  std::vector<std::byte> scaled_;    // premul_sum: the input, multiplied, where nothing else can hold it
+  std::unique_ptr<TraceLog> trace_;  // null: calls are not traced
+  std::string token_;                // of this communicator alone; alike on all ranks
+  int num_splits_ = 0, num_shrinks_ = 0;
   // The last call: put into words only when asked for.
   const PreparedCall* last_ = nullptr;
+  WorkQueue queue_;  // last: its thread uses the members above
 };
 
 }  // namespace ringtree

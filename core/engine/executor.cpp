@@ -1,378 +1,52 @@
-// See executor.h.
+// See executor.h. Here runs that are not traced; those that are: executor_traced.cpp, so that neither changes how the
+// other is compiled.
 #include "core/engine/executor.h"
 
-#include <algorithm>
-#include <array>
-
-#include "core/base/clock.h"
-#include "core/base/stream_copy.h"
-#include "core/engine/messages.h"
-#include "core/engine/virtual_time.h"
-#include "core/engine/waiter.h"
+#include "core/engine/run_with.h"
 
 namespace ringtree {
 namespace {
 
-// Widened before adding: an index into a plan may pass what an int holds.
-constexpr size_t sum(int a, int b) { return static_cast<size_t>(a) + static_cast<size_t>(b); }
-
-/// One run of a plan. What depends on the protocol, on emulation, or on whether the call is small (kWhole: every step
-/// is one slice of one chunk, in one pass; bound_call.h says where it lies) is decided when this is compiled, so that a
-/// slice step of the others does not pay for it.
-template <Protocol kProtocol, bool kEmulated, bool kWhole>
-class Run {
- public:
-  Run(Plan& plan, const BoundCall& call) : plan_(plan), call_(call), time_(plan) {
-    if constexpr (kWhole) {
-      for (size_t i = 0; i < plan.lanes.size(); ++i) {
-        LaneState& state = plan.states[i];
-        state.step = state.checked = 0;
-        state.seen = 0;
-        state.pass = plan.lanes[i].num_steps == 0 ? 1 : 0;
-        state.slice = 0;
-        num_open_ += plan.lanes[i].num_steps == 0 ? 0 : 1;
-      }
-      return;
-    }
-    const int64_t start_ns = kEmulated ? now_ns() : 0;
-    for (size_t i = 0; i < plan.lanes.size(); ++i) {
-      plan.states[i] = LaneState{};
-      plan.states[i].virtual_ns = start_ns;
-      if (plan.lanes[i].num_steps == 0) {
-        plan.states[i].pass = call.cut.num_passes;
-      } else {
-        ++num_open_;
-        begin_step(i);
-      }
-    }
-  }
-
-  /// Every lane is done, and what peers read in this rank's buffers they have read.
-  bool finished() { return num_open_ == 0 && (!sent_in_place_ || all_read()); }
-  int mismatched_peer() const { return mismatched_peer_; }
-  int64_t next_event_ns() const { return kEmulated ? time_.next_event_ns() : kNever; }
-
-  /// Advances every lane as far as it goes. True if anything moved.
-  bool poll() {
-    bool moved = false;
-    if constexpr (kEmulated) time_.begin_poll();
-    for (size_t i = 0; i < plan_.lanes.size(); ++i) {
-      while (plan_.states[i].pass < call_.cut.num_passes && ready(i)) {
-        if constexpr (kWhole) {
-          do_step(i);
-        } else {
-          do_slice(i);
-        }
-        moved = true;
-      }
-      if (mismatched_peer_ >= 0) return true;  // counts as moved: the caller looks
-    }
-    return moved;
-  }
-
- private:
-  using Wire = Messages<kProtocol>;
-
-  const PlanStep& step_of(size_t lane) const {
-    return plan_.steps[sum(plan_.lanes[lane].first_step, plan_.states[lane].step)];
-  }
-
-  RecvEnd& recv_end(const PlanStep& step, int index) const { return *plan_.recv_ends[sum(step.first_recv, index)]; }
-
-  // --- cutting
-
-  void begin_step(size_t lane) {
-    LaneState& state = plan_.states[lane];
-    const PlanStep& step = step_of(lane);
-    size_t bytes = 0;
-    for (int i = 0; i < step.chunks.count; ++i) bytes += call_.piece_bytes(part(lane, step, i).length, state.pass);
-    state.step_bytes = bytes;
-    state.num_slices = bytes <= call_.cut.slice_bytes ? 1 : num_slices(bytes, call_.cut.slice_bytes);
-    state.slice = 0;
-    state.run_index = 0;
-    state.run_offset = 0;
-  }
-
-  const Extent& part(size_t lane, const PlanStep& step, int index) const {
-    const int id = index == 0 ? step.first_chunk : step.chunks.id(index, call_.num_chunks);
-    return call_.part(id, plan_.lanes[lane].channel);
-  }
-
-  // --- may the next slice step go?
-
-  bool ready(size_t lane) {
-    LaneState& state = plan_.states[lane];
-    const PlanStep& step = step_of(lane);
-    while (state.checked < step.num_recv) {
-      if (!message_there(recv_end(step, state.checked), state, slice_bytes(lane))) return false;
-      ++state.checked;
-      state.seen = 0;
-    }
-    if (state.checked == step.num_recv) {
-      if (step.send && !step.send->has_free_slot()) return false;
-      ++state.checked;
-    }
-    while (state.checked - step.num_recv - 1 < step.num_dependencies) {
-      const PlanDependency& dependency =
-          plan_.dependencies[sum(step.first_dependency, state.checked - step.num_recv - 1)];
-      if (!met(dependency, state)) return false;
-      ++state.checked;
-    }
-    if constexpr (kEmulated) return time_.ready(state, step, slice_bytes(lane));
-    return !step.send || step.send->still_has_slot();
-  }
-
-  bool message_there(RecvEnd& end, LaneState& state, size_t bytes) {
-    const Arrival arrival = Wire::look(end, bytes, call_.fingerprint, state.seen);
-    if (arrival == Arrival::of_another_call) mismatched_peer_ = end.peer();
-    if (arrival != Arrival::here) return false;
-    return !kEmulated || time_.has_arrived(end);
-  }
-
-  bool met(const PlanDependency& dependency, const LaneState& state) const {
-    if (dependency.previous_pass && state.pass == 0) return true;
-    const LaneState& other = plan_.states[static_cast<size_t>(dependency.lane)];
-    const size_t pass = state.pass - (dependency.previous_pass ? 1 : 0);
-    if (other.pass != pass) return other.pass > pass;
-    if (other.step != dependency.step) return other.step > dependency.step;
-    return dependency.by_slice && other.slice > state.slice;
-  }
-
-  // --- do it
-
-  const WholeStep& whole_step(size_t lane) const {
-    return call_.whole_steps[sum(plan_.lanes[lane].first_step, plan_.states[lane].step)];
-  }
-
-  size_t slice_bytes(size_t lane) const {
-    if constexpr (kWhole) return whole_step(lane).bytes;
-    const LaneState& state = plan_.states[lane];
-    return std::min(call_.cut.slice_bytes, state.step_bytes - state.slice * call_.cut.slice_bytes);
-  }
-
-  /// Where a slice step's operands lie beside the caller's buffers.
-  struct Slice {
-    std::array<Operand, kMaxFold> arrived;
-    std::byte* leaving = nullptr;
-  };
-
-  void do_slice(size_t lane) {
-    LaneState& state = plan_.states[lane];
-    const PlanStep& step = step_of(lane);
-    const size_t bytes = slice_bytes(lane);
-    if constexpr (kEmulated) time_.note(state, step);
-    Slice slice;
-    for (int i = 0; i < step.num_recv; ++i)
-      slice.arrived[static_cast<size_t>(i)] = Wire::take(plan_, recv_end(step, i), i, bytes);
-    const std::byte* in_place = nullptr;
-    if (step.send && step.direct.from != Buffer::none)
-      in_place = readable_in_place(
-          step, bytes,
-          locate(lane, {step.direct.from, 0},
-                 part(lane, step, state.run_index).offset + state.pass * call_.cut.pass_bytes + state.run_offset));
-    if (step.send && !in_place) slice.leaving = Wire::room(plan_, step, bytes);
-    move_bytes(lane, step, bytes, slice);
-    leave(step, in_place, slice.leaving, bytes, state.virtual_ns);
-    state.checked = 0;
-    if (++state.slice == state.num_slices) next_step(lane);
-  }
-
-  /// do_slice() for a small call.
-  void do_step(size_t lane) {
-    LaneState& state = plan_.states[lane];
-    const PlanStep& step = step_of(lane);
-    const WholeStep& whole = whole_step(lane);
-    const size_t bytes = whole.bytes;
-    std::byte* const src = step.src ? base_of(step.src.buffer) + whole.src : nullptr;
-    SliceRun run;
-    run.bytes = bytes;
-    run.dst = step.dst ? base_of(step.dst.buffer) + whole.dst : nullptr;
-    run.stream_dst = call_.stream_output && step.dst.buffer == Buffer::output;
-    Operands operands;
-    for (int i = 0; i < step.num_recv; ++i) {
-      if (src && i == step.src_at) operands.add_own(src);
-      operands.add(Wire::take(plan_, recv_end(step, i), i, bytes));
-    }
-    if (src && step.src_at >= step.num_recv) operands.add_own(src);
-    if (step.reduces && step.num_recv == 0) operands.add_target(run.dst, step.src_at == 1);
-    const std::byte* const in_place = readable_in_place(step, bytes, step.dst ? run.dst : src);
-    if (step.send && !in_place) run.slot = Wire::room(plan_, step, bytes);
-    operands.give_to(run);
-    move(step, run);
-    leave(step, in_place, run.slot, bytes, 0);
-    state.checked = 0;
-    if (++state.step == plan_.lanes[lane].num_steps) {
-      state.pass = 1;
-      --num_open_;
-    }
-  }
-
-  void move(const PlanStep& step, const SliceRun& run) {
-    if (step.reduces) {
-      fold_run(run, call_.fold, call_.item_bytes);
-    } else {
-      copy_run(run);
-    }
-  }
-
-  /// The step's message leaves, and those that came are consumed.
-  void leave(const PlanStep& step, const std::byte* in_place, const std::byte* in_slot, size_t bytes, int64_t ns) {
-    if (in_place) {
-      send_in_place(step, in_place);
-    } else if (step.send) {
-      Wire::send(*step.send, in_slot, bytes, call_.fingerprint, ns);
-    }
-    for (int i = 0; i < step.num_recv; ++i) recv_end(step, i).release(kEmulated, ns);
-  }
-
-  std::byte* base_of(Buffer buffer) const {
-    switch (buffer) {
-      case Buffer::input:
-        return const_cast<std::byte*>(call_.input);  // only read: Program forbids it as dst
-      case Buffer::output:
-        return call_.output;
-      default:
-        return nullptr;  // scratch: WholeStep has addresses
-    }
-  }
-
-  const SharedOperand& shared_operand(const PlanStep& step) const {
-    return step.direct.from == Buffer::input ? call_.shared_input : call_.shared_output;
-  }
-
-  /// `at`, where the slice that the step sends will lie, if its readers can and may read it there; else null.
-  const std::byte* readable_in_place(const PlanStep& step, size_t bytes, const std::byte* at) const {
-    if constexpr (Wire::kFlagged || kEmulated) return nullptr;
-    const bool may = call_.in_place ? step.direct.in_place : step.direct.out_of_place;
-    // What the step itself wrote is in this core's caches, and another one fetches written lines more slowly from there
-    // than from slots that change owner, unless it went around the caches.
-    if (step.dst && !call_.stream_output) return nullptr;
-    return may && bytes > kInlineBytes && shared_operand(step) ? at : nullptr;
-  }
-
-  void send_in_place(const PlanStep& step, const std::byte* at) {
-    if (call_.stream_output) stream_fence();  // the output was written around the caches
-    step.send->publish_in_place(call_.fingerprint, shared_operand(step).place(at));
-    sent_in_place_ = true;
-  }
-
-  bool all_read() {
-    for (SendEnd* end : plan_.direct_ends)
-      if (!end->all_consumed()) return false;
-    return true;
-  }
-
-  void next_step(size_t lane) {
-    LaneState& state = plan_.states[lane];
-    if (++state.step == plan_.lanes[lane].num_steps) {
-      state.step = 0;
-      if (++state.pass == call_.cut.num_passes) {
-        --num_open_;
-        return;
-      }
-    }
-    begin_step(lane);
-  }
-
-  // The slice is a run of the step's chunks laid end to end; it may begin and end within chunks and span small ones.
-  void move_bytes(size_t lane, const PlanStep& step, size_t bytes, const Slice& slice) {
-    LaneState& state = plan_.states[lane];
-    size_t done = 0;
-    while (done < bytes) {
-      const Extent& where = part(lane, step, state.run_index);
-      const size_t piece = call_.piece_bytes(where.length, state.pass);
-      const size_t run = std::min(piece - state.run_offset, bytes - done);
-      if (run > 0)
-        move_run(lane, step, where.offset + state.pass * call_.cut.pass_bytes + state.run_offset, done, run, slice);
-      done += run;
-      state.run_offset += run;
-      if (state.run_offset == piece) {
-        ++state.run_index;
-        state.run_offset = 0;
-      }
-    }
-  }
-
-  /// `at`: byte in the collective's whole vector; `in_slice`: byte in the slice.
-  void move_run(size_t lane, const PlanStep& step, size_t at, size_t in_slice, size_t bytes, const Slice& slice) {
-    const std::byte* src = step.src ? locate(lane, step.src, at) : nullptr;
-    SliceRun run;
-    run.dst = step.dst ? locate(lane, step.dst, at) : nullptr;
-    Operands operands;
-    for (int i = 0; i < step.num_recv; ++i) {
-      if (src && i == step.src_at) operands.add_own(src);
-      operands.add(slice.arrived[static_cast<size_t>(i)], in_slice);
-    }
-    if (src && step.src_at >= step.num_recv) operands.add_own(src);
-    if (step.reduces && step.num_recv == 0) operands.add_target(run.dst, step.src_at == 1);
-    operands.give_to(run);
-    run.stream_dst = call_.stream_output && step.dst.buffer == Buffer::output;
-    run.slot = slice.leaving ? slice.leaving + in_slice : nullptr;
-    run.bytes = bytes;
-    move(step, run);
-  }
-
-  std::byte* locate(size_t lane, const Place& place, size_t at) {
-    switch (place.buffer) {
-      case Buffer::input:
-        return const_cast<std::byte*>(call_.input) + (at - call_.input_origin);  // only read: Program forbids it as dst
-      case Buffer::output:
-        return call_.output + (at - call_.output_origin);
-      default:
-        break;
-    }
-    // A scratch slot begins with the piece's first byte of this pass.
-    const LaneState& state = plan_.states[lane];
-    return plan_.scratch[static_cast<size_t>(plan_.lanes[lane].channel)].data() +
-           sum(place.slot, state.run_index) * call_.cut.pass_bytes + state.run_offset;
-  }
-
-  Plan& plan_;
-  const BoundCall& call_;
-  int num_open_ = 0;
-  int mismatched_peer_ = -1;
-  bool sent_in_place_ = false;
-  VirtualTime time_;
+/// Writes no trace: whatever of Run is about one is left out. Local to this file, as then is what is made with it, and
+/// the compiler may inline all of a run into one function.
+struct Untraced {
+  static constexpr bool kOn = false;
 };
 
-template <Protocol kProtocol, bool kEmulated, bool kWhole>
-RunResult run(Plan& plan, const BoundCall& call, const WaitPolicy& policy, SpinBudget& budget, Doorbell& bell,
-              Watch& watch) {
-  Run<kProtocol, kEmulated, kWhole> run(plan, call);
-  Waiter waiter(policy, budget, bell, watch);
-  run.poll();
-  watch.first_wait();
-  if (run.mismatched_peer() >= 0) return {RunStatus::mismatch, run.mismatched_peer()};
-  while (!run.finished()) {
-    if (run.poll()) {
-      if (run.mismatched_peer() >= 0) return {RunStatus::mismatch, run.mismatched_peer()};
-      waiter.moved();
-    } else if (waiter.wait(run)) {
-      return {RunStatus::stopped, -1};
-    }
+template <bool kEmulated, bool kWhole>
+class Active final : public ActiveRun {
+ public:
+  Active(Plan& plan, const BoundCall& call) : run_(plan, call, Untraced{}), streams_(call.stream_output) {}
+  ~Active() override {
+    if (streams_) stream_fence();
   }
-  if (call.stream_output) stream_fence();  // whoever is told by this thread that the call is done sees the output
-  return {};
-}
+  bool poll() override { return run_.poll(); }
+  bool finished() override { return run_.finished(); }
+  int mismatched_peer() const override { return run_.mismatched_peer(); }
+  int64_t next_event_ns() const override { return run_.next_event_ns(); }
+
+ private:
+  Run<Protocol::simple, kEmulated, kWhole, Untraced> run_;
+  bool streams_;
+};
 
 }  // namespace
 
 RunResult run_plan(Plan& plan, const BoundCall& call, const WaitPolicy& policy, SpinBudget& budget, Doorbell& bell,
                    bool emulated, Watch& watch) {
-  if (emulated) return run<Protocol::simple, true, false>(plan, call, policy, budget, bell, watch);
-  const bool whole = !call.whole_steps.empty();
-  switch (plan.protocol) {
-    case Protocol::ll:
-      return whole ? run<Protocol::ll, false, true>(plan, call, policy, budget, bell, watch)
-                   : run<Protocol::ll, false, false>(plan, call, policy, budget, bell, watch);
-    case Protocol::ll128:
-      return whole ? run<Protocol::ll128, false, true>(plan, call, policy, budget, bell, watch)
-                   : run<Protocol::ll128, false, false>(plan, call, policy, budget, bell, watch);
-    case Protocol::simple:
-      break;
+  return run_with(Untraced{}, plan, call, policy, budget, bell, emulated, watch);
+}
+
+void RunPlace::begin(Plan& plan, const BoundCall& call, bool emulated) {
+  static_assert(sizeof(Active<true, false>) <= sizeof(memory_) && sizeof(Active<false, true>) <= sizeof(memory_));
+  end();
+  if (emulated) {
+    run_ = new (memory_.data()) Active<true, false>(plan, call);
+  } else if (call.whole_steps.empty()) {
+    run_ = new (memory_.data()) Active<false, false>(plan, call);
+  } else {
+    run_ = new (memory_.data()) Active<false, true>(plan, call);
   }
-  return whole ? run<Protocol::simple, false, true>(plan, call, policy, budget, bell, watch)
-               : run<Protocol::simple, false, false>(plan, call, policy, budget, bell, watch);
 }
 
 }  // namespace ringtree

@@ -2,6 +2,8 @@
 // done. The data path: it neither allocates, locks, logs nor throws, and every return to the caller has a reason.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 
 #include "core/engine/bound_call.h"
@@ -9,6 +11,8 @@
 #include "core/engine/wait_policy.h"
 
 namespace ringtree {
+
+class TraceLog;
 
 enum class RunStatus : uint8_t {
   done,
@@ -36,5 +40,41 @@ class Watch {
 
 RunResult run_plan(Plan& plan, const BoundCall& call, const WaitPolicy& policy, SpinBudget& budget, Doorbell& bell,
                    bool emulated, Watch& watch);
+/// The same; what happens is written into `log`, which was told of the call by begin_call().
+RunResult run_plan_traced(Plan& plan, const BoundCall& call, const WaitPolicy& policy, SpinBudget& budget,
+                          Doorbell& bell, bool emulated, Watch& watch, TraceLog& log);
+
+/// A run that somebody else advances, beside others: run_plan() without its loop. Plan and call must outlive it.
+class ActiveRun {
+ public:
+  virtual ~ActiveRun() = default;
+  /// Advances as far as it goes without waiting. True if anything moved.
+  virtual bool poll() = 0;
+  virtual bool finished() = 0;
+  virtual int mismatched_peer() const = 0;  // -1: none
+  /// Emulated clusters: when something that is under way arrives.
+  virtual int64_t next_event_ns() const = 0;
+};
+
+/// Memory for one, so that beginning a run allocates nothing.
+class RunPlace {
+ public:
+  RunPlace() = default;
+  RunPlace(const RunPlace&) = delete;
+  RunPlace& operator=(const RunPlace&) = delete;
+  ~RunPlace() { end(); }
+
+  /// Begins a run of a plan whose protocol is simple; ends the one before.
+  void begin(Plan& plan, const BoundCall& call, bool emulated);
+  void end() {
+    if (run_) run_->~ActiveRun();
+    run_ = nullptr;
+  }
+  ActiveRun* run() { return run_; }
+
+ private:
+  ActiveRun* run_ = nullptr;
+  alignas(std::max_align_t) std::array<std::byte, 192> memory_;
+};
 
 }  // namespace ringtree

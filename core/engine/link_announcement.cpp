@@ -76,6 +76,7 @@ void LinkDirectory::on_announcement(Session& session, int peer, std::string_view
     }
     if (!reader.done()) throw WorldError("malformed link message");
   });
+  session.own_page().bell.wake();  // a transfer may wait for its link (point_to_point.h)
 }
 
 }  // namespace ringtree

@@ -133,6 +133,10 @@ LinkPool LinkDirectory::pool_with(int peer) {
 
 bool LinkDirectory::wait_for(const std::function<bool()>& ready) { return session_->wait(ready, give_up_); }
 
+bool LinkDirectory::is_announced(uint64_t plan_key, int peer, int tag) {
+  return session_->wait([&] { return incoming_.contains({plan_key, peer, tag, 0}); }, [] { return true; });
+}
+
 void LinkDirectory::close_descriptors() {
   for (const auto& [key, link] : outgoing_) link.segment->close_descriptor();
 }

@@ -38,6 +38,9 @@ class LinkDirectory final : public LinkSource {
   /// Waits until the peer has announced the link; throws the session's failure if it does not come.
   RecvEnd* recv_end(int peer, int tag, int channel) override;
 
+  /// Whether `peer` has announced the link of this tag for plan `plan_key`: recv_end() would not wait.
+  bool is_announced(uint64_t plan_key, int peer, int tag);
+
   /// A peer's announcement; on the mesh's monitor thread.
   void on_announcement(Session& session, int peer, std::string_view payload, int fd);
 

@@ -57,6 +57,7 @@ class Compiler {
     }
     out.num_dependencies = static_cast<int>(plan_.dependencies.size()) - out.first_dependency;
     plan_.steps.push_back(out);
+    plan_.program_steps.push_back(index);
   }
 
   const Program& program_;
@@ -71,19 +72,19 @@ class Compiler {
 
 void bind_whole_steps(BoundCall& call, Plan& plan) {
   call.whole_steps.clear();
-  if (call.cut.num_passes > 1) return;
-  std::vector<WholeStep> wholes(plan.steps.size());
+  if (call.cut.num_passes > 1 || call.uneven) return;
+  call.whole_steps.resize(plan.steps.size());
   for (const PlanLane& lane : plan.lanes)
     for (int i = lane.first_step; i < lane.first_step + lane.num_steps; ++i) {
       const PlanStep& step = plan.steps[static_cast<size_t>(i)];
-      const Extent& part = call.part(step.first_chunk, lane.channel);
-      if (step.chunks.count != 1 || part.length > call.cut.slice_bytes) return;
+      const BoundCall::Part& part = call.part(step.first_chunk, lane.channel);
+      if (step.chunks.count != 1 || part.length > call.cut.slice_bytes) return call.whole_steps.clear();
       auto place = [&](const Place& of) -> size_t {
         switch (of.buffer) {
           case Buffer::input:
-            return part.offset - call.input_origin;
+            return part.input;
           case Buffer::output:
-            return part.offset - call.output_origin;
+            return part.output;
           case Buffer::scratch:
             return reinterpret_cast<size_t>(plan.scratch[static_cast<size_t>(lane.channel)].data()) +
                    static_cast<size_t>(of.slot) * call.cut.pass_bytes;
@@ -92,9 +93,8 @@ void bind_whole_steps(BoundCall& call, Plan& plan) {
         }
         return 0;
       };
-      wholes[static_cast<size_t>(i)] = {part.length, place(step.src), place(step.dst)};
+      call.whole_steps[static_cast<size_t>(i)] = {part.length, place(step.src), place(step.dst)};
     }
-  call.whole_steps = std::move(wholes);
 }
 
 std::unique_ptr<Plan> compile_plan(std::shared_ptr<const Schedule> schedule, const Program& program, uint64_t key,

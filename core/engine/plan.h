@@ -49,8 +49,9 @@ struct LaneState {
   size_t pass = 0;
   int step = 0;  // within the lane
   size_t slice = 0, num_slices = 0, step_bytes = 0;
-  int run_index = 0;      // chunk within the step's range at which the next slice begins
-  size_t run_offset = 0;  // byte within that chunk's piece
+  uint32_t fingerprint = 0;  // of the step's messages
+  int run_index = 0;         // chunk within the step's range at which the next slice begins
+  size_t run_offset = 0;     // byte within that chunk's piece
   int checked = 0;
   size_t seen = 0;         // of the message that is waited for: words or lines that are there (ll, ll128)
   int64_t virtual_ns = 0;  // emulated clusters: when the lane's last slice step was done
@@ -76,6 +77,7 @@ struct Plan {
   std::vector<StepTimes> step_times;            // empty unless emulated
   std::vector<std::vector<std::byte>> scratch;  // one a channel
   std::vector<std::byte> staging;  // ll, ll128: a slice for each operand that arrives, and the one that leaves
+  std::vector<int> program_steps;  // of each step, its place in the rank's program: for people
 
   std::byte* staged(int index) { return staging.data() + static_cast<size_t>(index) * info_of(protocol).slice_bytes; }
 };

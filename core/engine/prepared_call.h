@@ -2,10 +2,13 @@
 // training loop makes the same few calls over and over.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "core/engine/bound_call.h"
 #include "core/engine/call.h"
@@ -37,9 +40,15 @@ struct CallKind {
   Dtype dtype = Dtype::kFloat32;
   ReduceOp op = ReduceOp::sum;
   int root = 0;
-  size_t count = 0;
+  size_t count = 0;                       // 0 where blocks are uneven
+  std::span<const uint64_t> counts = {};  // of uneven blocks, as CallArguments has them; empty: even
 
-  bool operator==(const CallKind&) const = default;
+  bool uneven() const { return !counts.empty(); }
+  bool operator==(const CallKind& other) const {
+    return count == other.count && collective == other.collective && dtype == other.dtype && op == other.op &&
+           root == other.root && counts.size() == other.counts.size() &&
+           std::equal(counts.begin(), counts.end(), other.counts.begin());
+  }
 };
 
 /// Bytes of the collective's whole vector.
@@ -48,7 +57,8 @@ struct ByteSpan {
 };
 
 struct PreparedCall {
-  CallKind kind;
+  CallKind kind;  // its counts are those below
+  std::vector<uint64_t> counts;
   AlgorithmRef asked;
   // What it comes to.
   Configuration configuration;  // as run
@@ -59,6 +69,7 @@ struct PreparedCall {
   BoundCall bound;         // without buffers and fingerprint
   ByteSpan input, output;
   FinishKernel finish = nullptr;
+  ScaleKernel scale = nullptr;  // of premul_sum
   CallDescription description;  // its sequence is that of the last call of this kind
   uint64_t kind_hash = 0;
   Board::Words words{};
@@ -90,6 +101,7 @@ class PreparedCalls {
 
   static size_t first_place(const CallKind& kind, const AlgorithmRef& asked) {
     uint64_t hash = kind.count * 0x9e3779b97f4a7c15u;
+    for (const uint64_t count : kind.counts) hash = (hash ^ count) * 0x9e3779b97f4a7c15u;
     hash ^= static_cast<uint64_t>(kind.collective) << 40 ^ static_cast<uint64_t>(kind.dtype) << 44 ^
             static_cast<uint64_t>(kind.op) << 48 ^ static_cast<uint64_t>(kind.root) << 52;
     hash ^= asked.own_hash ^ asked.name.size() << 56 ^

@@ -16,8 +16,9 @@
 //     |          ranks
 //     collective
 //
-// Bytes are those of the whole vector, as in core/schedule/cost_summary.h: all_gather and reduce_scatter count all
-// blocks. The rules of one (collective, ranks, cores, buffers) stand together, ascending, and end with `rest`.
+// Bytes are those of the whole vector, as in core/schedule/cost_summary.h: all blocks where there is one a rank. Of an
+// all_to_all those that one rank sends. The rules of one (collective, ranks, cores, buffers) stand together, ascending,
+// and end with `rest`.
 #pragma once
 
 #include <cstddef>

@@ -8,7 +8,7 @@
 namespace ringtree {
 namespace {
 
-constexpr size_t kNameWord = 4;
+constexpr size_t kNameWord = 5;
 
 uint64_t pack_kinds(const CallDescription& call) {
   return static_cast<uint64_t>(call.collective) | static_cast<uint64_t>(call.dtype) << 8 |
@@ -33,7 +33,7 @@ bool unpack_kinds(uint64_t kinds, CallDescription& call) {
 }  // namespace
 
 Board::Words Board::words_of(const CallDescription& call) {
-  Words words{pack_kinds(call), call.count, call.plan_key, call.slice_bytes};
+  Words words{pack_kinds(call), call.count, call.plan_key, call.slice_bytes, call.counts_hash};
   std::memcpy(&words[kNameWord], call.algorithm, sizeof call.algorithm);
   return words;
 }
@@ -67,6 +67,7 @@ std::optional<CallDescription> Board::find(uint64_t sequence) const {
   call.count = words[1];
   call.plan_key = words[2];
   call.slice_bytes = words[3];
+  call.counts_hash = words[4];
   std::memcpy(call.algorithm, &words[kNameWord], sizeof call.algorithm);
   call.algorithm[sizeof call.algorithm - 1] = 0;
   return call;

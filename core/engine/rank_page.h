@@ -16,7 +16,8 @@ namespace ringtree {
 /// The last calls that a rank has begun; peers that wait look here whether they are in the same call. One writer.
 class Board {
  public:
-  static constexpr size_t kWords = 7;
+  static constexpr size_t kWords = 8;
+  static constexpr size_t kEntries = 64;  // a peer that runs ahead by more calls than this is simply not found
   using Words = std::array<uint64_t, kWords>;
   /// A description as it is posted; its sequence is not part of it.
   static Words words_of(const CallDescription& call);
@@ -28,7 +29,6 @@ class Board {
   uint64_t newest() const { return newest_.load(std::memory_order_acquire); }  // pairs with the release in post()
 
  private:
-  static constexpr size_t kEntries = 64;  // a peer that runs ahead by more calls than this is simply not found
   struct Entry {
     std::atomic<uint64_t> sequence{0};
     std::array<std::atomic<uint64_t>, kWords> words{};

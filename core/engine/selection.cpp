@@ -1,26 +1,46 @@
 // See selection.h.
 #include "core/engine/selection.h"
 
-#include "core/schedule/layout.h"
+#include "core/schedule/rank_order.h"
 
 namespace ringtree {
+namespace {
+
+// Nobody knows all lengths of an uneven all_to_all, and every rank must choose alike.
+constexpr size_t kUnknownBytes = size_t{64} << 10;
+
+size_t mean_count(const CallKind& kind, int num_ranks) {
+  if (!kind.uneven()) return kind.count;
+  if (kind.collective == Collective::all_to_all) return kUnknownBytes / item_size(kind.dtype);
+  uint64_t sum = 0;
+  for (const uint64_t count : kind.counts) sum += count;
+  return sum / static_cast<uint64_t>(num_ranks);
+}
+
+}  // namespace
 
 std::pair<Configuration, std::string> choose_configuration(const AlgorithmTable& table, const CallKind& kind,
                                                            const Selection& selection) {
-  const size_t blocks = has_blocks(kind.collective) ? static_cast<size_t>(selection.num_ranks) : 1;
-  const size_t bytes = blocks * kind.count * item_size(kind.dtype);
+  const size_t count = mean_count(kind, selection.num_ranks), block_bytes = count * item_size(kind.dtype);
+  const size_t bytes = static_cast<size_t>(blocks_of_rank(kind.collective, selection.num_ranks)) * block_bytes;
+  const bool ordered = selection.deterministic && reduces(kind.collective) && order_matters(kind.dtype, kind.op);
+  const auto allowed = [&](const std::string& algorithm) {
+    return !ordered || folds_in_rank_order(table.make(algorithm, kind.collective, selection.num_ranks, kind.root));
+  };
   if (!selection.emulation)
     if (auto rule = selection.profile.find(kind.collective,
                                            {selection.num_ranks, selection.own_cores, selection.shared_buffers}, bytes))
-      return {*rule, "measured profile: " + rule->to_string() + " for " + std::to_string(bytes) + " bytes"};
+      if (allowed(rule->algorithm))
+        return {*rule, "measured profile: " + rule->to_string() + " for " + std::to_string(bytes) + " bytes"};
 
-  const std::vector<Candidate> candidates = table.candidates(kind.collective, selection.num_ranks);
+  std::vector<Candidate> candidates = table.candidates(kind.collective, selection.num_ranks);
+  std::erase_if(candidates, [&](const Candidate& candidate) { return !allowed(candidate.name); });
   Choice choice;
   if (selection.emulation) {
     std::vector<Schedule> schedules;
     for (const Candidate& candidate : candidates)
       schedules.push_back(table.make(candidate.name, kind.collective, selection.num_ranks, kind.root));
-    choice = choose_on_cluster(schedules, kind.count, item_size(kind.dtype), *selection.emulation);
+    choice = choose_on_cluster(schedules, count, item_size(kind.dtype), *selection.emulation);
   } else {
     choice = ringtree::choose(candidates, selection.num_ranks, bytes, selection.machine);
   }
@@ -31,6 +51,20 @@ std::pair<Configuration, std::string> choose_configuration(const AlgorithmTable&
 }
 
 bool streams_by_default(size_t output_bytes) { return output_bytes >= size_t{6} << 20; }
+
+bool order_matters(Dtype dtype, ReduceOp op) {
+  switch (op) {
+    case ReduceOp::sum:
+    case ReduceOp::prod:
+    case ReduceOp::min:  // of -0 and +0 the earlier one stays
+    case ReduceOp::max:
+    case ReduceOp::avg:
+    case ReduceOp::premul_sum:
+      return dtype >= Dtype::kFloat16;  // whole numbers wrap alike in any order
+    default:
+      return false;
+  }
+}
 
 std::string why_not(Protocol protocol, const Selection& selection) {
   if (protocol == Protocol::simple || !selection.emulation) return "";

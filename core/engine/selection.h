@@ -28,6 +28,7 @@ struct Selection {
   Machine machine;
   bool own_cores = false;
   bool shared_buffers = false;
+  bool deterministic = false;  // as Settings'
   int num_channels = 1;
   std::optional<Cluster> emulation;
   Profile profile;
@@ -41,6 +42,9 @@ std::pair<Configuration, std::string> choose_configuration(const AlgorithmTable&
 /// Whether an output of so many bytes, in other memory than the input, is written around the caches where nobody said:
 /// it would push everything else out of them, and nobody reads it before it has left them.
 bool streams_by_default(size_t output_bytes);
+
+/// Whether the result's bits depend on the order in which the contributions of ranks are folded.
+bool order_matters(Dtype dtype, ReduceOp op);
 
 /// "" if a call of this kind can run with the protocol here, else why not.
 std::string why_not(Protocol protocol, const Selection& selection);

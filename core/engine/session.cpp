@@ -50,7 +50,7 @@ AnnouncedSegment read_segment(ByteReader& reader) {
 }
 
 Session::Session(Store& store, int rank, int world_size, const Settings& settings, const std::string& prefix,
-                 LinkHandler on_link)
+                 LinkHandler on_link, const std::function<void()>& once_met)
     : rank_(rank), world_size_(world_size), on_link_(std::move(on_link)) {
   if (world_size < 1 || rank < 0 || rank >= world_size)
     throw UsageError("rank " + std::to_string(rank) + " is not within a world of " + std::to_string(world_size));
@@ -74,7 +74,8 @@ Session::Session(Store& store, int rank, int world_size, const Settings& setting
   mesh_ = std::make_unique<Mesh>(store, rank, world_size, deadline, std::move(events),
                                  MeshOptions{prefix, settings.agreed_text()});
   known_mesh_.store(mesh_.get(), std::memory_order_release);
-  share_page(deadline);
+  once_met();
+  share_page(deadline);  // ends when every rank has come this far
 }
 
 Session::~Session() { close(); }

@@ -26,9 +26,11 @@ class Session {
   /// `fd`. May throw WorldError, which ends the communicator.
   using LinkHandler = std::function<void(Session&, int peer, std::string_view payload, int fd)>;
 
-  /// Meets the other ranks. Throws as Mesh does, and MismatchError if the settings differ.
+  /// Meets the other ranks. Throws as Mesh does, and MismatchError if the settings differ. `once_met` is called when
+  /// all have met and before any rank's constructor returns: the last moment at which the store is there for sure, as
+  /// who serves it may leave at once.
   Session(Store& store, int rank, int world_size, const Settings& settings, const std::string& prefix,
-          LinkHandler on_link);
+          LinkHandler on_link, const std::function<void()>& once_met);
   ~Session();
 
   int rank() const { return rank_; }
@@ -45,11 +47,17 @@ class Session {
   bool failed() const { return failed_.load(std::memory_order_acquire); }  // pairs with the release in set_failure()
   /// Throws the failure, after passing it on (see pass_on()).
   [[noreturn]] void raise_failure();
+  /// Meaningful once failed().
+  Failure failure() const;
   /// Ends the communicator here and tells all peers. The first failure wins.
   void fail(FailureKind kind, const std::string& text);
 
   /// A peer that has gone before it completed call `sequence`, if any.
   std::optional<int> first_missing(uint64_t sequence) const;
+  /// `rank` has left or died.
+  bool is_gone(int rank) const {
+    return gone_[static_cast<size_t>(rank)].load(std::memory_order_acquire) != kHere;  // pairs with on_gone()
+  }
   bool left_in_order(int rank) const {
     return gone_[static_cast<size_t>(rank)].load(std::memory_order_relaxed) == kSaidBye;
   }
@@ -69,7 +77,6 @@ class Session {
   void on_message(int peer, ControlType type, const std::string& payload, int fd);
   void on_gone(int peer, bool said_bye);
   bool set_failure(Failure failure);
-  Failure failure() const;
   void pass_on();
   void share_page(Deadline deadline);
   void add_page(int peer, std::string_view payload, int fd);

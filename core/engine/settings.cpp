@@ -25,7 +25,8 @@ std::string number(double value) {
 std::string Settings::agreed_text() const {
   std::string text = "engine version " + std::to_string(kProtocolVersion) + ", " + std::to_string(kSlots) +
                      " slots of " + std::to_string(kSlotBytes) + " bytes, " + std::to_string(num_channels) +
-                     " channels" + (shared_buffers ? ", choosing for shared buffers" : "");
+                     " channels" + (shared_buffers ? ", choosing for shared buffers" : "") +
+                     (deterministic ? ", deterministic" : "");
   if (emulation)
     text += ", emulating " + std::to_string(emulation->num_hosts) + "x" + std::to_string(emulation->ranks_per_host) +
             " with alpha " + number(emulation->alpha_s) + " s and beta " + number(emulation->beta_Bps) + " B/s";

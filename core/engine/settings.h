@@ -22,6 +22,9 @@ struct Settings {
   /// `auto` chooses for buffers that every rank's peers read in place (core/transport/shared_buffer.h); others stay
   /// right. Alike on all ranks, since who chooses must not depend on where one rank's buffers lie.
   bool shared_buffers = false;
+  /// The same inputs give the same bits whichever algorithm, protocol, slices and channels run: where the order of a
+  /// fold shows in the result, only algorithms run that fold all ranks' contributions in one go, in the order of ranks.
+  bool deterministic = false;
 
   /// The part that must be equal on all ranks, as text that people can read in the error when it is not.
   std::string agreed_text() const;

@@ -35,12 +35,4 @@ class SpinBudget {
   int most_, now_;
 };
 
-inline void pause_cpu() {
-#if defined(__x86_64__)
-  __builtin_ia32_pause();
-#elif defined(__aarch64__)
-  asm volatile("yield");
-#endif
-}
-
 }  // namespace ringtree

@@ -1,4 +1,5 @@
-// What a rank does while none of its lanes can move: spin, yield, sleep, and look now and then whether to go on at all.
+// What a rank does while none of its lanes can move: spin, yield, sleep, and look now and then whether to go on at all;
+// and the loop around it.
 #pragma once
 
 #include <sched.h>
@@ -8,6 +9,7 @@
 #include <limits>
 
 #include "core/base/clock.h"
+#include "core/base/pause_cpu.h"
 #include "core/engine/executor.h"
 #include "core/engine/wait_policy.h"
 #include "core/transport/doorbell.h"
@@ -58,8 +60,10 @@ class Waiter {
       idle_ = 0;
       return false;
     }
-    const int64_t longest = now_ns() + (num_sleeps_++ < 8 ? kInspectNs : kLongestSleepNs);
+    const int64_t begin_ns = now_ns();
+    const int64_t longest = begin_ns + (num_sleeps_++ < 8 ? kInspectNs : kLongestSleepNs);
     bell_.sleep(ticket, std::min(run.next_event_ns(), longest));
+    if constexpr (requires { run.slept_since(begin_ns); }) run.slept_since(begin_ns);  // a run that is traced
     return false;
   }
 
@@ -85,5 +89,22 @@ class Waiter {
   int num_sleeps_ = 0;
   int64_t next_inspection_ns_ = 0;
 };
+
+/// Polls `run` until it is finished, waiting in between as `waiter` does.
+template <class Run>
+RunResult drive(Run& run, Waiter& waiter, Watch& watch) {
+  run.poll();
+  watch.first_wait();
+  if (run.mismatched_peer() >= 0) return {RunStatus::mismatch, run.mismatched_peer()};
+  while (!run.finished()) {
+    if (run.poll()) {
+      if (run.mismatched_peer() >= 0) return {RunStatus::mismatch, run.mismatched_peer()};
+      waiter.moved();
+    } else if (waiter.wait(run)) {
+      return {RunStatus::stopped, -1};
+    }
+  }
+  return {};
+}
 
 }  // namespace ringtree

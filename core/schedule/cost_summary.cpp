@@ -62,7 +62,10 @@ class Measurer {
       if (verb.has_dst) stored += step.chunks.count;
       loaded += num_operands(step) * step.chunks.count;
     }
-    const double num_chunks = schedule_.shape().num_chunks;
+    const ScheduleShape& shape = schedule_.shape();
+    const double num_chunks = static_cast<double>(shape.num_chunks) *
+                              blocks_of_rank(shape.collective, shape.num_ranks) /
+                              static_cast<double>(num_blocks(shape.collective, shape.num_ranks));
     const double written = static_cast<double>(sent + stored) / num_chunks;
     const double read = static_cast<double>(loaded) / num_chunks;
     cost_.steps = std::max(cost_.steps, static_cast<int>(program.steps().size()));

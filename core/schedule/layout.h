@@ -7,6 +7,9 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
 
 #include "core/schedule/shape.h"
 
@@ -25,13 +28,13 @@ constexpr Extent even_part(size_t total, int parts, int index) {
   return {i * base + (i < extra ? i : extra), base + (i < extra ? 1 : 0)};
 }
 
-/// Where the chunks of a collective of `count` elements lie, in the collective's whole vector.
+/// Where the chunks of a collective of `count` elements lie, in the collective's whole vector, if blocks are equal.
 class Layout {
  public:
-  /// `count`: elements of the whole vector (all_reduce, broadcast, reduce) or of one rank's block (reduce_scatter,
-  /// all_gather).
+  /// `count`: elements of a block; of the whole vector where the collective has one block (all_reduce, broadcast,
+  /// reduce).
   Layout(const ScheduleShape& shape, size_t count)
-      : blocks_(has_blocks(shape.collective) ? shape.num_ranks : 1),
+      : blocks_(static_cast<int>(num_blocks(shape.collective, shape.num_ranks))),
         per_block_(shape.num_chunks / blocks_),
         count_(count) {}
 
@@ -53,6 +56,36 @@ class Layout {
   int blocks_;
   int per_block_;
   size_t count_;
+};
+
+/// Where chunks lie in one rank's own input and output.
+class RankLayout {
+ public:
+  /// Equal blocks of `count` elements.
+  RankLayout(const ScheduleShape& shape, int rank, size_t count);
+  /// Blocks of any length, side by side in input and output. `counts`: elements of each rank's block; for all_to_all of
+  /// the blocks that this rank sends, by receiver, then of those that it gets, by sender (2n numbers).
+  RankLayout(const ScheduleShape& shape, int rank, std::span<const uint64_t> counts);
+
+  /// Elements. Where a part begins in a buffer that does not hold it is 0.
+  struct Part {
+    size_t length = 0, input = 0, output = 0;
+  };
+  /// The part of chunk `id` that channel `channel` of `num_channels` works on.
+  Part part(int id, int channel, int num_channels) const;
+  /// Elements of the longest chunk that this rank knows of.
+  size_t longest_chunk() const;
+  /// This rank's input and output as a whole: length, and where they begin in the collective's whole vector, in which
+  /// the same element of input and output has the same place (nothing of the kind for all_to_all).
+  Extent input() const { return input_; }
+  Extent output() const { return output_; }
+
+ private:
+  void place(std::vector<Part>& blocks, const ScheduleShape& shape, int rank);
+
+  int per_block_;
+  std::vector<Part> blocks_;
+  Extent input_, output_;
 };
 
 /// How parts are cut; the same on every rank.

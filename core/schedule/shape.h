@@ -14,7 +14,7 @@ struct ScheduleShape {
   Collective collective = Collective::all_reduce;
   int num_ranks = 1;
   int root = 0;        // 0 where the collective has none
-  int num_chunks = 1;  // a multiple of num_ranks where the collective has blocks
+  int num_chunks = 1;  // a multiple of num_blocks(collective, num_ranks)
   int widest = 1;      // most chunks that any step of any rank handles: both ends of a link must cut passes alike
   std::vector<std::pair<std::string, int>> parameters;
 

@@ -18,7 +18,7 @@ Values::Values(const StepTable& table, const Ledger& ledger, Expressions& expres
     output_spans_.push_back(table.shape.output(rank));
     if (!in_place) continue;
     for (int i = 0; i < output_spans_[rank].count; ++i) {
-      const int chunk = output_spans_[rank].first + i;
+      const int chunk = output_spans_[rank].id(i);
       if (input_spans_[rank].contains(chunk)) output(rank, chunk).value = expressions.leaf(rank, chunk);
     }
   }

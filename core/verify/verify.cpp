@@ -16,8 +16,10 @@ std::optional<Fault> find_fault(const StepTable& table, const Ledger& ledger) {
   std::vector<int> order;
   if (std::optional<Fault> fault = find_order(table, ledger, order)) return fault;
   Expressions expressions(table.shape.num_ranks, table.shape.num_chunks);
-  for (bool in_place : {false, true})
+  for (bool in_place : {false, true}) {
+    if (in_place && !can_be_in_place(table.shape.collective)) continue;
     if (std::optional<Fault> fault = Values(table, ledger, expressions, in_place).run(order)) return fault;
+  }
   return std::nullopt;
 }
 

@@ -1,4 +1,4 @@
-// The benchmark's check of sums: exact results pass, and every way of being wrong that we know of is counted.
+// The benchmark's check of results: exact ones pass, and every way of being wrong that we know of is counted.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -15,6 +15,7 @@ namespace {
 constexpr DriverData kData = {7, 3, 2};
 constexpr size_t kCount = 2500;  // two whole blocks of the check and a part of one
 constexpr int kSize = 3;
+constexpr DriverSource kAllRanks = {0, kSize, 0};
 
 std::vector<float> held_by(DriverData data, int rank, size_t count = kCount) {
   std::vector<float> elements(count);
@@ -31,7 +32,7 @@ std::vector<float> exact_sum(DriverData data, int size, size_t count = kCount) {
 }
 
 size_t wrong_in(const std::vector<float>& output) {
-  return driver_count_wrong(kData, kSize, output.data(), output.size());
+  return driver_count_wrong(kData, kAllRanks, output.data(), output.size());
 }
 
 TEST(DriverData, FillWritesTheElements) {
@@ -70,13 +71,13 @@ TEST(DriverData, IndexesBeyond32BitsAreOthers) {
 TEST(DriverData, ExactSumsPassAtEveryLength) {
   for (const size_t count : {size_t{1}, size_t{2}, size_t{1023}, size_t{1024}, size_t{1025}, kCount}) {
     const std::vector<float> sum = exact_sum(kData, kSize, count);
-    EXPECT_EQ(driver_count_wrong(kData, kSize, sum.data(), count), 0u) << count;
+    EXPECT_EQ(driver_count_wrong(kData, kAllRanks, sum.data(), count), 0u) << count;
   }
 }
 
 TEST(DriverData, SumsOfTheMostRanksAreExact) {
   const std::vector<float> sum = exact_sum(kData, kDriverMaxRanks, 32);
-  EXPECT_EQ(driver_count_wrong(kData, kDriverMaxRanks, sum.data(), sum.size()), 0u);
+  EXPECT_EQ(driver_count_wrong(kData, {0, kDriverMaxRanks, 0}, sum.data(), sum.size()), 0u);
 }
 
 TEST(DriverData, AnyAlignmentWillDo) {
@@ -85,7 +86,7 @@ TEST(DriverData, AnyAlignmentWillDo) {
   for (size_t offset : {size_t{1}, size_t{4}, size_t{63}}) {
     std::memcpy(memory.data() + offset, sum.data(), kCount * sizeof(float));
     const float* moved = reinterpret_cast<const float*>(memory.data() + offset);  // NOLINT: read by memcpy alone
-    EXPECT_EQ(driver_count_wrong(kData, kSize, moved, kCount), 0u) << offset;
+    EXPECT_EQ(driver_count_wrong(kData, kAllRanks, moved, kCount), 0u) << offset;
   }
 }
 
@@ -128,6 +129,27 @@ TEST(DriverData, BlocksInEachOthersPlaceAreWrong) {
   std::vector<float> sum = exact_sum(kData, kSize);
   std::swap_ranges(sum.begin(), sum.begin() + 256, sum.begin() + 1024);
   EXPECT_GT(wrong_in(sum), 2 * 256 * 98 / 100u);
+}
+
+// The numbers of some ranks from `start` on, summed one by one.
+std::vector<float> exactly(DriverSource source, size_t count) {
+  std::vector<float> elements(count, 0.0F);
+  for (int rank = source.first_rank; rank < source.first_rank + source.num_ranks; ++rank)
+    for (size_t i = 0; i < count; ++i) elements[i] += static_cast<float>(driver_element(kData, rank, source.start + i));
+  return elements;
+}
+
+TEST(DriverData, ASourceMayBeginAnywhereAndHaveAnyRanks) {
+  for (const size_t start : {size_t{0}, size_t{1}, size_t{1023}, size_t{1024}, size_t{4000}, (size_t{1} << 32) - 700})
+    for (const DriverSource source :
+         {DriverSource{0, 1, start}, DriverSource{2, 1, start}, DriverSource{1, 2, start}}) {
+      const std::vector<float> right = exactly(source, kCount);
+      EXPECT_EQ(driver_count_wrong(kData, source, right.data(), kCount), 0u) << start;
+      const DriverSource later = {source.first_rank, source.num_ranks, start + 1};
+      EXPECT_GT(driver_count_wrong(kData, later, right.data(), kCount), kCount * 99 / 100) << start;
+      const DriverSource another = {source.first_rank + 1, source.num_ranks, start};
+      EXPECT_GT(driver_count_wrong(kData, another, right.data(), kCount), kCount * 99 / 100) << start;
+    }
 }
 
 }  // namespace

@@ -23,9 +23,11 @@ struct Library {
   std::set<size_t> misalignments;  // of all buffers
   std::set<std::vector<float>> data;
   size_t last_count = 0;
+  std::vector<int> roots;      // of the calls, in their order
+  std::vector<bool> in_place;  // so was the call
   std::string asked;
   size_t wrong_elements = 0;      // that each call is to leave
-  const char* failure = nullptr;  // of all_reduce
+  const char* failure = nullptr;  // of a call
   int num_shared = 0;
 };
 Library library;
@@ -33,13 +35,19 @@ Library library;
 const char* start(int*, int*) { return nullptr; }
 const char* version() { return "Made\tup \"1.0\"\nsecond line"; }
 
-const char* all_reduce(size_t count, const float* input, float* output) {
+// Every collective over one rank, and a broadcast to others, who are not there.
+const char* run(const DriverCall* call) {
   if (library.failure) return library.failure;
+  const size_t count = call->count;
+  const float* input = call->input;
+  float* output = call->output;
+  library.roots.push_back(call->root);
+  library.in_place.push_back(input == output);
   library.inputs.insert(input);
   library.misalignments.insert(reinterpret_cast<uintptr_t>(input) % 64);
   library.misalignments.insert(reinterpret_cast<uintptr_t>(output) % 64);
   library.last_count = count;
-  std::memcpy(output, input, count * sizeof(float));  // the sum over one rank
+  std::memmove(output, input, count * sizeof(float));
   if (count <= 64) {
     std::vector<float> copy(count);
     std::memcpy(copy.data(), input, count * sizeof(float));
@@ -77,19 +85,21 @@ void free_shared(void* memory) {
 
 void finish() {}
 
-constexpr DriverArm kPlain = {start, version, all_reduce, barrier, nullptr, nullptr, nullptr, finish};
-constexpr DriverArm kFull = {start, version, all_reduce, barrier, algorithm, allocate_shared, free_shared, finish};
+constexpr DriverArm kPlain = {start,   version, {run, nullptr, run, run, run}, barrier, nullptr, nullptr,
+                              nullptr, finish};
+constexpr DriverArm kFull = {start,       version, {run, run, run, run, run}, barrier, algorithm, allocate_shared,
+                             free_shared, finish};
 
 // A driver on a thread of its own, and the controller's end of its socket.
 class Driver {
  public:
-  explicit Driver(const DriverArm& arm = kPlain) {
+  explicit Driver(const DriverArm& arm = kPlain, int size = 1) {
     library = {};
     int pair[2];
     EXPECT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
     socket_ = pair[0];
-    thread_ = std::thread([this, &arm, theirs = pair[1]] {
-      status_ = driver_serve(&arm, theirs, 0, 1);
+    thread_ = std::thread([this, &arm, size, theirs = pair[1]] {
+      status_ = driver_serve(&arm, theirs, 0, size);
       close(theirs);
     });
     hello_ = read_line();
@@ -143,41 +153,43 @@ TEST(DriverSession, SaysWhoItIs) {
 
 TEST(DriverSession, AnswersATimeForEachBatch) {
   Driver driver;
-  const std::vector<std::string> words = words_of(driver.ask("run 4096 3 5 2 0 1 0"));
+  const std::vector<std::string> words = words_of(driver.ask("run all_reduce 4096 3 5 2 0 1 0"));
   ASSERT_EQ(words.size(), 7u);
   EXPECT_EQ(words[0], "ok");
   EXPECT_EQ(words[1], "0");
   for (size_t i = 2; i < words.size(); ++i) EXPECT_GE(std::stod(words[i]), 0.0);
   EXPECT_EQ(library.last_count, 1024u);
   EXPECT_EQ(library.num_barriers, 1u + 2 + 5);  // one before each batch, warm-up too, and one more for new buffers
-  driver.ask("run 4096 3 5 2 0 1 0");
+  driver.ask("run all_reduce 4096 3 5 2 0 1 0");
   EXPECT_EQ(library.num_barriers, 8u + 2 + 5);
 }
 
 TEST(DriverSession, FindsOutALibraryThatSumsWrongly) {
   Driver driver;
-  ASSERT_EQ(words_of(driver.ask("run 4096 1 5 2 0 1 0"))[1], "0");
+  ASSERT_EQ(words_of(driver.ask("run all_reduce 4096 1 5 2 0 1 0"))[1], "0");
   library.wrong_elements = 3;
-  EXPECT_EQ(words_of(driver.ask("run 4096 1 5 2 0 1 0"))[1], "21");  // 3 × 7 batches
-  EXPECT_EQ(words_of(driver.ask("run 4096 20 5 2 0 1 0"))[1],
+  EXPECT_EQ(words_of(driver.ask("run all_reduce 4096 1 5 2 0 1 0"))[1], "21");  // 3 × 7 batches
+  EXPECT_EQ(words_of(driver.ask("run all_reduce 4096 20 5 2 0 1 0"))[1],
             "192");  // × 8 pairs of buffers, and 1 batch as they are new
   library.wrong_elements = 0;
-  EXPECT_EQ(words_of(driver.ask("run 4096 1 5 2 0 1 0"))[1], "0");
+  EXPECT_EQ(words_of(driver.ask("run all_reduce 4096 1 5 2 0 1 0"))[1], "0");
 }
 
 TEST(DriverSession, EveryBatchAndPairHasDataOfItsOwn) {
   Driver driver;
-  driver.ask("run 64 16 3 0 0 1 0");
+  driver.ask("run all_reduce 64 16 3 0 0 1 0");
   EXPECT_EQ(library.data.size(), (1u + 3) * 8);  // one batch more for new buffers
-  driver.ask("run 64 16 3 0 0 2 0");             // another seed
+  driver.ask("run all_reduce 64 16 3 0 0 2 0");  // another seed
   EXPECT_EQ(library.data.size(), (4u + 3) * 8);
-  driver.ask("run 64 16 3 0 0 1 0");  // the same again
+  driver.ask("run all_reduce 64 16 3 0 0 1 0");  // the same again
   EXPECT_EQ(library.data.size(), (4u + 3) * 8);
 }
 
 TEST(DriverSession, CallsGoRoundThePairsOfBuffers) {
-  const std::vector<std::pair<std::string, size_t>> expected = {
-      {"run 64 1 1 0 0 1 0", 1}, {"run 64 5 1 0 0 1 0", 5}, {"run 64 9 1 0 0 1 0", 8}, {"run 16777216 9 1 0 0 1 0", 1}};
+  const std::vector<std::pair<std::string, size_t>> expected = {{"run all_reduce 64 1 1 0 0 1 0", 1},
+                                                                {"run all_reduce 64 5 1 0 0 1 0", 5},
+                                                                {"run all_reduce 64 9 1 0 0 1 0", 8},
+                                                                {"run all_reduce 16777216 9 1 0 0 1 0", 1}};
   Driver driver;
   for (const auto& [line, num_pairs] : expected) {
     library.inputs.clear();
@@ -190,39 +202,80 @@ TEST(DriverSession, BuffersLieWhereTheyAreAskedFor) {
   Driver driver;
   for (const size_t offset : {0, 4, 63}) {
     library.misalignments.clear();
-    EXPECT_EQ(words_of(driver.ask("run 1000 8 1 0 " + std::to_string(offset) + " 1 0"))[1], "0");
+    EXPECT_EQ(words_of(driver.ask("run all_reduce 1000 8 1 0 " + std::to_string(offset) + " 1 0"))[1], "0");
     EXPECT_EQ(library.misalignments, std::set<size_t>{offset});
   }
 }
 
 TEST(DriverSession, BytesNeedNotFillTheLastElement) {
   Driver driver;
-  EXPECT_EQ(words_of(driver.ask("run 1003 1 1 0 0 1 0"))[0], "ok");
+  EXPECT_EQ(words_of(driver.ask("run all_reduce 1003 1 1 0 0 1 0"))[0], "ok");
   EXPECT_EQ(library.last_count, 250u);
-  EXPECT_EQ(words_of(driver.ask("run 0 1 1 0 0 1 0"))[0], "ok");
+  EXPECT_EQ(words_of(driver.ask("run all_reduce 0 1 1 0 0 1 0"))[0], "ok");
   EXPECT_EQ(library.last_count, 1u);
+}
+
+TEST(DriverSession, RunsTheCollectiveThatItIsTold) {
+  Driver driver(kFull);
+  for (const char* name : {"all_reduce", "reduce_scatter", "all_gather", "broadcast", "all_to_all"}) {
+    library.in_place.clear();
+    EXPECT_EQ(words_of(driver.ask(std::string("run ") + name + " 4096 3 5 2 0 1 0"))[1], "0") << name;
+    EXPECT_EQ(library.last_count, 1024u);
+    EXPECT_EQ(library.in_place.front(), std::string(name) == "broadcast");
+  }
+}
+
+TEST(DriverSession, BlocksOfAllRanksFillTheLargerBuffer) {
+  Driver driver(kFull, 4);
+  for (const char* name : {"reduce_scatter", "all_gather", "all_to_all"}) {
+    driver.ask(std::string("run ") + name + " 4096 1 1 0 0 1 0");
+    EXPECT_EQ(library.last_count, 256u) << name;
+  }
+  driver.ask("run broadcast 4096 1 1 0 0 1 0");
+  EXPECT_EQ(library.last_count, 1024u);
+}
+
+TEST(DriverSession, RootsComeInTurnAndGoOnFromBatchToBatch) {
+  Driver driver(kFull, 3);
+  // Rank 0 has what it gives itself, and nothing of the two that are not there.
+  const std::vector<std::string> words = words_of(driver.ask("run broadcast 4096 4 2 0 0 1 0"));
+  EXPECT_EQ(library.roots, (std::vector<int>{0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1, 2}));  // one batch more for new buffers
+  EXPECT_LE(std::stoul(words[1]), (2u + 3 + 3) * 1024);  // but where what a batch before left fits by chance
+  EXPECT_GT(std::stoul(words[1]), (2u + 3 + 3) * 1024 * 99 / 100);
+  library.roots.clear();
+  driver.ask("run broadcast 4096 1 4 0 0 1 0");
+  EXPECT_EQ(library.roots, (std::vector<int>{0, 1, 2, 0}));
+  library.roots.clear();
+  driver.ask("run all_gather 4096 4 1 0 0 1 0");
+  EXPECT_EQ(std::set<int>(library.roots.begin(), library.roots.end()), std::set<int>{0});
 }
 
 TEST(DriverSession, RefusesWhatItCannotDo) {
   Driver driver;
-  EXPECT_EQ(driver.ask("run 8 1 1 0 0 1 1"), "error unsupported");
+  EXPECT_EQ(driver.ask("run reduce_scatter 8 1 1 0 0 1 0"), "error unsupported");
+  EXPECT_EQ(driver.ask("run scan 8 1 1 0 0 1 0"),
+            "error COLLECTIVE is 'scan'; there are: all_reduce, reduce_scatter, all_gather, broadcast, all_to_all");
+  EXPECT_EQ(driver.ask("run all_reduce 8 1 1 0 0 1 1"), "error unsupported");
   EXPECT_EQ(driver.ask("algorithm ring"), "error unsupported");
   EXPECT_EQ(driver.ask("frobnicate"), "error unknown command; there are: run, algorithm, quit");
   EXPECT_EQ(driver.ask(""), "error unknown command; there are: run, algorithm, quit");
-  EXPECT_EQ(driver.ask("run 8 1 1 0 0 1"), "error expected: run BYTES CALLS BATCHES WARMUP OFFSET SEED SHARED");
-  EXPECT_EQ(driver.ask("run 8 1 1 0 0 1 0 9 9 9"), "error expected: run BYTES CALLS BATCHES WARMUP OFFSET SEED SHARED");
-  EXPECT_EQ(driver.ask("run 8 0 1 0 0 1 0"), "error CALLS and BATCHES must be at least 1");
-  EXPECT_EQ(driver.ask("run 8 1 1 0 64 1 0"), "error OFFSET is '64', not a whole number up to 63");
+  EXPECT_EQ(driver.ask("run all_reduce 8 1 1 0 0 1"),
+            "error expected: run COLLECTIVE BYTES CALLS BATCHES WARMUP OFFSET SEED SHARED");
+  EXPECT_EQ(driver.ask("run all_reduce 8 1 1 0 0 1 0 9 9 9"),
+            "error expected: run COLLECTIVE BYTES CALLS BATCHES WARMUP OFFSET SEED SHARED");
+  EXPECT_EQ(driver.ask("run all_reduce 8 0 1 0 0 1 0"), "error CALLS and BATCHES must be at least 1");
+  EXPECT_EQ(driver.ask("run all_reduce 8 1 1 0 64 1 0"), "error OFFSET is '64', not a whole number up to 63");
   for (const char* word : {"-8", "8K", "0x8", "1e3", "99999999999999999999999"})
-    EXPECT_EQ(driver.ask(std::string("run ") + word + " 1 1 0 0 1 0").substr(0, 16), "error BYTES is '") << word;
+    EXPECT_EQ(driver.ask(std::string("run all_reduce ") + word + " 1 1 0 0 1 0").substr(0, 16), "error BYTES is '")
+        << word;
   EXPECT_EQ(library.num_barriers, 0u);
-  EXPECT_EQ(words_of(driver.ask("run 8 1 1 0 0 1 0"))[0], "ok");  // and goes on
+  EXPECT_EQ(words_of(driver.ask("run all_reduce 8 1 1 0 0 1 0"))[0], "ok");  // and goes on
 }
 
 TEST(DriverSession, ReportsWhatTheLibrarySays) {
   Driver driver;
   library.failure = "no\nluck";
-  EXPECT_EQ(driver.ask("run 8 1 1 0 0 1 0"), "error no luck");
+  EXPECT_EQ(driver.ask("run all_reduce 8 1 1 0 0 1 0"), "error no luck");
 }
 
 TEST(DriverSession, PassesAlgorithmsOn) {
@@ -237,21 +290,21 @@ TEST(DriverSession, PassesAlgorithmsOn) {
 TEST(DriverSession, SharedBuffersAreTheLibrarys) {
   Driver driver(kFull);
   for (int again = 0; again < 2; ++again) {
-    EXPECT_EQ(words_of(driver.ask("run 4096 4 2 0 0 1 1"))[1], "0");
+    EXPECT_EQ(words_of(driver.ask("run all_reduce 4096 4 2 0 0 1 1"))[1], "0");
     EXPECT_EQ(library.num_shared, 1);
   }
-  EXPECT_EQ(words_of(driver.ask("run 8192 4 2 0 0 1 1"))[1], "0");
+  EXPECT_EQ(words_of(driver.ask("run all_reduce 8192 4 2 0 0 1 1"))[1], "0");
   EXPECT_EQ(library.num_shared, 1);
-  EXPECT_EQ(words_of(driver.ask("run 8192 4 2 0 0 1 0"))[1], "0");
+  EXPECT_EQ(words_of(driver.ask("run all_reduce 8192 4 2 0 0 1 0"))[1], "0");
   EXPECT_EQ(library.num_shared, 0);
-  driver.ask("run 64 1 1 0 0 1 1");
+  driver.ask("run all_reduce 64 1 1 0 0 1 1");
   EXPECT_EQ(driver.leave("quit\n"), 0);
   EXPECT_EQ(library.num_shared, 0);
 }
 
 TEST(DriverSession, LinesMayComeInPieces) {
   Driver driver;
-  driver.send_text("run 8 1 1 ");
+  driver.send_text("run all_reduce 8 1 1 ");
   EXPECT_EQ(words_of(driver.ask("0 0 1 0"))[0], "ok");
 }
 

@@ -105,7 +105,7 @@ class Run {
       state.input.emplace_back(num_chunks);
       state.output.emplace_back(num_chunks);
       Chunks& where = in_place_ ? state.output.back() : state.input.back();
-      for (int c = own.first; c < own.first + own.count; ++c) where[c] = contribution(pass, rank, c);
+      for (int i = 0; i < own.count; ++i) where[own.id(i)] = contribution(pass, rank, own.id(i));
     }
     for (size_t lane = 0; lane < num_lanes; ++lane) order_.emplace_back(rank, lane);
     ranks_.push_back(std::move(state));
@@ -189,7 +189,8 @@ class Run {
     for (const Rank& rank : ranks_)
       for (int pass = 0; pass < num_passes_; ++pass) {
         const ChunkSpan span = shape_.output(rank.program.rank());
-        for (int c = span.first; c < span.first + span.count; ++c) {
+        for (int i = 0; i < span.count; ++i) {
+          const int c = span.id(i);
           const std::string who = "chunk " + std::to_string(c) + " of rank " + std::to_string(rank.program.rank());
           const std::optional<Value>& got = rank.output[pass][c];
           if (!got) return fail(who + " is missing");

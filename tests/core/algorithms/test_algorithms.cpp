@@ -137,7 +137,7 @@ TEST(DoubleTree, gives_no_rank_inner_work_in_both_trees) {
 }
 
 TEST(Ring, only_ever_talks_to_its_neighbours) {
-  for (Collective collective : kCollectives) {
+  for (Collective collective : find_algorithm("ring").collectives) {
     const Schedule schedule = make_schedule("ring", collective, 6, has_root(collective) ? 4 : 0);
     for (int rank = 0; rank < 6; ++rank) {
       const Program program = schedule.program(rank);

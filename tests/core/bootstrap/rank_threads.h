@@ -22,6 +22,12 @@
 
 namespace ringtree::testing {
 
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+inline constexpr bool kSanitized = true;
+#else
+inline constexpr bool kSanitized = false;
+#endif
+
 // A wait in a test that is far longer than anything takes here, also with many jobs on few cores.
 inline constexpr double kPatienceSeconds = 30.0;
 inline Deadline patience() { return Deadline::after_seconds(kPatienceSeconds); }
@@ -64,6 +70,11 @@ inline std::vector<std::string> run_ranks(int num_ranks, const std::function<voi
   }
   for (std::thread& thread : threads) thread.join();
   return outcomes;
+}
+
+/// No rank threw.
+inline void expect_all_well(const std::vector<std::string>& outcomes, const std::string& what = "") {
+  for (size_t rank = 0; rank < outcomes.size(); ++rank) EXPECT_EQ(outcomes[rank], "") << what << ", rank " << rank;
 }
 
 inline bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }

@@ -12,29 +12,11 @@
 
 #include "core/algorithms/registry.h"
 #include "core/bootstrap/thread_store.h"
+#include "core/builtin/algorithm_table.h"
 #include "core/engine/communicator.h"
 #include "tests/core/bootstrap/rank_threads.h"
 
 namespace ringtree::testing {
-
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-inline constexpr bool kSanitized = true;
-#else
-inline constexpr bool kSanitized = false;
-#endif
-
-/// The engine's table as the Python module makes it.
-inline AlgorithmTable built_in_table() {
-  AlgorithmTable table;
-  table.make = make_schedule;
-  table.candidates = [](Collective collective, int num_ranks) {
-    std::vector<Candidate> candidates;
-    for (const Algorithm& algorithm : algorithms())
-      if (algorithm.supports(collective)) candidates.push_back({algorithm.name, algorithm.cost(collective, num_ranks)});
-    return candidates;
-  };
-  return table;
-}
 
 /// Settings whose deadline no healthy test meets.
 inline Settings test_settings(int num_channels = 1) {
@@ -93,11 +75,6 @@ inline std::vector<std::string> run_communicators(int num_ranks, const std::func
 inline std::vector<std::string> run_communicators(int num_ranks, const Settings& settings, const RankBody& body,
                                                   Cores cores = Cores::all) {
   return run_communicators(num_ranks, [&](int) { return settings; }, body, cores);
-}
-
-/// No rank threw.
-inline void expect_all_well(const std::vector<std::string>& outcomes, const std::string& what = "") {
-  for (size_t rank = 0; rank < outcomes.size(); ++rank) EXPECT_EQ(outcomes[rank], "") << what << ", rank " << rank;
 }
 
 /// An all_reduce of `count` float32 ones, in place, that must give the number of ranks.

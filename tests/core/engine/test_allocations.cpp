@@ -76,6 +76,27 @@ TEST(Allocations, there_are_none_in_calls_that_take_turns) {
   }));
 }
 
+// Events have their memory before the call; what a call adds is a few words about it, however many slices it has.
+TEST(Allocations, there_are_none_in_the_slice_steps_of_a_traced_call) {
+  expect_all_well(run_communicators(2, test_settings(), [&](Communicator& communicator) {
+    std::vector<float> data(size_t{4} << 20, 1.0f);
+    CallArguments call;
+    call.op = ReduceOp::max;
+    call.count = data.size();
+    call.input = call.output = data.data();
+    communicator.call(call, by("ring"));
+    communicator.start_trace(100'000);
+    communicator.call(call, by("ring"));
+    const long before = num_allocations;
+    communicator.call(call, by("ring"));
+    const long added = num_allocations - before;
+    const Trace trace = communicator.take_trace();
+    if (trace.events.size() < 700)
+      throw std::runtime_error("too few events to be sure");  // 3 steps of 128 slices, twice
+    if (added > 2) throw std::runtime_error(std::to_string(added) + " allocations");
+  }));
+}
+
 }  // namespace
 }  // namespace ringtree::testing
 

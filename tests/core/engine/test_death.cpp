@@ -92,6 +92,48 @@ INSTANTIATE_TEST_SUITE_P(RanksAndAlgorithms, Death,
                          ::testing::Combine(::testing::Values(2, 3, 4),
                                             ::testing::Values("ring", "tree", "one_shot", "halving_doubling")));
 
+// Rank 0 serves the store in which all met: its death must not matter either.
+TEST_P(Death, is_survived_by_shrinking) {
+  const auto [n, algorithm] = GetParam();
+  if (n == 2) return;  // one survivor has nobody to agree with: test_parts.cpp
+  for (const int victim : {0, n - 1}) {
+    const std::string name = algorithm;
+    auto ranks = start_job(n, [name, victim](Communicator& communicator, const Pipe& pipe) {
+      std::vector<float> data(kCount, 1.0f);
+      CallArguments arguments;
+      arguments.count = data.size();
+      arguments.input = arguments.output = data.data();
+      arguments.op = ReduceOp::max;
+      std::string outcome;
+      for (uint64_t call = 1; outcome.empty(); ++call) {
+        if (communicator.rank() == victim && call == kFirstCallToDieIn) pipe.say("in call");
+        outcome = outcome_of([&] { communicator.call(arguments, by(name)); });
+      }
+      outcome = outcome_of([&] {
+        const auto part = communicator.shrink();
+        if (part->world_size() != communicator.world_size() - 1) throw std::runtime_error("a wrong world size");
+        sum_of_ones(*part, kCount, name);
+        pipe.say(std::to_string(now_ns()));
+        pipe.hear();
+      });
+      if (!outcome.empty()) pipe.say("failed: " + outcome);
+    });
+    ASSERT_EQ(ranks[static_cast<size_t>(victim)].pipe().hear(), "in call");
+    const int64_t killed_ns = now_ns();
+    ranks[static_cast<size_t>(victim)].kill_now();
+    int64_t slowest_ns = 0;
+    for (int rank = 0; rank < n; ++rank) {
+      if (rank == victim) continue;
+      const std::string line = ranks[static_cast<size_t>(rank)].pipe().hear();
+      ASSERT_TRUE(!line.empty() && line.find("failed") == std::string::npos) << "rank " << rank << ": " << line;
+      slowest_ns = std::max(slowest_ns, std::int64_t{std::stoll(line)} - killed_ns);
+    }
+    std::printf("[ measured ] %s, rank %d of %d killed: a right sum of the survivors after %.2f ms\n", algorithm,
+                victim, n, static_cast<double>(slowest_ns) * 1e-6);
+    EXPECT_LT(slowest_ns, 2'000'000'000);
+  }
+}
+
 TEST(Death, of_a_rank_that_others_do_not_talk_to_is_reported_too) {
   // In a chain the last rank has one neighbour; the first must hear of its death as well.
   auto ranks = start_job(

@@ -80,15 +80,20 @@ TEST(Dtypes, ops_equal_a_plain_loop) {
   const World<float> world(34, kRanks, kCount);
   expect_all_well(run_communicators(kRanks, test_settings(), [&](Communicator& communicator) {
     for (const char* algorithm : {"naive", "ring", "tree", "halving_doubling", "two_shot"})
-      for (ReduceOp op : kReduceOps) {
+      for (ReduceOp op :
+           {ReduceOp::sum, ReduceOp::prod, ReduceOp::min, ReduceOp::max, ReduceOp::avg, ReduceOp::premul_sum}) {
         std::vector<float> output(kCount);
-        communicator.call(call_on(Collective::all_reduce, Dtype::kFloat32, op, kCount,
-                                  world.held[static_cast<size_t>(communicator.rank())].data(), output.data()),
-                          by(algorithm));
+        CallArguments arguments = call_on(Collective::all_reduce, Dtype::kFloat32, op, kCount,
+                                          world.held[static_cast<size_t>(communicator.rank())].data(), output.data());
+        const auto factor = [op](size_t rank) {
+          return op == ReduceOp::premul_sum ? static_cast<float>(rank) - 0.5f : 1;
+        };
+        arguments.factor = static_cast<double>(factor(static_cast<size_t>(communicator.rank())));
+        communicator.call(arguments, by(algorithm));
         for (size_t i = 0; i < kCount; ++i) {
-          float expected = world.held[0][i];
+          float expected = world.held[0][i] * factor(0);
           for (size_t rank = 1; rank < kRanks; ++rank) {
-            const float next = world.held[rank][i];
+            const float next = world.held[rank][i] * factor(rank);
             expected = op == ReduceOp::prod  ? expected * next
                        : op == ReduceOp::min ? std::min(expected, next)
                        : op == ReduceOp::max ? std::max(expected, next)
@@ -99,6 +104,38 @@ TEST(Dtypes, ops_equal_a_plain_loop) {
             throw std::runtime_error(std::string(algorithm) + ", " + reduce_op_name(op) + ", " + std::to_string(i));
         }
       }
+  }));
+}
+
+// Each rank's own factor, in every reducing collective, in place or not; the input is only changed where it is the
+// output.
+TEST(Dtypes, premul_sum_multiplies_each_ranks_input) {
+  constexpr int kRanks = 3;
+  constexpr size_t kCount = 1'000;
+  expect_all_well(run_communicators(kRanks, test_settings(), [&](Communicator& communicator) {
+    const int rank = communicator.rank();
+    for (const Collective collective : {Collective::all_reduce, Collective::reduce_scatter, Collective::reduce})
+      for (const bool in_place : {false, true}) {
+        const bool scatters = collective == Collective::reduce_scatter;
+        const bool gets = rank == 0 || collective != Collective::reduce;
+        std::vector<int32_t> input(kCount * (scatters ? kRanks : 1), rank + 1), other(kCount);
+        int32_t* const output =
+            in_place ? input.data() + (scatters ? static_cast<size_t>(rank) * kCount : 0) : other.data();
+        CallArguments arguments =
+            call_on(collective, Dtype::kInt32, ReduceOp::premul_sum, kCount, input.data(), gets ? output : nullptr);
+        arguments.factor = 10 * (rank + 1);
+        communicator.call(arguments);
+        for (size_t i = 0; i < kCount && gets; ++i)
+          if (output[i] != 10 + 40 + 90) throw std::runtime_error("element " + std::to_string(i) + " is wrong");
+        for (const int32_t& item : input) {
+          const bool is_output = in_place && gets && &item >= output && &item < output + kCount;
+          if (!is_output && item != rank + 1) throw std::runtime_error("the input was changed");
+        }
+      }
+    CallArguments half = call_on(Collective::all_reduce, Dtype::kInt32, ReduceOp::premul_sum, 0, nullptr, nullptr);
+    half.factor = 0.5;
+    const std::string outcome = outcome_of([&] { communicator.call(half); });
+    if (!contains(outcome, "is no int32")) throw std::runtime_error(outcome);
   }));
 }
 

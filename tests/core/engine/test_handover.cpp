@@ -35,6 +35,8 @@ std::vector<CheckedCall> random_calls(int n) {
     call.in_place = below(2) == 1;
     call.shift = below(64);
     call.misalignment = below(2) == 1 ? below(64) : 0;
+    call.uneven = has_blocks(call.collective) && below(3) == 0;
+    if (call.uneven) call.count /= 2;  // the longest blocks have three halves of it
     calls.push_back(call);
   }
   return calls;

@@ -1,6 +1,8 @@
 // Which chunks each rank holds before and after each collective, and the names. Stated here once more, by hand.
 #include <gtest/gtest.h>
 
+#include <vector>
+
 #include "core/schedule/collective.h"
 #include "core/schedule/verb.h"
 
@@ -29,6 +31,8 @@ TEST(Collective, spans) {
     expect_spans(Collective::all_gather, rank, block, all);
     expect_spans(Collective::broadcast, rank, at_root, all);
     expect_spans(Collective::reduce, rank, all, at_root);
+    expect_spans(Collective::gather, rank, block, at_root);
+    expect_spans(Collective::scatter, rank, at_root, block);
   }
 }
 
@@ -41,12 +45,35 @@ TEST(Collective, span_contains_its_chunks_only) {
   EXPECT_FALSE((ChunkSpan{0, 0}.contains(0)));
 }
 
+std::vector<int> ids(const ChunkSpan& span) {
+  std::vector<int> all;
+  for (int i = 0; i < span.count; ++i) all.push_back(span.id(i));
+  return all;
+}
+
+// Three ranks, two chunks a block: block src * 3 + dst has chunks 2 * block and 2 * block + 1.
+TEST(Collective, all_to_all_turns_rows_into_columns) {
+  const ChunkSpan row = input_span(Collective::all_to_all, 3, 18, 0, 1),
+                  column = output_span(Collective::all_to_all, 3, 18, 0, 1);
+  EXPECT_EQ(ids(row), (std::vector<int>{6, 7, 8, 9, 10, 11}));
+  EXPECT_EQ(ids(column), (std::vector<int>{2, 3, 8, 9, 14, 15}));
+  for (int chunk = 0; chunk < 18; ++chunk) {
+    EXPECT_EQ(row.contains(chunk), chunk / 6 == 1) << chunk;
+    EXPECT_EQ(column.contains(chunk), chunk / 2 % 3 == 1) << chunk;
+  }
+}
+
 TEST(Collective, properties) {
   using enum Collective;
   for (Collective collective : kCollectives) {
     EXPECT_EQ(reduces(collective), collective == all_reduce || collective == reduce_scatter || collective == reduce);
-    EXPECT_EQ(has_root(collective), collective == broadcast || collective == reduce);
-    EXPECT_EQ(has_blocks(collective), collective == reduce_scatter || collective == all_gather);
+    EXPECT_EQ(has_root(collective),
+              collective == broadcast || collective == reduce || collective == gather || collective == scatter);
+    const bool is_whole = collective == all_reduce || collective == broadcast || collective == reduce;
+    EXPECT_EQ(has_blocks(collective), !is_whole);
+    EXPECT_EQ(num_blocks(collective, 5), is_whole ? 1 : collective == all_to_all ? 25 : 5);
+    EXPECT_EQ(blocks_of_rank(collective, 5), is_whole ? 1 : 5);
+    EXPECT_EQ(can_be_in_place(collective), collective != all_to_all);
   }
 }
 

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 
 #include "core/base/error.h"
 #include "core/schedule/layout.h"
@@ -54,7 +55,7 @@ void expect_partition(const ScheduleShape& shape, size_t count, int num_channels
 
 TEST(Layout, parts_of_all_channels_hold_every_element_once) {
   for (Collective collective : kCollectives)
-    for (int num_chunks : {4, 8, 12})
+    for (int num_chunks : {16, 32, 48})  // of 4 ranks: multiples of all numbers of blocks
       for (size_t count : {0, 1, 3, 4, 5, 17, 1000})
         for (int num_channels : {1, 2, 3, 8})
           expect_partition({"test", collective, 4, 0, num_chunks, 1, {}}, count, num_channels);
@@ -69,6 +70,69 @@ TEST(Layout, blocks_begin_where_the_rank_order_says) {
     EXPECT_EQ(layout.chunk(2 * rank + 1).offset, 5u * rank + 3);
     EXPECT_EQ(layout.chunk(2 * rank + 1).length, 2u);
   }
+}
+
+// All parts of a rank's own chunks, marked in buffers of its input and output: every element exactly once.
+void expect_rank_partition(const ScheduleShape& shape, int rank, const RankLayout& layout, size_t input, size_t output,
+                           int num_channels) {
+  std::vector<int> in(input, 0), out(output, 0);
+  for (int chunk = 0; chunk < shape.num_chunks; ++chunk)
+    for (int channel = 0; channel < num_channels; ++channel) {
+      const RankLayout::Part part = layout.part(chunk, channel, num_channels);
+      for (size_t i = 0; i < part.length; ++i) {
+        if (shape.input(rank).contains(chunk)) ++in.at(part.input + i);
+        if (shape.output(rank).contains(chunk)) ++out.at(part.output + i);
+      }
+    }
+  EXPECT_EQ(layout.input().length, input);
+  EXPECT_EQ(layout.output().length, output);
+  EXPECT_EQ(std::count(in.begin(), in.end(), 1), static_cast<std::ptrdiff_t>(input))
+      << collective_name(shape.collective);
+  EXPECT_EQ(std::count(out.begin(), out.end(), 1), static_cast<std::ptrdiff_t>(output))
+      << collective_name(shape.collective);
+}
+
+TEST(RankLayout, parts_hold_every_element_of_input_and_output_once) {
+  using enum Collective;
+  constexpr int kRanks = 4, kRoot = 2;
+  constexpr size_t kCount = 17;
+  for (Collective collective : kCollectives)
+    for (int rank = 0; rank < kRanks; ++rank) {
+      const ScheduleShape shape{"test", collective, kRanks, has_root(collective) ? kRoot : 0, 32, 1, {}};
+      const bool at_root = rank == kRoot;
+      const size_t all = 4 * kCount;
+      const std::map<Collective, std::pair<size_t, size_t>> elements = {{all_reduce, {kCount, kCount}},
+                                                                        {reduce_scatter, {all, kCount}},
+                                                                        {all_gather, {kCount, all}},
+                                                                        {broadcast, {at_root ? kCount : 0, kCount}},
+                                                                        {reduce, {kCount, at_root ? kCount : 0}},
+                                                                        {gather, {kCount, at_root ? all : 0}},
+                                                                        {scatter, {at_root ? all : 0, kCount}},
+                                                                        {all_to_all, {all, all}}};
+      for (int num_channels : {1, 3})
+        expect_rank_partition(shape, rank, RankLayout(shape, rank, kCount), elements.at(collective).first,
+                              elements.at(collective).second, num_channels);
+    }
+}
+
+TEST(RankLayout, uneven_blocks_lie_side_by_side) {
+  const ScheduleShape gathers{"test", Collective::all_gather, 3, 0, 6, 1, {}};
+  const std::vector<uint64_t> counts{5, 0, 2};
+  const RankLayout gathered(gathers, 2, counts);
+  expect_rank_partition(gathers, 2, gathered, 2, 7, 2);
+  EXPECT_EQ(gathered.input().offset, 5u);
+  EXPECT_EQ(gathered.part(4, 0, 1).output, 5u);  // first chunk of rank 2's block
+  EXPECT_EQ(gathered.part(4, 0, 1).input, 0u);
+  EXPECT_EQ(gathered.longest_chunk(), 3u);
+  // Rank 1 of 3 sends 1, 4, 0 elements and gets 2, 4, 3.
+  const ScheduleShape turns{"test", Collective::all_to_all, 3, 0, 9, 1, {}};
+  const std::vector<uint64_t> pairs{1, 4, 0, 2, 4, 3};
+  const RankLayout turned(turns, 1, pairs);
+  expect_rank_partition(turns, 1, turned, 5, 9, 1);
+  EXPECT_EQ(turned.part(3 * 1 + 1, 0, 1).input, 1u);  // 1 -> 1
+  EXPECT_EQ(turned.part(3 * 1 + 1, 0, 1).output, 2u);
+  EXPECT_EQ(turned.part(3 * 2 + 1, 0, 1).output, 6u);  // 2 -> 1
+  EXPECT_EQ(turned.part(3 * 2 + 1, 0, 1).length, 3u);
 }
 
 TEST(Layout, counts_beyond_two_to_the_31) {

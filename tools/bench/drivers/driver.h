@@ -4,12 +4,13 @@
  *
  * The lines that travel (one each, answered by one):
  *   driver:      {"rank":0,"size":2,"pid":123,"version":"Open MPI v5.0.11","cores":"0"}       once, on connecting
- *   controller:  run BYTES CALLS BATCHES WARMUP OFFSET SEED SHARED    ->  ok WRONG t1 ... tBATCHES     or  error TEXT
+ *   controller:  run COLLECTIVE BYTES CALLS BATCHES WARMUP OFFSET SEED SHARED
+ *                                                             ->  ok WRONG t1 ... tBATCHES     or  error TEXT
  *                algorithm NAME [PROTOCOL [SLICE_BYTES [streaming|ordinary]]]    ->  ok                or  error TEXT
  *                quit                                                     (the driver leaves; so it does at a hang-up)
- * t: seconds of one batch of CALLS all-reduces on this rank; WRONG: output elements that were not the exact sum, over
- * all batches, warm-up included. Not here: what to time, in which order, and what the times mean (the Python beside
- * this folder).
+ * COLLECTIVE: all_reduce, reduce_scatter, all_gather, broadcast or all_to_all; t: seconds of one batch of CALLS calls
+ * on this rank; WRONG: output elements that were not exactly what is due, over all batches, warm-up included. Not here:
+ * what to time, in which order, and what the times mean (the Python beside this folder).
  *
  * C, usable from C++: C11, and GNU/Linux. One thread. */
 #ifndef RINGTREE_TOOLS_BENCH_DRIVERS_DRIVER_H
@@ -24,6 +25,25 @@ extern "C" {
 
 enum { kMaxCores = 1024, kMaxText = 512 };
 
+typedef enum DriverCollective {
+  kAllReduce,
+  kReduceScatter,
+  kAllGather,
+  kBroadcast,
+  kAllToAll,
+  kNumCollectives
+} DriverCollective;
+
+/* One call on one rank: float32, blocking; what is reduced is summed. */
+typedef struct DriverCall {
+  size_t count; /* elements of the vector (all_reduce, broadcast), else of a block: a buffer is one, or one a rank */
+  int root;     /* of a broadcast; 0 elsewhere */
+  const float* input;
+  float* output; /* not where the input is; of a broadcast, which is in place, the same */
+} DriverCall;
+
+typedef const char* (*DriverFunction)(const DriverCall* call);
+
 /* What a driver must bring. Functions that return text return NULL when all is well, else what went wrong; the text
  * lives until the arm's next call. Members marked (or NULL) are left out by arms that have no such thing. */
 typedef struct DriverArm {
@@ -31,8 +51,8 @@ typedef struct DriverArm {
   const char* (*start)(int* rank, int* size);
   /* The library and its version, any text; valid after start. */
   const char* (*version)(void);
-  /* output[i] = sum over ranks of input[i], float32, out of place, blocking. */
-  const char* (*all_reduce)(size_t count, const float* input, float* output);
+  /* What calls each collective, or NULL, in the order of DriverCollective. */
+  DriverFunction collectives[kNumCollectives];
   /* Returns when all ranks have called it. */
   const char* (*barrier)(void);
   /* Forces what the words of the `algorithm` line say, from NAME on ("auto": nothing), or NULL. */

@@ -5,7 +5,7 @@
 #include <sys/mman.h>
 #include <time.h>
 
-#include "driver_data.h"
+#include "driver_collective.h"
 
 enum {
   kLine = 64,
@@ -18,8 +18,8 @@ static const size_t kKeepBelow = (size_t)128 << 20;
 
 typedef struct Buffers {
   size_t num_pairs;
-  size_t count; /* elements */
-  const float* inputs[kMaxPairs];
+  DriverShape shape;
+  float* inputs[kMaxPairs];
   float* outputs[kMaxPairs];
 } Buffers;
 
@@ -55,32 +55,45 @@ static const char* provide(const DriverArm* arm, DriverMemory* memory, size_t by
   return NULL;
 }
 
+/* From one buffer of `elements` to the next. */
+static size_t stride_of(size_t elements, size_t offset) {
+  return (offset + elements * sizeof(float) + kLine - 1) / kLine * kLine + kGap;
+}
+
 /* Cuts the memory into pairs and touches all of it: outputs hold NaN, so that what no batch writes counts as wrong. */
-static const char* lay_out(const DriverArm* arm, const DriverRun* run, DriverMemory* memory, Buffers* buffers,
+static const char* lay_out(const DriverArm* arm, const DriverRun* run, int size, DriverMemory* memory, Buffers* buffers,
                            bool* anew) {
-  buffers->count = run->bytes < sizeof(float) ? 1 : run->bytes / sizeof(float);
-  const size_t bytes = buffers->count * sizeof(float);
-  const size_t stride = (run->offset + bytes + kLine - 1) / kLine * kLine + kGap;
+  const DriverShape shape = buffers->shape = driver_shape(run->collective, size, run->bytes);
+  const size_t to_output = shape.in_place ? 0 : stride_of(shape.input, run->offset);
+  const size_t pair_bytes = to_output + stride_of(shape.output, run->offset);
   buffers->num_pairs = run->calls < kMaxPairs ? run->calls : kMaxPairs;
-  if (2 * buffers->num_pairs * stride > kRotateBelow) buffers->num_pairs = 1;
-  const char* error = provide(arm, memory, 2 * buffers->num_pairs * stride, run->shared, anew);
+  if (buffers->num_pairs * pair_bytes > kRotateBelow) buffers->num_pairs = 1;
+  const char* error = provide(arm, memory, buffers->num_pairs * pair_bytes, run->shared, anew);
   if (error) return error;
-  memset(memory->base, 0xff, 2 * buffers->num_pairs * stride);
+  memset(memory->base, 0xff, buffers->num_pairs * pair_bytes);
   for (size_t pair = 0; pair < buffers->num_pairs; ++pair) {
-    char* at = memory->base + run->offset + 2 * pair * stride;
-    buffers->inputs[pair] = (const float*)(const void*)at;
-    buffers->outputs[pair] = (float*)(void*)(at + stride);
+    char* at = memory->base + run->offset + pair * pair_bytes;
+    buffers->inputs[pair] = (float*)(void*)at;
+    buffers->outputs[pair] = (float*)(void*)(at + to_output);
   }
   return NULL;
 }
 
-static const char* timed_calls(const DriverArm* arm, const Buffers* buffers, size_t calls, double* seconds) {
+static int root_of(size_t call, int num_roots) { return (int)(call % (size_t)num_roots); }
+
+/* The roots come in turn, beginning with `first_root` of `num_roots`. */
+static const char* timed_calls(const DriverArm* arm, DriverFunction function, const Buffers* buffers, size_t calls,
+                               int first_root, int num_roots, double* seconds) {
+  DriverCall call = {buffers->shape.count, first_root, NULL, NULL};
   const char* error = arm->barrier();
   size_t pair = 0;
   const double start = now();
-  for (size_t call = 0; call < calls && !error; ++call) {
-    error = arm->all_reduce(buffers->count, buffers->inputs[pair], buffers->outputs[pair]);
+  for (size_t i = 0; i < calls && !error; ++i) {
+    call.input = buffers->inputs[pair];
+    call.output = buffers->outputs[pair];
+    error = function(&call);
     if (++pair == buffers->num_pairs) pair = 0;
+    if (++call.root == num_roots) call.root = 0;
   }
   *seconds = now() - start;
   return error;
@@ -90,19 +103,29 @@ const char* driver_batches(const DriverArm* arm, int rank, int size, const Drive
                            double* seconds, size_t* wrong) {
   Buffers buffers;
   bool anew = false;
-  const char* error = lay_out(arm, run, memory, &buffers, &anew);
-  /* In the first batch peers map the buffers and libraries register them: no batch of a program that goes on has that. */
+  const char* error = lay_out(arm, run, size, memory, &buffers, &anew);
+  /* In the first batch peers map the buffers and libraries register them: no batch of a program that goes on has that.
+   */
   const size_t warmup = run->warmup + (anew ? 1 : 0);
+  const int num_roots = driver_num_roots(run->collective, size);
+  DriverRole role = {run->collective, rank, size, 0};
   *wrong = 0;
   for (size_t batch = 0; batch < warmup + run->batches && !error; ++batch) {
     double elapsed = 0;
     DriverData data = {run->seed, batch, 0};
-    for (data.pair = 0; data.pair < buffers.num_pairs; ++data.pair)
-      driver_fill(data, rank, (float*)buffers.inputs[data.pair], buffers.count);
-    error = timed_calls(arm, &buffers, run->calls, &elapsed);
+    const size_t first_call = batch * run->calls; /* of the run: roots go on from batch to batch */
+    for (data.pair = 0; data.pair < buffers.num_pairs; ++data.pair) {
+      role.root = root_of(first_call + data.pair, num_roots);
+      driver_fill_input(role, data, buffers.shape, buffers.inputs[data.pair]);
+    }
+    error = timed_calls(arm, arm->collectives[run->collective], &buffers, run->calls, root_of(first_call, num_roots),
+                        num_roots, &elapsed);
     if (batch >= warmup) seconds[batch - warmup] = elapsed;
-    for (data.pair = 0; data.pair < buffers.num_pairs && !error; ++data.pair)
-      *wrong += driver_count_wrong(data, size, buffers.outputs[data.pair], buffers.count);
+    for (data.pair = 0; data.pair < buffers.num_pairs && !error; ++data.pair) {
+      /* Later calls on this pair may have another root, which by then holds what the first one gave. */
+      role.root = root_of(first_call + data.pair, num_roots);
+      *wrong += driver_count_wrong_output(role, data, buffers.shape, buffers.outputs[data.pair]);
+    }
   }
   if (memory->capacity > kKeepBelow) driver_release(arm, memory);
   return error;

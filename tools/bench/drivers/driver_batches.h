@@ -1,5 +1,5 @@
-/* Times batches of all-reduce calls and checks every sum. Not here: whence the request comes (driver_session.c), which
- * numbers are summed (driver_data.h). */
+/* Times batches of calls and checks every element of what they give. Not here: whence the request comes
+ * (driver_session.c), what goes in and must come out (driver_collective.h). */
 #ifndef RINGTREE_TOOLS_BENCH_DRIVERS_DRIVER_BATCHES_H
 #define RINGTREE_TOOLS_BENCH_DRIVERS_DRIVER_BATCHES_H
 
@@ -13,7 +13,8 @@ extern "C" {
 
 /* One `run` line of the controller. */
 typedef struct DriverRun {
-  size_t bytes;   /* of a buffer; what a float32 does not fill is left out, but for the first one */
+  DriverCollective collective;
+  size_t bytes;   /* of a rank's larger buffer (driver_shape()) */
   size_t calls;   /* of a batch */
   size_t batches; /* that are timed */
   size_t warmup;  /* batches before them, checked but not timed; one more where buffers are new */
@@ -30,10 +31,11 @@ typedef struct DriverMemory {
   bool shared;
 } DriverMemory;
 
-/* Runs warm-up and timed batches. Each batch: rewrite the inputs, barrier, clock, `calls` calls, clock, read every
- * output element and compare. Calls go round 8 pairs of buffers (fewer if there are fewer calls; one if 8 would take
- * more than 64 MB), so that small data is not always in the same lines. `seconds` gets run->batches times; `wrong` the
- * number of elements that were not the exact sum. Returns NULL or what went wrong. */
+/* Runs warm-up and timed batches of what the arm has. Each batch: rewrite the inputs, barrier, clock, `calls` calls,
+ * clock, read every output element and compare. Calls go round 8 pairs of buffers (fewer if there are fewer calls; one
+ * if 8 would take more than 64 MB), so that small data is not always in the same lines; and, where there is a root,
+ * round the ranks (driver_num_roots()). `seconds` gets run->batches times; `wrong` the number of elements that were not
+ * exactly what is due. Returns NULL or what went wrong. */
 const char* driver_batches(const DriverArm* arm, int rank, int size, const DriverRun* run, DriverMemory* memory,
                            double* seconds, size_t* wrong);
 

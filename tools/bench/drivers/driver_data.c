@@ -48,35 +48,40 @@ int driver_element(DriverData data, int rank, size_t index) {
   return element(make_key(data, rank, index), (uint32_t)index);
 }
 
-/* Elements of the block at `start`: blocks divide 2^32, so one key serves a block. */
-static size_t block_length(size_t start, size_t count) { return count - start < kBlock ? count - start : kBlock; }
+/* Elements to take at once from `index` on, of `left`: blocks end at multiples of kBlock, which divide 2^32, so one key
+ * serves a block. */
+static size_t block_length(size_t index, size_t left) {
+  const size_t room = kBlock - index % kBlock;
+  return left < room ? left : room;
+}
 
 EVERY_X86 void driver_fill(DriverData data, int rank, float* to, size_t count) {
   for (size_t start = 0; start < count; start += kBlock) {
     float block[kBlock];
     const Key key = make_key(data, rank, start);
     const uint32_t low = (uint32_t)start;
-    const size_t length = block_length(start, count);
+    const size_t length = block_length(start, count - start);
     for (uint32_t i = 0; i < length; ++i) block[i] = (float)element(key, low + i);
     memcpy((char*)to + start * sizeof(float), block, length * sizeof(float));
   }
 }
 
-EVERY_X86 size_t driver_count_wrong(DriverData data, int size, const float* output, size_t count) {
+EVERY_X86 size_t driver_count_wrong(DriverData data, DriverSource source, const float* output, size_t count) {
   size_t wrong = 0;
-  for (size_t start = 0; start < count; start += kBlock) {
+  for (size_t done = 0; done < count;) {
     float found[kBlock];
     int32_t sums[kBlock] = {0};
-    const uint32_t low = (uint32_t)start;
-    const size_t length = block_length(start, count);
-    for (int rank = 0; rank < size; ++rank) {
-      const Key key = make_key(data, rank, start);
+    const size_t index = source.start + done, length = block_length(index, count - done);
+    const uint32_t low = (uint32_t)index;
+    for (int rank = source.first_rank; rank < source.first_rank + source.num_ranks; ++rank) {
+      const Key key = make_key(data, rank, index);
       for (uint32_t i = 0; i < length; ++i) sums[i] += element(key, low + i);
     }
-    memcpy(found, (const char*)output + start * sizeof(float), length * sizeof(float));
+    memcpy(found, (const char*)output + done * sizeof(float), length * sizeof(float));
     uint32_t wrong_here = 0;
     for (uint32_t i = 0; i < length; ++i) wrong_here += found[i] != (float)sums[i];
     wrong += wrong_here;
+    done += length;
   }
   return wrong;
 }

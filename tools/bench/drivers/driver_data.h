@@ -1,6 +1,7 @@
-/* The numbers that the drivers sum, and the check of the sums. Each element is a whole number of 12 bits, a hash of
- * (seed, rank, batch, pair, index), so sums of up to 4,096 ranks are exact in float32 in any order of adding and one
- * `!=` tells a wrong element; and nothing that an earlier batch left behind is right in this one. Not here: timing. */
+/* The numbers that the drivers move and sum, and the check of what arrives. Each element is a whole number of 12 bits,
+ * a hash of (seed, rank, batch, pair, index), so sums of up to 4,096 ranks are exact in float32 in any order of adding
+ * and one `!=` tells a wrong element; and nothing that an earlier batch left behind is right in this one. Not here:
+ * what belongs where (driver_collective.h), timing. */
 #ifndef RINGTREE_TOOLS_BENCH_DRIVERS_DRIVER_DATA_H
 #define RINGTREE_TOOLS_BENCH_DRIVERS_DRIVER_DATA_H
 
@@ -26,9 +27,14 @@ int driver_element(DriverData data, int rank, size_t index);
 /* Writes `count` elements of `rank`; `to` may have any alignment. */
 void driver_fill(DriverData data, int rank, float* to, size_t count);
 
-/* Reads `count` elements (any alignment) and returns how many differ from the sum over ranks 0 to size - 1. A NaN
- * differs. */
-size_t driver_count_wrong(DriverData data, int size, const float* output, size_t count);
+/* What elements of an output are made of: the sums over `num_ranks` ranks of what these hold from index `start` on. */
+typedef struct DriverSource {
+  int first_rank, num_ranks;
+  size_t start;
+} DriverSource;
+
+/* Reads `count` elements (any alignment) and returns how many differ from those of `source`. A NaN differs. */
+size_t driver_count_wrong(DriverData data, DriverSource source, const float* output, size_t count);
 
 #ifdef __cplusplus
 }

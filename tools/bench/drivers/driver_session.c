@@ -11,8 +11,9 @@
 
 #include "driver.h"
 #include "driver_batches.h"
+#include "driver_collective.h"
 
-enum { kMaxLine = 1024, kMaxWords = 8, kMaxBatches = 1000000, kMaxCalls = 100000000, kMaxSecondsText = 24 };
+enum { kMaxLine = 1024, kMaxWords = 9, kMaxBatches = 1000000, kMaxCalls = 100000000, kMaxSecondsText = 24 };
 static const size_t kMaxBytes = (size_t)1 << 40;
 
 typedef struct Session {
@@ -77,16 +78,22 @@ static const char* parse_run(char** words, size_t num_words, const DriverArm* ar
   const uint64_t limits[] = {kMaxBytes, kMaxCalls, kMaxBatches, kMaxBatches, 63, UINT64_MAX, 1};
   static char error[kMaxText];
   uint64_t numbers[7];
-  if (num_words != 8) return "expected: run BYTES CALLS BATCHES WARMUP OFFSET SEED SHARED";
+  DriverCollective collective;
+  if (num_words != 9) return "expected: run COLLECTIVE BYTES CALLS BATCHES WARMUP OFFSET SEED SHARED";
+  if (!driver_find_collective(words[1], &collective)) {
+    snprintf(error, sizeof error, "COLLECTIVE is '%.40s'; there are: %s", words[1], driver_collective_names());
+    return error;
+  }
   for (int i = 0; i < 7; ++i) {
-    if (parse_number(words[i + 1], limits[i], &numbers[i])) continue;
-    snprintf(error, sizeof error, "%s is '%.40s', not a whole number up to %llu", kNames[i], words[i + 1],
+    if (parse_number(words[i + 2], limits[i], &numbers[i])) continue;
+    snprintf(error, sizeof error, "%s is '%.40s', not a whole number up to %llu", kNames[i], words[i + 2],
              (unsigned long long)limits[i]);
     return error;
   }
   if (numbers[1] == 0 || numbers[2] == 0) return "CALLS and BATCHES must be at least 1";
-  *run = (DriverRun){numbers[0], numbers[1], numbers[2], numbers[3], numbers[4], numbers[5], numbers[6] == 1};
-  return run->shared && !arm->allocate_shared ? "unsupported" : NULL;
+  *run =
+      (DriverRun){collective, numbers[0], numbers[1], numbers[2], numbers[3], numbers[4], numbers[5], numbers[6] == 1};
+  return !arm->collectives[collective] || (run->shared && !arm->allocate_shared) ? "unsupported" : NULL;
 }
 
 static int answer_run(Session* session, char** words, size_t num_words) {

@@ -7,6 +7,7 @@
 
 #include "core/algorithms/registry.h"
 #include "core/bootstrap/unix_store.h"
+#include "core/builtin/algorithm_table.h"
 #include "core/engine/communicator.h"
 #include "core/transport/shared_buffer.h"
 
@@ -28,18 +29,6 @@ struct Engine {
 
 Engine engine;  // not a local static, whose guard would be looked at in each call
 
-AlgorithmTable algorithm_table() {
-  AlgorithmTable table;
-  table.make = make_schedule;
-  table.candidates = [](Collective collective, int num_ranks) {
-    std::vector<Candidate> entries;
-    for (const Algorithm& algorithm : algorithms())
-      if (algorithm.supports(collective)) entries.push_back({algorithm.name, algorithm.cost(collective, num_ranks)});
-    return entries;
-  };
-  return table;
-}
-
 // Runs `work`; its exception as the text that drivers return.
 template <typename Work>
 const char* said(Work&& work) {
@@ -59,7 +48,7 @@ const char* start(int* rank, int* size) {
     settings.timeout_s = kTimeout;
     settings.profile = engine.rules;
     auto make = [&](const char* name) {
-      return std::make_unique<Communicator>(*engine.store, engine.rank, engine.size, settings, algorithm_table(), name);
+      return std::make_unique<Communicator>(*engine.store, engine.rank, engine.size, settings, built_in_table(), name);
     };
     engine.for_private = make("bench");
     settings.shared_buffers = true;
@@ -72,12 +61,16 @@ const char* start(int* rank, int* size) {
 
 const char* version() { return "ringtree " RINGTREE_VERSION; }
 
-const char* all_reduce(size_t count, const float* input, float* output) {
+template <Collective collective>
+const char* run(const DriverCall* call) {
   return said([&] {
     CallArguments arguments;
-    arguments.count = count;
-    arguments.input = input;
-    arguments.output = output;
+    arguments.collective = collective;
+    arguments.root = call->root;
+    arguments.count = call->count;
+    // Only the root of a broadcast gives something; the other ranks only take.
+    arguments.input = collective != Collective::broadcast || call->root == engine.rank ? call->input : nullptr;
+    arguments.output = call->output;
     engine.communicator->call(arguments, engine.algorithm);
   });
 }
@@ -99,7 +92,7 @@ const char* barrier() {
 AlgorithmRef parse_reference(char** words, size_t num_words) {
   AlgorithmRef asked;
   asked.name = words[0];
-  if (asked.name != "auto") make_schedule(asked.name, Collective::all_reduce, engine.size);  // throws if it cannot
+  if (asked.name != "auto") find_algorithm(asked.name);  // throws if there is none; what it cannot do the call says
   const std::string protocol = num_words > 1 ? words[1] : "auto";
   if (protocol != "auto") asked.protocol = require_protocol(protocol);
   const std::string slice_bytes = num_words > 2 ? words[2] : "0";
@@ -144,7 +137,15 @@ void give_back(void* memory) {
 }  // namespace
 
 const DriverArm& engine_arm(const std::string& store_id, int rank, int size, const std::string& rules) {
-  static const DriverArm arm = {start, version, all_reduce, barrier, algorithm, allocate, give_back, finish};
+  static const DriverArm arm = {start,
+                                version,
+                                {run<Collective::all_reduce>, run<Collective::reduce_scatter>,
+                                 run<Collective::all_gather>, run<Collective::broadcast>, run<Collective::all_to_all>},
+                                barrier,
+                                algorithm,
+                                allocate,
+                                give_back,
+                                finish};
   engine.store_id = store_id;
   engine.rules = rules;
   engine.rank = rank;

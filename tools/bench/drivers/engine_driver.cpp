@@ -32,6 +32,7 @@ constexpr const char* kUsage =
     "engine_driver --store ID --socket PATH [--pin 0,1]             one rank: RANK and WORLD_SIZE are set\n"
     "engine_driver --ranks N --sizes 8,4K,1M [--pin 0,1]            prints a table; also takes\n"
     "  --algorithm auto,ring,two_shot/ll128   columns: NAME[/PROTOCOL[/SLICE_BYTES[/streaming or /ordinary]]]\n"
+    "  --collective all_reduce   (or reduce_scatter, all_gather, broadcast, all_to_all)\n"
     "  --rounds 5   --batches 20   --warmup 3   --calls 0 (as many as take 200 us)\n"
     "  --offset 0 (bytes off 64-byte alignment)   --seed 1   --shared 0 (1: buffers that peers read in place)\n"
     "  --probe 0,1 (cores between which a line's way is timed)\n";
@@ -87,6 +88,8 @@ bool parse_option(const std::string& name, const std::string& value, Options& op
     options.rules = value;
   } else if (name == "--sizes") {
     for (const std::string& size : split(value)) table.sizes.push_back(parse_size(size));
+  } else if (name == "--collective") {
+    table.collective = value;
   } else if (name == "--algorithm") {
     table.algorithms = split(value);
   } else if (name == "--rounds") {

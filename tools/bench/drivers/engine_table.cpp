@@ -69,8 +69,8 @@ struct Visit {
 
 Visit visit(Ranks& ranks, const TableRequest& request, size_t bytes, size_t calls, size_t batches, size_t warmup) {
   std::ostringstream line;
-  line << "run " << bytes << ' ' << calls << ' ' << batches << ' ' << warmup << ' ' << request.offset << ' '
-       << request.seed << ' ' << request.shared;
+  line << "run " << request.collective << ' ' << bytes << ' ' << calls << ' ' << batches << ' ' << warmup << ' '
+       << request.offset << ' ' << request.seed << ' ' << request.shared;
   Visit result;
   result.seconds.assign(batches, 0);
   for (const std::string& answer : ranks.ask(line.str())) {
@@ -147,8 +147,8 @@ int print_table(const std::vector<int>& sockets, const TableRequest& request) {
   try {
     Ranks ranks(sockets);
     HandoffProbe probe(request.core_a, request.core_b);
-    std::printf("all_reduce float32 sum, %zu ranks: median µs of a call\n%10s %11s", sockets.size(), "bytes",
-                "handoff ns");
+    std::printf("%s float32, %zu ranks: median µs of a call\n%10s %11s", request.collective.c_str(), sockets.size(),
+                "bytes", "handoff ns");
     for (const std::string& algorithm : request.algorithms)
       std::printf(" %*s", column_width(algorithm), algorithm.c_str());
     std::printf("\n");

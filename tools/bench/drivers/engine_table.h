@@ -10,7 +10,8 @@
 namespace ringtree::bench {
 
 struct TableRequest {
-  std::vector<size_t> sizes;  // bytes
+  std::string collective = "all_reduce";
+  std::vector<size_t> sizes;  // bytes of a rank's larger buffer
   std::vector<std::string>
       algorithms;       // "auto", "two_shot", "two_shot/ll128", "two_shot/simple/32768/streaming": columns
   int rounds = 5;       // visits of each column, interleaved

@@ -29,9 +29,34 @@ static const char* version(void) {
   return MPI_Get_library_version(text, &length) == MPI_SUCCESS ? text : "MPI of unknown version";
 }
 
-static const char* all_reduce(size_t count, const float* input, float* output) {
-  if (count > INT_MAX) return "MPI_Allreduce counts elements in an int";
-  return said(MPI_Allreduce(input, output, (int)count, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD));
+static const char* const kTooMany = "MPI counts elements in an int";
+
+static const char* all_reduce(const DriverCall* call) {
+  if (call->count > INT_MAX) return kTooMany;
+  return said(MPI_Allreduce(call->input, call->output, (int)call->count, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD));
+}
+
+static const char* reduce_scatter(const DriverCall* call) {
+  if (call->count > INT_MAX) return kTooMany;
+  return said(
+      MPI_Reduce_scatter_block(call->input, call->output, (int)call->count, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD));
+}
+
+static const char* all_gather(const DriverCall* call) {
+  if (call->count > INT_MAX) return kTooMany;
+  const int count = (int)call->count;
+  return said(MPI_Allgather(call->input, count, MPI_FLOAT, call->output, count, MPI_FLOAT, MPI_COMM_WORLD));
+}
+
+static const char* broadcast(const DriverCall* call) {
+  if (call->count > INT_MAX) return kTooMany;
+  return said(MPI_Bcast(call->output, (int)call->count, MPI_FLOAT, call->root, MPI_COMM_WORLD));
+}
+
+static const char* all_to_all(const DriverCall* call) {
+  if (call->count > INT_MAX) return kTooMany;
+  const int count = (int)call->count;
+  return said(MPI_Alltoall(call->input, count, MPI_FLOAT, call->output, count, MPI_FLOAT, MPI_COMM_WORLD));
 }
 
 static const char* barrier(void) { return said(MPI_Barrier(MPI_COMM_WORLD)); }
@@ -39,6 +64,14 @@ static const char* barrier(void) { return said(MPI_Barrier(MPI_COMM_WORLD)); }
 static void finish(void) { MPI_Finalize(); }
 
 int main(int argc, char** argv) {
-  static const DriverArm arm = {start, version, all_reduce, barrier, NULL, NULL, NULL, finish};
+  static const DriverArm arm = {.start = start,
+                                .version = version,
+                                .collectives = {[kAllReduce] = all_reduce,
+                                                [kReduceScatter] = reduce_scatter,
+                                                [kAllGather] = all_gather,
+                                                [kBroadcast] = broadcast,
+                                                [kAllToAll] = all_to_all},
+                                .barrier = barrier,
+                                .finish = finish};
   return driver_main(argc, argv, &arm);
 }

@@ -58,10 +58,31 @@ const char* version() {
   return text;
 }
 
-const char* all_reduce(size_t count, const float* input, float* output) {
+constexpr ccl::datatype kType = ccl::datatype::float32;
+
+const char* all_reduce(const DriverCall* call) {
   return said([&] {
-    ccl::allreduce(input, output, count, ccl::datatype::float32, ccl::reduction::sum, *library.communicator).wait();
+    ccl::allreduce(call->input, call->output, call->count, kType, ccl::reduction::sum, *library.communicator).wait();
   });
+}
+
+const char* reduce_scatter(const DriverCall* call) {
+  return said([&] {
+    ccl::reduce_scatter(call->input, call->output, call->count, kType, ccl::reduction::sum, *library.communicator)
+        .wait();
+  });
+}
+
+const char* all_gather(const DriverCall* call) {
+  return said([&] { ccl::allgather(call->input, call->output, call->count, kType, *library.communicator).wait(); });
+}
+
+const char* broadcast(const DriverCall* call) {
+  return said([&] { ccl::broadcast(call->output, call->count, kType, call->root, *library.communicator).wait(); });
+}
+
+const char* all_to_all(const DriverCall* call) {
+  return said([&] { ccl::alltoall(call->input, call->output, call->count, kType, *library.communicator).wait(); });
 }
 
 const char* barrier() {
@@ -77,6 +98,8 @@ void finish() {
 }  // namespace
 
 int main(int argc, char** argv) {
-  static const DriverArm arm = {start, version, all_reduce, barrier, nullptr, nullptr, nullptr, finish};
+  static const DriverArm arm = {start,   version, {all_reduce, reduce_scatter, all_gather, broadcast, all_to_all},
+                                barrier, nullptr, nullptr,
+                                nullptr, finish};
   return driver_main(argc, argv, &arm);
 }

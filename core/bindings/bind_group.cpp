@@ -1,0 +1,41 @@
+// Groups of calls; see ringtree/group.py, which keeps communicators and arrays alive until the group has run.
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/variant.h>
+#include <nanobind/stl/vector.h>
+
+#include "core/bindings/bindings.h"
+#include "core/bindings/call_arguments.h"
+#include "core/engine/group.h"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace ringtree::bindings {
+
+void bind_group(nb::module_& module) {
+  nb::class_<Group>(module, "Group", "Calls that run together; see ringtree.Group.")
+      .def(nb::init<>())
+      .def(
+          "add_call",
+          [](Group& self, Communicator& communicator, const std::string& collective, const nb::object& input,
+             const nb::object& output, const std::string& op, int root, const AlgorithmArgument& algorithm,
+             const HowArgument& how, double timeout, const CountsArgument& counts, double factor) {
+            const ArrayCall call(communicator, collective, input, output, op, root, timeout, counts, factor);
+            self.add(communicator, call.arguments, algorithm_from(algorithm, how));
+          },
+          "communicator"_a, "collective"_a, "input"_a.none(), "output"_a.none(), "op"_a, "root"_a, "algorithm"_a,
+          "how"_a, "timeout"_a, "counts"_a.none(), "factor"_a)
+      .def(
+          "add_transfer",
+          [](Group& self, Communicator& communicator, bool sends, int peer, const nb::object& array, double timeout) {
+            const ArrayView view = view_array(array, sends ? "what is sent" : "what is received into", !sends);
+            self.add(communicator, {sends, peer, view.dtype, view.count, view.data}, timeout);
+          },
+          "communicator"_a, "sends"_a, "peer"_a, "array"_a, "timeout"_a)
+      .def("run", &Group::run, nb::call_guard<nb::gil_scoped_release>());
+}
+
+}  // namespace ringtree::bindings

@@ -1,0 +1,27 @@
+// The way of a call: into this thread's group if one is open, else it runs now.
+#pragma once
+
+#include <span>
+
+#include "core/capi/group_scope.h"
+#include "core/capi/handle.h"
+
+namespace ringtree::capi {
+
+inline void submit(rtComm& comm, const CallArguments& arguments) {
+  if (Group* const group = open_group_of_thread()) {
+    group->add(*comm.communicator, arguments);
+  } else {
+    comm.communicator->call(arguments);
+  }
+}
+
+inline void submit(rtComm& comm, const Transfer& transfer) {
+  if (Group* const group = open_group_of_thread()) {
+    group->add(*comm.communicator, transfer);
+  } else {
+    comm.communicator->transfer(std::span(&transfer, 1));
+  }
+}
+
+}  // namespace ringtree::capi

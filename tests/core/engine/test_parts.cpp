@@ -1,0 +1,114 @@
+// Communicators made of parts of one: by color and key, and of those that are left when ranks have gone. Ranks as
+// threads; survivors of processes that were killed: test_death.cpp.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <thread>
+
+#include "tests/core/engine/rank_threads.h"
+
+namespace ringtree::testing {
+namespace {
+
+/// The ranks' numbers in the first communicator, in the order of the part's ranks.
+std::vector<int64_t> members_of(Communicator& part, int64_t number) {
+  std::vector<int64_t> members(static_cast<size_t>(part.world_size()), -1);
+  CallArguments arguments;
+  arguments.collective = Collective::all_gather;
+  arguments.dtype = Dtype::kInt64;
+  arguments.count = 1;
+  arguments.input = &number;
+  arguments.output = members.data();
+  part.call(arguments);
+  return members;
+}
+
+void expect_members(Communicator& part, int number, const std::vector<int64_t>& wanted) {
+  if (members_of(part, number) != wanted) throw std::runtime_error("other members than wanted");
+  if (wanted[static_cast<size_t>(part.rank())] != number) throw std::runtime_error("another rank than wanted");
+  sum_of_ones(part, 1'000);
+}
+
+TEST(Split, groups_by_color_in_the_order_of_key_then_rank) {
+  expect_all_well(run_communicators(5, test_settings(), [](Communicator& communicator) {
+    const int rank = communicator.rank();
+    const auto odd = communicator.split(rank % 2, 0);
+    expect_members(*odd, rank, rank % 2 == 0 ? std::vector<int64_t>{0, 2, 4} : std::vector<int64_t>{1, 3});
+    const auto reversed = communicator.split(7, -rank);
+    expect_members(*reversed, rank, {4, 3, 2, 1, 0});
+    const auto alone = communicator.split(rank, 0);
+    expect_members(*alone, rank, {rank});
+    // Parts of parts, and all of them beside the first one.
+    const auto pair = odd->split(odd->rank() / 2, 0);
+    sum_of_ones(*pair, 10);
+    sum_of_ones(*reversed, 10);
+    sum_of_ones(communicator, 10);
+  }));
+}
+
+TEST(Split, leaves_out_who_gives_a_negative_color) {
+  expect_all_well(run_communicators(3, test_settings(), [](Communicator& communicator) {
+    const auto part = communicator.split(communicator.rank() == 1 ? -1 : 0, 0);
+    if ((part == nullptr) != (communicator.rank() == 1)) throw std::runtime_error("the wrong ranks are left out");
+    if (part) expect_members(*part, communicator.rank(), {0, 2});
+  }));
+}
+
+TEST(Split, of_an_emulated_cluster_is_refused) {
+  Settings settings = test_settings();
+  settings.emulation = Cluster{2, 1, 1e-4, 1e9};
+  for (const std::string& outcome :
+       run_communicators(2, settings, [](Communicator& communicator) { communicator.split(0, 0); }))
+    EXPECT_TRUE(contains(outcome, "emulates a cluster has no parts")) << outcome;
+}
+
+class Shrink : public ::testing::TestWithParam<std::vector<int>> {};
+
+// Ranks leave one after the other; those that are left sum among themselves after each.
+TEST_P(Shrink, goes_on_with_those_that_are_left) {
+  constexpr int kRanks = 5;
+  const std::vector<int> leavers = GetParam();
+  expect_all_well(run_communicators(kRanks, test_settings(), [&](Communicator& first) {
+    Communicator* current = &first;
+    std::vector<std::unique_ptr<Communicator>> parts;
+    std::vector<int64_t> left{0, 1, 2, 3, 4};
+    for (const int leaver : leavers) {
+      sum_of_ones(*current, 1'000);
+      if (first.rank() == leaver) {
+        current->close();
+        return;
+      }
+      std::erase(left, leaver);
+      const std::string outcome = outcome_of([&] {
+        for (int i = 0; i < 1'000'000; ++i) sum_of_ones(*current, 1'000);
+      });
+      if (!contains(outcome, "left the communicator")) throw std::runtime_error("no such failure: " + outcome);
+      parts.push_back(current->shrink());
+      current = parts.back().get();
+      expect_members(*current, first.rank(), left);
+    }
+  }));
+}
+
+INSTANTIATE_TEST_SUITE_P(Leavers, Shrink,
+                         ::testing::Values(std::vector<int>{4}, std::vector<int>{0}, std::vector<int>{2, 0},
+                                           std::vector<int>{0, 1, 2}, std::vector<int>{3, 4, 1, 0}));
+
+TEST(Shrink, that_not_all_survivors_call_times_out_and_says_so) {
+  std::atomic<bool> ended{false};
+  Settings settings = test_settings();
+  settings.timeout_s = 0.5;
+  const auto outcomes = run_communicators(3, settings, [&](Communicator& communicator) {
+    if (communicator.rank() == 2) {
+      while (!ended.load()) std::this_thread::yield();
+      return;
+    }
+    const std::string outcome = outcome_of([&] { communicator.shrink(); });
+    ended.store(true);
+    throw std::runtime_error(outcome);
+  });
+  EXPECT_TRUE(contains(outcomes[0], "did not all call shrink() in time")) << outcomes[0];
+}
+
+}  // namespace
+}  // namespace ringtree::testing
