@@ -17,10 +17,13 @@ from ringtree.errors import (
     UsageError,
     VerificationError,
 )
+from ringtree.group import Group, group
 from ringtree.launch import run
+from ringtree.rank_trace import RankTrace, TracedCall
 from ringtree.schedule import Schedule, Step, build, schedule, verify, verify_report
 from ringtree.schedule_format import from_json, to_json
 from ringtree.shared import empty
+from ringtree.work import Work
 
 __version__ = "0.1.0"
 
@@ -32,21 +35,26 @@ __all__ = [
     "Communicator",
     "DeadlineError",
     "Emulation",
+    "Group",
     "MismatchError",
     "PeerError",
     "ProgramBuilder",
+    "RankTrace",
     "RingtreeError",
     "Schedule",
     "ScheduleError",
     "Step",
     "ThreadStore",
+    "TracedCall",
     "UsageError",
     "VerificationError",
+    "Work",
     "__version__",
     "algorithms",
     "build",
     "empty",
     "from_json",
+    "group",
     "init",
     "model",
     "protocols",

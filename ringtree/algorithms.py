@@ -1,11 +1,14 @@
 """The table of built-in algorithms.
 
-For: names, sources and closed-form costs. Not for: their schedules (ringtree.schedule).
+For: names, sources and closed-form costs, and which collectives there are. Not for: their schedules
+(ringtree.schedule).
 """
 
 from __future__ import annotations
 
 from ringtree import _core
+
+COLLECTIVES = tuple(_core.collectives())
 
 
 def table() -> list[_core.Algorithm]:

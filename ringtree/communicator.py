@@ -8,22 +8,23 @@ For: making groups and calling collectives. Not for: algorithms (schedule.py), c
 
 from __future__ import annotations
 
-import hashlib
 import os
-import threading
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 from ringtree import _core
 from ringtree import profile as profiles
+from ringtree.collectives import Collectives, How
 from ringtree.errors import UsageError
+from ringtree.meeting import STORES, from_environment, store_of_the_launcher
+from ringtree.rank_trace import DEFAULT_EVENTS, RankTrace, from_core
 from ringtree.schedule import Schedule
+from ringtree.work import Starter, Work
 
 DEFAULT_MEMORY_CAP = 256 << 20
-
-ArrayT = TypeVar("ArrayT")
 
 
 @dataclass(frozen=True)
@@ -60,30 +61,25 @@ def support() -> list[tuple[str, str, str, str]]:
     return _core.support()
 
 
-class Communicator:
-    """One rank's end of a group. Used by one thread at a time. Every collective is called by all ranks in the same
-    order, with the same size, dtype and op; if not, every rank raises MismatchError that says who said what.
+class Communicator(Collectives):
+    """One rank's end of a group. Used by one thread at a time. Every collective (collectives.py) is called by all ranks
+    in the same order, with the same size, dtype and op; if not, every rank raises MismatchError that says who said
+    what.
 
     Arrays are NumPy arrays or CPU tensors (buffer protocol or DLPack), contiguous, of any dtype that PyTorch has on
     CPU; float16, bfloat16 and float8 are added in float32 and rounded at each hop. All ranks get the same bits. After
-    PeerError, DeadlineError or MismatchError the communicator is unusable.
-
-    Every collective also takes, alike on all ranks: algorithm, a name (see ringtree.algorithms.names), "auto", or a
-    Schedule of your own; protocol, a name (see ringtree.protocols) or "auto"; slice_bytes, of the pieces that travel
-    (0: auto); streaming, whether the output is written around the caches (None: auto; each rank's own); timeout in
-    seconds (0: the communicator's).
+    PeerError, DeadlineError or MismatchError the communicator is unusable; shrink() makes one of those that are left.
     """
 
     def __init__(self, core: _core.Communicator) -> None:
         self._core = core
+        self.rank, self.world_size = core.rank, core.world_size
+        self._started: list[Work] = []  # those that may still be under way: they keep their arrays
 
     @property
-    def rank(self) -> int:
-        return self._core.rank
-
-    @property
-    def world_size(self) -> int:
-        return self._core.world_size
+    def core(self) -> _core.Communicator:
+        """The C++ object, for ringtree's own modules."""
+        return self._core
 
     @property
     def own_cores(self) -> bool:
@@ -95,107 +91,66 @@ class Communicator:
         """Bytes of shared memory that this rank's links take; at most memory_cap."""
         return self._core.shared_bytes
 
-    def all_reduce(
-        self,
-        array: ArrayT,
-        op: str = "sum",
-        out: ArrayT | None = None,
-        algorithm: str | Schedule = "auto",
-        timeout: float = 0,
-        *,
-        protocol: str = "auto",
-        slice_bytes: int = 0,
-        streaming: bool | None = None,
-    ) -> ArrayT:
-        """Combines `array` of all ranks element by element; every rank gets the result.
+    def send(self, array: Any, peer: int, timeout: float = 0) -> Any:
+        """Sends `array` to rank `peer`, which must receive as many elements of the same dtype; returns it. Returns when
+        the array may be changed, which may be before the peer has it. Messages of one rank to another arrive in the
+        order in which they are sent; ranks that send to each other at the same time use a group (ringtree.group)."""
+        self._core.transfer([(True, peer, array)], timeout)
+        return array
 
-        array: the contribution, any shape, the same number of elements on all ranks. out: where the result goes; the
-        default is `array` itself, in place. op: sum, prod, min, max or avg. Returns the array that holds the result.
+    def recv(self, array: Any, peer: int, timeout: float = 0) -> Any:
+        """Receives into `array` what rank `peer` sends; returns it."""
+        self._core.transfer([(False, peer, array)], timeout)
+        return array
+
+    def start(self, name: str, *arguments: Any, **options: Any) -> Work:
+        """Starts the collective of that name (or "send", "recv") with these arguments in the background.
+
+        Arrays must not be touched until Work.wait() has returned. Calls run in the order in which they were started;
+        one that is not started, as comm.all_reduce(x), first waits for all that were. Wrong arrays raise UsageError at
+        once.
         """
-        result = array if out is None else out
-        self._call("all_reduce", array, result, op, 0, algorithm, (protocol, slice_bytes, streaming), timeout)
-        return result
+        starter = Starter(self._core)
+        method = getattr(starter, name, None) if not name.startswith("_") else None
+        if not callable(method):
+            raise UsageError(f"there is no collective {name!r} that could be started")
+        result = method(*arguments, **options)
+        if starter.started is None:
+            raise UsageError(f"{name} cannot be started")
+        work = Work(starter.started, result, starter.held)
+        self._started = [earlier for earlier in self._started if not earlier.test()] + [work]
+        return work
 
-    def reduce_scatter(
-        self,
-        array: Any,
-        out: ArrayT,
-        op: str = "sum",
-        algorithm: str | Schedule = "auto",
-        timeout: float = 0,
-        *,
-        protocol: str = "auto",
-        slice_bytes: int = 0,
-        streaming: bool | None = None,
-    ) -> ArrayT:
-        """Combines `array` (world_size equal blocks) of all ranks; rank r gets block r in `out`. In place: out is
-        that block of array."""
-        self._call("reduce_scatter", array, out, op, 0, algorithm, (protocol, slice_bytes, streaming), timeout)
-        return out
+    def split(self, color: int, key: int = 0) -> Communicator | None:
+        """Makes communicators of parts of this one: ranks that give the same `color` (0 or above) form one, in the
+        order of `key`, then of rank. Returns None for a negative color. Called by all ranks."""
+        part = self._core.split(color, key)
+        return None if part is None else Communicator(part)
 
-    def all_gather(
-        self,
-        array: Any,
-        out: ArrayT,
-        algorithm: str | Schedule = "auto",
-        timeout: float = 0,
-        *,
-        protocol: str = "auto",
-        slice_bytes: int = 0,
-        streaming: bool | None = None,
-    ) -> ArrayT:
-        """Puts every rank's `array` into `out` (world_size blocks, by rank) on all ranks. In place: array is the own
-        block of out."""
-        self._call("all_gather", array, out, "sum", 0, algorithm, (protocol, slice_bytes, streaming), timeout)
-        return out
+    def shrink(self) -> Communicator:
+        """After ranks have died: returns a communicator of those that are left, in the order of ranks. Called by all of
+        them. Raises DeadlineError if not all come. Close this one afterwards."""
+        return Communicator(self._core.shrink())
 
-    def broadcast(
-        self,
-        array: ArrayT,
-        root: int = 0,
-        algorithm: str | Schedule = "auto",
-        timeout: float = 0,
-        *,
-        out: ArrayT | None = None,
-        protocol: str = "auto",
-        slice_bytes: int = 0,
-        streaming: bool | None = None,
-    ) -> ArrayT:
-        """Copies the root's `array` into everybody's, in place, or into everybody's `out`; the other ranks' `array` is
-        not read. Returns the array that holds the result."""
-        result = array if out is None else out
-        given = array if self.rank == root else None
-        self._call("broadcast", given, result, "sum", root, algorithm, (protocol, slice_bytes, streaming), timeout)
-        return result
-
-    def reduce(
-        self,
-        array: ArrayT,
-        root: int = 0,
-        op: str = "sum",
-        out: ArrayT | None = None,
-        algorithm: str | Schedule = "auto",
-        timeout: float = 0,
-        *,
-        protocol: str = "auto",
-        slice_bytes: int = 0,
-        streaming: bool | None = None,
-    ) -> ArrayT:
-        """Combines `array` of all ranks; the root gets the result in `out` (by default in place), the others' arrays
-        stay as they are."""
-        result = array if out is None else out
-        taken = result if self.rank == root else None
-        self._call("reduce", array, taken, op, root, algorithm, (protocol, slice_bytes, streaming), timeout)
-        return result
-
-    def barrier(self, timeout: float = 0) -> None:
-        """Returns when all ranks have called it."""
-        self._call("all_reduce", _NOTHING, _NOTHING, "sum", 0, "auto", _AUTO, timeout)
+    def abort(self, reason: str = "no reason given") -> None:
+        """Ends the communicator on all ranks: what is under way, on whatever thread, and what is called later raises
+        RingtreeError that says who aborted and why."""
+        self._core.abort(reason)
 
     def last_call(self) -> dict[str, Any]:
         """What was executed: collective, sequence, algorithm, protocol, why they were chosen (if `auto` did), passes,
         slice_bytes, streaming, lanes, channels."""
         return dict(self._core.last_call())
+
+    def start_trace(self, capacity: int = DEFAULT_EVENTS) -> None:
+        """From now on collectives (not send and recv) write down what this rank does in them: slice steps, what lanes
+        wait for, sleeps. capacity: events that there is memory for, 64 bytes each; when it is full the oldest go. What
+        was traced before and not taken is gone."""
+        self._core.start_trace(capacity)
+
+    def take_trace(self) -> RankTrace:
+        """Ends that and returns what was written, also after a failure: what this rank then waited for is in it."""
+        return from_core(self._core.take_trace())
 
     def choice(self, collective: str, count: int, dtype: str = "float32") -> Choice:
         """What "auto" would run for `count` elements, and why."""
@@ -221,15 +176,13 @@ class Communicator:
         op: str,
         root: int,
         algorithm: str | Schedule,
-        how: tuple[str, int, bool | None],
+        how: How,
         timeout: float,
+        counts: Sequence[int] | None = None,
+        factor: float = 1.0,
     ) -> None:
         chosen = algorithm.verified() if isinstance(algorithm, Schedule) else algorithm
-        self._core.call(collective, array, out, op, root, chosen, how, timeout)
-
-
-_NOTHING = bytearray(0)
-_AUTO: tuple[str, int, bool | None] = ("auto", 0, None)
+        self._core.call(collective, array, out, op, root, chosen, how, timeout, counts, factor)
 
 
 def init(
@@ -244,6 +197,7 @@ def init(
     name: str = "default",
     profile: str | os.PathLike[str] | None = None,
     shared_buffers: bool = False,
+    deterministic: bool = False,
 ) -> Communicator:
     """Meets the other ranks and returns this rank's communicator.
 
@@ -254,20 +208,34 @@ def init(
     copies of each schedule, each on its part of the data. name: tells several communicators of one store apart.
     profile: what `ringtree tune` measured here, by default the file that it wrote, if there is one; "" for none. Rank
     0's profile counts on all ranks. shared_buffers: "auto" chooses for arrays of `ringtree.empty` on every rank; others
-    stay right and may be slower. Raises UsageError, DeadlineError (names who did not come), MismatchError.
+    stay right and may be slower. deterministic: the same inputs give the same bits whichever algorithm, protocol,
+    slices and channels run; for floats only algorithms that fold all ranks in one go in rank order then run. Raises
+    UsageError, DeadlineError (names who did not come), MismatchError.
     """
-    rank = _from_environment("RANK", rank)
-    world_size = _from_environment("WORLD_SIZE", world_size)
+    rank = from_environment("RANK", rank)
+    world_size = from_environment("WORLD_SIZE", world_size)
     shape = None if emulate is None else (emulate.hosts, emulate.ranks_per_host, emulate.alpha, emulate.beta)
     if not 0 <= rank < world_size:
         raise UsageError(f"rank {rank} is not within a world of {world_size}")
     if isinstance(store, _core.Store):
         place, prefix = store, name
     else:
-        place, prefix = _STORES.meet(store or _store_of_the_launcher(), rank, name, timeout)
+        place, prefix = STORES.meet(store or store_of_the_launcher(), rank, name, timeout)
     rules = _profile_rules(profile) if rank == 0 and emulate is None else ""
     return Communicator(
-        _core.Communicator(place, rank, world_size, timeout, memory_cap, channels, shape, prefix, rules, shared_buffers)
+        _core.Communicator(
+            place,
+            rank,
+            world_size,
+            timeout,
+            memory_cap,
+            channels,
+            shape,
+            prefix,
+            rules,
+            shared_buffers,
+            deterministic,
+        )
     )
 
 
@@ -276,58 +244,3 @@ def _profile_rules(profile: str | os.PathLike[str] | None) -> str:
     if loaded.warning is not None:
         warnings.warn(loaded.warning, stacklevel=3)
     return loaded.rules
-
-
-class _Stores:
-    """The stores of this process. A store stays open once it was used: rank 0 serves it, and a faster rank may come
-    back for its next communicator while a slower one still makes the first. The n-th init() with one store and name is
-    the same group on all ranks."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()  # protects both maps
-        self._open: dict[tuple[str, int], _core.Store] = {}
-        self._num_meetings: dict[tuple[str, int, str], int] = {}
-
-    def meet(self, store: str, rank: int, name: str, timeout: float) -> tuple[_core.Store, str]:
-        """The store and the prefix of this group's keys in it."""
-        with self._lock:
-            place = self._open.get((store, rank))
-        if place is None:
-            place = _open_store(store, rank, timeout)  # waits for rank 0, which may be a thread of this process
-        with self._lock:
-            self._open[store, rank] = place
-            count = self._num_meetings.get((store, rank, name), 0)
-            self._num_meetings[store, rank, name] = count + 1
-        return place, f"{name}/{count}"
-
-
-_STORES = _Stores()
-
-
-def _from_environment(variable: str, given: int | None) -> int:
-    if given is not None:
-        return given
-    text = os.environ.get(variable)
-    if text is None:
-        raise UsageError(f"give {variable.lower()}=, or start the ranks with torchrun, which sets {variable}")
-    try:
-        return int(text)
-    except ValueError:
-        raise UsageError(f"{variable}={text!r} is not a number") from None
-
-
-def _store_of_the_launcher() -> str:
-    if "MASTER_PORT" not in os.environ:
-        raise UsageError('give store="unix:<id>", or start the ranks with torchrun, which sets MASTER_PORT')
-    keys = ("MASTER_ADDR", "MASTER_PORT", "TORCHELASTIC_RUN_ID", "TORCHELASTIC_RESTART_COUNT")
-    job = hashlib.sha256("\0".join(os.environ.get(key, "") for key in keys).encode()).hexdigest()[:32]
-    return f"unix:{job}"
-
-
-def _open_store(store: str, rank: int, timeout: float) -> _core.Store:
-    kind, _, place = store.partition(":")
-    if kind == "unix" and place:
-        return _core.UnixStore(place, rank, timeout)
-    if kind == "file" and place:
-        return _core.FileStore(place)
-    raise UsageError(f'unknown store {store!r}; there are "unix:<id>" and "file:<directory>"')

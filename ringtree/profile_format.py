@@ -3,7 +3,8 @@
 For: the shape of profile.json, reading it strictly, its rules as the engine's text (core/engine/profile.h describes
 that). Not for: where a profile lies and whether it is used (profile.py), or measuring one (ringtree.tune).
 
-Sizes are bytes of the whole vector (all_gather and reduce_scatter count all blocks), times are seconds of one call.
+Sizes are bytes of the whole vector (all blocks where there is one a rank; of an all_to_all those that one rank sends),
+times are seconds of one call.
 """
 
 from __future__ import annotations

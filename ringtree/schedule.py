@@ -83,9 +83,14 @@ class Schedule:
         """For each step of `rank` the earlier steps in other lanes that must have finished before it."""
         return self._core.dependencies(rank)
 
+    def rounds(self, rank: int) -> list[_core.Round]:
+        """The rounds of `rank`: batches of messages that both ends agree on without tags, and the steps between them
+        (core/schedule/rounds.h). Raises UsageError if the schedule can't finish."""
+        return _core.rank_rounds(self._core, rank)
+
     def layout(self, count: int) -> list[tuple[int, int]]:
         """(offset, length) in elements of each chunk in the collective's whole vector. `count`: elements of the
-        vector, or of one rank's block (reduce_scatter, all_gather)."""
+        vector, or of a block where the collective has blocks."""
         return self._core.layout(count)
 
     def cost(self) -> _core.CostSummary:
@@ -134,9 +139,9 @@ def build(
 ) -> Schedule:
     """A schedule of your own: `program(p)` is called once a rank and appends that rank's steps to the builder `p`.
 
-    chunks: into how many chunks the data is cut; a multiple of `ranks` for reduce_scatter and all_gather. The name
-    defaults to the function's. Raises ScheduleError that names rank and step if a program is not well formed;
-    verify() or the first run proves it.
+    chunks: into how many chunks the data is cut; a multiple of the number of blocks (one a rank; all_to_all: one a pair
+    of ranks, number src * ranks + dst) where the collective has any. The name defaults to the function's. Raises
+    ScheduleError that names rank and step if a program is not well formed; verify() or the first run proves it.
     """
     label = name or str(getattr(program, "__name__", "own"))
     builders = [ProgramBuilder(rank, ranks, root, chunks) for rank in range(ranks)]

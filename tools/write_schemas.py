@@ -16,6 +16,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from ringtree.explain.record import LADDER_FORMAT, Ladder
 from ringtree.lab.comparison import SUMMARY_FORMAT, Comparison
 from ringtree.profile_format import FORMAT as PROFILE_FORMAT
 from ringtree.profile_format import Profile
@@ -34,6 +35,7 @@ def schemas() -> dict[str, str]:
         "run.schema.json": _schema(Run, FORMAT, "run.json"),
         "launch.schema.json": _schema(Launch, f"{FORMAT}#launch", "a line of launches.jsonl"),
         "comparison.schema.json": _schema(Comparison, SUMMARY_FORMAT, "ringtree compare --json, ringtree show --json"),
+        "ladder.schema.json": _schema(Ladder, LADDER_FORMAT, "ringtree explain --json"),
         "profile.schema.json": _schema(Profile, PROFILE_FORMAT, "profile.json, ringtree tune --json"),
         "choice.schema.json": _schema(Explanation, CHOICE_FORMAT, "ringtree which --json"),
         "regret.schema.json": _schema(RegretReport, REGRET_FORMAT, "ringtree tune --check --json"),

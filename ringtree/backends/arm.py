@@ -24,7 +24,9 @@ Array = NDArray[np.generic]
 class Setting:
     """What an arm is given on each rank.
 
-    `communicator` makes or returns the engine's communicator; arms that don't use the engine never call it.
+    `communicator` makes or returns the engine's communicator with these `channels` and `shared_buffers`, as
+    ringtree.init names them; arms that don't use the engine never call it. `rendezvous` is an id for a store of the
+    arm's own: not guessable, the same on all ranks, another one for each arm.
     `torch_store` is the path of one file for all ranks of the launch, for torch's file rendezvous.
     `use_torch`: some arm of this comparison is called through PyTorch, so all are: they cross the same boundary.
     """
@@ -34,8 +36,9 @@ class Setting:
     collective: str
     op: str
     dtype: str
-    communicator: Callable[[], Any]
+    communicator: Callable[..., Any]
     torch_store: str
+    rendezvous: str
     use_torch: bool
     timeout: float
 

@@ -2,7 +2,7 @@
 
 For: the from-scratch baseline, written as a person would write it (post the round's isends and irecvs as one batch,
 wait, add, go on) but driven by a schedule, so that it covers every algorithm. Works over Gloo with CPU tensors and over
-NCCL with CUDA tensors: nothing here is of the CPU, and matching needs no tags (rounds.py).
+NCCL with CUDA tensors: nothing here is of the CPU, and matching needs no tags (core/schedule/rounds.h).
 Not for: speed. Whole chunks travel (no slices), so a tree isn't pipelined, as in the field's own versions.
 
 What depends only on schedule, rank and buffers is prepared once: `run` posts, waits and calls torch functions.
@@ -18,7 +18,7 @@ from typing import Any
 import torch
 import torch.distributed as dist
 
-from ringtree.backends.rounds import Round, Transfer
+from ringtree import _core
 from ringtree.errors import UsageError
 
 _FOLDS: dict[str, Callable[..., Any]] = {
@@ -27,6 +27,7 @@ _FOLDS: dict[str, Callable[..., Any]] = {
     "min": torch.minimum,
     "max": torch.maximum,
 }
+_OF_ONE_VECTOR = ("all_reduce", "broadcast", "reduce")
 Action = Callable[[], Any]
 
 
@@ -41,7 +42,7 @@ class InterpretedCall:
     def __init__(
         self,
         schedule: Any,
-        rounds: list[Round],
+        rounds: list[_core.Round],
         rank: int,
         group: dist.ProcessGroup,
         input: torch.Tensor,
@@ -51,7 +52,7 @@ class InterpretedCall:
     ) -> None:
         if op not in _FOLDS:
             raise UsageError(f"send-recv has no op {op!r}; there are: {', '.join(_FOLDS)}")
-        if schedule.collective == "reduce_scatter" or schedule.collective == "all_gather":
+        if schedule.collective not in _OF_ONE_VECTOR:
             raise UsageError(f"send-recv interprets collectives of one vector, not {schedule.collective}")
         self._fold = _FOLDS[op]
         self._group = group
@@ -75,7 +76,7 @@ class InterpretedCall:
             for action in actions:
                 action()
 
-    def _compile(self, current: Round) -> tuple[list[dist.P2POp], list[Action]]:
+    def _compile(self, current: _core.Round) -> tuple[list[dist.P2POp], list[Action]]:
         batch: list[dist.P2POp] = []
         for transfer in current.sends:
             self._add(batch, dist.isend, self._outgoing[transfer.step], transfer.peer)
@@ -93,11 +94,11 @@ class InterpretedCall:
         if tensor.numel():
             batch.append(dist.P2POp(function, tensor, dist.get_global_rank(self._group, peer), self._group))
 
-    def _landing(self, transfer: Transfer) -> torch.Tensor:
+    def _landing(self, transfer: _core.RoundMessage) -> torch.Tensor:
         """Where a message is received: in its place if that is free and in one piece, else in a spare."""
         step = self._steps[transfer.step]
         pieces = self._pieces(step, step.dst) if step.dst else []
-        if transfer.direct and len(pieces) == 1 and len(step.recv) == 1 and not step.src:
+        if transfer.lands and len(pieces) == 1 and len(step.recv) == 1 and not step.src:
             landing = pieces[0]
         else:
             landing = self._spare.take(self._length(step))

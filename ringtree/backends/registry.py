@@ -2,7 +2,8 @@
 
 For: turning the name of an arm into an Arm, saying what exists or what is missing. Not for: running anything.
 
-Names: an algorithm of the engine or "auto"; "gloo"; "send-recv:<algorithm>"; any of them slowed on purpose, as in
+Names: an algorithm of the engine or "auto", with options as in "ring/ll128" (engine_name.py); "gloo";
+"send-recv:<algorithm>"; "textbook-shm:<algorithm>" and its like (textbook.py); any of them slowed on purpose, as in
 "gloo+10%". What imports torch is imported only when such an arm is made, so that everything else works without it.
 """
 
@@ -13,10 +14,12 @@ import importlib.util
 import ringtree
 from ringtree.backends.arm import Arm
 from ringtree.backends.engine import EngineArm
+from ringtree.backends.engine_name import AUTO, parse_engine_name
 from ringtree.backends.slowed import SlowedArm, split_slowed
+from ringtree.backends.textbook import PREFIXES as TEXTBOOK
+from ringtree.backends.textbook import TextbookArm, split_textbook
 from ringtree.errors import UsageError
 
-AUTO = "auto"
 GLOO = "gloo"
 SEND_RECV = "send-recv:"
 _OPS = ("sum", "prod", "min", "max")
@@ -24,20 +27,26 @@ HOW_TO_GET_TORCH = "PyTorch is not installed: run `make torch` in a clone, or in
 
 
 def arm_names(collective: str) -> list[str]:
-    """Returns the names of all arms for `collective`, none of them slowed."""
+    """Returns the names of all arms for `collective`, none of them slowed and the engine's without options."""
     algorithms = list(ringtree.algorithms.names(collective))
     names = [*algorithms, AUTO]
     if collective == "all_reduce":
-        names += [GLOO, *(SEND_RECV + algorithm for algorithm in algorithms)]
+        names += [GLOO, *(prefix + algorithm for prefix in (SEND_RECV, *TEXTBOOK) for algorithm in algorithms)]
     return names
 
 
 def check_arm(name: str, collective: str) -> None:
     """Raises UsageError, with the list of what exists, if there is no such arm for `collective`."""
-    if split_slowed(name)[0] not in arm_names(collective):
-        algorithms = ", ".join(ringtree.algorithms.names(collective))
-        others = f", {GLOO}, {SEND_RECV}<algorithm>" if collective == "all_reduce" else ""
-        raise UsageError(f"unknown arm {name!r} for {collective}; there are: {algorithms}, {AUTO}{others}")
+    plain = split_slowed(name)[0]
+    if plain in arm_names(collective):
+        return
+    if plain.partition("/")[0] in (*ringtree.algorithms.names(collective), AUTO):
+        parse_engine_name(plain, collective)
+        return
+    algorithms = ", ".join(ringtree.algorithms.names(collective))
+    others = ", ".join((GLOO, *(f"{prefix}<algorithm>" for prefix in (SEND_RECV, *TEXTBOOK))))
+    others = f", {others}" if collective == "all_reduce" else ""
+    raise UsageError(f"unknown arm {name!r} for {collective}; there are: {algorithms}, {AUTO}{others}")
 
 
 def arm_ops(name: str) -> tuple[str, ...]:
@@ -58,7 +67,7 @@ def has_out_of_place(name: str) -> bool:
 
 def runs_emulated(name: str) -> bool:
     """True if the arm can run over emulated links, which are the engine's own."""
-    return not needs_torch(name)
+    return not needs_torch(name) and split_textbook(split_slowed(name)[0]) is None
 
 
 def why_unavailable(name: str) -> str | None:
@@ -84,4 +93,5 @@ def _make_plain(name: str) -> Arm:
         from ringtree.backends.send_recv import SendRecvArm
 
         return SendRecvArm(name.removeprefix(SEND_RECV))
-    return EngineArm(name)
+    textbook = split_textbook(name)
+    return EngineArm(name) if textbook is None else TextbookArm(*textbook)

@@ -14,7 +14,6 @@ import torch
 import ringtree
 from ringtree.backends.arm import Array, Operands, Setting
 from ringtree.backends.interpret import InterpretedCall
-from ringtree.backends.rounds import rank_rounds
 from ringtree.backends.torch_group import leave_group, shared_group
 
 
@@ -33,7 +32,7 @@ class SendRecvArm:
         # The first collective of a group must include every rank (on NCCL), which a round of messages need not.
         torch.distributed.barrier(self._group)
         self._schedule = ringtree.schedule(setting.collective, self._algorithm, ranks=setting.num_ranks)
-        self._rounds = rank_rounds(self._schedule, setting.rank)
+        self._rounds = self._schedule.rounds(setting.rank)
 
     def make_operands(self, count: int, num_buffers: int) -> Operands:
         dtype = getattr(torch, self._setting.dtype)

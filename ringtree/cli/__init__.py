@@ -17,11 +17,13 @@ import ringtree
 from ringtree.cli.algorithms import algorithms
 from ringtree.cli.bench import CONTEXT, bench
 from ringtree.cli.compare import compare
+from ringtree.cli.explain import explain
 from ringtree.cli.export import export
 from ringtree.cli.runs import runs
 from ringtree.cli.show import show
 from ringtree.cli.sql import sql
 from ringtree.cli.support import support
+from ringtree.cli.trace_run import trace_run
 from ringtree.cli.tune import tune
 from ringtree.cli.verify import verify
 from ringtree.cli.which import which
@@ -50,6 +52,7 @@ def ringtree_command(
 
 
 app.command()(compare)
+app.command()(explain)
 app.command()(show)
 app.command()(runs)
 app.command()(sql)
@@ -59,6 +62,7 @@ app.command()(algorithms)
 app.command()(tune)
 app.command()(which)
 app.command()(support)
+app.command()(trace_run)
 app.command(context_settings=CONTEXT)(bench)
 
 __all__ = ["app"]

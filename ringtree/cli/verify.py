@@ -18,7 +18,7 @@ from ringtree.cli.outcome import FAILED, exit_codes
 from ringtree.lab.units import count, parse_counts
 
 ALL = "all"
-COLLECTIVES = ("all_reduce", "reduce_scatter", "all_gather", "broadcast", "reduce")
+COLLECTIVES = ringtree.algorithms.COLLECTIVES
 
 
 def verify(

@@ -26,7 +26,7 @@ MAX_RANKS = 1024
 
 
 def which(
-    size: Annotated[str, typer.Option(help="Bytes of the whole vector, e.g. 8, 4K or 1M.")],
+    size: Annotated[str, typer.Option(help="Bytes of a rank's larger buffer, e.g. 8, 4K or 1M.")],
     ranks: Annotated[int, typer.Option(help="Number of ranks.")],
     collective: Annotated[str, typer.Option(help="The collective.")] = "all_reduce",
     shared_buffers: Annotated[

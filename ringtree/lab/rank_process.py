@@ -9,6 +9,7 @@ from __future__ import annotations
 import gc
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import ringtree
@@ -28,9 +29,9 @@ class RankRun:
     def __init__(self, spec: RankSpec, report: Callable[[Report], None]) -> None:
         self._spec, self._report = spec, report
         # The lab's own communicator is apart from the engine's arms, and never emulated: a neutral barrier.
-        self._sync_comm = self._init("sync", None)
+        self._sync_comm = self._init("sync")
         self._sync = Coordinator(self._sync_comm, start_together=spec.plan.emulation is not None)
-        self._engine_comm: Any = None
+        self._engine_comms: dict[tuple[int, bool], Any] = {}  # (channels, shared buffers) -> communicator
         self._arms: dict[str, Arm] = {}
         self._refused: dict[str, str] = {}
 
@@ -49,9 +50,8 @@ class RankRun:
         self._sync.barrier()
         for arm in self._arms.values():
             arm.teardown()
-        for communicator in (self._engine_comm, self._sync_comm):
-            if communicator is not None:
-                communicator.close()
+        for communicator in (*self._engine_comms.values(), self._sync_comm):
+            communicator.close()
 
     def _set_up_arms(self, arms: list[tuple[str, str]]) -> None:
         spec, plan = self._spec, self._spec.plan
@@ -63,14 +63,15 @@ class RankRun:
             dtype=plan.dtype,
             communicator=self._engine,
             torch_store=spec.torch_store,
+            rendezvous=f"{spec.session}-arm",
             use_torch=any(needs_torch(arm.name) for arm in plan.arms),
             timeout=spec.timeout,
         )
-        for label, name in arms:
+        for number, (label, name) in enumerate(arms):
             arm, error = None, None
             try:
                 arm = make_arm(name)
-                arm.setup(setting)
+                arm.setup(replace(setting, rendezvous=f"{setting.rendezvous}{number}"))
             except Exception as raised:  # any failure disqualifies this arm only, if all ranks agree on it
                 error = f"{type(raised).__name__}: {raised}"
             if self._sync.all_true(error is None) and arm is not None:
@@ -78,21 +79,26 @@ class RankRun:
             else:
                 self._refused[label] = error or "could not be set up on another rank"
 
-    def _engine(self) -> Any:
-        if self._engine_comm is None:
+    def _engine(self, channels: int, shared_buffers: bool) -> Any:
+        kind = (channels, shared_buffers)
+        if kind not in self._engine_comms:
             emulation = self._spec.plan.emulation
-            emulate = emulation and ringtree.Emulation(**emulation.model_dump())
-            self._engine_comm = self._init("engine", emulate)
-        return self._engine_comm
+            self._engine_comms[kind] = self._init(
+                f"engine-{channels}-{shared_buffers}",
+                emulate=emulation and ringtree.Emulation(**emulation.model_dump()),
+                channels=channels,
+                shared_buffers=shared_buffers,
+            )
+        return self._engine_comms[kind]
 
-    def _init(self, purpose: str, emulate: Any) -> Any:
+    def _init(self, purpose: str, **options: Any) -> Any:
         spec = self._spec
         return ringtree.init(
             rank=spec.rank,
             world_size=spec.plan.num_ranks,
             store=f"unix:{spec.session}-{purpose}",
             timeout=spec.timeout,
-            emulate=emulate,
+            **options,
         )
 
 

@@ -85,8 +85,8 @@ def make_plan(request: Request) -> Plan:
         raise UsageError(f"compare can't run {request.collective!r}; it can run: {', '.join(COLLECTIVES)}")
     if request.preset is not None and request.preset not in PRESETS:
         raise UsageError(f"unknown preset {request.preset!r}; there are: {', '.join(PRESETS)}")
-    emulation = _emulation(request)
-    num_ranks = _num_ranks(request, emulation)
+    emulation = emulated_cluster(request)
+    num_ranks = num_ranks_of(request, emulation)
     largest_value(request.dtype, num_ranks)
     left_out: dict[str, str] = {}
     arms = _arms(request, emulation, left_out)
@@ -125,7 +125,8 @@ def make_plan(request: Request) -> Plan:
     )
 
 
-def _emulation(request: Request) -> EmulatedCluster | None:
+def emulated_cluster(request: Request) -> EmulatedCluster | None:
+    """The cluster that was asked for, None: none. Raises UsageError for what the engine would refuse."""
     if request.emulate is None:
         if request.alpha is not None or request.beta is not None:
             raise UsageError("--alpha and --beta describe an emulated cluster: add --emulate 2x8 (hosts x ranks)")
@@ -143,7 +144,8 @@ def _emulation(request: Request) -> EmulatedCluster | None:
     return EmulatedCluster(hosts=hosts, ranks_per_host=ranks_per_host, alpha=alpha, beta=beta)
 
 
-def _num_ranks(request: Request, emulation: EmulatedCluster | None) -> int:
+def num_ranks_of(request: Request, emulation: EmulatedCluster | None) -> int:
+    """The number of ranks that was asked for, in so many words or as a cluster. Raises UsageError."""
     num_ranks = request.ranks
     if emulation is not None:
         emulated = emulation.hosts * emulation.ranks_per_host

@@ -9,6 +9,7 @@ is the range of the ratios of these sizes, which stand in the table and can be c
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -85,7 +86,7 @@ def executed_lines(comparison: Comparison) -> list[str]:
     for arm in comparison.arms:
         # All placements of a size executed the same.
         cells = list({cell.size_bytes: cell for cell in comparison.cells if cell.arm == arm.label}.values())
-        if any(name not in arm.name.partition("+")[0].split(":") for cell in cells for name in cell.executed):
+        if any(name not in re.split("[+:/]", arm.name) for cell in cells for name in cell.executed):
             told = "; ".join(
                 f"{names or 'nothing'} {size_span([cell.size_bytes for cell in group])}"
                 for names, group in groupby(cells, key=lambda cell: " or ".join(cell.executed))

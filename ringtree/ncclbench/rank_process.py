@@ -12,6 +12,7 @@ import sys
 import threading
 from collections.abc import Callable
 from contextlib import ExitStack
+from functools import cache
 
 import ringtree
 from ringtree.backends import Setting, make_arm, needs_torch
@@ -32,22 +33,26 @@ def run_rank(spec: BenchSpec, thread: int, report: Callable[[BenchReport], None]
     rank = spec.process * options.num_threads + thread
     with ExitStack() as stack:
 
-        def join(purpose: str) -> ringtree.Communicator:
+        def join(purpose: str, channels: int = 1, shared_buffers: bool = False) -> ringtree.Communicator:
             joined = ringtree.init(
                 rank,
                 options.num_ranks,
                 f"unix:{spec.session}-{purpose}",
                 timeout=options.timeout,
-                shared_buffers=options.shared_buffers,
+                channels=channels,
+                shared_buffers=options.shared_buffers or shared_buffers,
             )
             return stack.enter_context(joined)
 
+        @cache
+        def engine(channels: int, shared_buffers: bool) -> ringtree.Communicator:
+            return join(f"engine-{channels}-{shared_buffers}", channels, shared_buffers)
+
         # Barriers and agreement are apart from what is measured, and the same for every arm.
         sync = Coordinator(join("sync"))
-        engine = None if needs_torch(options.arm) else join("engine")
         report(JoinedReport(rank=rank, pid=os.getpid()))
         arms = []
-        for combination in combinations(options):
+        for number, combination in enumerate(combinations(options)):
             arm = make_arm(options.arm)
             arm.setup(
                 Setting(
@@ -56,8 +61,9 @@ def run_rank(spec: BenchSpec, thread: int, report: Callable[[BenchReport], None]
                     collective=options.collective,
                     op=combination.op,
                     dtype=DTYPES[combination.dtype],
-                    communicator=lambda: engine,
+                    communicator=engine,
                     torch_store=spec.torch_store,
+                    rendezvous=f"{spec.session}-arm{number}",
                     use_torch=needs_torch(options.arm),
                     timeout=options.timeout,
                 )

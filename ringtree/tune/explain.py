@@ -50,7 +50,7 @@ class Explanation(Record):
 def explain(
     loaded: Loaded, collective: str, num_ranks: int, size_bytes: int, shared_buffers: bool = False
 ) -> Explanation:
-    """Returns the choice for a size (bytes of the whole vector) of a communicator with private or shared buffers.
+    """Returns the choice for a size (bytes of a rank's larger buffer) of a communicator with private or shared buffers.
 
     Raises UsageError for an unknown collective.
     """

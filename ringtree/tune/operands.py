@@ -16,7 +16,8 @@ from ringtree.errors import UsageError
 from ringtree.lab.exact_data import Array, ExactData
 from ringtree.profile_format import AUTO, Configuration
 
-COLLECTIVES = ("all_reduce", "all_gather", "reduce_scatter", "broadcast", "reduce")
+COLLECTIVES = ringtree.algorithms.COLLECTIVES
+OUT_OF_PLACE = ("all_to_all",)  # the others are tuned in place
 ROOT = 0
 
 
@@ -29,27 +30,43 @@ class RankData:
         self._moved = ExactData(dtype, 1, 0, seed)  # what is only moved is one rank's pattern wherever it is
 
     def write(self, collective: str, vector: Array, call: int) -> None:
-        """Writes this rank's input of the `call`-th call into `vector`, shape (elements of the whole vector,)."""
+        """Writes this rank's input of the `call`-th call into `vector`, shape (elements of a rank's larger buffer,)."""
         if collective in ("all_reduce", "reduce"):
             self._mine.write(vector, call)
         elif collective == "reduce_scatter":
             for block in range(self.num_ranks):
                 self._mine.write(self.block(vector, block), call * self.num_ranks + block)
-        elif collective == "all_gather":
-            self._moved.write(self.block(vector, self.rank), call * self.num_ranks + self.rank)
-        elif self.rank == ROOT:
+        elif collective in ("all_gather", "gather"):
+            self._moved.write(self.block(vector, self.rank), self._number(call, self.rank))
+        elif collective == "all_to_all" or (collective == "scatter" and self.rank == ROOT):
+            for block in range(self.num_ranks):
+                self._moved.write(self.block(vector, block), self._number(call, self.rank, block))
+        elif collective == "broadcast" and self.rank == ROOT:
             self._moved.write(vector, call)
 
     def is_right(self, collective: str, vector: Array, call: int) -> bool:
         """Reads this rank's whole output of the `call`-th call."""
-        if collective == "all_reduce" or (collective == "reduce" and self.rank == ROOT):
+        if self.rank != ROOT and collective in ("reduce", "gather"):
+            return True  # only the root gets something
+        if collective in ("all_reduce", "reduce"):
             return self._mine.check(vector, call) is None
         if collective == "reduce_scatter":
             return self._mine.check(self.block(vector, self.rank), call * self.num_ranks + self.rank) is None
-        if collective == "all_gather":
-            blocks = range(self.num_ranks)
-            return all(self._moved.check(self.block(vector, b), call * self.num_ranks + b) is None for b in blocks)
-        return collective == "reduce" or self._moved.check(vector, call) is None
+        if collective == "scatter":
+            return self._moved.check(self.block(vector, self.rank), self._number(call, ROOT, self.rank)) is None
+        if collective == "broadcast":
+            return self._moved.check(vector, call) is None
+        to = (
+            self.rank if collective == "all_to_all" else 0
+        )  # of all_gather and gather a rank has one block for everybody
+        return all(
+            self._moved.check(self.block(vector, source), self._number(call, source, to)) is None
+            for source in range(self.num_ranks)
+        )
+
+    def _number(self, call: int, source: int, to: int = 0) -> int:
+        """Which data a block that is only moved has: that of a call of its own for each pair of ranks."""
+        return (call * self.num_ranks + source) * self.num_ranks + to
 
     def block(self, vector: Array, block: int) -> Array:
         """Returns a view of one rank's block."""
@@ -60,8 +77,8 @@ class RankData:
 def make_call(
     comm: Any, collective: str, vector: Array, result: Array, data: RankData, configuration: Configuration
 ) -> Callable[[], Any]:
-    """Returns the collective as a function without arguments: on `vector` in place, or, an all_reduce only, into
-    another `result`.
+    """Returns the collective as a function without arguments: on `vector` in place; an all_reduce also into another
+    `result`, an all_to_all always.
 
     Raises UsageError for a collective that can't be tuned.
     """
@@ -71,6 +88,9 @@ def make_call(
         "reduce_scatter": (vector, data.block(vector, data.rank)),
         "broadcast": (vector, ROOT),
         "reduce": (vector, ROOT),
+        "gather": (data.block(vector, data.rank), vector, ROOT),
+        "scatter": (vector, data.block(vector, data.rank), ROOT),
+        "all_to_all": (vector, result),
     }
     if collective not in arguments:
         raise UsageError(f"{collective!r} can't be tuned; there are: {', '.join(COLLECTIVES)}")

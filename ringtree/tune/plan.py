@@ -99,13 +99,13 @@ def resumed(launch: Launch, history: History) -> tuple[Launch, int]:
 
 
 def cell_size(collective: str, size_bytes: int, num_ranks: int, item_bytes: int) -> int:
-    """Returns the bytes of the whole vector that a collective really has where it consists of a block a rank."""
+    """Returns the bytes of a rank's larger buffer that a collective really has where that is a block a rank."""
     unit = item_bytes * (num_ranks if collective in BLOCKED else 1)
     return max(1, -(-size_bytes // unit)) * unit
 
 
-# Their data are as many blocks as there are ranks, so a size must be a multiple of the number of ranks.
-BLOCKED = ("all_gather", "reduce_scatter")
+# Their larger buffer is as many blocks as there are ranks, so a size must be a multiple of the number of ranks.
+BLOCKED = ("all_gather", "reduce_scatter", "gather", "scatter", "all_to_all")
 
 
 def last_launches(history: History, world: World) -> list[Launch]:

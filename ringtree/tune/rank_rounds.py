@@ -22,7 +22,7 @@ from ringtree.lab.plan import BATCH_CALLS, BATCH_LIMIT
 from ringtree.lab.units import format_size
 from ringtree.profile_format import AUTO, Configuration
 from ringtree.tune.history import key_of
-from ringtree.tune.operands import RankData, make_call, make_vectors
+from ringtree.tune.operands import OUT_OF_PLACE, RankData, make_call, make_vectors
 from ringtree.tune.plan import BLOCKED
 from ringtree.tune.records import CellPlan, Chosen, Dropped, Measured, Round, TuneSpec
 from ringtree.tune.visits import visit_of, visit_order
@@ -84,16 +84,23 @@ class TuneRounds:
                 make_vectors(small, request.dtype, BATCH_CALLS, world.shared_buffers),
             )
 
-        vectors = buffers()
         # Out of place everything can be read in place; private buffers are mostly reduced in place.
-        results = buffers() if world.shared_buffers else vectors
+        apart = {
+            cell.collective for cell in self._launch.cells if world.shared_buffers or cell.collective in OUT_OF_PLACE
+        }
+        vectors = buffers()
+        results = buffers() if apart else vectors
         item = np.dtype(request.dtype).itemsize
 
         def cut(of: tuple[list[Array], list[Array]], size_bytes: int) -> list[Array]:
             return [one[: size_bytes // item] for one in of[size_bytes <= BATCH_LIMIT]]
 
         self._cells = [
-            _Cell(cell, cut(vectors, cell.size_bytes), cut(results, cell.size_bytes))
+            _Cell(
+                cell,
+                cut(vectors, cell.size_bytes),
+                cut(results if cell.collective in apart else vectors, cell.size_bytes),
+            )
             for cell in sorted(self._launch.cells, key=key_of)
         ]
 

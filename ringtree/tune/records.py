@@ -25,7 +25,7 @@ class Request(Record):
     purpose: Literal["tune", "check"]
     collectives: list[str]
     worlds: list[World]
-    sizes: list[int] = Field(description="bytes of the whole vector, ascending")
+    sizes: list[int] = Field(description="bytes of a rank's larger buffer, ascending")
     budget: float = Field(gt=0, description="seconds of all launches together, aimed at")
     dtype: str = "float32"
     seed: int

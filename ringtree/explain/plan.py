@@ -1,0 +1,107 @@
+"""From what a person asked for to the two plans of a ladder: its pilot, and the run that is evidence.
+
+For: defaults, how the time is spent, and checks before a process is started. Not for: running (session.py).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ringtree.backends import needs_torch, why_unavailable
+from ringtree.errors import UsageError
+from ringtree.explain.pilot import Decided, pilot_arms
+from ringtree.explain.rungs import Rung, Taking, arms_of, rungs, takings
+from ringtree.lab.environment import usable_cores
+from ringtree.lab.estimate import start_seconds
+from ringtree.lab.plan import DEFAULT_LAUNCHES
+from ringtree.lab.request import Request, make_plan
+from ringtree.lab.units import format_duration, parse_duration
+from ringtree.results import Plan
+
+PRESET = "explain"
+DEFAULT_ALGORITHM = "ring"
+DEFAULT_RANKS = 2
+DEFAULT_SIZES = "4K,1M,64M"
+DEFAULT_BUDGET = "3m"
+PILOT_LAUNCHES = 2
+PILOT_SHARE = 0.1  # of the time
+CELL_SECONDS = 0.5  # of an arm at a size in a launch; what time is left goes to further launches
+MOST_LAUNCHES = 32
+_LEAST_CELL, _MOST_CELL = 0.05, 1.0
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What was asked for. `launches` None: as many as the budget allows, 8 at least. `seed` None: a fresh one."""
+
+    algorithm: str = DEFAULT_ALGORITHM
+    ranks: int = DEFAULT_RANKS
+    sizes: str = DEFAULT_SIZES
+    budget: str = DEFAULT_BUDGET
+    launches: int | None = None
+    seed: int | None = None
+
+
+def pilot_plan(asked: Asked) -> Plan:
+    """Returns the plan of the pilot. Raises UsageError for what can't be done."""
+    if asked.ranks < 2:
+        raise UsageError(f"one rank has nobody to talk to: --ranks must be at least 2, not {asked.ranks}")
+    arms = pilot_arms(asked.algorithm)
+    plan = _plan(asked, arms, PILOT_LAUNCHES)
+    seconds = parse_duration(asked.budget) * PILOT_SHARE
+    start, num_cells = start_seconds(asked.ranks, False), len(arms) * len(plan.sizes)
+    least = DEFAULT_LAUNCHES * (start_seconds(asked.ranks, True) + 10 * len(plan.sizes) * _LEAST_CELL)
+    if asked.launches is None and parse_duration(asked.budget) < least:
+        raise UsageError(
+            f"--budget {asked.budget} is too short: {DEFAULT_LAUNCHES} launches take at least about "
+            f"{format_duration(least)}; ask for more, for fewer --sizes, or for fewer --launches"
+        )
+    return plan.model_copy(
+        update={"purpose": "pilot", "cell_budget": _bounded((seconds / PILOT_LAUNCHES - start) / num_cells)}
+    )
+
+
+def ladder_plan(asked: Asked, decided: Decided, pilot_run: str, seconds: float) -> Plan:
+    """Returns the plan of the run that is evidence. `seconds`: that are left for it; `pilot_run`: the pilot's id."""
+    has_torch = why_unavailable(f"send-recv:{asked.algorithm}") is None
+    ladders, taken = ladders_of(asked.algorithm, asked.ranks, usable_cores(), has_torch, decided)
+    arms = arms_of(list(ladders.values()), list(taken.values()))
+    usable = [arm for arm in arms if why_unavailable(arm) is None]
+    start = start_seconds(asked.ranks, any(needs_torch(arm) for arm in usable))
+    num_cells = len(usable) * len(decided.protocols)
+    affordable = int(seconds / (start + num_cells * CELL_SECONDS))
+    num_launches = asked.launches or max(DEFAULT_LAUNCHES, min(MOST_LAUNCHES, affordable))
+    plan = _plan(asked, arms, num_launches)
+    return plan.model_copy(
+        update={
+            "pilot": pilot_run,
+            "time_budget": parse_duration(asked.budget),
+            "cell_budget": _bounded((seconds / num_launches - start) / num_cells),
+        }
+    )
+
+
+def ladders_of(
+    algorithm: str, num_ranks: int, num_cores: int, has_torch: bool, decided: Decided
+) -> tuple[dict[int, list[Rung]], dict[int, list[Taking]]]:
+    """Returns, by size, the rungs and what is taken away from the top, as the pilot decided."""
+    ladders = {
+        size: rungs(algorithm, protocol, num_ranks, num_cores, has_torch)
+        for size, protocol in decided.protocols.items()
+    }
+    return ladders, {size: takings(algorithm, size, top) for size, top in decided.tops.items()}
+
+
+def _plan(asked: Asked, arms: list[str], num_launches: int) -> Plan:
+    request = Request(
+        ranks=asked.ranks,
+        sizes=asked.sizes,
+        arms=",".join(arms),
+        launches=num_launches,
+        seed=asked.seed,
+    )
+    return make_plan(request).model_copy(update={"preset": PRESET})
+
+
+def _bounded(cell_budget: float) -> float:
+    return min(_MOST_CELL, max(_LEAST_CELL, cell_budget))

@@ -1,0 +1,70 @@
+"""Where ranks find each other: stores by name, and what a launcher says about it in the environment.
+
+For: ringtree.init. Not for: how a store works (core/bootstrap).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import threading
+
+from ringtree import _core
+from ringtree.errors import UsageError
+
+
+class Stores:
+    """The stores of this process. A store stays open once it was used: rank 0 serves it, and a faster rank may come
+    back for its next communicator while a slower one still makes the first. The n-th init() with one store and name is
+    the same group on all ranks."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()  # protects both maps
+        self._open: dict[tuple[str, int], _core.Store] = {}
+        self._num_meetings: dict[tuple[str, int, str], int] = {}
+
+    def meet(self, store: str, rank: int, name: str, timeout: float) -> tuple[_core.Store, str]:
+        """The store and the prefix of this group's keys in it."""
+        with self._lock:
+            place = self._open.get((store, rank))
+        if place is None:
+            place = _open_store(store, rank, timeout)  # waits for rank 0, which may be a thread of this process
+        with self._lock:
+            self._open[store, rank] = place
+            count = self._num_meetings.get((store, rank, name), 0)
+            self._num_meetings[store, rank, name] = count + 1
+        return place, f"{name}/{count}"
+
+
+STORES = Stores()
+
+
+def from_environment(variable: str, given: int | None) -> int:
+    """Returns `given` or, if it is None, the number in that variable. Raises UsageError if there is none."""
+    if given is not None:
+        return given
+    text = os.environ.get(variable)
+    if text is None:
+        raise UsageError(f"give {variable.lower()}=, or start the ranks with torchrun, which sets {variable}")
+    try:
+        return int(text)
+    except ValueError:
+        raise UsageError(f"{variable}={text!r} is not a number") from None
+
+
+def store_of_the_launcher() -> str:
+    """Returns a unix store's name that all ranks of a job of torchrun derive alike. Raises UsageError without one."""
+    if "MASTER_PORT" not in os.environ:
+        raise UsageError('give store="unix:<id>", or start the ranks with torchrun, which sets MASTER_PORT')
+    keys = ("MASTER_ADDR", "MASTER_PORT", "TORCHELASTIC_RUN_ID", "TORCHELASTIC_RESTART_COUNT")
+    job = hashlib.sha256("\0".join(os.environ.get(key, "") for key in keys).encode()).hexdigest()[:32]
+    return f"unix:{job}"
+
+
+def _open_store(store: str, rank: int, timeout: float) -> _core.Store:
+    kind, _, place = store.partition(":")
+    if kind == "unix" and place:
+        return _core.UnixStore(place, rank, timeout)
+    if kind == "file" and place:
+        return _core.FileStore(place)
+    raise UsageError(f'unknown store {store!r}; there are "unix:<id>" and "file:<directory>"')

@@ -1,0 +1,135 @@
+"""From options to calls that can be traced.
+
+For: defaults, and every check that can be made before a process is started. Not for: parsing options (ringtree.cli), or
+running.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from pydantic import Field
+
+import ringtree
+from ringtree import _core
+from ringtree.errors import UsageError
+from ringtree.lab.environment import available_memory
+from ringtree.lab.exact_data import DTYPES
+from ringtree.lab.request import Request, emulated_cluster, num_ranks_of
+from ringtree.lab.units import count, format_size, parse_size
+from ringtree.rank_trace import DEFAULT_EVENTS
+from ringtree.results import EmulatedCluster, Record
+
+AUTO = "auto"
+WHOLE = ("all_reduce", "broadcast", "reduce")  # their data is one vector, and they are called in place
+MAX_CALLS = 10_000
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The options as they were given; None: not said, take the default."""
+
+    ranks: int | None = None
+    size: str = "1M"
+    collective: str = "all_reduce"
+    algorithm: str = AUTO
+    protocol: str = AUTO
+    channels: int = 1
+    dtype: str = "float32"
+    calls: int = 3
+    warm_up: int = 5
+    events: int = DEFAULT_EVENTS
+    shared_buffers: bool = False
+    emulate: str | None = None
+    alpha: str | None = None
+    beta: str | None = None
+
+
+class Options(Record):
+    """Calls that can be made: every choice made, every value checked."""
+
+    collective: str
+    algorithm: str
+    protocol: str
+    num_ranks: int
+    num_channels: int
+    dtype: str
+    count: int = Field(description="elements of the vector, or of one rank's block where the collective has blocks")
+    size_bytes: int = Field(description="of the whole vector")
+    num_calls: int = Field(description="that are traced; as many are timed untraced before")
+    num_warm_up: int
+    capacity: int = Field(description="events that each rank has memory for")
+    shared_buffers: bool
+    emulation: EmulatedCluster | None
+
+
+def make_options(asked: Asked) -> Options:
+    """Returns calls that can be made. Raises UsageError."""
+    collectives = _core.collectives()
+    if asked.collective not in collectives:
+        raise UsageError(f"unknown collective {asked.collective!r}; there are: {', '.join(collectives)}")
+    algorithms = [AUTO, *ringtree.algorithms.names(asked.collective)]
+    if asked.algorithm not in algorithms:
+        raise UsageError(
+            f"unknown algorithm {asked.algorithm!r} for {asked.collective}; there are: {', '.join(algorithms)}"
+        )
+    protocols = [AUTO, *ringtree.protocols()]
+    if asked.protocol not in protocols:
+        raise UsageError(f"unknown protocol {asked.protocol!r}; there are: {', '.join(protocols)}")
+    if asked.dtype not in DTYPES:
+        raise UsageError(f"unknown dtype {asked.dtype!r}; there are: {', '.join(DTYPES)}")
+    request = Request(ranks=asked.ranks, emulate=asked.emulate, alpha=asked.alpha, beta=asked.beta)
+    emulation = emulated_cluster(request)
+    num_ranks = num_ranks_of(request, emulation)
+    _check_range("--calls", asked.calls, 1, MAX_CALLS)
+    _check_range("--warm-up", asked.warm_up, 0, MAX_CALLS)
+    _check_range("--events", asked.events, 1, 1 << 24)
+    _check_range("--channels", asked.channels, 1, 64)
+    size_bytes = parse_size(asked.size)
+    blocks = 1 if asked.collective in WHOLE else num_ranks
+    unit = np.dtype(asked.dtype).itemsize * blocks
+    if size_bytes % unit:
+        of_blocks = "" if blocks == 1 else f" in {blocks} equal blocks"
+        raise UsageError(
+            f"--size {asked.size} can't be cut into {asked.dtype}{of_blocks}: use a multiple of {unit} bytes"
+        )
+    _check_memory(2 * size_bytes + asked.events * _core.trace_event_bytes(), num_ranks)
+    return Options(
+        collective=asked.collective,
+        algorithm=asked.algorithm,
+        protocol=asked.protocol,
+        num_ranks=num_ranks,
+        num_channels=asked.channels,
+        dtype=asked.dtype,
+        count=size_bytes // unit,
+        size_bytes=size_bytes,
+        num_calls=asked.calls,
+        num_warm_up=asked.warm_up,
+        capacity=asked.events,
+        shared_buffers=asked.shared_buffers,
+        emulation=emulation,
+    )
+
+
+def check_out(path: Path) -> None:
+    """Raises UsageError if the file can't be written, which must not be found out after the run."""
+    folder = path.parent
+    if path.is_dir() or not folder.is_dir() or not os.access(path if path.exists() else folder, os.W_OK):
+        raise UsageError(f"--out {path} can't be written: name a file in a folder that exists and is yours")
+
+
+def _check_range(option: str, value: int, least: int, most: int) -> None:
+    if not least <= value <= most:
+        raise UsageError(f"{option} must lie in {least}..{most}, not {value}")
+
+
+def _check_memory(per_rank: int, num_ranks: int) -> None:
+    needed, available = per_rank * num_ranks, available_memory()
+    if 0 < available < needed:
+        raise UsageError(
+            f"{count(num_ranks, 'rank')} need about {format_size(needed >> 20 << 20)} of memory and "
+            f"{format_size(available >> 20 << 20)} are free: use a smaller --size or fewer --events"
+        )
