@@ -5,8 +5,9 @@
 For: testing tools/bench without any peer. Ranks are forked; times are FACTOR · (1 µs + 1 ns a byte) · CALLS with a few
 per cent of reproducible scatter, told, not spent. BEHAVIOUR: `good`, or what goes wrong and from which size on, as in
 `hang:4096`: hang, die, wrong, refuse, break (and stays broken), odd (breaks at what is no power of two), garbage, slow;
-or at the start: `absent` (never connects), `stillborn` (ends with an error), `stray` (good, but leaves a process behind
-in a session of its own). Not a pytest module.
+or which is the one collective that it has, as in `only:broadcast`; or at the start: `absent` (never connects),
+`stillborn` (ends with an error), `stray` (good, but leaves a process behind in a session of its own). Not a pytest
+module.
 """
 
 from __future__ import annotations
@@ -33,13 +34,13 @@ def serve(rank: int, num_ranks: int, path: str, factor: float, behaviour: str) -
             words = line.split()
             if words[0] == "quit":
                 return
-            size, calls, batches, _, _, seed, _ = map(int, words[1:])
-            reached = bool(first) and size >= int(first)
+            collective, (size, calls, batches, _, _, seed, _) = words[1], map(int, words[2:])
+            reached = collective != first if what == "only" else bool(first) and size >= int(first)
             if reached and what == "hang" and rank == 1:
                 signal.pause()
             if reached and what == "die" and rank == 1:
                 os.kill(os.getpid(), signal.SIGKILL)
-            if reached and what == "refuse":
+            if reached and what in ("refuse", "only"):
                 connection.sendall(b"error unsupported\n")
                 continue
             broken = broken or (reached and (what == "break" or (what == "odd" and size & (size - 1) != 0)))

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from bench.cases import ALL_REDUCE
 from bench.crew import Limits
 from bench.effects import World
 from bench.plans import NATIVE
@@ -44,9 +45,9 @@ class FakeArm:
         return {"I_MPI_THREAD_YIELD": "2"}
 
 
-def small_world(num_ranks: int = 2, largest: int = 4096, step: int = 3) -> PlannedWorld:
+def small_world(num_ranks: int = 2, largest: int = 4096, step: int = 3, collective: str = ALL_REDUCE) -> PlannedWorld:
     """A native part of few sizes."""
-    return PlannedWorld(NATIVE, num_ranks, 1.0, largest, step)
+    return PlannedWorld(NATIVE, num_ranks, 1.0, largest, step, collective=collective)
 
 
 def made_up_world(
@@ -70,8 +71,9 @@ def made_up_part(
     num_launches: int = 8,
 ) -> StoredRun:
     """The same, as it is stored."""
-    num_ranks = int(name.partition("-")[2])
-    plan = make_plan(labels, sizes, num_launches, num_ranks).model_copy(update={"reference": labels[0]})
+    _, num_ranks, *collective = name.split("-")
+    plan = make_plan(labels, sizes, num_launches, int(num_ranks))
+    plan = plan.model_copy(update={"reference": labels[0], "collective": "".join(collective) or ALL_REDUCE})
     stored = placed_run(plan, seconds, handoff)
     return replace(stored, run=stored.run.model_copy(update={"run_id": name}))
 

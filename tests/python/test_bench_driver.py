@@ -15,7 +15,7 @@ from bench.driver import ArmFailed, Refused, RunningArm, Work
 from bench.processes import descendants
 from bench_support import FakeArm
 
-WORK = Work(size_bytes=4096, calls=10, batches=3, warm_up=1, seed=7)
+WORK = Work("all_reduce", size_bytes=4096, calls=10, batches=3, warm_up=1, seed=7)
 
 
 @contextlib.contextmanager
@@ -44,13 +44,14 @@ def test_a_run_is_answered_with_the_times_of_every_rank_and_batch(tmp_path: Path
         assert [len(of_rank) for of_rank in answer.times] == [3, 3, 3]
         assert answer.slowest() == [max(batch) for batch in zip(*answer.times, strict=True)]
         # Another seed, other times: what is told belongs to this very run.
-        assert arm.run(Work(4096, 10, 3, 1, seed=8), 20.0).times != answer.times
+        assert arm.run(Work("all_reduce", 4096, 10, 3, 1, seed=8), 20.0).times != answer.times
         pids = arm.pids
     assert not any(map(is_alive, pids))
 
 
-def test_the_line_holds_offset_and_sharing() -> None:
-    assert Work(8, 1, 2, 0, 9, offset=4, shared=True).line() == b"run 8 1 2 0 4 9 1\n"
+def test_the_line_holds_collective_offset_and_sharing() -> None:
+    work = Work("broadcast", 8, 1, 2, 0, 9, offset=4, shared=True)
+    assert work.line() == b"run broadcast 8 1 2 0 4 9 1\n"
 
 
 def test_a_driver_that_hangs_is_given_up_and_its_processes_are_gone(tmp_path: Path) -> None:
@@ -80,7 +81,7 @@ def test_a_refusal_leaves_the_driver_usable(tmp_path: Path) -> None:
         arm.ready(20.0)
         with pytest.raises(Refused, match="rank 0: unsupported"):
             arm.run(WORK, 20.0)
-        assert arm.run(Work(8, 1, 2, 0, 1), 20.0).wrong == (0, 0)
+        assert arm.run(Work("all_reduce", 8, 1, 2, 0, 1), 20.0).wrong == (0, 0)
 
 
 def test_any_other_error_is_the_end_of_the_arm(tmp_path: Path) -> None:

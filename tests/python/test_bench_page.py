@@ -85,13 +85,27 @@ def test_odd_sizes_and_variants_have_a_table_of_their_own() -> None:
 def test_the_page_holds_bars_tables_notes_and_what_was_left_out() -> None:
     world = made_up_world(times_of(FACTORS), tuple(FACTORS), SIZES)
     text = page_text(header({"native-2": world}), {"native-2": world}, "Tried hard.\n")
-    parts = ["## Bars", "## Notes\n\nTried hard.", "## 2 ranks, native C, near", "## 2 ranks, native C, far"]
+    parts = [
+        "## Bars",
+        "## Notes\n\nTried hard.",
+        *(f"## all_reduce, 2 ranks, native C, {at}" for at in ("near", "far")),
+    ]
     parts += ["- oneccl: not had", "engine: driver --socket SOCKET"]
     places = [text.index(part) for part in parts]
     assert places == sorted(places)
-    assert "| 2 ranks near, against the best of all peers, ≤ 4 KB | 1.8× | 0.80×" in text
+    assert "| all_reduce, 2 ranks near, against the best of all peers, ≤ 4 KB | 1.8× | 0.80×" in text
     assert "| **missed** |" in text
     assert "## Notes" not in page_text(header({}), {"native-2": world}, " \n")
+
+
+def test_parts_of_another_collective_stand_beside_with_its_name() -> None:
+    names = ("native-2", "native-2-all_to_all")
+    worlds = {name: made_up_world(times_of(FACTORS), tuple(FACTORS), SIZES, name=name) for name in names}
+    text = page_text(header(worlds), worlds, "")
+    assert "## all_to_all, 2 ranks, native C, near" in text
+    assert "![time over size](native-2-all_to_all-near-time.svg)" in text
+    assert "| all_to_all, 2 ranks far, against the best of all peers, ≤ 4 KB | 1× | 0.80×" in text
+    assert "- native-2-all_to_all: 8 launches of 8" in text
 
 
 def test_failures_are_listed_once_for_each_reason() -> None:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 from bench.cases import (
+    ALL_REDUCE,
     BANDS,
     CHECKED_SIZES,
+    COLLECTIVES,
     ODD_SIZES,
     SHARED,
     UNALIGNED,
@@ -15,6 +17,7 @@ from bench.cases import (
     labels_of,
     powers_of_two,
     reference_of,
+    smallest_size,
     split_label,
 )
 from bench.plans import DEFAULT_LAUNCHES, FAMILY_LAUNCHES, WORLDS, Choices, make_parts
@@ -25,6 +28,8 @@ from ringtree.errors import UsageError
 from ringtree.stats import judge
 
 ARMS = ["engine", "mpich5", "impi"]
+OTHERS = [name for name in COLLECTIVES if name != ALL_REDUCE]
+NATIVE_PARTS = ["native-2", "native-4", "native-16", *(f"native-2-{name}" for name in OTHERS)]
 
 
 def test_labels_go_there_and_back() -> None:
@@ -59,13 +64,34 @@ def test_bands_part_all_sizes_and_odd_ones_are_in_none() -> None:
 def test_parts_share_the_budget_and_have_their_worlds_sizes() -> None:
     native = [world for world in WORLDS if world.kind == "native"]
     parts = {part.name: part for part in make_parts(Choices(budget=1200.0, worlds=native), ARMS, {})}
-    assert list(parts) == ["native-2", "native-4", "native-16"]
+    assert list(parts) == NATIVE_PARTS
     assert sum(part.plan.time_budget or 0.0 for part in parts.values()) == pytest.approx(1200.0)
     two = parts["native-2"].plan
     assert two.num_launches == DEFAULT_LAUNCHES
     assert set(ODD_SIZES) < {size.size_bytes for size in two.sizes}
     assert "engine/shared" in [arm.label for arm in two.arms]
     assert [arm.label for arm in parts["native-4"].plan.arms] == ARMS
+
+
+def test_all_shares_are_the_whole() -> None:
+    assert sum(world.share for world in WORLDS) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("collective", OTHERS)
+def test_the_other_collectives_have_some_sizes_of_every_band(collective: str) -> None:
+    world = next(world for world in WORLDS if world.collective == collective)
+    plan = make_parts(Choices(worlds=[world]), ARMS, {})[0].plan
+    assert (plan.collective, plan.op) == (collective, "sum" if collective == "reduce_scatter" else "none")
+    sizes = [size.size_bytes for size in plan.sizes]
+    assert all(len(band.sizes(sizes)) >= 2 for band in BANDS)
+    assert [arm.label for arm in plan.arms] == ARMS
+
+
+def test_no_size_is_less_than_an_element_of_every_block() -> None:
+    for collective in COLLECTIVES:
+        plan = make_parts(Choices(worlds=[small_world(16, step=1, collective=collective)]), ARMS, {})[0].plan
+        least = 8 if collective in (ALL_REDUCE, "broadcast") else 64
+        assert plan.sizes[0].size_bytes == least >= smallest_size(collective, 16)
 
 
 def test_launches_that_took_too_long_leave_less_to_the_others() -> None:
@@ -102,7 +128,7 @@ def test_without_pytorch_its_parts_are_named_and_the_rest_runs(monkeypatch: pyte
     monkeypatch.setattr("bench.plans.why_unavailable", lambda _: "PyTorch is not installed")
     left_out: dict[str, str] = {}
     parts = make_parts(Choices(), ARMS, left_out)
-    assert [part.name for part in parts] == ["native-2", "native-4", "native-16"]
+    assert [part.name for part in parts] == NATIVE_PARTS
     assert left_out["torch-2"] == left_out["torch-4"] == "PyTorch is not installed"
     with pytest.raises(UsageError, match="nothing is left to run"):
         make_parts(Choices(worlds=[world for world in WORLDS if world.kind == "torch"]), ARMS, {})

@@ -185,6 +185,20 @@ def test_a_refused_size_leaves_the_others(tmp_path: Path) -> None:
     }
 
 
+def test_a_part_has_its_collective_and_an_arm_may_lack_it(tmp_path: Path) -> None:
+    worlds = [small_world(), small_world(collective="all_gather")]
+    peers = [ENGINE, FakeArm("mpich5", 2.0, "only:all_gather")]
+    run(Choices(budget=10.0, num_launches=2, worlds=worlds), tmp_path, peers, ROOT, silent, QUICK)
+    found = worlds_of(tmp_path)
+    assert {name: world.collective for name, world in found.items()} == {
+        "native-2": "all_reduce",
+        "native-2-all_gather": "all_gather",
+    }
+    for name, why in (("native-2", "rank 0: unsupported"), ("native-2-all_gather", None)):
+        for of_launch in errors(launches(tmp_path, name), "mpich5"):
+            assert set(of_launch.values()) == {why}
+
+
 def test_an_arm_that_takes_seconds_a_call_is_left_out(tmp_path: Path) -> None:
     run(CHOICES, tmp_path, [ENGINE, FakeArm("mpich5", 2.0, "slow:512")], ROOT, silent, QUICK)
     found = errors(launches(tmp_path), "mpich5")[0]
@@ -227,7 +241,7 @@ def test_a_part_through_the_lab_stands_beside_the_native_ones(tmp_path: Path, mo
     assert (through.engine, through.peers, through.num_launches) == ("auto", ["ring"], 2)
     assert any(judged.ratio > 0 for *_, judged in through.verdicts())
     text = page_text(read_bench(tmp_path), found, "")
-    assert "## 2 ranks, through PyTorch" in text
+    assert "## all_reduce, 2 ranks, through PyTorch" in text
     assert "| size | *n* | auto | ring |" in text
 
 

@@ -4,8 +4,8 @@
     PYTHONPATH=tools python -m bench run --resume DIR       goes on with a run that was interrupted
     PYTHONPATH=tools python -m bench page DIR               makes the page again, from the raw launches alone
 
-cases.py       what is measured: sizes, variants (shared, unaligned, second seed) and the labels of arms
-plans.py       choices -> parts of a run (native and through PyTorch, each number of ranks apart), with their plans
+cases.py       what is measured: collectives, sizes, variants (shared, unaligned, second seed), labels of arms
+plans.py       choices -> parts of a run (native and through PyTorch, each collective and number of ranks apart)
 peers.py       the arms: how each is found and started; drivers/: the programs that they run
 processes.py   the processes of one arm, and their certain end
 driver.py      an arm that runs: the line protocol to its ranks; crew.py: all arms of a launch

@@ -10,11 +10,11 @@ and without CMA, Intel MPI's ways to yield), the fastest at each size counts.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from bench.cases import BANDS, SHARED, label_of
+from bench.cases import ALL_REDUCE, BANDS, COLLECTIVES, SHARED, label_of
 from bench.effects import FAR, NEAR, Place, World
-from bench.plans import FAMILY_LAUNCHES
+from bench.plans import FAMILY_LAUNCHES, NATIVE, TORCH, part_name
 from ringtree.lab.units import count, format_factor, format_factor_range, format_size, format_time, format_time_range
 from ringtree.stats import TypicalInterval
 
@@ -22,6 +22,7 @@ FREE_MPI = ("openmpi", "mpich")  # how the names of the freely available MPIs be
 GLOO_BARS = (50.0, 15.0, 6.0)  # one a band
 MPI_BARS = (1.7, 1.7, 1.8)
 BEST_BARS = {NEAR: (1.8, 1.35, 1.7), FAR: (1.4, 1.2, 1.4)}
+AHEAD_BARS = {NEAR: (1.0, 1.0, 1.0), FAR: (1.0, 1.0, 1.0)}  # of all other collectives
 SHARED_BARS = (None, 1.8, 2.0)
 FOUR_RANKS_BAR = 1.4
 FOUR_RANKS_SECONDS, SIXTEEN_RANKS_SECONDS = 2.5e-6, 15e-6
@@ -40,23 +41,27 @@ class Bar:
 def bars_of(worlds: Mapping[str, World]) -> list[Bar]:
     """Returns every bar for the parts of a run, by the parts' names; those of parts that did not run have no data."""
     bars: list[Bar] = []
-    through_torch, two, four = worlds.get("torch-2"), worlds.get("native-2"), worlds.get("native-4")
+    for collective in COLLECTIVES:
+        two = worlds.get(part_name(NATIVE, 2, collective))
+        of_one = _all_reduce_bars(worlds) if collective == ALL_REDUCE else _best_of_all(two, AHEAD_BARS)
+        bars += [replace(bar, question=f"{collective}, {bar.question}") for bar in of_one]
+    return bars
+
+
+def _all_reduce_bars(worlds: Mapping[str, World]) -> list[Bar]:
+    bars: list[Bar] = []
+    through_torch, two, four = (worlds.get(part_name(*part)) for part in ((TORCH, 2), (NATIVE, 2), (NATIVE, 4)))
     bars += _in_each_place("2 ranks through PyTorch, against Gloo", through_torch, None, GLOO_BARS)
     free = None if two is None else [peer for peer in two.peers if peer.startswith(FREE_MPI)]
     bars += _in_each_place("2 ranks, against the better of Open MPI and MPICH", two, free, MPI_BARS)
-    for column, wanted in BEST_BARS.items():
-        question = f"2 ranks {column}, against the best of all peers"
-        places = [place for place in two.places if place.column == column] if two else []
-        for place in places:
-            bars += _bands(question, two, place, None, wanted)
-        if not places:
-            bars.append(Bar(question, _wanted(wanted[0]), f"the cores were never {column}" if two else "", None))
+    bars += _best_of_all(two, BEST_BARS)
     shared = label_of("engine", SHARED)
     bars += _in_each_place("2 ranks, shared buffers, against the best of all peers", two, None, SHARED_BARS, shared)
-    bars += [_nobody_faster(name, world) for name, world in worlds.items() if world.is_native]
+    same = {name: world for name, world in worlds.items() if world.is_native and world.collective == ALL_REDUCE}
+    bars += [_nobody_faster(name, world) for name, world in same.items()]
     bars += _in_each_place("4 ranks on 2 cores, against the best of all peers", four, None, (FOUR_RANKS_BAR,) * 3)
     bars += _time_bars("4 ranks on 2 cores", four, FOUR_RANKS_SECONDS, (NEAR,))
-    bars += _time_bars("16 ranks on 2 cores", worlds.get("native-16"), SIXTEEN_RANKS_SECONDS, (NEAR, FAR))
+    bars += _time_bars("16 ranks on 2 cores", worlds.get(part_name(NATIVE, 16)), SIXTEEN_RANKS_SECONDS, (NEAR, FAR))
     return bars
 
 
@@ -65,6 +70,19 @@ def ratio_text(interval: TypicalInterval, ratio: float, ends: tuple[float, float
     if interval.num_launches == 1:
         return f"{format_factor(ratio)}× (1 launch)"
     return f"{format_factor(ratio)}× ({format_factor_range(*ends)})"
+
+
+def _best_of_all(two: World | None, wanted: Mapping[str, Sequence[float]]) -> list[Bar]:
+    """2 ranks against the fastest peer of each size; `wanted`: by column, one a band."""
+    bars: list[Bar] = []
+    for column, of_bands in wanted.items():
+        question = f"2 ranks {column}, against the best of all peers"
+        places = [place for place in two.places if place.column == column] if two else []
+        for place in places:
+            bars += _bands(question, two, place, None, of_bands)
+        if not places:
+            bars.append(Bar(question, _wanted(of_bands[0]), f"the cores were never {column}" if two else "", None))
+    return bars
 
 
 def _in_each_place(

@@ -1,10 +1,13 @@
-"""What is measured: sizes, bands, variants of a call, and the labels that arms have in the raw data.
+"""What is measured: collectives, sizes, bands, variants of a call, and the labels that arms have in the raw data.
 
 For: the one place that knows which label takes part at which size. Not for: time (plans.py, costs.py), bars (bars.py).
 
 A label is `<arm>` or `<arm>/<variant>`: `mpich5`, `engine/shared`, `openmpi5/unaligned`. A variant is compared with the
 engine's own call of the same kind; only `shared` (buffers that the engine's ranks read in place) stands beside the
 ordinary calls, since it is measured against what the other libraries do with ordinary buffers.
+
+Sizes are bytes of the larger of a rank's two buffers, as nccl-tests counts: of reduce_scatter, all_gather and
+all_to_all a block for every rank.
 """
 
 from __future__ import annotations
@@ -13,6 +16,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 ENGINE = "engine"
+ALL_REDUCE = "all_reduce"
+COLLECTIVES = (ALL_REDUCE, "reduce_scatter", "all_gather", "broadcast", "all_to_all")
+_REDUCING = (ALL_REDUCE, "reduce_scatter")
+_BLOCKED = ("reduce_scatter", "all_gather", "all_to_all")
+ITEM_BYTES = 4  # float32 throughout
 SMALLEST, LARGEST = 8, 256 << 20
 ODD_SIZES = (1000, 12345, 100003, (3 << 20) + 4)
 CHECKED_SIZES = (256, 4 << 10, 64 << 10, 1 << 20, 16 << 20)  # of the variants that must make no difference
@@ -85,6 +93,16 @@ def group_of(label: str) -> str:
 def labels_of(arms: Sequence[str], variants: Sequence[Variant]) -> list[str]:
     """Returns every label of `arms` in `variants`, the ordinary calls first."""
     return [label_of(arm, variant) for variant in variants for arm in arms if variant.only in (None, arm)]
+
+
+def smallest_size(collective: str, num_ranks: int) -> int:
+    """Returns the least bytes that a buffer of the collective can have: an element, or one for every rank."""
+    return ITEM_BYTES * (num_ranks if collective in _BLOCKED else 1)
+
+
+def op_of(collective: str) -> str:
+    """Returns the reduction that is stored with a collective."""
+    return "sum" if collective in _REDUCING else "none"
 
 
 def is_power_of_two(size_bytes: int) -> bool:

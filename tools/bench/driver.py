@@ -6,12 +6,13 @@ how an arm is found (peers.py).
 Each rank connects to a Unix socket, sends one JSON line {"rank", "size", "pid", "version", "cores"} and then blocks in
 read() until a command comes, so that an arm that is not visited takes no time of the cores. Commands:
 
-    run BYTES CALLS BATCHES WARMUP OFFSET SEED SHARED    ->  ok WRONG t1 … tBATCHES  (seconds of a batch)
-                                                             error unsupported       (other work can be done)
-                                                             error TEXT              (the library has failed)
-    quit                                                 ->  the rank leaves
+    run COLLECTIVE BYTES CALLS BATCHES WARMUP OFFSET SEED SHARED
+             ->  ok WRONG t1 … tBATCHES  (seconds of a batch)
+                 error unsupported       (other work can be done)
+                 error TEXT              (the library has failed)
+    quit     ->  the rank leaves
 
-WRONG counts the elements that differed from the exact sum, over all batches.
+WRONG counts the elements that were not exactly what is due, over all batches.
 """
 
 from __future__ import annotations
@@ -61,8 +62,9 @@ class PeerArm(Protocol):
 
 @dataclass(frozen=True)
 class Work:
-    """The operands of `run`; `offset` in bytes off the alignment of 64."""
+    """The operands of `run`. `size_bytes`: of a rank's larger buffer; `offset`: bytes off the alignment of 64."""
 
+    collective: str
     size_bytes: int
     calls: int
     batches: int
@@ -74,7 +76,7 @@ class Work:
     def line(self) -> bytes:
         """The command as it is sent."""
         fields = (self.size_bytes, self.calls, self.batches, self.warm_up, self.offset, self.seed, int(self.shared))
-        return f"run {' '.join(map(str, fields))}\n".encode()
+        return f"run {self.collective} {' '.join(map(str, fields))}\n".encode()
 
 
 @dataclass(frozen=True)

@@ -83,6 +83,7 @@ class World:
     def __init__(self, stored: StoredRun) -> None:
         self.name = stored.run.run_id
         self.run, self.plan = stored.run, stored.run.plan
+        self.collective = self.plan.collective
         self.num_launches = len(stored.launches)
         self.is_native = Part(self.name, self.plan).is_native
         stolen = [launch.stolen for launch in stored.launches if launch.stolen is not None]

@@ -29,13 +29,17 @@ MIXED_TEXT = (
     "those of different placements have no average."
 )
 HOW = """
-`all_reduce`, sum, float32, exact data that are verified after every batch. A launch starts every arm anew; all but one
+float32, sums where there is something to reduce; exact data that are verified after every batch, blocks of different
+data so that one in another's place is found. Sizes are bytes of the larger of a rank's two buffers, as nccl-tests
+counts: of reduce_scatter, all_gather and all_to_all a block for every rank. A launch starts every arm anew; all but one
 sleep. In a round every arm of a cell is visited once, in shuffled order, with a probe of the hand-off between the two
 cores before and after; a launch's effect is the median over rounds of the log ratio of an arm to the engine inside one
 placement of the cores, and intervals and verdicts come from launches
 ([rounds](../../decisions/0008-rounds-inside-a-launch.md), [claims](../../decisions/0009-claims-by-sign-flips.md)).
-Native C: out of place, every rank pinned, a sample is a batch of calls timed on its slowest rank. Through PyTorch: by
-the lab, in place, not pinned. The two are never compared with each other.
+Native C: out of place, every rank pinned, a sample is a batch of calls timed on its slowest rank. A broadcast is in
+place, and its root moves on by one with every call: one root for ever need not wait for anybody, so how far a library
+lets it run ahead would be timed. Through PyTorch: by the lab, in place, not pinned. The two are never compared with
+each other.
 """
 
 
@@ -102,13 +106,14 @@ def _part(world: World, place: Place) -> list[str]:
     lines += ["", *size_table(world, place), "", f"![time over size]({time})", "", f"![ratio over size]({ratio})", ""]
     odd = odd_table(world, place) if world.is_native else []
     if odd:
-        title = f"### Odd sizes, unaligned buffers, a second seed: {world.plan.num_ranks} ranks{where}"
+        title = f"### Odd sizes, unaligned buffers, a second seed: {_title(world)}{where}"
         lines += [title, "", "Each row against the engine's own call of the same kind.", "", *odd, ""]
     return lines
 
 
 def _title(world: World) -> str:
-    return f"{world.plan.num_ranks} ranks, {'native C' if world.is_native else 'through PyTorch'}"
+    boundary = "native C" if world.is_native else "through PyTorch"
+    return f"{world.collective}, {world.plan.num_ranks} ranks, {boundary}"
 
 
 def _provenance(header: Header, worlds: Mapping[str, World]) -> list[str]:

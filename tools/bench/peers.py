@@ -137,7 +137,9 @@ def arms(peers: Path = PEERS, drivers: Path = DRIVERS) -> list[Arm]:
     impi = (str(oneapi / "bin" / "mpiexec.hydra"), drivers / "impi" / "driver")
     # Its threads would share the ranks' cores (milliseconds for 8 bytes); without them the caller does the work. Up to
     # 16 KB its own algorithms take longer than handing the call on to Intel MPI.
-    oneccl = {"CCL_ROOT": str(oneapi), "CCL_WORKER_OFFLOAD": "0", "CCL_ALLREDUCE": "direct:0-16384"}
+    collectives = ("ALLREDUCE", "REDUCE_SCATTER", "ALLGATHER", "BCAST", "ALLTOALL")
+    direct = {f"CCL_{collective}": "direct:0-16384" for collective in collectives}
+    oneccl = {"CCL_ROOT": str(oneapi), "CCL_WORKER_OFFLOAD": "0", **direct}
     oneccl_yielding = {**yield2, "CCL_YIELD": "sched_yield", "CCL_SPIN_COUNT": "10"}
     throttle = {"MPIR_CVAR_CH4_PROGRESS_THROTTLE": "1"}  # made no difference to MPICH 4
     openmpi4 = ("mpirun.openmpi", drivers / "openmpi4" / "driver")

@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from functools import partial
 
 from bench.cases import (
+    ALL_REDUCE,
+    COLLECTIVES,
     ENGINE,
     LARGEST,
     ODD_SIZES,
@@ -25,7 +27,9 @@ from bench.cases import (
     UNALIGNED,
     Variant,
     labels_of,
+    op_of,
     powers_of_two,
+    smallest_size,
 )
 from bench.costs import MOST_BATCHES, PASSES, ROUNDS_A_STAY, affordable
 from ringtree.backends import needs_torch, why_unavailable
@@ -62,19 +66,27 @@ class World:
     step: int = 1
     odd_sizes: tuple[int, ...] = ()
     variants: tuple[Variant, ...] = (ORDINARY,)
+    collective: str = ALL_REDUCE
 
     @property
     def name(self) -> str:
-        """For example "native-2": the part's folder, and how the page calls it."""
-        return f"{self.kind}-{self.num_ranks}"
+        """The part's folder, and how the page calls it."""
+        return part_name(self.kind, self.num_ranks, self.collective)
 
 
+def part_name(kind: str, num_ranks: int, collective: str = ALL_REDUCE) -> str:
+    """Returns for example "native-2", of all_reduce; of other collectives "native-2-broadcast"."""
+    return f"{kind}-{num_ranks}" + ("" if collective == ALL_REDUCE else f"-{collective}")
+
+
+# The other collectives are held against the peers once, with a core a rank: every second power of two up to 32 MB.
 WORLDS = (
-    World(NATIVE, 2, 0.46, LARGEST, 1, ODD_SIZES, (ORDINARY, SHARED, UNALIGNED, SECOND_SEED)),
-    World(NATIVE, 4, 0.20, 64 << 20),
-    World(NATIVE, 16, 0.16, 1 << 20, 4),
-    World(TORCH, 2, 0.11, LARGEST),
-    World(TORCH, 4, 0.07, 64 << 20, 2),
+    World(NATIVE, 2, 0.33, LARGEST, 1, ODD_SIZES, (ORDINARY, SHARED, UNALIGNED, SECOND_SEED)),
+    World(NATIVE, 4, 0.15, 64 << 20),
+    World(NATIVE, 16, 0.11, 1 << 20, 4),
+    World(TORCH, 2, 0.08, LARGEST),
+    World(TORCH, 4, 0.05, 64 << 20, 2),
+    *(World(NATIVE, 2, 0.07, 32 << 20, 2, collective=other) for other in COLLECTIVES if other != ALL_REDUCE),
 )
 
 
@@ -156,6 +168,7 @@ def _sizes(world: World, choices: Choices, needed: Callable[[int], int], left_ou
     """The sizes for whose cells there is memory; `needed(size)`: bytes that one takes."""
     limit = min(world.largest, choices.largest)
     sizes = powers_of_two(SMALLEST, limit)[:: world.step] + [size for size in world.odd_sizes if size <= limit]
+    sizes = [size for size in sizes if size >= smallest_size(world.collective, world.num_ranks)]
     free = MEMORY_SHARE * available_memory()
     fitting = [size for size in sizes if needed(size) <= free]
     for size in sorted(set(sizes) - set(fitting)):
@@ -168,8 +181,8 @@ def _native_plan(world: World, choices: Choices, seconds: float, arms: Sequence[
     sizes = _sizes(world, choices, partial(_native_memory, world.num_ranks, len(arms)), left_out)
     labels = labels_of(arms, world.variants)
     return Plan(
-        collective="all_reduce",
-        op="sum",
+        collective=world.collective,
+        op=op_of(world.collective),
         dtype="float32",
         num_ranks=world.num_ranks,
         # One environment for the plan: drivers set their own, and all arms share a launch so that they are paired.
@@ -199,8 +212,8 @@ def _torch_plan(world: World, choices: Choices, seconds: float, left_out: dict[s
     launches, names = num_launches(choices), [TORCH_ENGINE, TORCH_GLOO]
     fitting = _sizes(world, choices, lambda size: memory_needed(size, world.num_ranks), left_out)
     plan = Plan(
-        collective="all_reduce",
-        op="sum",
+        collective=world.collective,
+        op=op_of(world.collective),
         dtype="float32",
         num_ranks=world.num_ranks,
         arms=label_arms(names),

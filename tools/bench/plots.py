@@ -29,8 +29,10 @@ def plot_names(world: World, place: Place) -> tuple[str, str]:
 def write_plots(world: World, place: Place, directory: Path) -> None:
     """Writes both plots of a part under a placement."""
     time, ratio = plot_names(world, place)
-    _write(directory / time, "time of a call, µs", lambda axes: _times(axes, world, place))
-    _write(directory / ratio, "time / time of the engine", lambda axes: _ratios(axes, world, place))
+    _write(directory / time, f"{world.collective}: time of a call, µs", lambda axes: _times(axes, world, place))
+    _write(
+        directory / ratio, f"{world.collective}: time / time of the engine", lambda axes: _ratios(axes, world, place)
+    )
 
 
 def _times(axes: Axes, world: World, place: Place) -> None:

@@ -22,6 +22,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import ringtree
+from bench.cases import ALL_REDUCE
 from bench.driver import RunningArm, Work
 from bench.peers import Engine, arms
 from ringtree.lab.units import format_size, parse_size
@@ -104,7 +105,7 @@ def _visit(arm: RunningArm, probe: Handoff, columns: list[Column], size: int, ce
         times, places = {}, {_place(probe)}
         for column in rng.sample(columns, len(columns)):
             arm.force(column.words, 30)
-            answer = arm.run(Work(size, calls, 6, 2, number + 1, shared=column.shared), 60)
+            answer = arm.run(Work(ALL_REDUCE, size, calls, 6, 2, number + 1, shared=column.shared), 60)
             if any(answer.wrong):
                 raise SystemExit(f"bench: {column.name} at {size} bytes gave wrong sums")
             times[column.name] = statistics.median(answer.slowest()) / calls

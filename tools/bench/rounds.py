@@ -161,7 +161,7 @@ class NativeLaunch:
             return False
         slow = engine is not None and engine.visiting is not None and is_hopeless(track.call, engine.call)
         if slow and engine is not None:
-            again = self._run(track, Work(size_bytes, 1, SECOND_LOOK, 0, 0), self._first_limit)
+            again = self._run(track, self._work(size_bytes, 1, SECOND_LOOK, 0), self._first_limit)
             track.call = min(track.call, *again.slowest()) if again is not None else track.call
             slow = is_hopeless(track.call, engine.call)
         if (track.call > self._limits.call and size_bytes <= LARGE) or (slow and not is_sampled(size_bytes)):
@@ -177,12 +177,12 @@ class NativeLaunch:
 
     def _time_call(self, track: Track) -> bool:
         """Fills in `call` and `around`; False if the arm can't."""
-        first = self._run(track, Work(track.size.size_bytes, 1, 2, 1, 0), self._first_limit)
+        first = self._run(track, self._work(track.size.size_bytes, 1, 2, 1), self._first_limit)
         if first is None:
             return False
         track.call = min(first.slowest())
         if track.call < SHORT_CALL:
-            several = self._run(track, Work(track.size.size_bytes, FEW_CALLS, 1, 0, 0), self._first_limit)
+            several = self._run(track, self._work(track.size.size_bytes, FEW_CALLS, 1, 0), self._first_limit)
             if several is None:
                 return False
             track.call = several.slowest()[0] / FEW_CALLS
@@ -240,13 +240,17 @@ class NativeLaunch:
         how = track.visiting
         assert how is not None, "only what was timed has stays"
         position = self._position
-        work = Work(track.size.size_bytes, how.calls, how.batches, how.warm_up, 0)
+        work = self._work(track.size.size_bytes, how.calls, how.batches, how.warm_up)
         answer = self._run(track, work, self._limits.visit + 10 * how.seconds)
         after = self._probe.measure()
         if answer is not None:
             handoff = None if before is None or after is None else (before, after)
             track.add(answer, Visit(round=round_, position=position, num_iterations=how.batches, handoff=handoff))
         return after
+
+    def _work(self, size_bytes: int, calls: int, batches: int, warm_up: int) -> Work:
+        """Calls of the plan's collective; which data and variant _run() fills in."""
+        return Work(self._plan.collective, size_bytes, calls, batches, warm_up, seed=0)
 
     def _run(self, track: Track, work: Work, timeout: float) -> Answer | None:
         """Runs `work` as the track's variant, on fresh data; None if it failed, which is noted."""
