@@ -21,13 +21,13 @@ WITH_TOOLS := PATH="$(CURDIR)/$(BIN):$$PATH"
 
 # Folders count too: their time changes when a file comes or goes.
 CORE_FILES := $(shell find core cmake -type d -o -name '*.cpp' -o -name '*.h' -o -name '*.cmake' -o -name CMakeLists.txt)
-CPP_FILES = $(shell find core tests tools -name '*.cpp' -o -name '*.h')
+CPP_FILES = $(shell find core include tests tools -name '*.cpp' -o -name '*.h')
 # The bindings are not in build/dev's compile commands: nanobind's templates would be judged, not our lines.
 TIDY_FILES = $(shell find core -name '*.cpp' -not -path 'core/bindings/*')
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help build torch compare test test-cpp test-python lint layers asan tsan model peers bench-drivers bench bench-emulated bench-compare method-check method-data docs tables format clean distclean
+.PHONY: help build torch compare test test-cpp test-python lint layers asan tsan capi model peers bench-drivers bench bench-emulated bench-compare method-check method-data docs tables format clean distclean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
@@ -105,6 +105,12 @@ tsan: $(STAMPS)/build-tools ## the C++ tests (ranks as threads) under ThreadSani
 	$(WITH_TOOLS) cmake --preset tsan
 	$(WITH_TOOLS) cmake --build --preset tsan
 	$(WITH_TOOLS) tools/tsan_env.sh ctest --preset tsan
+
+# MPI is brought in for CI only: elsewhere its example is left out where there is none.
+capi: $(STAMPS)/build-tools ## install libringtree into build/capi-install, build and run the C and MPI examples from there
+	@$(SETUP) pkg-config
+	$(if $(CI),@$(SETUP) mpi)
+	$(WITH_TOOLS) JOBS=$(JOBS) WERROR=$(WERROR) tools/capi.sh
 
 model: ## the Spin models of links, pools, sleep and death; what is broken on purpose must fail
 	@$(SETUP) spin

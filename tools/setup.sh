@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # What `make` needs from the machine and puts into .venv, one verb each:
-#   setup.sh toolchain | venv | build-tools | torch | package | extra NAME | gtest | spin
+#   setup.sh toolchain | venv | build-tools | torch | package | extra NAME | gtest | spin | pkg-config | mpi
 # Every verb may be repeated: it probes first and changes nothing that is there already. System packages come from apt
 # where we may (root, or sudo that asks for no password); elsewhere the exact command is printed and we stop.
 # Not for building or testing: that is the Makefile's.
@@ -156,10 +156,19 @@ spin() {
   command -v spin >/dev/null || apt_install "the model checker Spin is missing" spin
 }
 
+pkg_config() {
+  command -v pkg-config >/dev/null || apt_install "pkg-config is missing" pkg-config
+}
+
+mpi() {
+  { command -v mpicc && command -v mpirun; } >/dev/null || apt_install "there is no MPI" openmpi-bin libopenmpi-dev
+}
+
 verb=${1:-}
 case $verb in
-  toolchain | venv | torch | package | gtest | spin) "$verb" ;;
+  toolchain | venv | torch | package | gtest | spin | mpi) "$verb" ;;
   build-tools) build_tools ;;
+  pkg-config) pkg_config ;;
   extra) extra "${2:?extra needs a name}" ;;
-  *) die "unknown verb '$verb': toolchain, venv, build-tools, torch, package, extra NAME, gtest, spin" ;;
+  *) die "unknown verb '$verb': toolchain, venv, build-tools, torch, package, extra NAME, gtest, spin, pkg-config, mpi" ;;
 esac

@@ -1,10 +1,7 @@
-"""One call of a collective as data: what it takes, what NumPy says that it must give, and whether it did.
+"""Making the call of a Case as one rank, and telling what is wrong with what came out.
 
-For: test_engine_properties.py. Not for: drawing the calls, or the ranks that make them (engine_ranks.py).
-
-Every result is exact, so that == decides: whole numbers whose sums the dtype holds in any order, powers of two where
-numbers are multiplied, multiples of the number of ranks where they are averaged, and anything at all for min and max.
-Integers may be anything: they wrap, here as there.
+For: the tests that hold the engine against NumPy: arrays between canaries, the call, the comparison. Not for: what is
+right (engine_oracle.py), or the ranks that call (engine_ranks.py).
 """
 
 from __future__ import annotations
@@ -14,127 +11,25 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from engine_case import BLOCKED, REDUCING, ROOTED, Case
+from engine_oracle import Array, contribution, expected, factor_of
 
+import ringtree
 from ringtree import Communicator
 
-Array = NDArray[Any]
-
-FLOATS = ("float16", "float32", "float64")
-COMPLEX = ("complex64", "complex128")
-INTEGERS = ("int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64")
-DTYPES = ("bool", *INTEGERS, *FLOATS, *COMPLEX)
-REDUCING = ("all_reduce", "reduce_scatter", "reduce")
 CANARY = 128  # bytes on both sides of every array
 UNTOUCHED = 0xA5
 
 
-def ops_of(dtype: str) -> tuple[str, ...]:
-    """The ops that are defined for a dtype."""
-    if dtype in COMPLEX:
-        return ("sum", "prod", "avg")
-    return ("sum", "prod", "min", "max") if dtype == "bool" else ("sum", "prod", "min", "max", "avg")
-
-
-@dataclass(frozen=True)
-class Case:
-    """A call. count: elements of the whole vector, or of one block where the collective has blocks. offset: bytes by
-    which arrays miss a line of 64. Everything else is as init() and the methods of Communicator name it."""
-
-    ranks: int
-    channels: int
-    collective: str
-    algorithm: str
-    protocol: str
-    dtype: str
-    op: str
-    count: int
-    root: int
-    in_place: bool
-    offset: int
-    slice_bytes: int
-    streaming: bool | None
-    seed: int
-
-    @property
-    def input_count(self) -> int:
-        return self.count * (self.ranks if self.collective == "reduce_scatter" else 1)
-
-    @property
-    def output_count(self) -> int:
-        return self.count * (self.ranks if self.collective == "all_gather" else 1)
-
-
-def contribution(case: Case, rank: int) -> Array:
-    """What `rank` gives: input_count elements, the same for the same case."""
-    random = np.random.default_rng((case.seed, rank))
-    size = case.input_count
-    if case.dtype == "bool":
-        return random.random(size) < (0.8 if case.op == "prod" else 0.2)
-    if case.dtype in INTEGERS:
-        limits = np.iinfo(case.dtype)
-        return random.integers(limits.min, limits.max, size, dtype=case.dtype, endpoint=True)
-    if case.dtype in COMPLEX:
-        return (_floats(random, size, case) + 1j * _floats(random, size, case)).astype(case.dtype)
-    return _floats(random, size, case).astype(case.dtype)
-
-
-def _floats(random: np.random.Generator, size: int, case: Case) -> Array:
-    if case.op == "prod":
-        # Parts of a product of 8 complex factors of -1, 0 and 1 are whole numbers up to 16.
-        return random.choice([-1.0, 1.0, 0.0] if case.dtype in COMPLEX else [-2.0, -1.0, -0.5, 0.5, 1.0, 2.0], size)
-    if case.op == "avg":
-        return case.ranks * random.integers(-31, 31, size, endpoint=True).astype("float64")
-    whole = random.integers(-255, 255, size, endpoint=True).astype("float64")  # 8 ranks: below float16's 2048
-    if case.op in ("min", "max"):
-        whole[random.random(size) < 0.02] = np.nan
-        whole[random.random(size) < 0.02] = np.inf
-        whole[random.random(size) < 0.02] = -np.inf
-        whole[random.random(size) < 0.02] = -0.0
-    return whole * 0.125
-
-
-def reduced(case: Case) -> Array:
-    """The inputs of all ranks combined, by NumPy."""
-    parts = np.stack([contribution(case, rank) for rank in range(case.ranks)])
-    if case.op in ("min", "max"):
-        extreme: Array = parts.min(0) if case.op == "min" else parts.max(0)
-        return extreme
-    if case.op == "prod":
-        product: Array = parts.prod(0, dtype=case.dtype)
-        return product
-    total: Array = parts.sum(0, dtype=case.dtype)
-    if case.op == "sum":
-        return total
-    if case.dtype not in INTEGERS:
-        # Complex numbers part by part: NumPy multiplies them by 1 / ranks, which is rounded.
-        parts_of_total = total.view(total.real.dtype)
-        mean: Array = (parts_of_total / case.ranks).astype(parts_of_total.dtype).view(case.dtype)
-        return mean
-    quotient, rest = np.divmod(total, np.asarray(case.ranks, case.dtype))
-    rounded_down = (rest != 0) & (total < 0)  # by NumPy; the engine rounds towards zero
-    truncated: Array = (quotient + rounded_down).astype(case.dtype)
-    return truncated
-
-
-def expected(case: Case, rank: int) -> Array | None:
-    """What `rank` must have in its output; None where it gets none."""
-    if case.collective == "all_gather":
-        return np.concatenate([contribution(case, other) for other in range(case.ranks)])
-    if case.collective == "broadcast":
-        return contribution(case, case.root)
-    if case.collective == "reduce" and rank != case.root:
-        return None
-    total = reduced(case)
-    return total[rank * case.count : (rank + 1) * case.count] if case.collective == "reduce_scatter" else total
-
-
 class Guarded:
-    """An array of `count` elements, `offset` bytes past a line, with canaries on both sides."""
+    """An array of `count` elements, `offset` bytes past a line, with canaries on both sides. shared: peers may read it
+    where it lies."""
 
-    def __init__(self, count: int, dtype: str, offset: int) -> None:
+    def __init__(self, count: int, dtype: str, offset: int, shared: bool = False) -> None:
         size = count * np.dtype(dtype).itemsize
-        self._memory = np.full(size + 2 * CANARY + 128, UNTOUCHED, "uint8")
+        make: Callable[..., Any] = ringtree.empty if shared else np.empty
+        self._memory = make((size + 2 * CANARY + 128,), dtype="uint8")
+        self._memory.fill(UNTOUCHED)
         self._start = -self._memory.ctypes.data % 64 + CANARY + offset
         self._end = self._start + size
         self.array: Array = self._memory[self._start : self._end].view(dtype)
@@ -153,45 +48,83 @@ class Outcome:
     executed: dict[str, Any]
 
 
-def arrays(case: Case, rank: int) -> tuple[Guarded, Guarded, Array, Array]:
-    """The memory that holds input and output (one and the same in place), the input, the output."""
-    large = max(case.input_count, case.output_count)
-    given = Guarded(large if case.in_place else case.input_count, case.dtype, case.offset)
-    taken = given if case.in_place else Guarded(case.output_count, case.dtype, (case.offset * 3) % 64)
-    block = slice(rank * case.count, (rank + 1) * case.count)
-    source, target = given.array, taken.array
-    if case.in_place and case.collective == "reduce_scatter":
-        target = target[block]
-    if case.in_place and case.collective == "all_gather":
-        source = source[block]
-    return given, taken, source, target
+@dataclass(frozen=True)
+class Buffers:
+    """The memory of input and output (one and the same in place), and the arrays in it that the call is about."""
+
+    given: Guarded
+    taken: Guarded
+    source: Array
+    target: Array
+
+
+def buffers_of(case: Case, rank: int) -> Buffers:
+    """Memory for one rank, with its contribution in it; where nothing was written all bytes are UNTOUCHED."""
+    num_in, num_out = case.input_count(rank), case.output_count(rank)
+    if not case.in_place:
+        given = Guarded(num_in, case.dtype, case.offset, case.shared_input)
+        taken = Guarded(num_out, case.dtype, (case.offset * 3) % 64, case.shared_output)
+        made = Buffers(given, taken, given.array, taken.array)
+    else:
+        both = Guarded(max(num_in, num_out), case.dtype, case.offset, case.shared_output)
+        source = target = both.array
+        if case.collective in ("reduce_scatter", "scatter"):
+            target = target[case.own_block(rank)]
+        if case.collective in ("all_gather", "gather"):
+            source = source[case.own_block(rank)]
+        made = Buffers(both, both, source, target)
+    if case.gives(rank):
+        made.source[:] = contribution(case, rank)
+    return made
+
+
+def arguments_of(case: Case, rank: int, buffers: Buffers) -> tuple[list[Any], dict[str, Any]]:
+    """What the method of the collective's name is called with. Arrays that are not used are left out now and then."""
+    source: Array | None = buffers.source
+    target: Array | None = buffers.target
+    if case.seed % 2 == 0 and case.collective == "scatter" and not case.gives(rank):
+        source = None
+    if case.seed % 2 == 0 and case.collective == "gather" and not case.gets(rank):
+        target = None
+    options: dict[str, Any] = {"algorithm": case.algorithm, "protocol": case.protocol}
+    options |= {"slice_bytes": case.slice_bytes, "streaming": case.streaming, "out": target}
+    if case.collective in REDUCING:
+        options["op"] = case.op
+        if case.op == "premul_sum":
+            options["factor"] = factor_of(case, rank)
+    if case.collective in ROOTED:
+        options["root"] = case.root
+    if case.counts and case.collective == "all_to_all":
+        options |= {"send_counts": case.sent(rank), "recv_counts": case.got(rank)}
+    elif case.counts and case.collective in BLOCKED:
+        options["counts"] = case.blocks
+    if case.in_place and case.collective in ("all_reduce", "broadcast", "reduce"):
+        del options["out"]  # in place is what they do without it
+    return [source], options
 
 
 def call(case: Case, comm: Communicator) -> Outcome:
     """Runs the case as one rank."""
-    given, taken, source, target = arrays(case, comm.rank)
-    own = contribution(case, comm.rank)
-    source[:] = own
-    how: dict[str, Any] = {"algorithm": case.algorithm, "protocol": case.protocol, "slice_bytes": case.slice_bytes}
-    how["streaming"] = case.streaming
-    run: dict[str, Callable[[], Any]] = {
-        "all_reduce": lambda: comm.all_reduce(source, op=case.op, out=target, **how),
-        "reduce_scatter": lambda: comm.reduce_scatter(source, target, op=case.op, **how),
-        "all_gather": lambda: comm.all_gather(source, target, **how),
-        "broadcast": lambda: comm.broadcast(source, root=case.root, **how),
-        "reduce": lambda: comm.reduce(source, root=case.root, op=case.op, out=target, **how),
-    }
-    run[case.collective]()
+    rank = comm.rank
+    buffers = buffers_of(case, rank)
+    before = buffers.given.array.tobytes(), buffers.taken.array.tobytes()
+    arguments, options = arguments_of(case, rank, buffers)
+    if case.started:
+        returned = comm.start(case.collective, *arguments, **options).wait()
+    else:
+        returned = getattr(comm, case.collective)(*arguments, **options)
 
     complaints = []
-    if not (given.intact() and taken.intact()):
+    if returned is not options.get("out", arguments[0]):
+        complaints.append("returned another array than the one with the result")
+    if not (buffers.given.intact() and buffers.taken.intact()):
         complaints.append("wrote beside an array")
-    gets_none = case.collective == "reduce" and comm.rank != case.root
-    if (not case.in_place or gets_none) and source.tobytes() != own.tobytes():
+    gets_none = not case.gets(rank)
+    if (not case.in_place or gets_none) and buffers.given.array.tobytes() != before[0]:
         complaints.append("changed the input")
-    if gets_none and not case.in_place and (target.view("uint8") != UNTOUCHED).any():
+    if gets_none and buffers.taken.array.tobytes() != before[1]:
         complaints.append("wrote the output of a rank that gets none")
-    return Outcome(None if gets_none else target, complaints, comm.last_call())
+    return Outcome(None if gets_none else buffers.target, complaints, comm.last_call())
 
 
 def mistakes(case: Case, outcomes: list[Outcome]) -> list[str]:

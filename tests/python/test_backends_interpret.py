@@ -21,7 +21,6 @@ import torch.distributed as dist  # noqa: E402
 
 import ringtree  # noqa: E402
 from ringtree.backends.interpret import InterpretedCall  # noqa: E402
-from ringtree.backends.rounds import rank_rounds  # noqa: E402
 
 COUNTS = (0, 1, 2, 3, 7, 64, 1001)
 FOLDS = {"sum": np.add, "prod": np.multiply, "min": np.minimum, "max": np.maximum}
@@ -46,7 +45,7 @@ def check_rank(rank: int, num_ranks: int, store: str) -> None:
     assert group is not None
     for name in ringtree.algorithms.names("all_reduce"):
         schedule = ringtree.schedule("all_reduce", name, ranks=num_ranks)
-        rounds = rank_rounds(schedule, rank)
+        rounds = schedule.rounds(rank)
         check_same_bits(schedule, rounds, rank, group)
         for count in COUNTS:
             for op in FOLDS if count == 7 else ("sum",):

@@ -1,26 +1,24 @@
 """Rounds: both ends post the same messages in the same order, for every built-in schedule.
 
-For: ringtree.backends.rounds without torch: the messages are delivered here by a small simulator that matches them, as
+For: Schedule.rounds (core/schedule/rounds.h): messages are delivered here by a small simulator that matches them, as
 NCCL does, by their order between two ranks only. Not for: tensors (test_backends_interpret.py).
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
 
 import ringtree
-from ringtree.backends.rounds import rank_rounds
 from ringtree.errors import UsageError
 
 NAMES = list(ringtree.algorithms.names("all_reduce"))
 
 
 def all_rounds(schedule: Any) -> list[Any]:
-    return [rank_rounds(schedule, rank) for rank in range(schedule.num_ranks)]
+    return [schedule.rounds(rank) for rank in range(schedule.num_ranks)]
 
 
 def schedule_or_skip(name: str, num_ranks: int) -> Any:
@@ -91,65 +89,44 @@ def test_every_step_runs_once_after_what_it_waits_for(name: str, num_ranks: int)
 
 def test_ring_takes_the_textbooks_number_of_rounds() -> None:
     for num_ranks in (2, 3, 4, 7):
-        rounds = rank_rounds(schedule_or_skip("ring", num_ranks), 0)
+        rounds = schedule_or_skip("ring", num_ranks).rounds(0)
         assert len(rounds) - 1 == 2 * (num_ranks - 1)
         assert all(len(current.sends) == len(current.recvs) == 1 for current in rounds[1:])
 
 
-@dataclass
-class FakeStep:
-    """A step with the fields that rounds.py reads."""
-
-    recv: list[tuple[int, int]] = field(default_factory=list)
-    send_to: list[int] = field(default_factory=list)
-    send_tag: int = 0
-    lane: int = 0
-
-
-@dataclass
-class FakeSchedule:
-    """A schedule given as one list of steps a rank."""
-
-    programs: list[list[FakeStep]]
-    waits: dict[int, list[list[int]]] = field(default_factory=dict)
-    name: str = "hand-made"
-
-    @property
-    def num_ranks(self) -> int:
-        return len(self.programs)
-
-    def program(self, rank: int) -> list[FakeStep]:
-        return self.programs[rank]
-
-    def dependencies(self, rank: int) -> list[list[int]]:
-        return self.waits.get(rank, [[] for _ in self.programs[rank]])
+def build(program: Any, chunks: int = 2) -> ringtree.Schedule:
+    """A hand-made schedule of two ranks; it need not compute anything."""
+    return ringtree.build("all_reduce", program, ranks=2, chunks=chunks)
 
 
 def test_tags_that_cross_are_posted_in_one_order_at_both_ends() -> None:
     # Rank 0 sends with tags 1 and 0 from two lanes at once; rank 1 receives them in lanes that are the other way round.
-    schedule = FakeSchedule(
-        [
-            [FakeStep(send_to=[1], send_tag=1, lane=0), FakeStep(send_to=[1], send_tag=0, lane=1)],
-            [FakeStep(recv=[(0, 1)], lane=1), FakeStep(recv=[(0, 0)], lane=0)],
-        ]
-    )
-    assert [t.step for t in rank_rounds(schedule, 0)[1].sends] == [1, 0]
-    assert [t.step for t in rank_rounds(schedule, 1)[1].recvs] == [1, 0]
+    def crossing(p: ringtree.ProgramBuilder) -> None:
+        if p.rank == 0:
+            p.send(0, to=1, tag=1, lane=0)
+            p.send(1, to=1, tag=0, lane=1)
+        else:
+            p.recv(0, source=(0, 1), lane=1)
+            p.recv(1, source=(0, 0), lane=0)
+
+    schedule = build(crossing)
+    assert [t.step for t in schedule.rounds(0)[1].sends] == [1, 0]
+    assert [t.step for t in schedule.rounds(1)[1].recvs] == [1, 0]
 
 
-def test_a_message_into_a_place_that_is_still_read_is_not_direct() -> None:
-    # Rank 0's step 1 may overwrite only after step 0 has been sent, in round 1, in which its message arrives already.
-    programs = [
-        [FakeStep(send_to=[1], lane=0), FakeStep(recv=[(1, 0)], lane=1)],
-        [FakeStep(send_to=[0], lane=0), FakeStep(recv=[(0, 0)], lane=1)],
-    ]
-    waiting = rank_rounds(FakeSchedule(programs, {0: [[], [0]]}), 0)
-    free = rank_rounds(FakeSchedule(programs), 0)
-    assert [t.direct for t in waiting[1].recvs] == [False]
-    assert [t.direct for t in free[1].recvs] == [True]
+@pytest.mark.parametrize(("chunk", "direct"), [(0, False), (1, True)])
+def test_a_message_into_a_place_that_is_still_read_is_not_direct(chunk: int, direct: bool) -> None:
+    # A rank's step 1 may overwrite chunk 0 only after step 0 has been sent, in round 1, in which its message comes.
+    def exchange(p: ringtree.ProgramBuilder) -> None:
+        p.send(0, to=1 - p.rank, lane=0, tag=p.rank)
+        p.recv(chunk, source=(1 - p.rank, 1 - p.rank), lane=1)
+
+    assert [t.lands for t in build(exchange).rounds(0)[1].recvs] == [direct]
 
 
 def test_a_schedule_that_can_not_finish_is_refused() -> None:
-    waiting = FakeSchedule([[FakeStep(recv=[(1, 0)], send_to=[1])], [FakeStep(recv=[(0, 0)], send_to=[0])]])
+    def waiting(p: ringtree.ProgramBuilder) -> None:
+        p.recv_send(0, source=1 - p.rank, to=1 - p.rank)
+
     with pytest.raises(UsageError, match="can't finish: 2 steps"):
-        rank_rounds(waiting, 0)
+        build(waiting).rounds(0)

@@ -233,3 +233,31 @@ def test_groups_made_one_after_the_other_do_not_meet_each_other(kind: str, tmp_p
     place = f"file:{tmp_path}/store" if kind == "file" else f"unix:test-{os.getpid()}"
     ranks = [subprocess.Popen([sys.executable, "-c", MANY_GROUPS, str(rank), place]) for rank in range(3)]
     assert [rank.wait(timeout=120) for rank in ranks] == [0, 0, 0]
+
+
+def test_premul_sum_multiplies_each_rank_s_array_by_its_own_factor() -> None:
+    def work(comm: Communicator) -> None:
+        given = np.array([1.0, -2.0])
+        total = comm.all_reduce(given, op="premul_sum", factor=0.5 + comm.rank, out=np.empty(2))
+        assert (total == (0.5 + 1.5 + 2.5) * given).all()
+        assert (given == [1, -2]).all()
+
+    ringtree.run(work, RANKS)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "factor", "said"),
+    [
+        ("int32", 1.5, "the factor 1.5"),
+        ("uint8", -1.0, "the factor -1"),
+        ("int8", 128.0, "the factor 128"),
+        ("float32", 1e300, "the factor 1"),
+        ("bool", 1.0, "premul_sum is not defined for bool"),
+    ],
+)
+def test_a_factor_that_the_dtype_has_not_is_refused(dtype: str, factor: float, said: str) -> None:
+    assert said in refusal(np.ones(3, dtype), op="premul_sum", factor=factor)
+
+
+def test_a_factor_that_would_be_left_out_is_refused() -> None:
+    assert "a factor is for premul_sum; sum would leave it out" in refusal(np.ones(3), factor=2.0)

@@ -15,7 +15,10 @@ def test_busbw_is_the_rate_of_the_busiest_link_whatever_the_number_of_ranks() ->
     for n in (1, 2, 3, 8, 64):
         assert bus_factor("all_reduce", n) == pytest.approx(2 * (n - 1) / n)
         assert bus_factor("all_gather", n) == bus_factor("reduce_scatter", n) == pytest.approx((n - 1) / n)
-        assert bus_factor("broadcast", n) == bus_factor("reduce", n) == 1.0
+        for collective in ("all_to_all", "gather", "scatter"):
+            assert bus_factor(collective, n) == pytest.approx((n - 1) / n)
+        for collective in ("broadcast", "reduce", "send_recv"):
+            assert bus_factor(collective, n) == 1.0
     assert algbw(1_000_000, 0.5) == 2e6
     assert busbw("all_reduce", 1_000_000, 0.5, 4) == pytest.approx(3e6)
 

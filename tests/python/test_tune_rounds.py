@@ -17,7 +17,7 @@ import ringtree
 from ringtree.errors import UsageError
 from ringtree.lab.messages import ProgressReport
 from ringtree.tune.candidates import LEAVE_TO_ENGINE
-from ringtree.tune.operands import COLLECTIVES, RankData, make_call
+from ringtree.tune.operands import COLLECTIVES, OUT_OF_PLACE, RankData, make_call
 from ringtree.tune.rank_rounds import TuneRounds
 from ringtree.tune.records import CellPlan, Chosen, Dropped, Launch, Measured, Round, TuneSpec
 from ringtree.tune.visits import visit_of, visit_order
@@ -33,11 +33,13 @@ class FakeEngine:
         self._seconds = seconds
         self.now = 0.0
         self.calls: list[tuple[str, int]] = []
+        self.in_place: set[tuple[str, bool]] = set()  # collectives, and whether they were
         self._last = {"algorithm": "", "protocol": ""}
         self.execute_instead: dict[str, str] = {}
 
     def all_reduce(self, array: Any, op: str, out: Any, algorithm: str, protocol: str = "simple", **how: Any) -> None:
         self.calls.append((algorithm, array.nbytes))
+        self.in_place.add(("all_reduce", np.shares_memory(array, out)))
         if algorithm == "broken":
             raise UsageError("broken can't")
         out[:] = array
@@ -45,6 +47,12 @@ class FakeEngine:
             out[len(out) // 2] += 1
         self.now += self._seconds(algorithm, array.nbytes)
         self._last = {"algorithm": self.execute_instead.get(algorithm, algorithm), "protocol": protocol}
+
+    def all_to_all(self, array: Any, out: Any, algorithm: str, protocol: str = "simple", **how: Any) -> None:
+        self.in_place.add(("all_to_all", np.shares_memory(array, out)))
+        self.now += self._seconds(algorithm, array.nbytes)
+        out[:] = array
+        self._last = {"algorithm": algorithm, "protocol": protocol}
 
     def last_call(self) -> dict[str, str]:
         return self._last
@@ -74,6 +82,13 @@ class OneRank:
     def probe(self) -> float | None:
         self.num_probes += 1
         return NEAR
+
+
+class Agreeing(OneRank):
+    """Another rank of several: what one rank alone makes of the data is wrong, and nobody minds."""
+
+    def all_true(self, mine: bool) -> bool:
+        return True
 
 
 def make_spec(sizes: list[int], labels: list[str], rank: int = 0, **changes: Any) -> TuneSpec:
@@ -205,9 +220,9 @@ def test_only_rank_0_reports() -> None:
     spec = make_spec([8], ["good/simple"], rank=0)
     assert of_kind(measure(spec, lambda name, size: 1.0)[1], Round)
     engine, said = FakeEngine(lambda name, size: 1.0), list[Said]()
-    other = spec.model_copy(update={"rank": 1, "launch": spec.launch.model_copy(update={"num_ranks": 2})})
-    rounds = TuneRounds(other, engine, OneRank(), said.append, lambda: engine.now)
-    rounds.run()
+    other = spec.model_copy(update={"rank": 1, "launch": spec.launch.model_copy(update={"world": World(num_ranks=2)})})
+    TuneRounds(other, engine, Agreeing(), said.append, lambda: engine.now).run()
+    assert len(engine.calls) > 20, "it measured all the same"
     assert said == []
 
 
@@ -228,24 +243,42 @@ def test_vectors_are_what_peers_can_read_if_the_launch_says_so(monkeypatch: pyte
     assert not of_kind(said, Dropped)
 
 
-def run_collective(collective: str, vectors: list[Any], num_ranks: int) -> None:
-    """What each collective does to the ranks' vectors, in place, the obvious way."""
+def test_what_cannot_be_in_place_has_results_of_its_own_and_the_others_none() -> None:
+    candidates = [configuration("good/simple")]
+    cells = [
+        CellPlan(collective=collective, size_bytes=size, candidates=candidates)
+        for collective in ("all_reduce", "all_to_all")
+        for size in (1024, 4 << 20)
+    ]
+    engine, said = measure(make_spec([], [], cells=cells), lambda name, size: 1.0)
+    assert engine.in_place == {("all_reduce", True), ("all_to_all", False)}
+    assert not of_kind(said, Dropped)
+    assert {one.collective for one in of_kind(said, Round)} == {"all_reduce", "all_to_all"}
+
+
+def run_collective(collective: str, vectors: list[Any], results: list[Any], num_ranks: int) -> None:
+    """What each collective makes of the ranks' vectors, the obvious way; results may be the vectors."""
     blocks = [
         slice(len(vectors[0]) // num_ranks * rank, len(vectors[0]) // num_ranks * (rank + 1))
         for rank in range(num_ranks)
     ]
     before = [vector.copy() for vector in vectors]
     total = np.sum(before, axis=0, dtype=vectors[0].dtype)
-    for rank, vector in enumerate(vectors):
+    for rank, result in enumerate(results):
         if collective == "all_reduce" or (collective == "reduce" and rank == 0):
-            vector[:] = total
+            result[:] = total
         elif collective == "reduce_scatter":
-            vector[blocks[rank]] = total[blocks[rank]]
-        elif collective == "all_gather":
+            result[blocks[rank]] = total[blocks[rank]]
+        elif collective == "all_gather" or (collective == "gather" and rank == 0):
             for other in range(num_ranks):
-                vector[blocks[other]] = before[other][blocks[other]]
+                result[blocks[other]] = before[other][blocks[other]]
+        elif collective == "all_to_all":
+            for other in range(num_ranks):
+                result[blocks[other]] = before[other][blocks[rank]]
+        elif collective == "scatter":
+            result[blocks[rank]] = before[0][blocks[rank]]
         elif collective == "broadcast":
-            vector[:] = before[0]
+            result[:] = before[0]
 
 
 @pytest.mark.parametrize("collective", COLLECTIVES)
@@ -253,19 +286,34 @@ def test_a_right_result_is_right_and_any_other_is_wrong(collective: str) -> None
     num_ranks, elements, wrong = 3, 3 * 1000, 0
     data = [RankData("float32", num_ranks, rank, seed=5) for rank in range(num_ranks)]
     vectors = [np.zeros(elements, dtype=np.float32) for _ in range(num_ranks)]
+    results = [vector.copy() for vector in vectors] if collective in OUT_OF_PLACE else vectors
     for call in range(3):
         for rank in range(num_ranks):
             data[rank].write(collective, vectors[rank], call)
         if call:  # without the collective the earlier result is stale somewhere
-            assert not all(data[rank].is_right(collective, vectors[rank], call) for rank in range(num_ranks))
-        run_collective(collective, vectors, num_ranks)
-        assert all(data[rank].is_right(collective, vectors[rank], call) for rank in range(num_ranks))
+            assert not all(data[rank].is_right(collective, results[rank], call) for rank in range(num_ranks))
+        run_collective(collective, vectors, results, num_ranks)
+        assert all(data[rank].is_right(collective, results[rank], call) for rank in range(num_ranks))
     for rank in range(num_ranks):
         for index in (0, 1000, 2999):
-            vectors[rank][index] += 1
-            wrong += not data[rank].is_right(collective, vectors[rank], 2)
-            vectors[rank][index] -= 1
-    assert wrong == {"reduce": 3, "reduce_scatter": 3}.get(collective, 9)
+            results[rank][index] += 1
+            wrong += not data[rank].is_right(collective, results[rank], 2)
+            results[rank][index] -= 1
+    assert wrong == {"reduce": 3, "reduce_scatter": 3, "gather": 3, "scatter": 3}.get(collective, 9)
+
+
+@pytest.mark.parametrize("collective", ["all_gather", "all_to_all", "scatter"])
+def test_blocks_in_each_others_place_are_wrong(collective: str) -> None:
+    num_ranks, block = 3, 1000
+    data = [RankData("float32", num_ranks, rank, seed=5) for rank in range(num_ranks)]
+    vectors = [np.zeros(num_ranks * block, dtype=np.float32) for _ in range(num_ranks)]
+    for rank in range(num_ranks):
+        data[rank].write(collective, vectors[rank], 0)
+    results = [vector.copy() for vector in vectors]
+    run_collective(collective, vectors, results, num_ranks)
+    for rank, result in enumerate(results):
+        assert data[rank].is_right(collective, result, 0)
+        assert not data[rank].is_right(collective, np.roll(result, block), 0)
 
 
 def test_a_call_forces_its_configuration() -> None:
@@ -289,5 +337,9 @@ def test_a_call_forces_its_configuration() -> None:
         "slice_bytes": 0,
         "streaming": None,
     }
+    _, operands, _ = make_call(Recorder(), "all_to_all", vector, vector[::-1], data, one)()
+    assert [operand.tolist() for operand in operands] == [[0, 1, 2, 3, 4, 5, 6, 7], [7, 6, 5, 4, 3, 2, 1, 0]]
+    _, operands, _ = make_call(Recorder(), "scatter", vector, vector, data, one)()
+    assert operands[1].tolist() == [4, 5, 6, 7]
     with pytest.raises(UsageError, match="'scan' can't be tuned; there are: all_reduce"):
         make_call(Recorder(), "scan", vector, vector, data, one)
