@@ -64,7 +64,8 @@ class RankTrace:
 
     def of_call(self, sequence: int) -> Events:
         """The events of one call, in their order."""
-        return self.events[self.events["call"] == sequence]
+        own: Events = self.events[self.events["call"] == sequence]
+        return own
 
 
 def from_core(trace: _core.Trace) -> RankTrace:

@@ -34,7 +34,7 @@ std::optional<Group> close_group() {
 
 Group close_outermost_group() {
   if (depth > 1) refuse_usage("an inner group cannot be ended in the background: only the outermost can");
-  return *close_group();
+  return close_group().value();
 }
 
 void spoil_group(rtResult_t result) noexcept {
@@ -42,7 +42,7 @@ void spoil_group(rtResult_t result) noexcept {
   scope.refused = result;
   try {
     scope.why = last_error_of_thread();
-  } catch (...) {  // no memory: the result must do
+  } catch (...) {  // NOLINT(bugprone-empty-catch): no memory; the result must do
   }
 }
 

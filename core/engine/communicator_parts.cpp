@@ -85,8 +85,8 @@ std::unique_ptr<Communicator> Communicator::shrink() {
       while (true) {
         try {
           return attempt(Deadline::after_seconds(kLookAgainS));
-        } catch (const TimeoutError&) {
-        } catch (const PeerError&) {  // who serves this store has seen somebody go
+        } catch (const TimeoutError&) {  // NOLINT(bugprone-empty-catch): tried again below
+        } catch (const PeerError&) {     // who serves this store has seen somebody go
           return false;
         }
         if (!still_there()) return false;

@@ -17,6 +17,12 @@ constexpr auto kBetweenInterruptChecks = std::chrono::milliseconds(20);
 }  // namespace
 
 void Work::wait(double timeout_s, InterruptCheck interrupted) const {
+  await(timeout_s, interrupted);
+  const std::lock_guard lock(mutex_);
+  if (error_) std::rethrow_exception(error_);
+}
+
+void Work::await(double timeout_s, InterruptCheck interrupted) const {
   const Deadline deadline = timeout_s > 0 ? Deadline::after_seconds(timeout_s) : Deadline{};
   std::unique_lock lock(mutex_);
   while (!test()) {
@@ -32,7 +38,6 @@ void Work::wait(double timeout_s, InterruptCheck interrupted) const {
     const auto longest = interrupted ? std::chrono::nanoseconds(kBetweenInterruptChecks) : std::chrono::hours(1);
     changed_.wait_for(lock, std::min<std::chrono::nanoseconds>(longest, std::chrono::nanoseconds(deadline.left_ns())));
   }
-  if (error_) std::rethrow_exception(error_);
 }
 
 void Work::finish(std::exception_ptr error) {
@@ -47,7 +52,7 @@ void Work::finish(std::exception_ptr error) {
 WorkQueue::~WorkQueue() {
   if (!thread_) return;
   if (fork_count() != fork_count_) {  // the thread is the parent's; nobody could join it here
-    static_cast<void>(thread_.release());
+    [[maybe_unused]] std::thread* const leaked = thread_.release();
     return;
   }
   {
@@ -81,12 +86,7 @@ void WorkQueue::drain(InterruptCheck interrupted) {
       const std::lock_guard lock(mutex_);
       last = last_;
     }
-    try {
-      last->wait(0, interrupted);
-    } catch (const Interrupted&) {
-      throw;
-    } catch (const std::exception&) {  // whoever holds the work is told
-    }
+    last->await(0, interrupted);  // how it ended is told to whoever holds it
   }
 }
 

@@ -29,6 +29,8 @@ class Work {
  private:
   friend class WorkQueue;
   void finish(std::exception_ptr error);
+  /// wait() without what the call threw.
+  void await(double timeout_s, InterruptCheck interrupted) const;
 
   std::atomic<bool> done_{false};
   mutable std::mutex mutex_;  // protects error_

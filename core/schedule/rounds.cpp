@@ -153,7 +153,7 @@ class Placing {
 using Posted = std::pair<std::tuple<int, int, int>, RoundMessage>;  // (tag, place on the link, peer)
 
 std::vector<RoundMessage> in_order(std::vector<Posted>& posted) {
-  std::stable_sort(posted.begin(), posted.end(), [](const Posted& a, const Posted& b) { return a.first < b.first; });
+  std::sort(posted.begin(), posted.end(), [](const Posted& a, const Posted& b) { return a.first < b.first; });
   std::vector<RoundMessage> transfers;
   for (const Posted& one : posted) transfers.push_back(one.second);
   return transfers;

@@ -75,6 +75,7 @@ std::unique_ptr<PreparedCall> Group::prepare(const Schedule& schedule, size_t co
   auto call = std::make_unique<PreparedCall>();
   call->fold = {fold_kernel(dtype, op), item_size(dtype)};
   if (!call->fold.kernel) throw UsageError(why_undefined(dtype, op));
+  if (scale_kernel(dtype, op)) throw UsageError(std::string("the textbook has no ") + reduce_op_name(op));
   call->finish = finish_kernel(dtype, op);
   call->count = count;
   call->dtype = dtype;

@@ -62,11 +62,9 @@ bool find_arrived(const BoundStep& step, const BoundRound& round, const Memory& 
                   Pointers& arrived) {
   for (size_t i = 0; i < step.arrived.size(); ++i) {
     const Arrived& operand = step.arrived[i];
-    if (operand.message < 0) {
-      arrived[i] = memory.at(operand.spot);
-    } else if (!(arrived[i] = wire.wait_for(round.recvs[static_cast<size_t>(operand.message)]))) {
-      return false;
-    }
+    const bool is_own = operand.message < 0;
+    arrived[i] = is_own ? memory.at(operand.spot) : wire.wait_for(round.recvs[static_cast<size_t>(operand.message)]);
+    if (!is_own && !arrived[i]) return false;
   }
   return true;
 }

@@ -189,7 +189,7 @@ def _describe(event: Any, steps: list[Step]) -> str:
     """What a slice step does or a wait is for, in a few words."""
     kind = KINDS[event["kind"]]
     if kind == "step":
-        return steps[event["step"]].verb
+        return str(steps[event["step"]].verb)
     if kind == "message":
         return f"message of rank {event['peer']}"
     if kind == "wire":
