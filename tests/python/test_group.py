@@ -97,7 +97,7 @@ def test_a_group_is_empty_after_it_ran_and_may_be_used_again() -> None:
 def test_what_raises_inside_is_raised_and_nothing_runs() -> None:
     def work(comm: Communicator) -> None:
         array = np.ones(10)
-        with pytest.raises(RuntimeError, match="my bug"), ringtree.group() as group:  # noqa: PT012: what ends the block is tested
+        with pytest.raises(RuntimeError, match="my bug"), ringtree.group() as group:  # noqa: PT012
             group.on(comm).all_reduce(array)
             raise RuntimeError("my bug")
         assert (array == 1).all()
@@ -113,7 +113,7 @@ def test_what_fails_is_told_when_the_group_ends_and_the_rest_runs() -> None:
         other = comm.split(0)
         assert other is not None
         array = np.ones(10)
-        with pytest.raises(ringtree.UsageError, match="star"), ringtree.group() as group:  # noqa: PT012: its end raises
+        with pytest.raises(ringtree.UsageError, match="star"), ringtree.group() as group:  # noqa: PT012
             group.on(comm).all_reduce(np.ones(3), algorithm="star")
             group.on(other).all_reduce(array)
         return array.tolist()
