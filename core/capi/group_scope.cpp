@@ -34,7 +34,8 @@ std::optional<Group> close_group() {
 
 Group close_outermost_group() {
   if (depth > 1) refuse_usage("an inner group cannot be ended in the background: only the outermost can");
-  return close_group().value();
+  std::optional<Group> closed = close_group();
+  return closed ? std::move(*closed) : Group{};  // it is the outermost
 }
 
 void spoil_group(rtResult_t result) noexcept {

@@ -28,7 +28,7 @@ void set_op(CallArguments& arguments, rtRedOp_t op, const rtComm& comm) {
   if (is_named_op(op, arguments.op)) return;
   const size_t place = place_of(op, comm);
   arguments.op = ReduceOp::premul_sum;
-  arguments.factor = comm.factors[place].value();
+  arguments.factor = comm.factors[place].value_or(1);  // place_of() has looked that it is there
 }
 
 }  // namespace ringtree::capi
