@@ -65,7 +65,7 @@ void bind_trace(nb::module_& module) {
   nb::class_<Trace>(module, "Trace", "What one rank did in its calls; see ringtree.RankTrace.")
       .def_ro("rank", &Trace::rank)
       .def_prop_ro("calls", [](const Trace& self) { return self.calls; })
-      .def_prop_ro("event_bytes", &event_bytes)
+      .def_prop_ro("event_bytes", &event_bytes, nb::rv_policy::move)
       .def_ro("num_lost", &Trace::num_lost);
   module.def("trace_event_fields", &event_fields, "Name, NumPy's format and offset of each field of an event.");
   module.def("trace_event_bytes", [] { return sizeof(TraceEvent); });
