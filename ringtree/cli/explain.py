@@ -77,11 +77,12 @@ def explain(
 
 
 def _is_wrong(ladder: Ladder) -> bool:
-    """Whether an arm that ran has no time: its result was wrong, or it failed."""
+    """Whether an arm has no time and a reason for it: its result was wrong, or it failed. One that merely has too few
+    rounds in a placement has none."""
     return any(
-        any(rung.arm is not None and rung.time is None for rung in panel.rungs)
-        or any(taking.arm is not None and taking.time is None for taking in panel.takings)
+        step.arm is not None and step.time is None and step.why is not None
         for panel in ladder.panels
+        for step in (*panel.rungs, *panel.takings)
     )
 
 

@@ -1,11 +1,12 @@
 """algbw and busbw: a time and a size as rates.
 
 For: the two rates that people of this field compare. algbw = size / time; busbw = algbw × a factor of the collective
-that makes the figure comparable with the speed of a link, whatever the number of ranks.
+that makes the figure comparable with the speed of a link, whatever the number of ranks. send_recv: every rank sends to
+the next one.
 Not for: limits of hardware, averaging rates (average times, then take the rate).
 
-Factors and the meaning of size are those of nccl-tests, doc/PERFORMANCE.md: for reduce_scatter and all_gather the size
-is that of the larger buffer, n blocks.
+Factors and the meaning of size are those of nccl-tests, doc/PERFORMANCE.md, and of its programs for what that page
+leaves out (gather, scatter, send_recv): where there is a block a rank the size is that of n blocks.
 """
 
 from __future__ import annotations
@@ -21,6 +22,9 @@ def bus_factor(collective: str, num_ranks: int) -> float:
         "reduce_scatter": (n - 1) / n,
         "all_gather": (n - 1) / n,
         "all_to_all": (n - 1) / n,
+        "gather": (n - 1) / n,
+        "scatter": (n - 1) / n,
+        "send_recv": 1.0,
         "broadcast": 1.0,
         "reduce": 1.0,
     }
