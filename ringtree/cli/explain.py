@@ -80,9 +80,9 @@ def _is_wrong(ladder: Ladder) -> bool:
     """Whether an arm has no time and a reason for it: its result was wrong, or it failed. One that merely has too few
     rounds in a placement has none."""
     return any(
-        step.arm is not None and step.time is None and step.why is not None
+        any(rung.arm is not None and rung.time is None and rung.why is not None for rung in panel.rungs)
+        or any(taking.arm is not None and taking.time is None and taking.why is not None for taking in panel.takings)
         for panel in ladder.panels
-        for step in (*panel.rungs, *panel.takings)
     )
 
 
