@@ -106,7 +106,7 @@ TEST(Config, is_checked) {
 TEST(Config, of_a_later_version_is_taken_if_it_asks_for_nothing_new) {
   struct Later {
     rtConfig_t config = test_config();
-    int new_field = 0;
+    uint64_t new_field = 0;  // no padding behind it: all that the library does not know must be 0
   } later;
   later.config.size = sizeof later;
   rtComm_t comm = nullptr;
