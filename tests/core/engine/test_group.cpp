@@ -184,10 +184,12 @@ std::atomic<bool> stop_asked{false};
 TEST(Group, of_several_communicators_ends_all_of_them_when_interrupted) {
   stop_asked.store(false);
   ThreadStore store;
-  std::atomic<int> num_ended{0};
+  std::atomic<int> num_ended{0}, num_made{0};
   expect_all_well(run_ranks(2, [&](int rank) {
     Communicator first(store, rank, 2, test_settings(), built_in_table(), "first");
     Communicator second(store, rank, 2, test_settings(), built_in_table(), "second");
+    num_made.fetch_add(1);  // an abort would also end what is still being made
+    while (num_made.load() < 2) std::this_thread::yield();
     std::vector<float> a(10, 1.0f), b(10, 1.0f);
     if (rank == 0) {  // its peer comes to neither call, and somebody presses Ctrl-C
       first.set_interrupt_check([] { return stop_asked.load(); });
