@@ -185,6 +185,7 @@ TEST(Group, of_several_communicators_ends_all_of_them_when_interrupted) {
   stop_asked.store(false);
   ThreadStore store;
   std::atomic<int> num_ended{0}, num_made{0};
+  std::atomic<bool> group_ended{false};
   expect_all_well(run_ranks(2, [&](int rank) {
     Communicator first(store, rank, 2, test_settings(), built_in_table(), "first");
     Communicator second(store, rank, 2, test_settings(), built_in_table(), "second");
@@ -199,8 +200,10 @@ TEST(Group, of_several_communicators_ends_all_of_them_when_interrupted) {
       group.add(second, sum_in_place(b));
       const std::string outcome = outcome_of([&] { group.run(); });
       presser.join();
+      group_ended.store(true);
       require_true(contains(outcome, "interrupted while waiting"), outcome);
     }
+    while (!group_ended.load()) std::this_thread::yield();
     for (Communicator* communicator : {&first, &second}) {
       std::string outcome;
       while (outcome.empty()) outcome = outcome_of([&] { sum_of_ones(*communicator, 10); });
