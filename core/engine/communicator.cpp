@@ -239,8 +239,8 @@ void Communicator::run(const CallArguments& arguments, PreparedCall& call, CallW
   call.bound.input = static_cast<const std::byte*>(input);
   call.bound.output = static_cast<std::byte*>(arguments.output);
   call.bound.fingerprint = CallDescription::fingerprint(call.kind_hash, call.description.sequence);
-  call.bound.in_place =
-      input == static_cast<const std::byte*>(arguments.output) + call.input.offset - call.output.offset;
+  call.bound.in_place = reinterpret_cast<uintptr_t>(input) - call.input.offset ==
+                        reinterpret_cast<uintptr_t>(arguments.output) - call.output.offset;  // either may be null
   // Out of place a large output would first be fetched only to be overwritten; in place it was just read, and what the
   // configuration says was found so.
   if (!call.asked.streaming && !call.bound.in_place)
