@@ -7,6 +7,7 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "core/engine/communicator.h"
@@ -38,7 +39,10 @@ struct World {
       std::vector<Item>& mine = held.emplace_back(length);
       for (size_t i = 0; i < length; ++i) {
         mine[i] = exact_item<Item>(seed, rank, i);
-        sum[i] = static_cast<Item>(sum[i] + mine[i]);
+        if constexpr (std::is_integral_v<Item>)  // wraps, which signed numbers must not
+          sum[i] = static_cast<Item>(static_cast<uint64_t>(sum[i]) + static_cast<uint64_t>(mine[i]));
+        else
+          sum[i] = static_cast<Item>(sum[i] + mine[i]);
       }
     }
   }
