@@ -27,7 +27,7 @@ TIDY_FILES = $(shell find core -name '*.cpp' -not -path 'core/bindings/*')
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help build torch compare test test-cpp test-python lint layers asan tsan capi model peers bench-drivers bench bench-emulated bench-compare method-check method-data docs tables format clean distclean
+.PHONY: help build torch compare test test-cpp test-python lint layers asan tsan capi model peers bench-drivers bench bench-emulated bench-compare bench-explain method-check method-data docs tables format clean distclean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
@@ -135,6 +135,11 @@ bench-emulated: $(STAMPS)/package ## measure ring and tree on an emulated cluste
 	  --runs build/bench-emulated
 	$(BIN)/python tools/benchmark_page.py "Ring and tree on an emulated cluster, against the model" \
 	  build/bench-emulated/* > docs/benchmarks/emulated-2x8.md
+
+bench-explain: $(STAMPS)/torch $(STAMPS)/package $(STAMPS)/extra-report ## measure the ladder of docs/explain.md
+	rm -rf build/bench-explain
+	$(BIN)/ringtree explain --budget 12m --runs build/bench-explain
+	$(BIN)/python tools/ladder_page.py docs/explain.md "$$(ls -d build/bench-explain/* | tail -n 1)"
 
 bench-compare: $(STAMPS)/torch $(STAMPS)/package ## measure the default comparison into docs/benchmarks
 	rm -rf build/bench-compare

@@ -6,6 +6,7 @@ statistics. PyTorch is imported only when an arm that needs it is made.
 
 from ringtree.backends.arm import Arm, Array, Operands, Setting
 from ringtree.backends.registry import (
+    HOW_TO_GET_TORCH,
     arm_names,
     arm_ops,
     check_arm,
@@ -17,6 +18,7 @@ from ringtree.backends.registry import (
 )
 
 __all__ = [
+    "HOW_TO_GET_TORCH",
     "Arm",
     "Array",
     "Operands",

@@ -28,7 +28,8 @@ class Setting:
     ringtree.init names them; arms that don't use the engine never call it. `rendezvous` is an id for a store of the
     arm's own: not guessable, the same on all ranks, another one for each arm.
     `torch_store` is the path of one file for all ranks of the launch, for torch's file rendezvous.
-    `use_torch`: some arm of this comparison is called through PyTorch, so all are: they cross the same boundary.
+    `use_torch`: some arm of this comparison is called through PyTorch, so all are: they cross the same boundary. Arrays
+    of a dtype that NumPy lacks hold its bits, and become tensors of it. `factor`: this rank's, of premul_sum.
     """
 
     rank: int
@@ -41,6 +42,7 @@ class Setting:
     rendezvous: str
     use_torch: bool
     timeout: float
+    factor: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -77,7 +79,8 @@ class Arm(Protocol):
 
         Arrays of the setting's dtype, shape (elements,), with as many elements as the collective says. In place: the
         same array, or, where one side holds a block a rank, the own block of the other's. `root` counts for
-        collectives that have one; only the root's source is read by broadcast, only its result written by reduce.
+        collectives that have one; only the root's source is read by broadcast and scatter, only its result written by
+        reduce and gather.
         """
 
     def executed(self) -> dict[str, Any]:

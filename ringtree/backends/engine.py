@@ -22,8 +22,10 @@ from ringtree.backends.engine_name import AS_AUTO, AUTO, FOR_SHARED, SHARED, UNF
 from ringtree.backends.unfused import unfused
 
 REDUCING = ("all_reduce", "reduce_scatter", "reduce")
-ROOTED = ("broadcast", "reduce")
-_UNSAID = (AUTO, 0, None)
+ROOTED = ("broadcast", "reduce", "gather", "scatter")
+SEND_RECV = "send_recv"  # no collective: every rank sends to the next one and receives from the one before
+_DEFAULTS: dict[str, Any] = {"protocol": AUTO, "slice_bytes": 0, "streaming": None}
+LINE_BYTES = 64
 
 
 class EngineArm:
@@ -32,6 +34,7 @@ class EngineArm:
     def __init__(self, name: str) -> None:
         self.name = name
         self._comm: Any = None
+        self._collective: Any = None
         self._how: dict[int, dict[str, Any]] = {}  # count -> arguments of a call
 
     def setup(self, setting: Setting) -> None:
@@ -41,12 +44,16 @@ class EngineArm:
         self._comm = setting.communicator(
             channels=self._asked.channels, shared_buffers=self._shared or FOR_SHARED in self._asked.words
         )
-        self._collective = getattr(self._comm, setting.collective)
+        self._collective = getattr(self._comm, setting.collective, None)
 
     def make_operands(self, count: int, num_buffers: int) -> Operands:
-        make = ringtree.empty if self._shared else np.zeros
-        arrays: list[Array] = [make((count,), dtype=self._setting.dtype) for _ in range(num_buffers)]
-        operands = [as_tensor(array) for array in arrays] if self._setting.use_torch else arrays
+        dtype = self._setting.dtype
+        arrays: list[Array]
+        if self._shared:
+            arrays = shared_vectors(count, num_buffers, dtype)
+        else:
+            arrays = [np.zeros(count, dtype=dtype) for _ in range(num_buffers)]
+        operands = [operand_of(array, self._setting) for array in arrays]
         how = self._how_to(count)
         return Operands([partial(self._collective, operand, **how) for operand in operands], arrays)
 
@@ -54,23 +61,30 @@ class EngineArm:
         operands.calls[index]()
 
     def bind(self, source: Array, result: Array, root: int = 0) -> Callable[[], object]:
-        given, taken = (source, result) if not self._setting.use_torch else (as_tensor(source), as_tensor(result))
+        given, taken = operand_of(source, self._setting), operand_of(result, self._setting)
+        if self._setting.collective == SEND_RECV:
+            return self._send_to_next(given, taken)
         # Elements as the engine counts them: of the vector, or of one rank's block.
-        count = result.size if self._setting.collective == "reduce_scatter" else source.size
+        count = min(source.size, result.size)
+        if self._setting.collective == "all_to_all":
+            count //= self._setting.num_ranks
         # Only what is said: here nothing is compared with another arm, so no argument is passed for evenness.
-        said = {key: value for key, value in self._how_to(count).items() if key == "algorithm" or value not in _UNSAID}
-        how: dict[str, Any] = {"out": taken, **said}
+        how = self._how_to(count)
+        said = {key: value for key, value in how.items() if key not in _DEFAULTS or value != _DEFAULTS[key]}
+        said["out"] = taken
         if self._setting.collective in ROOTED:
-            how["root"] = root
-        return partial(self._collective, given, **how)
+            said["root"] = root
+        return partial(self._collective, given, **said)
 
     def executed(self) -> dict[str, Any]:
-        return {
+        told = {
             "backend": "engine",
             "through": "torch" if self._setting.use_torch else "numpy",
             "buffers": "shared" if self._shared else "private",
-            **self._comm.last_call(),
         }
+        if self._setting.collective == SEND_RECV:  # there is one way only
+            return {**told, "algorithm": SEND_RECV, "protocol": "simple"}
+        return {**told, **self._comm.last_call()}
 
     def teardown(self) -> None:
         self._comm = None  # the lab closes it: other arms of the engine use it too
@@ -101,11 +115,35 @@ class EngineArm:
             how["algorithm"] = unfused(ringtree.schedule(setting.collective, how["algorithm"], setting.num_ranks))
         if setting.collective in REDUCING:
             how["op"] = setting.op
+        if setting.op == "premul_sum":
+            how["factor"] = setting.factor
         return how
 
+    def _send_to_next(self, given: Any, taken: Any) -> Callable[[], object]:
+        after, before = ((self._setting.rank + step) % self._setting.num_ranks for step in (1, -1))
 
-def as_tensor(array: Array) -> Any:
-    """Returns a tensor over the same memory."""
+        def exchange() -> None:
+            with ringtree.group() as group:  # one after the other all would wait for each other
+                on = group.on(self._comm)
+                on.send(given, after)
+                on.recv(taken, before)
+
+        return exchange
+
+
+def shared_vectors(count: int, num_vectors: int, dtype: str) -> list[Array]:
+    """Returns vectors of zeros that peers can read in place, each on lines of its own. All in one buffer: a rank has
+    few of these at a time."""
+    item = np.dtype(dtype).itemsize
+    stride = -(-count * item // LINE_BYTES) * LINE_BYTES // item
+    memory: Array = ringtree.empty((num_vectors, stride), dtype)
+    return [memory[i, :count] for i in range(num_vectors)]
+
+
+def operand_of(array: Array, setting: Setting) -> Any:
+    """Returns what a call takes for `array`: itself, or a tensor of the setting's dtype over the same memory."""
+    if not setting.use_torch:
+        return array
     import torch  # only when an arm of the comparison needs it: the engine itself runs without
 
-    return torch.from_numpy(array)
+    return torch.from_numpy(array).view(getattr(torch, setting.dtype))

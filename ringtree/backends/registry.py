@@ -13,6 +13,7 @@ import importlib.util
 
 import ringtree
 from ringtree.backends.arm import Arm
+from ringtree.backends.engine import SEND_RECV as SEND_TO_NEXT
 from ringtree.backends.engine import EngineArm
 from ringtree.backends.engine_name import AUTO, parse_engine_name
 from ringtree.backends.slowed import SlowedArm, split_slowed
@@ -40,18 +41,18 @@ def check_arm(name: str, collective: str) -> None:
     plain = split_slowed(name)[0]
     if plain in arm_names(collective):
         return
-    if plain.partition("/")[0] in (*ringtree.algorithms.names(collective), AUTO):
+    if collective != SEND_TO_NEXT and plain.partition("/")[0] in (*ringtree.algorithms.names(collective), AUTO):
         parse_engine_name(plain, collective)
         return
-    algorithms = ", ".join(ringtree.algorithms.names(collective))
+    engine = ", ".join((*ringtree.algorithms.names(collective), AUTO))
     others = ", ".join((GLOO, *(f"{prefix}<algorithm>" for prefix in (SEND_RECV, *TEXTBOOK))))
     others = f", {others}" if collective == "all_reduce" else ""
-    raise UsageError(f"unknown arm {name!r} for {collective}; there are: {algorithms}, {AUTO}{others}")
+    raise UsageError(f"unknown arm {name!r} for {collective}; there are: {engine}{others}")
 
 
 def arm_ops(name: str) -> tuple[str, ...]:
-    """Returns the ops that an arm reduces with; torch.distributed's Gloo has no avg."""
-    return _OPS if needs_torch(name) else (*_OPS, "avg")
+    """Returns the ops that an arm reduces with; torch.distributed's Gloo has neither avg nor premul_sum."""
+    return _OPS if needs_torch(name) else (*_OPS, "avg", "premul_sum")
 
 
 def needs_torch(name: str) -> bool:

@@ -15,7 +15,7 @@ import numpy as np
 import ringtree
 from ringtree import _core
 from ringtree.backends.arm import Array, Operands, Setting
-from ringtree.backends.engine import as_tensor
+from ringtree.backends.engine import operand_of
 
 PREFIXES = {f"textbook-{style}:": style for style in _core.textbook_styles()}
 
@@ -46,15 +46,15 @@ class TextbookArm:
 
     def make_operands(self, count: int, num_buffers: int) -> Operands:
         arrays: list[Array] = [np.zeros(count, dtype=self._setting.dtype) for _ in range(num_buffers)]
-        operands: list[Any] = [as_tensor(array) for array in arrays] if self._setting.use_torch else list(arrays)
+        operands = [operand_of(array, self._setting) for array in arrays]
         return Operands([partial(self._run, operand, operand, count) for operand in operands], arrays)
 
     def call(self, operands: Operands, index: int) -> None:
         operands.calls[index]()
 
     def bind(self, source: Array, result: Array, root: int = 0) -> Callable[[], object]:
-        taken = as_tensor(result) if self._setting.use_torch else result
-        given = taken if source is result else as_tensor(source) if self._setting.use_torch else source
+        taken = operand_of(result, self._setting)
+        given = taken if source is result else operand_of(source, self._setting)
         return partial(self._run, given, taken, source.size)
 
     def executed(self) -> dict[str, Any]:

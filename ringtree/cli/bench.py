@@ -48,7 +48,10 @@ def bench(
     ] = Asked.collective,
     arm: Annotated[
         str,
-        typer.Option(help="An algorithm of the engine, auto, gloo or send-recv:<algorithm>.", rich_help_panel=_RANKS),
+        typer.Option(
+            help="An algorithm of the engine, auto, gloo, send-recv:<algorithm> or textbook-shm:<algorithm>.",
+            rich_help_panel=_RANKS,
+        ),
     ] = Asked.arm,
     ngpus: Annotated[
         int | None,

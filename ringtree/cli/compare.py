@@ -40,7 +40,8 @@ def compare(
         str | None,
         typer.Option(
             help=_with_default(
-                "Algorithms, auto, gloo, send-recv:<algorithm>; arm@VAR=value sets a variable, arm+10% slows it.",
+                "Algorithms, auto (also ring/ll128, auto/shared, …), gloo, send-recv:<algorithm>, "
+                "textbook-shm:<algorithm>; arm@VAR=value sets a variable, arm+10% slows it.",
                 DEFAULT_ARMS.replace(",", ", "),  # so that the line can be broken
             )
         ),

@@ -25,7 +25,7 @@ from ringtree.explain.plan import (
     DEFAULT_SIZES,
     Asked,
 )
-from ringtree.explain.record import Ladder
+from ringtree.explain.record import TOO_FEW_ROUNDS, Ladder
 from ringtree.explain.session import measure, read_again
 from ringtree.explain.table import print_ladder
 from ringtree.results.files import write_whole
@@ -72,17 +72,16 @@ def explain(
             drawn = stored.path / PICTURE if picture is None else picture
             write_picture(ladder, drawn)
             stderr.print(f"picture: {drawn}", markup=False, highlight=False, soft_wrap=True)
-        if show is None and _is_wrong(ladder):
+        if show is None and is_wrong(ladder):
             raise typer.Exit(FAILED)
 
 
-def _is_wrong(ladder: Ladder) -> bool:
-    """Whether an arm has no time and a reason for it: its result was wrong, or it failed. One that merely has too few
-    rounds in a placement has none."""
+def is_wrong(ladder: Ladder) -> bool:
+    """Whether an arm's result was wrong, or it failed: it has no time, and merely too few rounds are not the reason."""
     return any(
-        any(rung.arm is not None and rung.time is None and rung.why is not None for rung in panel.rungs)
-        or any(taking.arm is not None and taking.time is None and taking.why is not None for taking in panel.takings)
+        one.arm is not None and one.time is None and one.why != TOO_FEW_ROUNDS
         for panel in ladder.panels
+        for one in panel.entries()
     )
 
 

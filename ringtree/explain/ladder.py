@@ -21,7 +21,7 @@ from ringtree.backends.textbook import split_textbook
 from ringtree.errors import UsageError
 from ringtree.explain.pilot import decide, executed
 from ringtree.explain.plan import PRESET, ladders_of
-from ringtree.explain.record import Effect, Ladder, PanelRecord, RungRecord, TakingRecord
+from ringtree.explain.record import TOO_FEW_ROUNDS, Effect, Ladder, PanelRecord, RungRecord, TakingRecord
 from ringtree.explain.rungs import TOP, Rung, Taking
 from ringtree.lab.cells import RunCells, effect_matrix
 from ringtree.lab.comparison import CellSummary, Comparison, Interval, Row
@@ -189,7 +189,7 @@ class _Panel:
         cell = self._cell(arm)
         if cell is None:
             return self._comparison.left_out.get(arm, "no launch of it is stored")
-        return cell.disqualified
+        return cell.disqualified or (None if cell.time is not None else TOO_FEW_ROUNDS)
 
 
 def described(told: Mapping[str, object]) -> str:

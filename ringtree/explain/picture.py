@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 from ringtree.errors import UsageError
 from ringtree.explain.record import Effect, Ladder, PanelRecord, RungRecord
-from ringtree.explain.table import place
+from ringtree.explain.words import place
 from ringtree.lab.units import count, format_factor, format_time
 
 if TYPE_CHECKING:

@@ -14,6 +14,7 @@ from ringtree.lab.comparison import Interval, VerdictWord
 from ringtree.results import Provenance, Record
 
 LADDER_FORMAT = "ringtree.ladder/1"
+TOO_FEW_ROUNDS = "too few rounds with the cores so"  # the one `why` of an arm that ran and was right
 
 
 class Effect(Record):
@@ -68,6 +69,10 @@ class PanelRecord(Record):
     takings: list[TakingRecord]
     total: Effect | None = Field(description="time of the lowest rung that was measured over time of the top")
     floor: float | None = Field(description="seconds below which no such call can be; None: not known")
+
+    def entries(self) -> list[RungRecord | TakingRecord]:
+        """Returns the rungs, and after them what was taken away."""
+        return [*self.rungs, *self.takings]
 
 
 class Ladder(Record):

@@ -1,6 +1,6 @@
 """A ladder for a terminal: a table a size, reasons and what qualifies it around.
 
-For: layout. Not for: computing anything.
+For: layout. Not for: sentences (words.py), or computing anything.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ from rich.text import Text
 
 from ringtree.explain.record import Effect, Ladder, PanelRecord, RungRecord, TakingRecord
 from ringtree.explain.rungs import TOP
-from ringtree.lab.comparison import MIXED, Interval
+from ringtree.explain.words import headline, story
+from ringtree.lab.comparison import Interval
 from ringtree.lab.printable import printable
 from ringtree.lab.table import MARKS
 from ringtree.lab.units import (
@@ -20,8 +21,6 @@ from ringtree.lab.units import (
     format_factor,
     format_factor_range,
     format_margin,
-    format_share,
-    format_size,
     format_time,
     format_time_range,
 )
@@ -36,7 +35,9 @@ def print_ladder(console: Console, ladder: Ladder) -> None:
         console.print(_text(f"note: {caveat}"))
     for panel in ladder.panels:
         console.print()
-        console.print(_text(headline(panel)))
+        console.print(_text(headline(panel), "bold"))
+        for line in story(panel):
+            console.print(_text(line))
         table, reasons = panel_table(panel)
         console.print(table)
         for number, reason in enumerate(reasons, 1):
@@ -54,30 +55,6 @@ def title(ladder: Ladder) -> str:
         f"{ladder.collective} {ladder.op} {ladder.dtype}, {count(ladder.num_ranks, 'rank')}, in place, {through}, "
         f"{count(ladder.num_launches, 'launch')}"
     )
-
-
-def headline(panel: PanelRecord) -> str:
-    """One line: from where to where, and how many times that is."""
-    timed = [rung for rung in panel.rungs if rung.time is not None]
-    if not timed or panel.total is None:
-        return f"{place(panel)}: too little is measured for a ladder"
-    first, last = timed[0].time, timed[-1].time
-    assert first is not None
-    assert last is not None
-    floor = "" if panel.floor is None else f"; the floor is {format_time(panel.floor)}"
-    reached = "" if panel.floor is None else f", of which the top reaches {format_share(panel.floor / last.median)}"
-    return (
-        f"{place(panel)}: {timed[0].arm} {format_time(first.median)}, {timed[-1].arm} {format_time(last.median)}: "
-        f"{_factor(panel.total)}{floor}{reached}"
-    )
-
-
-def place(panel: PanelRecord) -> str:
-    """Returns "4 KB", "4 KB, near cores"."""
-    size = format_size(panel.size_bytes)
-    if not panel.placement:
-        return size
-    return f"{size}, {'cores of any placement' if panel.placement == MIXED else panel.placement + ' cores'}"
 
 
 def panel_table(panel: PanelRecord) -> tuple[Table, list[str]]:
@@ -169,12 +146,6 @@ def _marked(mark: str, effect: Effect) -> Text:
     """The factor, and its interval on a line of its own."""
     interval = [] if effect.low is None or effect.high is None else [format_factor_range(effect.low, effect.high)]
     return _text("\n".join([f"{mark} {format_factor(effect.factor)}×", *interval]))
-
-
-def _factor(effect: Effect) -> str:
-    if effect.low is None or effect.high is None:
-        return f"{format_factor(effect.factor)}×"
-    return f"{format_factor(effect.factor)}× ({format_factor_range(effect.low, effect.high)})"
 
 
 def _text(line: str, style: str = "") -> Text:

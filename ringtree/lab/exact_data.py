@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ringtree.errors import UsageError
+from ringtree.lab.narrow_floats import NARROW_FLOATS
 
 PERIOD = 65521
 _PHASE_STEP = 7919
@@ -34,9 +35,12 @@ _EXACT_LIMIT = {
     "int8": (1 << 7) - 1,
     "uint8": (1 << 8) - 1,
     "int32": (1 << 31) - 1,
+    "uint32": (1 << 32) - 1,
     "int64": (1 << 63) - 1,
+    "uint64": (1 << 64) - 1,
 }
-DTYPES = tuple(_EXACT_LIMIT)
+DTYPES = tuple(_EXACT_LIMIT)  # those that NumPy has
+_EXACT_LIMIT |= {name: narrow.exact_limit for name, narrow in NARROW_FLOATS.items()}
 Array = NDArray[np.generic]
 _Pattern = NDArray[np.int64]
 
@@ -96,7 +100,7 @@ def check_exact(dtype: str, num_ranks: int, op: str = "sum") -> None:
         raise UsageError(f"unknown op {op!r}; there are: {', '.join(OPS)}")
     if op in _LOGICAL_OPS or op in BITWISE_OPS:
         largest_value(dtype, 1)  # nothing grows with the number of ranks
-        if op in BITWISE_OPS and dtype.startswith("float"):
+        if op in BITWISE_OPS and "float" in dtype:
             raise UsageError(f"{op} is not defined for {dtype}; use an integer dtype")
         return
     if largest_value(dtype, num_ranks) < _share(op, num_ranks):
@@ -107,6 +111,8 @@ def check_exact(dtype: str, num_ranks: int, op: str = "sum") -> None:
 class ExactData:
     """Patterns of all ranks for one dtype. Memory: 3 patterns of PERIOD elements, whatever the size of the buffers.
 
+    Arrays are of storage_of(dtype): a float that NumPy lacks is written and compared by its bits, which no result that
+    is right can have others of: 0 is +0 in all data here.
     factor: what the call is given to multiply this rank's contribution by; 1 for all ops but premul_sum.
     Raises UsageError as `check_exact`.
     """
@@ -115,7 +121,7 @@ class ExactData:
         check_exact(dtype, num_ranks, op)
         own, result = None, None
         for r, pattern in enumerate(_patterns(dtype, num_ranks, seed, op)):
-            multiplied = pattern * _factor(op, r)
+            multiplied = pattern * factor_of(op, r)
             result = multiplied if result is None else _COMBINE[op](result, multiplied)
             if r == rank:
                 own = pattern
@@ -123,10 +129,10 @@ class ExactData:
             raise UsageError(f"rank {rank} is not within a world of {num_ranks}")
         if op == "avg":
             result = result // num_ranks  # without a remainder: every value is a multiple
-        self.factor = _factor(op, rank)
+        self.factor = factor_of(op, rank)
         # Twice in a row, so that a block of up to PERIOD elements is one slice at any phase.
-        self._own = np.tile(own.astype(dtype), 2)
-        self._result = np.tile(result.astype(dtype), 2)
+        self._own = np.tile(_stored(own, dtype), 2)
+        self._result = np.tile(_stored(result, dtype), 2)
 
     def write(self, buffer: Array, call: int) -> None:
         """Writes this rank's contribution to the `call`-th call into `buffer`, shape (elements,)."""
@@ -150,9 +156,18 @@ class ExactData:
         )
 
 
-def _factor(op: str, rank: int) -> int:
-    """1, 2, 3, 1, 2 …: ranks beside each other differ."""
+def factor_of(op: str, rank: int) -> int:
+    """Returns what `rank` multiplies by in a premul_sum: 1, 2, 3, 1, 2 …, so that ranks beside each other differ."""
     return 1 + rank % _LARGEST_FACTOR if op == "premul_sum" else 1
+
+
+def storage_of(dtype: str) -> np.dtype[np.generic]:
+    """Returns NumPy's dtype of that name or, where it has none, the unsigned integers that are as wide."""
+    return NARROW_FLOATS[dtype].storage if dtype in NARROW_FLOATS else np.dtype(dtype)
+
+
+def _stored(pattern: _Pattern, dtype: str) -> Array:
+    return NARROW_FLOATS[dtype].encode(pattern) if dtype in NARROW_FLOATS else pattern.astype(dtype)
 
 
 def _share(op: str, num_ranks: int) -> int:
@@ -184,7 +199,7 @@ def _patterns(dtype: str, num_ranks: int, seed: int, op: str) -> Iterator[_Patte
 def _decisive_and_neutral(dtype: str, op: str, shared: np.random.Generator) -> tuple[_Pattern, _Pattern | int]:
     """What the rank that decides gives at each index, and what the others do."""
     if op in BITWISE_OPS:
-        all_bits = int(np.iinfo(dtype).max) if dtype.startswith("u") else -1
+        all_bits = int(_limits(dtype).max) if dtype.startswith("u") else -1
         return _any_bits(dtype, shared), all_bits if op == "band" else 0
     numbers = _any_numbers(dtype, shared)
     if op == "prod":
@@ -194,8 +209,12 @@ def _decisive_and_neutral(dtype: str, op: str, shared: np.random.Generator) -> t
 
 
 def _any_bits(dtype: str, random: np.random.Generator) -> _Pattern:
-    limits = np.iinfo(dtype)
+    limits = _limits(dtype)
     return random.integers(limits.min, limits.max, PERIOD, endpoint=True)
+
+
+def _limits(dtype: str) -> np.iinfo[np.integer]:
+    return np.iinfo("int64" if dtype == "uint64" else dtype)  # patterns are int64: the highest bit of uint64 stays 0
 
 
 def _any_numbers(dtype: str, random: np.random.Generator) -> _Pattern:

@@ -16,7 +16,7 @@ from ringtree.backends import check_arm, needs_torch, runs_emulated, why_unavail
 from ringtree.errors import UsageError
 from ringtree.lab.environment import available_memory
 from ringtree.lab.estimate import cell_budget
-from ringtree.lab.exact_data import largest_value
+from ringtree.lab.exact_data import DTYPES, largest_value
 from ringtree.lab.launcher import check_launcher
 from ringtree.lab.plan import (
     DEFAULT_LAUNCHES,
@@ -87,6 +87,8 @@ def make_plan(request: Request) -> Plan:
         raise UsageError(f"unknown preset {request.preset!r}; there are: {', '.join(PRESETS)}")
     emulation = emulated_cluster(request)
     num_ranks = num_ranks_of(request, emulation)
+    if request.dtype not in DTYPES:
+        raise UsageError(f"unknown dtype {request.dtype!r}; there are: {', '.join(DTYPES)}")
     largest_value(request.dtype, num_ranks)
     left_out: dict[str, str] = {}
     arms = _arms(request, emulation, left_out)

@@ -14,8 +14,8 @@ from collections.abc import Callable
 import numpy as np
 
 import ringtree
-from ringtree.lab.exact_data import Array
-from ringtree.ncclbench.names import BLOCKED, DTYPES, item_bytes
+from ringtree.lab.exact_data import Array, storage_of
+from ringtree.ncclbench.names import BLOCKED, DTYPES, NEVER_IN_PLACE, item_bytes
 from ringtree.ncclbench.options import Options
 from ringtree.ncclbench.rows import Elements
 
@@ -27,7 +27,8 @@ class Buffers:
         self._collective, self._rank, self._first = options.collective, rank, options.unalign
         self._length = options.max_bytes // item_bytes(dtype)
         make: Callable[..., Array] = ringtree.empty if options.shared_buffers else np.empty
-        self._send, self._receive = (make((self._length + self._first,), dtype=DTYPES[dtype]) for _ in range(2))
+        stored = storage_of(DTYPES[dtype])
+        self._send, self._receive = (make((self._length + self._first,), dtype=stored) for _ in range(2))
         for buffer in (self._send, self._receive):
             buffer.fill(0)  # also brings the pages in, which no timed call must have to do
 
@@ -36,12 +37,13 @@ class Buffers:
         return max(1, self._length // elements.whole) if elements.whole else 1
 
     def place(self, elements: Elements, index: int, in_place: bool) -> tuple[Array, Array]:
-        """Returns source and result of the `index`-th part; the same object where they are the same memory."""
+        """Returns source and result of the `index`-th part; the same object where they are the same memory. Of what
+        cannot be in place both are apart in either case."""
         start = self._first + elements.whole * (index % self.num_places(elements))
-        if not in_place:
+        if not in_place or self._collective in NEVER_IN_PLACE:
             return self._send[start : start + elements.source], self._receive[start : start + elements.result]
         whole = self._receive[start : start + elements.whole]
         if self._collective not in BLOCKED:
             return whole, whole
         block = whole[self._rank * elements.count : (self._rank + 1) * elements.count]
-        return (block, whole) if self._collective == "all_gather" else (whole, block)
+        return (block, whole) if self._collective in ("all_gather", "gather") else (whole, block)

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ringtree.ncclbench.messages import SideReport
+from ringtree.ncclbench.names import COLLECTIVES
 from ringtree.ncclbench.options import Options
 from ringtree.ncclbench.rows import Row
 from ringtree.stats.bandwidth import algbw, busbw
@@ -86,7 +87,7 @@ def make_side(options: Options, row: Row, reports: Sequence[SideReport]) -> Side
     return Side(
         seconds=seconds,
         algbw=algbw(row.size_bytes, seconds),
-        busbw=busbw(options.collective, row.size_bytes, seconds, options.num_ranks),
+        busbw=busbw(COLLECTIVES[options.collective], row.size_bytes, seconds, options.num_ranks),
         num_wrong=sum(wrong) if wrong else None,
         iterations=summarise_iterations(options, reports) if options.per_iteration else None,
         executed=reports[0].executed,

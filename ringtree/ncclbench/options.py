@@ -6,19 +6,32 @@ what follows from the options (rows.py).
 
 from __future__ import annotations
 
+import importlib.util
 import math
 from dataclasses import dataclass
 
 from pydantic import Field
 
-from ringtree.backends import arm_ops, check_arm, needs_torch, why_unavailable
+from ringtree.backends import HOW_TO_GET_TORCH, arm_ops, check_arm, needs_torch, why_unavailable
 from ringtree.errors import UsageError
 from ringtree.lab.environment import available_memory
 from ringtree.lab.exact_data import check_exact
 from ringtree.lab.plan import fresh_seed
 from ringtree.lab.rank_group import RANK_TIMEOUT
 from ringtree.lab.units import count, format_size, parse_size
-from ringtree.ncclbench.names import ALL, COLLECTIVES, DTYPES, NO_OP, NO_ROOT, OPS, REDUCING, ROOTED
+from ringtree.ncclbench.names import (
+    ALL,
+    COLLECTIVES,
+    DTYPES,
+    NAMES_OP,
+    NO_OP,
+    NO_ROOT,
+    NOT_IN_NUMPY,
+    OF_ENGINE,
+    OPS,
+    REDUCING,
+    ROOTED,
+)
 from ringtree.results import Record
 
 PRIVATE, SYMMETRIC = 0, 2
@@ -110,9 +123,10 @@ def make_options(asked: Asked) -> Options:
     if asked.stepfactor <= 1 and step_bytes < 1:
         raise UsageError("-i 0 never gets to the largest size: use a step above 0, or -f")
     _check_counts(asked)
-    dtypes = _chosen("-d", asked.datatype, tuple(DTYPES))
-    ops = _ops(asked) if asked.collective in REDUCING else [NO_OP]
-    _check_data(dtypes, ops, num_ranks)
+    dtypes = _dtypes(asked)
+    ops = _ops(asked) if asked.collective in NAMES_OP else [NO_OP]
+    if asked.collective in REDUCING:
+        _check_data(dtypes, ops, num_ranks)
     _check_memory(max_bytes, num_ranks)
     return Options(
         collective=asked.collective,
@@ -159,7 +173,7 @@ def parse_min_busbw(text: str | None) -> float | None:
 def _check_collective_and_arm(asked: Asked) -> None:
     if asked.collective not in COLLECTIVES:
         raise UsageError(f"bench can't run {asked.collective!r}; it can run: {', '.join(COLLECTIVES)}")
-    check_arm(asked.arm, asked.collective)
+    check_arm(asked.arm, COLLECTIVES[asked.collective])
     reason = why_unavailable(asked.arm)
     if reason is not None:
         raise UsageError(reason)
@@ -191,16 +205,25 @@ def _check_counts(asked: Asked) -> None:
         raise UsageError(f"-R 2 is for arms of the engine; {asked.arm} knows no shared buffers")
 
 
-def _chosen(letter: str, text: str, names: tuple[str, ...]) -> list[str]:
+def _chosen(letter: str, text: str, names: list[str]) -> list[str]:
     if text == ALL:
-        return list(names)
+        return names
     if text not in names:
         raise UsageError(f"{letter} {text} is not here; there are: {', '.join(names)}, {ALL}")
     return [text]
 
 
 def _ops(asked: Asked) -> list[str]:
-    return _chosen("-o", asked.op, tuple(op for op in OPS if op in arm_ops(asked.arm)))
+    return _chosen("-o", asked.op, [name for name, op in OPS.items() if op in arm_ops(asked.arm)])
+
+
+def _dtypes(asked: Asked) -> list[str]:
+    names = [name for name in DTYPES if not (needs_torch(asked.arm) and name in OF_ENGINE)]
+    if asked.datatype in NOT_IN_NUMPY and asked.datatype in names:
+        if importlib.util.find_spec("torch") is None:
+            raise UsageError(f"-d {asked.datatype} is not NumPy's. {HOW_TO_GET_TORCH}")
+        return [asked.datatype]
+    return _chosen("-d", asked.datatype, [name for name in names if asked.datatype != ALL or name not in NOT_IN_NUMPY])
 
 
 def _roots(text: str, num_ranks: int) -> list[int]:
@@ -215,8 +238,7 @@ def _check_data(dtypes: list[str], ops: list[str], num_ranks: int) -> None:
     """Says now, and not in a rank, that some combination can't have exact results."""
     for dtype in dtypes:
         for op in ops:
-            if op != NO_OP:
-                check_exact(DTYPES[dtype], num_ranks, op)
+            check_exact(DTYPES[dtype], num_ranks, OPS[op])
 
 
 def _check_memory(max_bytes: int, num_ranks: int) -> None:

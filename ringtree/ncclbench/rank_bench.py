@@ -9,9 +9,12 @@ import time
 from collections.abc import Callable
 from typing import Any, Protocol
 
+import numpy as np
+
 from ringtree.lab.exact_data import Array
 from ringtree.ncclbench.buffers import Buffers
 from ringtree.ncclbench.messages import SideReport
+from ringtree.ncclbench.names import NEVER_IN_PLACE
 from ringtree.ncclbench.options import Options
 from ringtree.ncclbench.rank_data import RankData
 from ringtree.ncclbench.rows import Combination, Elements, cycles, make_row, sizes, warm_up_sizes
@@ -55,6 +58,7 @@ class RankBench:
         self._data = RankData(options, combination, rank)
         self._loop = Loop(options.num_iterations, options.num_aggregated, options.blocking, options.per_iteration)
         self._last_data = _TIMED_DATA
+        self._is_never_in_place = options.collective in NEVER_IN_PLACE
 
     def run(self) -> None:
         """Warms up all sizes, then measures and reports row after row."""
@@ -72,7 +76,8 @@ class RankBench:
 
     def _side(self, elements: Elements, in_place: bool) -> SideReport:
         calls = self._calls(elements, in_place, most=self._loop.num_iterations * self._loop.num_calls)
-        if self._options.num_checks:
+        is_checked = self._options.num_checks > 0 and not (in_place and self._is_never_in_place)
+        if is_checked:
             for place in range(len(calls)):
                 self._data.write(self._buffers.place(elements, place, in_place)[0], _TIMED_DATA)
         calls[0]()
@@ -83,7 +88,7 @@ class RankBench:
             rank=self._rank,
             seconds=seconds,
             times=times,
-            num_wrong=self._check(calls[0], elements, in_place) if self._options.num_checks else None,
+            num_wrong=self._check(calls[0], elements, in_place) if is_checked else None,
             executed=describe(self._arm.executed()),
         )
 
@@ -103,8 +108,18 @@ class RankBench:
     def _calls(self, elements: Elements, in_place: bool, most: int) -> list[Callable[[], object]]:
         """The collective on each part of the buffers that `most` iterations get to; at least one."""
         places = max(1, min(most, self._buffers.num_places(elements)))
-        root = max(0, self._combination.root)
-        return [self._arm.bind(*self._buffers.place(elements, i, in_place), root) for i in range(places)]
+        return [self._call(*self._buffers.place(elements, i, in_place), in_place) for i in range(places)]
+
+    def _call(self, source: Array, result: Array, in_place: bool) -> Callable[[], object]:
+        call = self._arm.bind(source, result, max(0, self._combination.root))
+        if not (in_place and self._is_never_in_place):
+            return call
+
+        def copy_and_call() -> None:  # as a caller would have to who wants it in place
+            np.copyto(source, result)
+            call()
+
+        return copy_and_call
 
 
 def describe(executed: dict[str, Any]) -> str:

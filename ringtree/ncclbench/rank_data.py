@@ -7,12 +7,14 @@ found.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable
 
 from ringtree.lab.exact_data import Array, ExactData
-from ringtree.ncclbench.names import DTYPES, REDUCING
+from ringtree.ncclbench.names import DTYPES, OPS, REDUCING
 from ringtree.ncclbench.options import Options
 from ringtree.ncclbench.rows import Combination
+
+_Pieces = Iterable[tuple[int, Array]]  # the number of the data, and where it lies
 
 
 class RankData:
@@ -22,30 +24,50 @@ class RankData:
         self._collective, self._num_ranks, self._rank = options.collective, options.num_ranks, rank
         self._is_root = rank == combination.root
         # What is only moved is the same pattern on every rank that writes it.
-        ranks, own, op = (options.num_ranks, rank, combination.op) if options.collective in REDUCING else (1, 0, "sum")
+        ranks, own, op = 1, 0, "sum"
+        if options.collective in REDUCING:
+            ranks, own, op = options.num_ranks, rank, OPS[combination.op]
         self._data = ExactData(DTYPES[combination.dtype], ranks, own, options.seed, op)
 
     def write(self, source: Array, call: int) -> None:
         """Writes this rank's part of the `call`-th call; nothing where only the root gives."""
-        if self._collective == "reduce_scatter":
-            for number, block in self._blocks(source, call):
-                self._data.write(block, number)
-        elif self._collective == "all_gather":
-            self._data.write(source, call * self._num_ranks + self._rank)
-        elif self._collective != "broadcast" or self._is_root:
-            self._data.write(source, call)
+        for number, piece in self._given(source, call):
+            self._data.write(piece, number)
 
     def count_wrong(self, result: Array, call: int) -> int:
         """Reads the whole result of the `call`-th call and returns how many elements are wrong; 0 where none is due."""
-        if self._collective == "all_gather":
-            return sum(self._data.count_wrong(block, number) for number, block in self._blocks(result, call))
-        if self._collective == "reduce_scatter":
-            return self._data.count_wrong(result, call * self._num_ranks + self._rank)
-        if self._collective == "reduce" and not self._is_root:
-            return 0
-        return self._data.count_wrong(result, call)
+        return sum(self._data.count_wrong(piece, number) for number, piece in self._due(result, call))
 
-    def _blocks(self, whole: Array, call: int) -> Iterator[tuple[int, Array]]:
+    def _given(self, source: Array, call: int) -> _Pieces:
+        if self._collective in ("broadcast", "scatter") and not self._is_root:
+            return []
+        if self._collective in ("all_gather", "gather", "sendrecv"):
+            return [(self._number(call, self._rank), source)]
+        if self._collective in ("reduce_scatter", "scatter"):
+            return self._blocks(source, [self._number(call, rank) for rank in range(self._num_ranks)])
+        if self._collective == "alltoall":
+            return self._blocks(source, [self._number(call, self._rank, to) for to in range(self._num_ranks)])
+        return [(call, source)]
+
+    def _due(self, result: Array, call: int) -> _Pieces:
+        if self._collective in ("reduce", "gather") and not self._is_root:
+            return []
+        if self._collective in ("reduce_scatter", "scatter"):
+            return [(self._number(call, self._rank), result)]
+        if self._collective == "sendrecv":
+            return [(self._number(call, (self._rank - 1) % self._num_ranks), result)]
+        if self._collective in ("all_gather", "gather"):
+            return self._blocks(result, [self._number(call, rank) for rank in range(self._num_ranks)])
+        if self._collective == "alltoall":
+            return self._blocks(result, [self._number(call, rank, self._rank) for rank in range(self._num_ranks)])
+        return [(call, result)]
+
+    def _number(self, call: int, *block: int) -> int:
+        """A number of a block's own: of the rank, or of sender and receiver."""
+        for each in block:
+            call = call * self._num_ranks + each
+        return call
+
+    def _blocks(self, whole: Array, numbers: list[int]) -> _Pieces:
         length = len(whole) // self._num_ranks
-        for block in range(self._num_ranks):
-            yield call * self._num_ranks + block, whole[block * length : (block + 1) * length]
+        return [(number, whole[i * length : (i + 1) * length]) for i, number in enumerate(numbers)]

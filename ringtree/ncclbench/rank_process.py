@@ -16,13 +16,14 @@ from functools import cache
 
 import ringtree
 from ringtree.backends import Setting, make_arm, needs_torch
+from ringtree.lab.exact_data import factor_of
 from ringtree.lab.framing import read_spec, write_report
 from ringtree.lab.lifeline import tie_to_lab
 from ringtree.lab.measure import Coordinator
 from ringtree.lab.messages import DoneReport, FailureReport
 from ringtree.launch import on_threads
 from ringtree.ncclbench.messages import BenchReport, BenchSpec, JoinedReport
-from ringtree.ncclbench.names import DTYPES
+from ringtree.ncclbench.names import COLLECTIVES, DTYPES, NO_OP, NOT_IN_NUMPY, OPS
 from ringtree.ncclbench.rank_bench import RankBench
 from ringtree.ncclbench.rows import combinations
 
@@ -54,18 +55,20 @@ def run_rank(spec: BenchSpec, thread: int, report: Callable[[BenchReport], None]
         arms = []
         for number, combination in enumerate(combinations(options)):
             arm = make_arm(options.arm)
+            op = "sum" if combination.op == NO_OP else OPS[combination.op]
             arm.setup(
                 Setting(
                     rank=rank,
                     num_ranks=options.num_ranks,
-                    collective=options.collective,
-                    op=combination.op,
+                    collective=COLLECTIVES[options.collective],
+                    op=op,
                     dtype=DTYPES[combination.dtype],
                     communicator=engine,
                     torch_store=spec.torch_store,
                     rendezvous=f"{spec.session}-arm{number}",
-                    use_torch=needs_torch(options.arm),
+                    use_torch=needs_torch(options.arm) or combination.dtype in NOT_IN_NUMPY,
                     timeout=options.timeout,
+                    factor=factor_of(op, rank),
                 )
             )
             arms.append(arm)

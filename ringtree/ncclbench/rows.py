@@ -97,4 +97,6 @@ def elements_of(collective: str, size_bytes: int, item: int, num_ranks: int) -> 
     unit = _BLOCK_ALIGNMENT // item
     block = count // num_ranks // unit * unit
     whole = block * num_ranks
-    return Elements(block, whole, block) if collective == "all_gather" else Elements(whole, block, block)
+    if collective == "alltoall":
+        return Elements(whole, whole, block)
+    return Elements(block, whole, block) if collective in ("all_gather", "gather") else Elements(whole, block, block)

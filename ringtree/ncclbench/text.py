@@ -14,6 +14,7 @@ from ringtree.lab.units import format_size
 from ringtree.ncclbench.figures import MeasuredRow, Side, Summary
 from ringtree.ncclbench.machine import device_name, host_name
 from ringtree.ncclbench.messages import JoinedReport
+from ringtree.ncclbench.names import NEVER_IN_PLACE, NOT_IN_NUMPY
 from ringtree.ncclbench.options import Options
 
 LAYOUT = "2.19"
@@ -44,10 +45,13 @@ def opening_lines(options: Options, ranks: Sequence[JoinedReport], copied: bool)
         f"maxBytes {options.max_bytes} step: {step} warmup iters: {options.num_warm_up} "
         f"iters: {options.num_iterations} agg iters: {options.num_aggregated} validation: {options.num_checks} "
         f"graph: 0 unalign: {options.unalign}",
-        f"# Arm: {options.arm}, called from Python on CPU memory{', shared' if options.shared_buffers else ''}",
+        f"# Arm: {options.arm}, called from Python on CPU memory{', shared' if options.shared_buffers else ''}"
+        f"{', through PyTorch' if options.dtypes[0] in NOT_IN_NUMPY else ''}",
     ]
     if copied:
         lines.append("# Out of place: a copy and a call in place; this arm has no other")
+    if options.collective in NEVER_IN_PLACE:
+        lines.append("# In place: a copy and a call out of place; there is no other")
     if options.blocking:
         lines.append(f"# Blocking Enabled: {_BLOCKING[options.blocking]}")
     if options.per_iteration:

@@ -56,9 +56,8 @@ class RankData:
             return self._moved.check(self.block(vector, self.rank), self._number(call, ROOT, self.rank)) is None
         if collective == "broadcast":
             return self._moved.check(vector, call) is None
-        to = (
-            self.rank if collective == "all_to_all" else 0
-        )  # of all_gather and gather a rank has one block for everybody
+        # Of all_gather and gather everybody gets the same block of a rank.
+        to = self.rank if collective == "all_to_all" else 0
         return all(
             self._moved.check(self.block(vector, source), self._number(call, source, to)) is None
             for source in range(self.num_ranks)

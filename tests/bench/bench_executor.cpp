@@ -54,9 +54,10 @@ double ns_of_call(Communicator& communicator, const AlgorithmRef& algorithm, siz
   return best;
 }
 
-void print(Communicator& communicator, const char* path, int num_chunks) {
+void print(Communicator& communicator, const char* path, int num_chunks, bool traced) {
   double ns[2];
   const int steps[2] = {kFewSteps, kManySteps};
+  if (traced) communicator.start_trace(size_t{1} << 16);
   for (int i = 0; i < 2; ++i) {
     auto schedule = std::make_shared<const Schedule>(to_and_fro(steps[i], num_chunks));
     AlgorithmRef algorithm;
@@ -66,7 +67,9 @@ void print(Communicator& communicator, const char* path, int num_chunks) {
     ns[i] = ns_of_call(communicator, algorithm, static_cast<size_t>(num_chunks));
   }
   const double step = (ns[1] - ns[0]) / (kManySteps - kFewSteps);
-  std::printf("%-28s %6.1f ns a slice step, %6.1f ns a call\n", path, step, ns[0] - kFewSteps * step);
+  if (traced) communicator.take_trace();
+  std::printf("%-28s %-8s %6.1f ns a slice step, %6.1f ns a call\n", path, traced ? "traced" : "", step,
+              ns[0] - kFewSteps * step);
 }
 
 }  // namespace
@@ -76,6 +79,8 @@ int main() {
   using namespace ringtree;
   ThreadStore store;
   Communicator communicator(store, 0, 1, Settings{}, AlgorithmTable{});
-  print(communicator, "small calls", 1);
-  print(communicator, "general (steps of 2 chunks)", 2);
+  for (bool traced : {false, true}) {
+    print(communicator, "small calls", 1, traced);
+    print(communicator, "general (steps of 2 chunks)", 2, traced);
+  }
 }

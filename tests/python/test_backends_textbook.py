@@ -8,6 +8,7 @@ from __future__ import annotations
 import secrets
 import signal
 import threading
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from lab_support import start_ringtree
 import ringtree
 from ringtree import _core
 from ringtree.backends import Setting, check_arm, make_arm, needs_torch, runs_emulated
+from ringtree.backends.engine import shared_vectors
 from ringtree.backends.engine_name import parse_engine_name
 from ringtree.backends.textbook import PREFIXES, split_textbook
 from ringtree.backends.unfused import unfused
@@ -257,3 +259,15 @@ def test_all_of_them_run_in_a_comparison(tmp_path: Path) -> None:
     assert told["auto/shared/16K/simple"]["slice_bytes"] == 16384
     assert "auto/shared executed" in out
     assert "ring/ll128 executed" not in out
+
+
+@pytest.mark.parametrize("count", [1, 16, 1000])
+def test_shared_vectors_lie_apart_in_one_buffer(count: int) -> None:
+    vectors = shared_vectors(count, 10, "float32")
+    assert all(vector.shape == (count,) and vector.flags.c_contiguous for vector in vectors)
+    places = [vector.ctypes.data for vector in vectors]
+    assert all(place % 64 == 0 for place in places)
+    assert {after - before for before, after in pairwise(places)} == {-(-count * 4 // 64) * 64}
+    for i, vector in enumerate(vectors):
+        vector[:] = i
+    assert [float(vector.max()) for vector in vectors] == list(range(10))

@@ -12,10 +12,11 @@ import pytest
 from comparison_support import near_then_far
 from explain_support import PILOT_ID, SIZE, TIMES, TOP_RAN, made_up_pilot, made_up_run, times_of
 
+from ringtree.cli.explain import is_wrong
 from ringtree.errors import UsageError
 from ringtree.explain.ladder import ladder_of
 from ringtree.explain.pilot import decide
-from ringtree.explain.record import Ladder, PanelRecord, RungRecord, TakingRecord
+from ringtree.explain.record import TOO_FEW_ROUNDS, Ladder, PanelRecord, RungRecord, TakingRecord
 from ringtree.explain.rungs import rungs, takings
 
 NOISE = 0.02  # what the mean of the made-up launches may be off by
@@ -160,6 +161,22 @@ def test_near_and_far_are_panels_of_their_own() -> None:
     assert [(panel.size_bytes, panel.placement) for panel in ladder.panels] == [(SIZE, "near"), (SIZE, "far")]
     for panel in ladder.panels:
         assert factor(rung(panel, "native")) == pytest.approx(4, rel=NOISE)
+
+
+def test_too_few_rounds_are_no_failure() -> None:
+    def barely_far(launch: int, arm: str, round_: int) -> tuple[float, float]:
+        """The engine's ring has two of its seven rounds on far cores: one too few for a time there."""
+        return near_then_far(launch, arm, 0 if arm == "ring/simple" and round_ < 5 else round_)
+
+    ladder = ladder_of(made_up_run(handoff=barely_far, num_rounds=7), made_up_pilot())
+    near, far = ladder.panels
+    assert rung(near, "slices").time is not None
+    assert rung(far, "slices").why == TOO_FEW_ROUNDS
+    for panel in ladder.panels:
+        for one in panel.entries():
+            assert (one.time is None) == (one.why is not None), one.key
+    assert not is_wrong(ladder)
+    assert is_wrong(ladder_of(made_up_run(wrong="ring/simple"), made_up_pilot()))
 
 
 def test_the_floor_is_what_copying_allows() -> None:

@@ -48,13 +48,15 @@ def test_a_ladder_is_measured_stored_and_shown_again(tmp_path: Path) -> None:
     assert {one.run.plan.preset for one in stored} == {"explain"}
     ladder = Ladder.model_validate_json(record.read_text())
     assert (ladder.num_launches, ladder.seed, ladder.through) == (1, 7, "torch" if HAS_TORCH else "numpy")
-    measured = [rung.key for rung in ladder.panels[0].rungs if rung.time is not None]
+    measured = [rung.key for panel in ladder.panels for rung in panel.rungs if rung.time is not None]
     assert set(measured) >= {"native", "memory", "fused", "slices", "algorithm", "buffers"}
     assert ("start" in measured) == HAS_TORCH
-    for panel in ladder.panels:
-        assert panel.total is not None
+    for panel in ladder.panels:  # near and far cores apart; one of them may have too few rounds for any time
         for one in panel.rungs:
             assert (one.why is None) == (one.time is not None), one.key
+        if sum(one.time is not None for one in panel.rungs if not one.aside) == len(panel.rungs):
+            assert panel.total is not None
+    assert any(panel.total is not None for panel in ladder.panels)
     assert "send-recv:ring" in out or not HAS_TORCH
     assert "textbook-fused:ring" in out
     if HAS_MATPLOTLIB:

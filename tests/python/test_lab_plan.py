@@ -172,6 +172,7 @@ def test_the_limits_of_emulated_clusters_are_the_engines() -> None:
         (Request(library="gloo"), "--preset textbook"),
         (Request(preset="textbook", arms="ring"), "--library"),
         (Request(ranks=200, dtype="int8"), "too many for exact sums"),
+        (Request(dtype="bfloat16"), "unknown dtype 'bfloat16'; there are: float16"),
         (Request(sizes="16T"), "does not fit"),
         (Request(arms="ring,tree", reference="gloo"), "ring, tree"),
     ],

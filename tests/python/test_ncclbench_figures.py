@@ -25,7 +25,17 @@ def test_whose_time_counts(how: int, expected: float) -> None:
 
 @pytest.mark.parametrize(
     ("collective", "factor"),
-    [("all_reduce", 1.5), ("all_gather", 0.75), ("reduce_scatter", 0.75), ("broadcast", 1), ("reduce", 1)],
+    [
+        ("all_reduce", 1.5),
+        ("all_gather", 0.75),
+        ("reduce_scatter", 0.75),
+        ("broadcast", 1),
+        ("reduce", 1),
+        ("alltoall", 0.75),
+        ("gather", 0.75),
+        ("scatter", 0.75),
+        ("sendrecv", 1),
+    ],
 )
 def test_bandwidths(collective: str, factor: float) -> None:
     options = options_of(collective=collective, ngpus=4, **SMALL)

@@ -43,12 +43,22 @@ def test_ranks_are_processes_times_threads(ngpus: Any, nthreads: Any, processes:
 
 def test_all_means_every_type_op_and_root_in_the_order_of_nccl_tests() -> None:
     options = options_of(collective="reduce", datatype="all", op="all", root="all", ngpus=3)
-    assert options.dtypes == ["int8", "uint8", "int32", "int64", "half", "float", "double"]
-    assert options.ops == ["sum", "prod", "max", "min", "avg"]
+    assert options.dtypes == ["int8", "uint8", "int32", "uint32", "int64", "uint64", "half", "float", "double"]
+    assert options.ops == ["sum", "prod", "max", "min", "avg", "mulsum"]
     assert options.roots == [0, 1, 2]
 
 
-@pytest.mark.parametrize(("collective", "ops", "roots"), [("all_gather", ["none"], [-1]), ("broadcast", ["none"], [1])])
+@pytest.mark.parametrize(
+    ("collective", "ops", "roots"),
+    [
+        ("all_gather", ["none"], [-1]),
+        ("broadcast", ["none"], [1]),
+        ("alltoall", ["none"], [-1]),
+        ("gather", ["none"], [1]),
+        ("scatter", ["none"], [1]),
+        ("sendrecv", ["max"], [-1]),  # nccl-tests prints it, although nothing is reduced
+    ],
+)
 def test_what_a_collective_has_not_is_none(collective: str, ops: list[str], roots: list[int]) -> None:
     options = options_of(collective=collective, op="max", root="1")
     assert (options.ops, options.roots) == (ops, roots)
@@ -74,12 +84,13 @@ def test_what_a_collective_has_not_is_none(collective: str, ops: list[str], root
         (("-I", "1", "-K", "20"), "at least one of 20 iterations"),
         (("-g", "0"), "-g times -t must lie in 1..1024"),
         (("-g", "64", "-t", "64"), "-g times -t must lie in 1..1024"),
-        (("-o", "mulsum"), "-o mulsum is not here; there are: sum, prod, max, min, avg, all"),
-        (("-d", "bfloat16"), "-d bfloat16 is not here; there are: int8"),
+        (("-o", "median"), "-o median is not here; there are: sum, prod, max, min, avg, mulsum, all"),
+        (("-d", "int7"), "-d int7 is not here; there are: int8"),
         (("-d", "int8", "-g", "200"), "too many for exact sums"),
         (("-d", "int8", "-o", "avg", "-g", "12"), "too many for exact averages"),
         (("--collective", "broadcast", "-r", "2"), "-r 2 is no root of 2 ranks: use 0..1 or all"),
         (("--collective", "scan"), "bench can't run 'scan'"),
+        (("--collective", "sendrecv", "--arm", "ring"), "unknown arm 'ring' for send_recv; there are: auto"),
         (("--arm", "fastest"), "unknown arm 'fastest'"),
         (("--arm", "gloo", "--collective", "broadcast"), "unknown arm 'gloo' for broadcast"),
         (("-R", "1"), "-R 1 is no choice"),
@@ -109,6 +120,8 @@ def test_mistakes_are_one_line_and_exit_code_2(arguments: tuple[str, ...], said:
     [
         ({"arm": "gloo", "nthreads": 2}, "use -g 2 instead of -t 2"),
         ({"arm": "gloo", "op": "avg"}, "-o avg is not here; there are: sum, prod, max, min, all"),
+        ({"arm": "gloo", "datatype": "bfloat16"}, "there are: int8, uint8, int32, int64, half, float, double, all"),
+        ({"arm": "gloo", "datatype": "uint32"}, "-d uint32 is not here"),
         ({"arm": "send-recv:ring", "local_register": 2}, "send-recv:ring knows no shared buffers"),
     ],
 )
@@ -117,6 +130,14 @@ def test_arms_of_torch_can_do_less(monkeypatch: pytest.MonkeyPatch, asked: dict[
     with pytest.raises(UsageError, match=re.escape(said)):
         options_of(**asked)
     assert options_of(arm="gloo", op="all").ops == ["sum", "prod", "max", "min"]
+
+
+def test_types_that_numpy_lacks_need_torch_and_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(UsageError, match="-d bfloat16 is not NumPy's"):
+        options_of(datatype="bfloat16")
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: name)
+    assert options_of(datatype="f8e4m3").dtypes == ["f8e4m3"]
 
 
 def test_an_arm_that_is_not_installed_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -95,6 +95,26 @@ def test_without_checks_nothing_is_said_of_results() -> None:
     assert {report.num_wrong for report in run_lone(LoneArm(), check=0)} == {None}
 
 
+@pytest.mark.parametrize("collective", ["alltoall", "sendrecv"])
+def test_in_place_is_a_copy_and_a_call_and_not_checked_where_there_is_no_other(collective: str) -> None:
+    were_equal: list[bool] = []
+
+    class Watched(LoneArm):
+        """Leaves another result than its source, so that only a copy makes them equal before the next call."""
+
+        def bind(self, source: Any, result: Any, root: int = 0) -> Any:
+            def call() -> None:
+                were_equal.append(bool((source == result).all()))
+                result[:] = source + 1
+
+            return call
+
+    reports = run_lone(Watched(), collective=collective, warmup_iters=0, minbytes="128", iters=1)
+    assert [report.num_wrong for report in reports] == [32, None]
+    # Of each half an untimed call and a timed one; the check of the first.
+    assert were_equal == [False, False, False, True, True]
+
+
 def test_iterations_are_timed_if_asked() -> None:
     assert [report.times for report in run_lone(LoneArm(), per_iter_timing=1)] == [[1, 1, 1]] * 4
     assert [report.times for report in run_lone(LoneArm())] == [[]] * 4

@@ -40,6 +40,11 @@ def test_sizes_are_added_and_warm_up_doubles() -> None:
         ("all_gather", 1000, 4, 3, Elements(80, 240, 80)),
         ("reduce_scatter", 1024, 8, 3, Elements(126, 42, 42)),
         ("reduce_scatter", 64, 1, 3, Elements(48, 16, 16)),
+        ("gather", 1000, 4, 3, Elements(80, 240, 80)),
+        ("scatter", 1000, 4, 3, Elements(240, 80, 80)),
+        ("alltoall", 1000, 4, 3, Elements(240, 240, 80)),
+        ("alltoall", 16, 4, 2, Elements(0, 0, 0)),
+        ("sendrecv", 1000, 4, 3, Elements(250, 250, 250)),
     ],
 )
 def test_a_size_means_elements(collective: str, size: int, item: int, num_ranks: int, expected: Elements) -> None:
@@ -50,7 +55,7 @@ def test_rows_show_the_larger_buffer_and_go_by_type_op_and_root() -> None:
     options = options_of(collective="reduce", datatype="all", op="all", root="all", minbytes="1K", maxbytes="1K")
     table = [(row.combination.dtype, row.combination.op, row.combination.root) for row in rows(options)]
     assert table[:3] == [("int8", "sum", 0), ("int8", "sum", 1), ("int8", "prod", 0)]
-    assert len(table) == 7 * 5 * 2
+    assert len(table) == 9 * 6 * 2
     (row,) = rows(options_of(collective="all_gather", minbytes="1000", maxbytes="1000", ngpus=3))
     assert (row.size_bytes, row.elements.count) == (960, 80)
 
@@ -76,7 +81,9 @@ def test_iterations_go_through_the_buffers_and_start_again() -> None:
     assert [len(part) for part in buffers.place(Elements(0, 0, 0), 5, in_place=False)] == [0, 0]
 
 
-@pytest.mark.parametrize(("collective", "block"), [("all_gather", 0), ("reduce_scatter", 1)])
+@pytest.mark.parametrize(
+    ("collective", "block"), [("all_gather", 0), ("reduce_scatter", 1), ("gather", 0), ("scatter", 1)]
+)
 def test_in_place_a_block_lies_in_the_whole_at_its_rank(collective: str, block: int) -> None:
     options = options_of(collective=collective, minbytes="96", maxbytes="96", ngpus=3)
     elements = elements_of(collective, 96, 4, 3)
@@ -85,3 +92,13 @@ def test_in_place_a_block_lies_in_the_whole_at_its_rank(collective: str, block: 
     assert address(places[block]) - address(places[1 - block]) == 2 * elements.count * 4
     apart = Buffers(options, "float", rank=2).place(elements, 0, in_place=False)
     assert [len(part) for part in apart] == [elements.source, elements.result]
+
+
+@pytest.mark.parametrize("collective", ["alltoall", "sendrecv"])
+def test_what_cannot_be_in_place_has_two_buffers_in_either_half(collective: str) -> None:
+    options = options_of(collective=collective, minbytes="96", maxbytes="96", ngpus=3)
+    elements = elements_of(collective, 96, 4, 3)
+    buffers = Buffers(options, "float", rank=2)
+    halves = [[address(part) for part in buffers.place(elements, 0, in_place)] for in_place in (False, True)]
+    assert halves[0] == halves[1]
+    assert halves[0][0] != halves[0][1]

@@ -17,6 +17,7 @@ from typer.testing import CliRunner, Result
 
 from ringtree.cli import app
 from ringtree.lab.rank_group import LaunchFailed
+from ringtree.ncclbench.names import BLOCKED, COLLECTIVES, NAMES_OP, NEVER_IN_PLACE, OPS, ROOTED
 from ringtree.ncclbench.options import Options
 
 COMMAND = importlib.import_module("ringtree.cli.bench")
@@ -27,12 +28,14 @@ def invoke(*arguments: str) -> Result:
     return CliRunner().invoke(app, ["bench", *arguments])
 
 
-def check_rows(output: str, sizes: list[int], ranks: int, dtype: str = "float", op: str = "sum") -> None:
-    """Every row is there, in the layout, and without a wrong element."""
+def check_rows(
+    output: str, sizes: list[int], ranks: int, dtype: str = "float", op: str = "sum", wrong: str = "0 0"
+) -> None:
+    """Every row is there, in the layout, and without a wrong element; `wrong`: what both halves say of that."""
     rows = [match for line in output.splitlines() if (match := ROW.match(line))]
     assert [int(row[1]) for row in rows] == sizes
     assert {(row[3], row[4]) for row in rows} == {(dtype, op)}
-    assert all(row[0].split()[8::4] == ["0", "0"] for row in rows)
+    assert all(row[0].split()[8::4] == wrong.split() for row in rows)
     assert len([line for line in output.splitlines() if line.startswith("#  Rank ")]) == ranks
     assert "# Out of bounds values : 0 OK" in output
 
@@ -46,25 +49,51 @@ def test_ranks_are_processes_threads_or_both(shape: tuple[str, ...], ranks: int)
     assert len(pids) == (1 if "-t" in shape and "-g" not in shape else 2 if ranks > 1 else 1)
 
 
-@pytest.mark.parametrize("collective", ["all_gather", "reduce_scatter", "broadcast", "reduce"])
+@pytest.mark.parametrize("collective", [name for name in COLLECTIVES if name != "all_reduce"])
 def test_every_collective_is_right_in_place_and_out_of_place(collective: str) -> None:
     # No size is a multiple of what blocks are rounded to.
     result = invoke(
         "--collective", collective, "-b", "60", "-e", "64K", "-f", "30", "-n", "2", "-t", "2", "-c", "2", "-r", "all"
     )
     assert (result.exit_code, result.stderr) == (0, "")
-    op = "sum" if collective.startswith("reduce") else "none"
-    every_root = [60, 1800, 54000] * 2
-    sizes = every_root if collective in ("broadcast", "reduce") else [32, 1792, 53984]
-    check_rows(result.stdout, sizes, 2, op=op)
+    sizes = [32, 1792, 53984] if collective in BLOCKED else [60, 1800, 54000]
+    check_rows(
+        result.stdout,
+        sizes * (2 if collective in ROOTED else 1),
+        ranks=2,
+        op="sum" if collective in NAMES_OP else "none",
+        wrong="0 N/A" if collective in NEVER_IN_PLACE else "0 0",
+    )
     assert f"# Collective test concluded: {collective}_perf" in result.stdout
+
+
+@pytest.mark.parametrize("collective", ["alltoall", "sendrecv", "gather", "scatter"])
+def test_blocks_and_messages_between_processes(collective: str) -> None:
+    result = invoke("--collective", collective, "-b", "1M", "-e", "1M", "-n", "2", "-g", "3", "-R", "2")
+    assert (result.exit_code, result.stderr) == (0, "")
+    size = 1048576 if collective == "sendrecv" else 1048560
+    op, wrong = ("sum", "0 N/A") if collective == "sendrecv" else ("none", "0 0")
+    check_rows(result.stdout, [size], 3, op=op, wrong="0 N/A" if collective == "alltoall" else wrong)
+    assert "# Executed             : " in result.stdout
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize(("datatype", "op"), [("bfloat16", "all"), ("f8e4m3", "all"), ("f8e5m2", "mulsum")])
+def test_types_that_numpy_lacks_are_exact_through_torch(datatype: str, op: str) -> None:
+    pytest.importorskip("torch")
+    result = invoke("-b", "4000", "-e", "4000", "-n", "1", "-t", "2", "-d", datatype, "-o", op)
+    assert (result.exit_code, result.stderr) == (0, "")
+    rows = [match for line in result.stdout.splitlines() if (match := ROW.match(line))]
+    assert [(row[3], row[4]) for row in rows] == [(datatype, each) for each in (OPS if op == "all" else [op])]
+    assert all(row[0].split()[8::4] == ["0", "0"] for row in rows)
+    assert "on CPU memory, through PyTorch" in result.stdout
 
 
 def test_every_type_and_op_is_exact() -> None:
     result = invoke("-b", "4000", "-e", "4000", "-n", "1", "-t", "2", "-d", "all", "-o", "all", "--arm", "ring")
     assert (result.exit_code, result.stderr) == (0, "")
     rows = [match for line in result.stdout.splitlines() if (match := ROW.match(line))]
-    assert len({(row[3], row[4]) for row in rows}) == len(rows) == 7 * 5
+    assert len({(row[3], row[4]) for row in rows}) == len(rows) == 9 * 6
     assert "# Out of bounds values : 0 OK" in result.stdout
     assert "# Executed             : ring/" in result.stdout
 

@@ -15,7 +15,10 @@ import pytest
 from ncclbench_support import joined, options_of, rows_of, side
 
 from ringtree.ncclbench.figures import summarise
+from ringtree.ncclbench.names import COLLECTIVES, NEVER_IN_PLACE
+from ringtree.ncclbench.rows import rows
 from ringtree.ncclbench.text import closing_lines, describe_executed, format_number, opening_lines, row_line
+from ringtree.stats.bandwidth import bus_factor
 
 NOW = datetime(2026, 1, 31, 12, 1, 2)
 LOGS = Path(__file__).parents[3] / "shared" / "data" / "logs"
@@ -77,6 +80,9 @@ def test_a_row_is_laid_out_by_the_columns_of_the_heading() -> None:
         ({"datatype": "half", "op": "avg"}, "half     avg      -1"),
         ({"collective": "all_gather"}, "float    none      -1"),
         ({"collective": "broadcast", "root": "1"}, "float    none       1"),
+        ({"collective": "gather", "root": "1"}, "float    none       1"),
+        ({"collective": "alltoall"}, "float    none      -1"),
+        ({"collective": "sendrecv"}, "float     sum      -1"),
     ],
 )
 def test_rows_match_and_name_type_op_and_root(asked: dict[str, str], lead: str) -> None:
@@ -91,6 +97,15 @@ def test_what_was_not_checked_is_not_called_right() -> None:
     (row,) = rows_of(options, lambda rank, half: side(rank, num_wrong=None))
     assert ROW.match(row_line(options, row, NOW))
     assert row_line(options, row, NOW).split()[8::4] == ["N/A", "N/A"]
+
+
+def test_what_has_no_in_place_says_so_above_the_table() -> None:
+    said = "# In place: a copy and a call out of place; there is no other"
+    assert said in opening(collective="alltoall")
+    assert said in opening(collective="sendrecv")
+    assert said not in opening(collective="all_gather")
+    assert opening(collective="alltoall")[1] == "# Collective test starting: alltoall_perf"
+    assert "through PyTorch" not in "\n".join(opening())
 
 
 def test_iterations_add_four_columns_to_each_side_and_a_timestamp_one() -> None:
@@ -184,3 +199,21 @@ def test_real_logs_have_the_same_shape() -> None:
         num_rows += len(found)
     assert num_rows > 500
     assert num_option_lines > 10
+
+
+@pytest.mark.skipif(not LOGS.is_dir(), reason="no logs of nccl-tests beside this checkout")
+@pytest.mark.parametrize("collective", ["all_reduce", "all_gather", "reduce_scatter", "alltoall", "sendrecv"])
+def test_rows_of_real_logs_begin_like_ours_and_have_our_bandwidths(collective: str) -> None:
+    (log,) = LOGS.glob("053-*")
+    _, _, table = log.read_text().partition(f"# Collective test starting: {collective}_perf")
+    found = [line.split() for line in table.partition("# Out of bounds")[0].splitlines() if ROW.match(line.rstrip())]
+    assert len(found) >= 10
+    options = options_of(collective=collective, datatype="double", ngpus=8, minbytes="32M", stepfactor=2).model_copy(
+        update={"max_bytes": int(found[-1][0])}
+    )
+    for words, row in zip(found, rows(options), strict=True):
+        lead = row.size_bytes, row.elements.count, row.combination.dtype, row.combination.op, row.combination.root
+        assert words[:5] == [str(each) for each in lead]
+        assert float(words[7]) == pytest.approx(float(words[6]) * bus_factor(COLLECTIVES[collective], 8), rel=1e-3)
+        assert words[8] == "0"
+        assert words[12] == ("N/A" if collective in NEVER_IN_PLACE else "0")

@@ -27,6 +27,7 @@ from ringtree.tune.candidates import LEAVE_TO_ENGINE
 from ringtree.tune.explain import explain
 from ringtree.tune.history import History
 from ringtree.tune.launch import measure_launch
+from ringtree.tune.operands import COLLECTIVES
 from ringtree.tune.plan import STAGES
 from ringtree.tune.records import CellPlan, Chosen, Dropped, Launch, Measured, Round
 from ringtree.tune.regret import regrets
@@ -102,6 +103,30 @@ def test_a_check_measures_auto_beside_the_candidates(tuned: tuple[Path, Profile]
         assert one.auto == profile.tables[0].rule_for(one.size_bytes).configuration.label
         assert one.regret > -1
         assert one.auto_seconds > 0
+
+
+def test_every_collective_is_measured_and_right_with_real_ranks() -> None:
+    cells = [
+        CellPlan(collective=collective, size_bytes=size, candidates=[configuration(f"{algorithm}/simple")])
+        for collective in COLLECTIVES
+        for algorithm in ringtree.algorithms.names(collective)[:1]
+        for size in (96, 96 << 10)
+    ]
+    launch = Launch(
+        number=0,
+        stage="decide",
+        world=World(num_ranks=3),
+        cells=cells,
+        seconds=0.0,
+        min_sweeps=1,
+        max_sweeps=1,
+        drop_above=None,
+    )
+    said: list[Measured | ProgressReport] = []
+    measure_launch(make_request(ranks=[3], collectives=list(COLLECTIVES)), launch, 0, said.append)
+    assert [one for one in said if isinstance(one, Dropped)] == []
+    measured = {(one.collective, one.size_bytes) for one in said if isinstance(one, Round)}
+    assert measured == {(cell.collective, cell.size_bytes) for cell in cells}
 
 
 @pytest.fixture
