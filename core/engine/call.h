@@ -30,9 +30,15 @@ struct CallDescription {
 
   /// Differs (but for collisions of 64 bits) where the descriptions differ in anything but their sequence.
   uint64_t kind_hash() const;
-  /// What travels with each message of the call.
-  static uint32_t fingerprint(uint64_t kind_hash, uint64_t sequence) {
-    return static_cast<uint32_t>(((kind_hash ^ sequence) * 0x9e3779b97f4a7c15u) >> 32);
+  /// The history of a communicator after one more call of the kind: ranks that ever disagreed differ in it for good, so
+  /// that also ranks which only sent, and saw nothing of their disagreement, are told when they next receive.
+  static uint64_t history(uint64_t before, uint64_t kind_hash) {
+    const uint64_t both = (before ^ kind_hash) * 0x9e3779b97f4a7c15u;
+    return both ^ both >> 29;  // the product's high bits count for the next one
+  }
+  /// What travels with each message of a call: of the history with it, or of what else both ends must know alike.
+  static uint32_t fingerprint(uint64_t history, uint64_t sequence) {
+    return static_cast<uint32_t>(((history ^ sequence) * 0x9e3779b97f4a7c15u) >> 32);
   }
   bool same_call(const CallDescription& other) const {
     return sequence == other.sequence && kind_hash() == other.kind_hash();

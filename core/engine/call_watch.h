@@ -24,19 +24,19 @@ class CallWatch final : public Watch {
   bool attention() const override { return session_.attention(); }
   /// Shows the peers which call this is, unless they were shown already: they look when they wait, and so that it does
   /// not delay the call's first messages, it is done after these.
-  void first_wait() override { show(false); }
-  void show(bool looks_at_others) {
-    if (!shown_) session_.own_page().board.post(call_.sequence, words_, looks_at_others);
+  void first_wait() override { show(); }
+  void show() {
+    if (!shown_) session_.own_page().board.post(call_.sequence, words_);
     shown_ = true;
   }
   bool inspect() override;
 
-  /// Fails the communicator if a peer has begun another call under this call's number.
-  void compare_calls();
   /// The message of a call that is not ours came from `peer`.
   void report_mismatch(int peer);
 
  private:
+  /// Fails the communicator if a peer has begun another call under this call's number.
+  void compare_calls();
   void check_gone();
   void check_deadline();
   void check_interrupt();

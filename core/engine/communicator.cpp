@@ -191,17 +191,11 @@ void Communicator::call_checked(const CallArguments& arguments, const AlgorithmR
   check_buffers(arguments, *call);
   last_ = nullptr;
   const uint64_t sequence = call->description.sequence = ++sequence_;
-  const bool rooted = has_root(kind.collective);
+  history_ = CallDescription::history(history_, call->kind_hash);
   CallWatch watch(*session_, call->description, call->words,
                   arguments.timeout_s > 0 ? arguments.timeout_s : settings_.timeout_s, interrupt_here());
-  // A rank that only sends would never see that it is alone: the root of a broadcast, the others in a reduce. Two such
-  // ranks that disagree both look after both posted, or one looks after the other posted, so one of them sees it.
-  if (rooted || fresh) watch.show(rooted);  // whoever makes a plan may wait for peers before the call begins
-  if (rooted) {
-    watch.compare_calls();
-    if (session_->failed()) session_->raise_failure();
-  }
   if (fresh) {
+    watch.show();  // whoever makes a plan may wait for peers before the call begins
     complete(*call, watch);
     call = prepared_.add(std::move(fresh));
   }
@@ -238,7 +232,7 @@ void Communicator::run(const CallArguments& arguments, PreparedCall& call, CallW
   const void* const input = call.scale ? scaled_input(arguments, call) : arguments.input;
   call.bound.input = static_cast<const std::byte*>(input);
   call.bound.output = static_cast<std::byte*>(arguments.output);
-  call.bound.fingerprint = CallDescription::fingerprint(call.kind_hash, call.description.sequence);
+  call.bound.fingerprint = CallDescription::fingerprint(history_, call.description.sequence);
   call.bound.in_place = reinterpret_cast<uintptr_t>(input) - call.input.offset ==
                         reinterpret_cast<uintptr_t>(arguments.output) - call.output.offset;  // either may be null
   // Out of place a large output would first be fetched only to be overwritten; in place it was just read, and what the

@@ -158,6 +158,7 @@ class Communicator {
   InterruptCheck interrupted_ = nullptr;
   std::atomic<bool> in_call_{false}, closed_{false};
   uint64_t sequence_ = 0;
+  uint64_t history_ = 0;  // of all calls so far, the one under way included (CallDescription::history)
   std::unordered_map<uint64_t, std::unique_ptr<Plan>> plans_;
   PreparedCalls prepared_;
   std::unique_ptr<PointToPoint> transfers_;

@@ -38,25 +38,19 @@ Board::Words Board::words_of(const CallDescription& call) {
   return words;
 }
 
-void Board::post(uint64_t sequence, const Words& words, bool looks_at_others) {
+void Board::post(uint64_t sequence, const Words& words) {
   Entry& entry = entries_[sequence % kEntries];
   entry.sequence.store(0, std::memory_order_relaxed);  // ordered before the words by their release
   for (size_t i = 0; i < kWords; ++i)
     entry.words[i].store(words[i], std::memory_order_release);  // pairs with the acquire of the words in find()
-  // Pairs with the load of the sequence in find(). seq_cst where this rank then looks at the others' boards: of two
-  // ranks that post and look at least one sees the other's post.
-  if (looks_at_others) {
-    entry.sequence.store(sequence, std::memory_order_seq_cst);
-  } else {
-    entry.sequence.store(sequence, std::memory_order_release);
-  }
+  entry.sequence.store(sequence, std::memory_order_release);  // pairs with the load of the sequence in find()
   newest_.store(sequence, std::memory_order_release);  // pairs with the acquire in newest()
 }
 
 std::optional<CallDescription> Board::find(uint64_t sequence) const {
   const Entry& entry = entries_[sequence % kEntries];
-  // seq_cst, pairs with the store of the sequence in post().
-  if (entry.sequence.load(std::memory_order_seq_cst) != sequence) return std::nullopt;
+  // acquire, pairs with the store of the sequence in post().
+  if (entry.sequence.load(std::memory_order_acquire) != sequence) return std::nullopt;
   Words words;
   for (size_t i = 0; i < kWords; ++i) words[i] = entry.words[i].load(std::memory_order_acquire);
   // A word of a later call brings that call's sequence.store(0) with it.

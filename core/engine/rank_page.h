@@ -21,8 +21,7 @@ class Board {
   using Words = std::array<uint64_t, kWords>;
   /// A description as it is posted; its sequence is not part of it.
   static Words words_of(const CallDescription& call);
-  /// `looks_at_others`: this rank will look at the others' boards next (has_root() collectives do).
-  void post(uint64_t sequence, const Words& words, bool looks_at_others);
+  void post(uint64_t sequence, const Words& words);
   /// The call with this sequence number, if the rank has begun it and it has not been overwritten by later ones.
   std::optional<CallDescription> find(uint64_t sequence) const;
   /// The newest call begun, 0 before the first.
