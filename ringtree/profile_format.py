@@ -104,6 +104,12 @@ class Table(Part):
     )
     rules: list[Rule] = Field(min_length=1)
     sizes: list[MeasuredSize]
+    measured_utc: str | None = Field(default=None, description="None: with the profile; else kept from an earlier one")
+
+    @property
+    def world(self) -> tuple[str, int, bool, bool]:
+        """What no two tables of a profile share."""
+        return (self.collective, self.num_ranks, self.own_cores, self.shared_buffers)
 
     @property
     def title(self) -> str:
@@ -173,6 +179,19 @@ class Profile(Part):
                     f"{chosen.algorithm} {chosen.protocol} {chosen.slice_bytes} {how} {chosen.channels}\n"
                 )
         return "".join(lines)
+
+
+def with_tables_kept(profile: Profile, before: Profile) -> Profile:
+    """Returns `profile` with those tables of `before` for which it has none itself, if they hold for its machine."""
+    if why_not_here(before.machine, profile.machine) is not None or before.dtype != profile.dtype:
+        return profile
+    own = {table.world for table in profile.tables}
+    kept = [
+        table.model_copy(update={"measured_utc": table.measured_utc or before.created_utc})
+        for table in before.tables
+        if table.world not in own
+    ]
+    return profile.model_copy(update={"tables": [*profile.tables, *kept]})
 
 
 def read_profile(path: Path) -> Profile:

@@ -4,10 +4,12 @@
 //
 //   n = 4, rank 1   all_gather      lane 0: copy block 1 into the output and show it to 0, 2, 3
 //                                   lane 1: take blocks 2, 3, 0 from their owners
-//                   reduce_scatter  lane 0: give block 2 to 2, 3 to 3, 0 to 0
-//                                   lane 1: fold block 1: a0 (from 0), a1 (own), a2, a3 into the output
-//                   all_to_all      lane 0: give block 1·4+d to d, for d = 2, 3, 0; copy block 1·4+1
-//                                   lane 1: take block s·4+1 from s, for s = 0, 3, 2
+//                   reduce_scatter  give block 2 to 2, 3 to 3, 0 to 0; then fold block 1: a0 (from 0), a1 (own),
+//                                   a2, a3 into the output
+//                   all_to_all      give block 1·4+d to d, for d = 2, 3, 0; copy block 1·4+1; take block s·4+1 from s,
+//                                   for s = 0, 3, 2
+//   Giving and taking on one lane: a pass (8 slices a message) goes out, then one comes in. Two lanes, which take turns
+//   slice by slice, are slower by half with large blocks.
 //   broadcast, gather, scatter: the root gives or takes everything itself; reduce: it folds everything, in rank order.
 //
 //                    steps   hops   sent by the busiest    written by it     read by it
@@ -49,9 +51,9 @@ void reduce_scatter(ProgramBuilder& b) {
   const int n = b.num_ranks(), rank = b.rank();
   for (int offset = 1; offset < n; ++offset) {
     const int peer = around(rank, offset, n);
-    b.add(Do(Verb::send, {peer}, 0).own(kInput).to(peer));
+    b.add(Do(Verb::send, {peer}).own(kInput).to(peer));
   }
-  b.add(Do(Verb::recv_reduce_copy, {rank}, 1).from(others_of(rank, n)).own(kInput, rank).into(kOutput));
+  b.add(Do(Verb::recv_reduce_copy, {rank}).from(others_of(rank, n)).own(kInput, rank).into(kOutput));
 }
 
 TreeNode star(const ProgramBuilder& b) {
@@ -90,12 +92,12 @@ void all_to_all(ProgramBuilder& b) {
   const auto block = [n](int from, int to) { return ChunkRange{from * n + to}; };
   for (int offset = 1; offset < n; ++offset) {
     const int to = around(rank, offset, n);
-    b.add(Do(Verb::send, block(rank, to), 0).own(kInput).to(to));
+    b.add(Do(Verb::send, block(rank, to)).own(kInput).to(to));
   }
-  b.add(Do(Verb::copy, block(rank, rank), 0).own(kInput).into(kOutput));
+  b.add(Do(Verb::copy, block(rank, rank)).own(kInput).into(kOutput));
   for (int offset = 1; offset < n; ++offset) {
     const int from = around(rank, -offset, n);
-    b.add(Do(Verb::recv, block(from, rank), 1).from(from).into(kOutput));
+    b.add(Do(Verb::recv, block(from, rank)).from(from).into(kOutput));
   }
 }
 

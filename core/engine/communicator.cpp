@@ -215,7 +215,7 @@ void Communicator::make_plan(PreparedCall& call, CallWatch& watch) {
   const Configuration& configuration = call.configuration;
   try {
     const Program program = call.schedule->program(rank());
-    links_.begin_plan(*call.schedule, program, key, configuration.protocol, configuration.channels,
+    links_.begin_plan(*call.schedule, program, key, family_of(call), configuration.protocol, configuration.channels,
                       [&watch] { return watch.inspect(); });
     plans_[key] = compile_plan(call.schedule, program, key, configuration.protocol, configuration.channels,
                                settings_.emulation.has_value(), links_);

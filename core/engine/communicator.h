@@ -133,6 +133,7 @@ class Communicator {
   void check_buffers(const CallArguments& arguments, const PreparedCall& call) const;
   void bind(PreparedCall& call) const;
   void describe(PreparedCall& call, uint64_t identity) const;
+  PlanFamily family_of(const PreparedCall& call) const;
   /// Makes the plan if there is none. The others have begun the call: on failure they are told.
   void complete(PreparedCall& call, CallWatch& watch);
   void make_plan(PreparedCall& call, CallWatch& watch);

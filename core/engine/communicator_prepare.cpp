@@ -27,6 +27,9 @@ uint64_t hash_counts(std::span<const uint64_t> counts) {
   return hash | 2;  // neither 0 nor kUnknownCounts
 }
 
+// Pools over all roots take more memory than links of one, and plans more time to make.
+constexpr int kMostRanksOfFamily = 8;
+
 // So many that the bytes of a block of them a pair of ranks can still be counted.
 size_t most_elements(Dtype dtype, int num_ranks) {
   const size_t n = static_cast<size_t>(num_ranks);
@@ -114,10 +117,11 @@ std::unique_ptr<PreparedCall> Communicator::prepare(const CallKind& kind, const 
   } else {
     identity = hash_name(configuration.algorithm);
   }
-  for (const uint64_t word :
-       {static_cast<uint64_t>(kind.collective), static_cast<uint64_t>(kind.root),
-        static_cast<uint64_t>(configuration.channels), static_cast<uint64_t>(configuration.protocol)})
+  for (const uint64_t word : {static_cast<uint64_t>(kind.collective), static_cast<uint64_t>(configuration.channels),
+                              static_cast<uint64_t>(configuration.protocol)})
     identity = combine(identity, word);
+  call->rootless = identity;
+  identity = combine(identity, static_cast<uint64_t>(kind.root) + 1);
   const auto entry = plans_.find(identity);
   call->plan = entry == plans_.end() ? nullptr : entry->second.get();
   call->schedule = call->plan      ? call->plan->schedule
@@ -133,6 +137,19 @@ std::unique_ptr<PreparedCall> Communicator::prepare(const CallKind& kind, const 
   bind(*call);
   describe(*call, identity);
   return call;
+}
+
+// A slot that travels to and fro stays in the two ranks' caches, whoever is the root.
+PlanFamily Communicator::family_of(const PreparedCall& call) const {
+  const uint64_t key = call.description.plan_key;
+  if (!has_root(call.kind.collective) || call.asked.own || world_size() > kMostRanksOfFamily ||
+      !links_.uses_pools(call.configuration.protocol))
+    return {key, {call.schedule}};
+  PlanFamily family{call.rootless, {}};
+  for (int root = 0; root < world_size(); ++root)
+    family.schedules.push_back(std::make_shared<const Schedule>(
+        table_.make(call.configuration.algorithm, call.kind.collective, world_size(), root)));
+  return family;
 }
 
 void Communicator::describe(PreparedCall& call, uint64_t identity) const {

@@ -10,11 +10,13 @@ namespace ringtree {
 
 // One message a segment, since a message carries one descriptor; almost always there is one.
 //   links, plan, segment, number of links, {tag, channel, offset, readers, place among them, own slots?}…, pool?
-//   [offset]
+//   [family, offset]
 void LinkDirectory::tell(int reader, const std::set<OutgoingKey>& keys) {
   std::map<std::shared_ptr<Segment>, std::vector<const OutgoingKey*>> by_segment;
   for (const OutgoingKey& key : keys) by_segment[outgoing_.at(key).segment].push_back(&key);
-  const auto exchange = exchanges_.find({plan_key_, reader});
+  Exchange* pool = nullptr;
+  if (const auto untold = untold_exchanges(); untold.contains(reader)) pool = untold.at(reader);
+  if (pool) by_segment[pool->memory.segment];
   for (const auto& [segment, links] : by_segment) {
     ByteWriter writer;
     writer.number(static_cast<uint8_t>(LinkMessage::links), 1).number(plan_key_, 8);
@@ -25,16 +27,16 @@ void LinkDirectory::tell(int reader, const std::set<OutgoingKey>& keys) {
       writer.number(static_cast<uint64_t>(key->tag), 4)
           .number(static_cast<uint64_t>(key->channel), 4)
           .number(outgoing_.at(*key).offset, 8);
-      writer.number(key->readers.size(), 4).number(static_cast<uint64_t>(place), 4).number(key->plan == 0 ? 1 : 0, 1);
+      writer.number(key->readers.size(), 4).number(static_cast<uint64_t>(place), 4).number(key->family == 0 ? 1 : 0, 1);
     }
-    const bool has_pool =
-        session_->rank() < reader && exchange != exchanges_.end() && exchange->second.memory.segment == segment;
+    const bool has_pool = pool && pool->memory.segment == segment;
     writer.number(has_pool ? 1 : 0, 1);
-    if (has_pool) writer.number(exchange->second.memory.offset, 8);
+    if (has_pool) writer.number(family_key_, 8).number(pool->memory.offset, 8);
     const bool is_new = told_segments_[reader].insert(segment->id()).second;
     session_->mesh().send(reader, ControlType::link, writer.take(),
                           is_new ? segment->fd() : -1);  // a reader that is gone is found by the call's watch
   }
+  if (pool) pool->told = true;
 }
 
 void LinkDirectory::on_announcement(Session& session, int peer, std::string_view payload, int fd) {
@@ -69,10 +71,10 @@ void LinkDirectory::on_announcement(Session& session, int peer, std::string_view
       incoming_[{plan_key, peer, tag, channel}] = std::move(link);
     }
     if (reader.number(1) != 0) {
-      const uint64_t offset = reader.number(8);
+      const uint64_t family = reader.number(8), offset = reader.number(8);
       if (!reader.ok() || offset % kLineBytes != 0 || offset >= known->second->size())
         throw WorldError("a pool of slots that lies outside its shared memory");
-      announced_pools_[{plan_key, peer}] = {known->second, offset};
+      announced_pools_[{family, peer}] = {known->second, offset};
     }
     if (!reader.done()) throw WorldError("malformed link message");
   });

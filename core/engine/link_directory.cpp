@@ -26,12 +26,12 @@ std::map<int, std::set<int>> tags_to_single_readers(const Program& program) {
 }  // namespace
 
 LinkGeometry LinkDirectory::geometry(const OutgoingKey& key) const {
-  return {static_cast<int>(key.readers.size()), kSlots, key.plan != 0 ? 0 : kSlotBytes};
+  return {static_cast<int>(key.readers.size()), kSlots, key.family != 0 ? 0 : kSlotBytes};
 }
 
 LinkDirectory::OutgoingKey LinkDirectory::key_of(const std::vector<int>& readers, int tag, int channel) const {
-  const bool exchanges = readers.size() == 1 && exchanges_.contains({plan_key_, readers[0]});
-  return {sorted(readers), tag, channel, protocol_, exchanges ? plan_key_ : 0};
+  const bool exchanges = readers.size() == 1 && exchanges_.contains({family_key_, readers[0]});
+  return {sorted(readers), tag, channel, protocol_, exchanges ? family_key_ : 0};
 }
 
 bool LinkDirectory::remote(int peer) const {
@@ -46,14 +46,16 @@ Nic LinkDirectory::nic() const {
              cluster.alpha_s, cluster.beta_Bps);
 }
 
-void LinkDirectory::begin_plan(const Schedule& schedule, const Program& program, uint64_t plan_key, Protocol protocol,
-                               int num_channels, std::function<bool()> give_up) {
+void LinkDirectory::begin_plan(const Schedule& schedule, const Program& program, uint64_t plan_key,
+                               const PlanFamily& family, Protocol protocol, int num_channels,
+                               std::function<bool()> give_up) {
   plan_key_ = plan_key;
+  family_key_ = family.key;
   protocol_ = protocol;
   num_channels_ = num_channels;
   give_up_ = std::move(give_up);
   // ll and ll128 need to know a message's slot before it is there; emulated links stamp their slots.
-  if (protocol == Protocol::simple && !settings_.emulation) find_exchanges(schedule, program);
+  if (uses_pools(protocol)) find_exchanges(schedule, program, family);
   std::set<OutgoingKey> needed, missing;
   for (const Step& step : program.steps())
     for (int channel = 0; channel < num_channels && !step.send_to.empty(); ++channel)
@@ -64,32 +66,55 @@ void LinkDirectory::begin_plan(const Schedule& schedule, const Program& program,
   std::map<int, std::set<OutgoingKey>> by_reader;
   for (const OutgoingKey& key : needed)
     for (int reader : key.readers) by_reader[reader].insert(key);
+  for (const auto& [peer, exchange] : untold_exchanges()) by_reader[peer];  // who only sends to us needs its slots, too
   for (const auto& [reader, keys] : by_reader) tell(reader, keys);
 }
 
-// Both ranks of a pair look at both programs, so both find the same.
-void LinkDirectory::find_exchanges(const Schedule& schedule, const Program& program) {
-  for (const auto& [peer, tags] : tags_to_single_readers(program)) {
-    const auto back = tags_to_single_readers(schedule.program(peer));
-    const auto to_us = back.find(session_->rank());
-    if (to_us == back.end()) continue;
-    Exchange& exchange = exchanges_[{plan_key_, peer}];
-    exchange.own_links = static_cast<int>(tags.size()) * num_channels_;
-    exchange.peer_links = static_cast<int>(to_us->second.size()) * num_channels_;
+// Of the pairs that this plan uses. Both ranks of a pair look at the same programs, so both find the same.
+void LinkDirectory::find_exchanges(const Schedule& schedule, const Program& program, const PlanFamily& family) {
+  const int rank = session_->rank();
+  std::set<int> peers;
+  for (const auto& [peer, tags] : tags_to_single_readers(program)) peers.insert(peer);
+  for (const Step& step : program.steps())
+    for (const Endpoint& from : step.recv)
+      if (!peers.contains(from.peer) && tags_to_single_readers(schedule.program(from.peer)).contains(rank))
+        peers.insert(from.peer);
+  std::vector<std::map<int, std::set<int>>> ours;
+  for (const auto& each : family.schedules) ours.push_back(tags_to_single_readers(each->program(rank)));
+  for (const int peer : peers) {
+    if (exchanges_.contains({family_key_, peer})) continue;
+    std::set<int> to_peer, to_us;
+    for (size_t i = 0; i < family.schedules.size(); ++i) {
+      const auto theirs = tags_to_single_readers(family.schedules[i]->program(peer));
+      if (const auto found = ours[i].find(peer); found != ours[i].end())
+        to_peer.insert(found->second.begin(), found->second.end());
+      if (const auto found = theirs.find(rank); found != theirs.end())
+        to_us.insert(found->second.begin(), found->second.end());
+    }
+    if (to_peer.empty() || to_us.empty()) continue;
+    Exchange& exchange = exchanges_[{family_key_, peer}];
+    exchange.own_links = static_cast<int>(to_peer.size()) * num_channels_;
+    exchange.peer_links = static_cast<int>(to_us.size()) * num_channels_;
     if (exchange.geometry().num_slots > kMaxPoolSlots)
       throw UsageError(schedule.shape().name + ": more links between two ranks than a pool can serve");
   }
 }
 
+// The pools of this family that this rank makes and that their peers do not know yet, by peer.
+std::map<int, LinkDirectory::Exchange*> LinkDirectory::untold_exchanges() {
+  std::map<int, Exchange*> found;
+  for (auto& [key, exchange] : exchanges_)
+    if (key.first == family_key_ && key.second > session_->rank() && !exchange.told) found[key.second] = &exchange;
+  return found;
+}
+
 // One segment for all links and pools that the plan adds.
 void LinkDirectory::make_memory(const std::set<OutgoingKey>& keys) {
-  if (keys.empty()) return;
+  const std::map<int, Exchange*> pools = untold_exchanges();
+  if (keys.empty() && pools.empty()) return;
   size_t bytes = 0;
   for (const OutgoingKey& key : keys) bytes += aligned(geometry(key).bytes());
-  std::vector<Exchange*> pools;
-  for (auto& [key, exchange] : exchanges_)
-    if (key.first == plan_key_ && key.second > session_->rank()) pools.push_back(&exchange);
-  for (const Exchange* pool : pools) bytes += aligned(pool->geometry().bytes());
+  for (const auto& [peer, pool] : pools) bytes += aligned(pool->geometry().bytes());
   if (outgoing_bytes_ + bytes > settings_.memory_cap_bytes)
     throw UsageError("links need " + std::to_string((outgoing_bytes_ + bytes) >> 10) + " KB of shared memory on " +
                      session_->describe(session_->rank()) + ", more than its cap of " +
@@ -103,7 +128,7 @@ void LinkDirectory::make_memory(const std::set<OutgoingKey>& keys) {
     outgoing_[key] = {segment, offset, nullptr};
     offset += aligned(geometry(key).bytes());
   }
-  for (Exchange* pool : pools) {
+  for (const auto& [peer, pool] : pools) {
     construct_pool(segment->data() + offset, pool->geometry());
     pool->memory = {segment, offset};
     offset += aligned(pool->geometry().bytes());
@@ -111,7 +136,7 @@ void LinkDirectory::make_memory(const std::set<OutgoingKey>& keys) {
 }
 
 LinkPool LinkDirectory::pool_with(int peer) {
-  const ExchangeKey key{plan_key_, peer};
+  const ExchangeKey key{family_key_, peer};
   const auto entry = exchanges_.find(key);
   if (entry == exchanges_.end()) return {};
   Exchange& exchange = entry->second;
@@ -145,7 +170,7 @@ SendEnd* LinkDirectory::send_end(const std::vector<int>& readers, int tag, int c
   const OutgoingKey key = key_of(readers, tag, channel);
   Outgoing& link = outgoing_.at(key);
   if (!link.end) {
-    const LinkPool pool = key.plan != 0 ? pool_with(key.readers[0]) : LinkPool{};
+    const LinkPool pool = key.family != 0 ? pool_with(key.readers[0]) : LinkPool{};
     std::vector<ReaderRoute> routes;
     for (int reader : key.readers) routes.push_back({&session_->page(reader).bell, remote(reader)});
     link.end = std::make_unique<SendEnd>(

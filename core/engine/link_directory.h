@@ -1,8 +1,8 @@
 // The links of one rank: made when a plan first needs them, announced to their readers over the mesh, kept for every
 // later plan that uses the same readers, tag, channel and protocol. Memory is the sender's and capped.
 //
-// Two ranks that send to each other in a plan share a pool of slots (core/transport/exchange_pool.h), made by the lower
-// of the two; pools and the links over them belong to that plan alone.
+// Two ranks that send to each other share a pool of slots (core/transport/exchange_pool.h), made by the lower of the
+// two; pools and the links over them belong to one family of plans alone.
 #pragma once
 
 #include <map>
@@ -18,6 +18,13 @@
 
 namespace ringtree {
 
+/// Plans that share links over pools: those of one algorithm that differ in nothing but their root. In a single one of
+/// them a rank only sends to another or only receives; over all roots they often do both. Most families have one plan.
+struct PlanFamily {
+  uint64_t key = 0;                                        // alike on all ranks
+  std::vector<std::shared_ptr<const Schedule>> schedules;  // all of them, by root
+};
+
 class LinkDirectory final : public LinkSource {
  public:
   explicit LinkDirectory(const Settings& settings) : settings_(settings) {}
@@ -32,8 +39,10 @@ class LinkDirectory final : public LinkSource {
   /// Makes the outgoing links of `program`, one of `schedule`'s, that do not exist yet, and tells every reader which
   /// link plan `plan_key` means. From now on send_end() and recv_end() speak of this plan and wait at most while
   /// `give_up()` is false. Throws UsageError if the links do not fit the memory cap.
-  void begin_plan(const Schedule& schedule, const Program& program, uint64_t plan_key, Protocol protocol,
-                  int num_channels, std::function<bool()> give_up);
+  void begin_plan(const Schedule& schedule, const Program& program, uint64_t plan_key, const PlanFamily& family,
+                  Protocol protocol, int num_channels, std::function<bool()> give_up);
+  /// Whether links of this protocol take slots from pools at all.
+  bool uses_pools(Protocol protocol) const { return protocol == Protocol::simple && !settings_.emulation; }
   SendEnd* send_end(const std::vector<int>& readers, int tag, int channel) override;
   /// Waits until the peer has announced the link; throws the session's failure if it does not come.
   RecvEnd* recv_end(int peer, int tag, int channel) override;
@@ -54,7 +63,7 @@ class LinkDirectory final : public LinkSource {
     std::vector<int> readers;  // sorted
     int tag, channel;
     Protocol protocol;
-    uint64_t plan;  // of a link over a pool, else 0
+    uint64_t family;  // of a link over a pool, else 0
     auto operator<=>(const OutgoingKey&) const = default;
   };
   struct Outgoing {
@@ -74,23 +83,25 @@ class LinkDirectory final : public LinkSource {
     std::shared_ptr<Segment> segment;
     uint64_t offset = 0;
   };
-  /// What this rank shares with one peer for one plan.
+  /// What this rank shares with one peer for one family.
   struct Exchange {
     int own_links = 0, peer_links = 0;
-    Place memory;  // empty until it is known
+    Place memory;       // empty until it is known
+    bool told = false;  // the peer, where this rank made the memory
     std::unique_ptr<ExchangeSide> side;
     std::vector<SendEnd*> own_ends;
 
     PoolGeometry geometry() const { return {pool_slots(own_links, peer_links), kSlotBytes}; }
   };
-  using ExchangeKey = std::pair<uint64_t, int>;  // plan, peer
+  using ExchangeKey = std::pair<uint64_t, int>;  // family, peer
 
   LinkGeometry geometry(const OutgoingKey& key) const;
   OutgoingKey key_of(const std::vector<int>& readers, int tag, int channel) const;
-  void find_exchanges(const Schedule& schedule, const Program& program);
+  void find_exchanges(const Schedule& schedule, const Program& program, const PlanFamily& family);
+  std::map<int, Exchange*> untold_exchanges();
   void make_memory(const std::set<OutgoingKey>& keys);
   void tell(int reader, const std::set<OutgoingKey>& keys);
-  /// The pool that is shared with `peer` in this plan, if any; waits for the peer's announcement of it.
+  /// The pool that is shared with `peer` in this family, if any; waits for the peer's announcement of it.
   LinkPool pool_with(int peer);
   bool wait_for(const std::function<bool()>& ready);
   Nic nic() const;
@@ -107,7 +118,7 @@ class LinkDirectory final : public LinkSource {
   std::map<SegmentKey, std::map<std::pair<uint64_t, int>, std::unique_ptr<RecvEnd>>> recv_ends_;
   size_t outgoing_bytes_ = 0;
   // The plan that is being made.
-  uint64_t plan_key_ = 0;
+  uint64_t plan_key_ = 0, family_key_ = 0;
   Protocol protocol_ = Protocol::simple;
   int num_channels_ = 1;
   std::function<bool()> give_up_;

@@ -253,7 +253,7 @@ PointToPoint::Way& PointToPoint::way(const Transfer& transfer) {
 void PointToPoint::make_plan(Way& way, const std::function<bool()>& give_up) {
   if (way.plan) return;
   const Program program = way.schedule->program(session_.rank());
-  links_.begin_plan(*way.schedule, program, way.key, Protocol::simple, 1, give_up);
+  links_.begin_plan(*way.schedule, program, way.key, {way.key, {way.schedule}}, Protocol::simple, 1, give_up);
   way.plan = compile_plan(way.schedule, program, way.key, Protocol::simple, 1, settings_.emulation.has_value(), links_);
 }
 

@@ -64,6 +64,7 @@ struct PreparedCall {
   Configuration configuration;  // as run
   std::string reason;           // why, where `auto` chose; else empty
   std::shared_ptr<const Schedule> schedule;
+  uint64_t rootless = 0;   // as the plan's key, but for its root
   bool pipelined = false;  // as Plan's
   Plan* plan = nullptr;    // null until the first call of its kind is under way
   BoundCall bound;         // without buffers and fingerprint

@@ -43,8 +43,8 @@ void Board::post(uint64_t sequence, const Words& words) {
   entry.sequence.store(0, std::memory_order_relaxed);  // ordered before the words by their release
   for (size_t i = 0; i < kWords; ++i)
     entry.words[i].store(words[i], std::memory_order_release);  // pairs with the acquire of the words in find()
-  entry.sequence.store(sequence, std::memory_order_release);  // pairs with the load of the sequence in find()
-  newest_.store(sequence, std::memory_order_release);  // pairs with the acquire in newest()
+  entry.sequence.store(sequence, std::memory_order_release);    // pairs with the load of the sequence in find()
+  newest_.store(sequence, std::memory_order_release);           // pairs with the acquire in newest()
 }
 
 std::optional<CallDescription> Board::find(uint64_t sequence) const {

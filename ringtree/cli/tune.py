@@ -19,7 +19,7 @@ from ringtree.cli.text import console_for_tables
 from ringtree.errors import RingtreeError, UsageError
 from ringtree.lab.plan import fresh_seed
 from ringtree.profile import default_path
-from ringtree.profile_format import read_profile, this_machine, why_not_here
+from ringtree.profile_format import Profile, read_profile, this_machine, why_not_here, with_tables_kept
 from ringtree.results.files import make_directory, write_whole
 from ringtree.tune.build import build_profile
 from ringtree.tune.history import History
@@ -132,6 +132,8 @@ def _measure(state: Path, request: Request | None, fresh: bool) -> tuple[Header,
 
 def _finish_tune(place: Path, header: Header, history: History, json: bool) -> None:
     profile = build_profile(header, history)
+    if place.exists():
+        profile = _with_tables_kept(profile, place)
     text = profile.model_dump_json(indent=1) + "\n"
     try:
         write_whole(place, text.encode())
@@ -142,6 +144,20 @@ def _finish_tune(place: Path, header: Header, history: History, json: bool) -> N
     else:
         print_profile(console_for_tables(), profile)
     _say(Console(stderr=True), f"{history.num_rounds} rounds in {history.wall_seconds:.0f} s; profile: {place}")
+
+
+def _with_tables_kept(profile: Profile, place: Path) -> Profile:
+    """What the profile there says about other collectives and numbers of ranks still holds."""
+    try:
+        before = read_profile(place)
+    except UsageError as problem:
+        _say(Console(stderr=True), f"replaced as a whole: {problem}")
+        return profile
+    together = with_tables_kept(profile, before)
+    for table in together.tables:
+        if table.measured_utc is not None:
+            _say(Console(stderr=True), f"kept of {table.measured_utc[:10]}: {table.title}")
+    return together
 
 
 def _finish_check(request: Request, history: History, json: bool) -> None:

@@ -64,7 +64,7 @@ def explain(
     elif profile is None and loaded.warning is None:
         notes.append("there is no profile; `ringtree tune` measures one")
     if profile is not None and table is not None:
-        return _by_profile(table, size_bytes, shared_buffers, profile.created_utc[:10], notes)
+        return _by_profile(table, size_bytes, shared_buffers, (table.measured_utc or profile.created_utc)[:10], notes)
     return _by_model(collective, num_ranks, own, shared_buffers, size_bytes, notes)
 
 

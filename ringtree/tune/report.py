@@ -83,8 +83,10 @@ def print_regrets(console: Console, report: RegretReport) -> None:
 
 
 def print_profile(console: Console, profile: Profile) -> None:
-    """Prints the rules of every table, each with the times at the largest measured size that it holds for."""
+    """Prints the rules of every new table, each with the times at the largest measured size that it holds for."""
     for table in profile.tables:
+        if table.measured_utc is not None:
+            continue  # of an earlier tuning
         console.print(Text(table.title, style="bold"))
         text = _table("sizes up to", "runs", "time", "at", "next best")
         for rule in table.rules:

@@ -23,6 +23,7 @@ from ringtree.profile_format import (
     read_profile,
     this_machine,
     why_not_here,
+    with_tables_kept,
 )
 
 SMALL = Configuration(algorithm="one_shot", protocol="ll128")
@@ -103,6 +104,21 @@ def test_rules_for_private_buffers_count_where_there_are_none_for_shared_ones() 
     assert both.table("broadcast", 2, True, True) is None
     # Not the other way round: what peers read in place says nothing about what they can't.
     assert shared_buffers(2, False, of=make_profile(tables=[make_table(shared_buffers=True)])) is None
+
+
+def test_a_new_profile_keeps_what_it_did_not_measure_anew() -> None:
+    first = make_profile(created_utc="2026-01-01T00:00:00Z", tables=[make_table(), make_table(collective="broadcast")])
+    second = make_profile(created_utc="2026-02-02T00:00:00Z", tables=[make_table(shared_buffers=True)])
+    third = make_profile(created_utc="2026-03-03T00:00:00Z", tables=[make_table()])
+    together = with_tables_kept(third, with_tables_kept(second, first))
+    assert [(table.collective, table.shared_buffers, table.measured_utc) for table in together.tables] == [
+        ("all_reduce", False, None),
+        ("all_reduce", True, "2026-02-02T00:00:00Z"),
+        ("broadcast", False, "2026-01-01T00:00:00Z"),
+    ]
+    elsewhere = first.model_copy(update={"machine": first.machine.model_copy(update={"num_cores": 999})})
+    assert with_tables_kept(third, elsewhere) == third
+    assert with_tables_kept(third, first.model_copy(update={"dtype": "float64"})) == third
 
 
 def test_labels_say_what_differs_from_the_plain_configuration() -> None:
