@@ -66,6 +66,13 @@ def test_parts_and_placements_that_are_not_there_have_no_data() -> None:
     assert found["all_reduce, 2 ranks near, against the best of all peers, ≤ 4 KB"].met is True
 
 
+def test_collectives_that_were_not_asked_for_have_no_bars() -> None:
+    found = bars_of({}, ["native-2-broadcast", "native-2-all_gather"])
+    assert {bar.question.partition(",")[0] for bar in found} == {"all_gather", "broadcast"}
+    assert {bar.met for bar in found} == {None}
+    assert {bar.question.partition(",")[0] for bar in bars_of({}, ["torch-4"])} == {"all_reduce"}
+
+
 def test_times_are_held_against_their_limit_and_only_near() -> None:
     found = bars({"engine": 2.0, "mpich5": 3.0}, "native-4")
     assert found["all_reduce, 4 ranks on 2 cores near, 8 B"].met is True

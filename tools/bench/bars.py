@@ -9,12 +9,12 @@ and without CMA, Intel MPI's ways to yield), the fastest at each size counts.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from bench.cases import ALL_REDUCE, BANDS, COLLECTIVES, SHARED, label_of
 from bench.effects import FAR, NEAR, Place, World
-from bench.plans import FAMILY_LAUNCHES, NATIVE, TORCH, part_name
+from bench.plans import FAMILY_LAUNCHES, NATIVE, TORCH, WORLDS, part_name
 from ringtree.lab.units import count, format_factor, format_factor_range, format_size, format_time, format_time_range
 from ringtree.stats import TypicalInterval
 
@@ -38,14 +38,24 @@ class Bar:
     met: bool | None
 
 
-def bars_of(worlds: Mapping[str, World]) -> list[Bar]:
-    """Returns every bar for the parts of a run, by the parts' names; those of parts that did not run have no data."""
+def bars_of(worlds: Mapping[str, World], asked: Collection[str] | None = None) -> list[Bar]:
+    """Returns every bar for the parts of a run, by the parts' names; those of parts that did not run have no data.
+
+    `asked`: parts that the run was to have, None for all; collectives without any of them have no bars.
+    """
     bars: list[Bar] = []
-    for collective in COLLECTIVES:
+    for collective in collectives_of(asked):
         two = worlds.get(part_name(NATIVE, 2, collective))
         of_one = _all_reduce_bars(worlds) if collective == ALL_REDUCE else _best_of_all(two, AHEAD_BARS)
         bars += [replace(bar, question=f"{collective}, {bar.question}") for bar in of_one]
     return bars
+
+
+def collectives_of(asked: Collection[str] | None) -> list[str]:
+    """Returns the collectives that these parts are of; None: all parts."""
+    parts = {part_name(world.kind, world.num_ranks, world.collective): world.collective for world in WORLDS}
+    wanted = set(parts.values()) if asked is None else {parts[name] for name in asked if name in parts}
+    return [collective for collective in COLLECTIVES if collective in wanted]
 
 
 def _all_reduce_bars(worlds: Mapping[str, World]) -> list[Bar]:

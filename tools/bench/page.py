@@ -12,7 +12,8 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from bench.bars import bars_of
+from bench.bars import bars_of, collectives_of
+from bench.cases import COLLECTIVES
 from bench.effects import Failure, Place, World
 from bench.plans import NO_TIME
 from bench.plots import plot_names, write_plots
@@ -55,7 +56,7 @@ def write_page(directory: Path) -> int:
     notes = directory / NOTES
     text = page_text(header, worlds, notes.read_text() if notes.exists() else "")
     (directory / PAGE).write_text(text)
-    return sum(bar.met is not True for bar in bars_of(worlds))
+    return sum(bar.met is not True for bar in bars_of(worlds, header.parts))
 
 
 def worlds_of(directory: Path) -> dict[str, World]:
@@ -77,7 +78,10 @@ def page_text(header: Header, worlds: Mapping[str, World], notes: str) -> str:
         "Geometric mean over the sizes of a band of the best peer's time over the engine's (95 % interval).",
         "",
     ]
-    lines += [*bars_table(bars_of(worlds)), ""]
+    lines += [*bars_table(bars_of(worlds, header.parts)), ""]
+    not_asked = [name for name in COLLECTIVES if name not in collectives_of(header.parts)]
+    if not_asked:
+        lines += [f"Not asked for in this run: {', '.join(not_asked)}.", ""]
     if notes.strip():
         lines += ["## Notes", "", notes.strip(), ""]
     margin = max((world.plan.margin for world in worlds.values()), default=MARGIN)
