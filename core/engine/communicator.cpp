@@ -236,7 +236,8 @@ void Communicator::run(const CallArguments& arguments, PreparedCall& call, CallW
   call.bound.in_place = reinterpret_cast<uintptr_t>(input) - call.input.offset ==
                         reinterpret_cast<uintptr_t>(arguments.output) - call.output.offset;  // either may be null
   // Out of place a large output would first be fetched only to be overwritten; in place it was just read, and what the
-  // configuration says was found so. Without an input (who receives a broadcast) there is no difference between the two.
+  // configuration says was found so. Without an input (who receives a broadcast) there is no difference between the
+  // two.
   if (!call.asked.streaming && !call.bound.in_place && call.input.length > 0)
     call.bound.stream_output = call.configuration.streaming || streams_by_default(call.output.length);
   else
