@@ -27,8 +27,8 @@ uint64_t hash_counts(std::span<const uint64_t> counts) {
   return hash | 2;  // neither 0 nor kUnknownCounts
 }
 
-// Pools over all roots take more memory than links of one, and plans more time to make.
-constexpr int kMostRanksOfFamily = 8;
+// Ranks times channels. Pools over all roots take more memory than links that all algorithms share.
+constexpr int kMostOfFamily = 4;
 
 // So many that the bytes of a block of them a pair of ranks can still be counted.
 size_t most_elements(Dtype dtype, int num_ranks) {
@@ -142,7 +142,7 @@ std::unique_ptr<PreparedCall> Communicator::prepare(const CallKind& kind, const 
 // A slot that travels to and fro stays in the two ranks' caches, whoever is the root.
 PlanFamily Communicator::family_of(const PreparedCall& call) const {
   const uint64_t key = call.description.plan_key;
-  if (!has_root(call.kind.collective) || call.asked.own || world_size() > kMostRanksOfFamily ||
+  if (!has_root(call.kind.collective) || call.asked.own || world_size() * call.configuration.channels > kMostOfFamily ||
       !links_.uses_pools(call.configuration.protocol))
     return {key, {call.schedule}};
   PlanFamily family{call.rootless, {}};

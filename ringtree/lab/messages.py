@@ -12,7 +12,13 @@ from pydantic import Field, TypeAdapter
 from ringtree.results import Plan, Record, Visit, WarmUp, WrongElement
 
 
-class RankSpec(Record):
+class ProcessSpec(Record):
+    """What every rank process must know, whatever it does. `process_group`: of the launch, led by its guard."""
+
+    process_group: int
+
+
+class RankSpec(ProcessSpec):
     """All that one rank process needs to know. `session` names the rendezvous and is not guessable."""
 
     plan: Plan
@@ -20,7 +26,6 @@ class RankSpec(Record):
     launch: int
     keep_operands: bool = Field(description="false: memory does not hold the operands of all cells at the same time")
     session: str
-    process_group: int
     torch_store: str
     timeout: float
 

@@ -15,11 +15,10 @@ from typing import Any
 import ringtree
 from ringtree.backends import Arm, Setting, make_arm, needs_torch
 from ringtree.lab.exact_data import ExactData
-from ringtree.lab.framing import read_spec, write_report
-from ringtree.lab.lifeline import tie_to_lab
 from ringtree.lab.measure import Coordinator
-from ringtree.lab.messages import DoneReport, FailureReport, RankSpec, Report
+from ringtree.lab.messages import RankSpec, Report
 from ringtree.lab.plan import data_seed, planned_launches
+from ringtree.lab.rank_main import rank_main
 from ringtree.lab.rounds import LaunchRounds
 
 
@@ -103,18 +102,8 @@ class RankRun:
 
 
 def main(arguments: list[str]) -> int:
-    """Runs one rank; returns the exit code. Failures are reported in one line, details go to standard error."""
-    spec_from, report_to = (int(argument) for argument in arguments)
-    spec = read_spec(spec_from, RankSpec)
-    tie_to_lab(spec_from, spec.process_group)
-    try:
-        RankRun(spec, lambda report: write_report(report_to, report)).run()
-    except Exception as raised:  # the last place that can still tell the lab
-        text = f"{type(raised).__name__}: {raised}".splitlines()
-        write_report(report_to, FailureReport(text=text[0] if text else "failed"))
-        return 1
-    write_report(report_to, DoneReport())
-    return 0
+    """Runs one rank; returns the exit code."""
+    return rank_main(arguments, RankSpec, lambda spec, report: RankRun(spec, report).run())
 
 
 if __name__ == "__main__":

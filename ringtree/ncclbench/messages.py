@@ -9,18 +9,17 @@ from typing import Annotated, Literal
 
 from pydantic import Field, TypeAdapter
 
-from ringtree.lab.messages import DoneReport, FailureReport
+from ringtree.lab.messages import DoneReport, FailureReport, ProcessSpec
 from ringtree.ncclbench.options import Options
 from ringtree.results import Record
 
 
-class BenchSpec(Record):
+class BenchSpec(ProcessSpec):
     """All that one process needs to know; it holds ranks from process × threads on. `session` is not guessable."""
 
     options: Options
     process: int
     session: str
-    process_group: int
     torch_store: str
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import gc
 import os
 import sys
-import threading
 from collections.abc import Callable
 from contextlib import ExitStack
 from functools import cache
@@ -17,15 +16,18 @@ from functools import cache
 import ringtree
 from ringtree.backends import Setting, make_arm, needs_torch
 from ringtree.lab.exact_data import factor_of
-from ringtree.lab.framing import read_spec, write_report
-from ringtree.lab.lifeline import tie_to_lab
 from ringtree.lab.measure import Coordinator
-from ringtree.lab.messages import DoneReport, FailureReport
+from ringtree.lab.rank_main import ReportTo, rank_main
 from ringtree.launch import on_threads
 from ringtree.ncclbench.messages import BenchReport, BenchSpec, JoinedReport
 from ringtree.ncclbench.names import COLLECTIVES, DTYPES, NO_OP, NOT_IN_NUMPY, OPS
 from ringtree.ncclbench.rank_bench import RankBench
 from ringtree.ncclbench.rows import combinations
+
+
+def run_ranks(spec: BenchSpec, report: ReportTo) -> None:
+    """Runs the ranks of this process, a thread each."""
+    on_threads(lambda thread: run_rank(spec, thread, report), spec.options.num_threads)
 
 
 def run_rank(spec: BenchSpec, thread: int, report: Callable[[BenchReport], None]) -> None:
@@ -79,26 +81,10 @@ def run_rank(spec: BenchSpec, thread: int, report: Callable[[BenchReport], None]
 
 
 def main(arguments: list[str]) -> int:
-    """Runs the ranks of one process; returns the exit code. A failure is one line, details go to standard error."""
-    spec_from, report_to = (int(argument) for argument in arguments)
-    spec = read_spec(spec_from, BenchSpec)
-    tie_to_lab(spec_from, spec.process_group)
-    lock = threading.Lock()  # a report is one line, and the ranks of a process share the pipe
-
-    def report(said: BenchReport) -> None:
-        with lock:
-            write_report(report_to, said)
-
+    """Runs the ranks of one process; returns the exit code."""
     gc.collect()
     gc.disable()  # a collection inside a timed loop would be charged to the arm
-    try:
-        on_threads(lambda thread: run_rank(spec, thread, report), spec.options.num_threads)
-    except Exception as raised:  # the last place that can still tell the starter
-        text = f"{type(raised).__name__}: {raised}".splitlines()
-        report(FailureReport(text=text[0] if text else "failed"))
-        return 1
-    report(DoneReport())
-    return 0
+    return rank_main(arguments, BenchSpec, run_ranks)
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ import numpy as np
 from pydantic import Field, TypeAdapter
 
 import ringtree
-from ringtree.lab.messages import DoneReport, FailureReport
+from ringtree.lab.messages import DoneReport, FailureReport, ProcessSpec
 from ringtree.rank_trace import EVENT, RankTrace, TracedCall
 from ringtree.results import Record
 from ringtree.trace.request import Options
@@ -22,13 +22,12 @@ from ringtree.trace.request import Options
 _EVENTS_A_REPORT = 1 << 16  # 5.6 MB of text, within what a report may have
 
 
-class TraceSpec(Record):
+class TraceSpec(ProcessSpec):
     """All that one rank process needs to know. `session` names the rendezvous and is not guessable."""
 
     options: Options
     rank: int
     session: str
-    process_group: int
     timeout: float
 
 

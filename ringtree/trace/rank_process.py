@@ -16,10 +16,8 @@ from typing import Any
 import numpy as np
 
 import ringtree
-from ringtree.lab.framing import read_spec, write_report
-from ringtree.lab.lifeline import tie_to_lab
 from ringtree.lab.measure import Coordinator
-from ringtree.lab.messages import DoneReport, FailureReport
+from ringtree.lab.rank_main import rank_main
 from ringtree.trace.messages import CallsReport, TraceReport, TraceSpec, call_records, events_reports
 from ringtree.trace.request import WHOLE, Options
 
@@ -97,20 +95,10 @@ def _timed(call: Callable[[], object], num_calls: int, sync: Coordinator) -> lis
 
 
 def main(arguments: list[str]) -> int:
-    """Runs one rank; returns the exit code. Failures are reported in one line, details go to standard error."""
-    spec_from, report_to = (int(argument) for argument in arguments)
-    spec = read_spec(spec_from, TraceSpec)
-    tie_to_lab(spec_from, spec.process_group)
+    """Runs one rank; returns the exit code."""
     gc.collect()
     gc.disable()  # a collection inside a call would be in the trace
-    try:
-        run_rank(spec, lambda said: write_report(report_to, said))
-    except Exception as raised:  # the last place that can still tell the starter
-        text = f"{type(raised).__name__}: {raised}".splitlines()
-        write_report(report_to, FailureReport(text=text[0] if text else "failed"))
-        return 1
-    write_report(report_to, DoneReport())
-    return 0
+    return rank_main(arguments, TraceSpec, run_rank)
 
 
 if __name__ == "__main__":

@@ -14,10 +14,8 @@ from typing import Any
 import numpy as np
 
 import ringtree
-from ringtree.lab.framing import read_spec, write_report
-from ringtree.lab.lifeline import tie_to_lab
 from ringtree.lab.measure import Coordinator
-from ringtree.lab.messages import DoneReport, FailureReport
+from ringtree.lab.rank_main import ReportTo, rank_main
 from ringtree.lab.rounds import PROBE_PAUSE
 from ringtree.probe import Handoff, core_pairs, usable_cores
 from ringtree.tune.rank_rounds import TuneRounds
@@ -51,11 +49,11 @@ class RankSync(Coordinator):
         return None
 
 
-def run_rank(spec: TuneSpec, report_to: int) -> None:
+def run_rank(spec: TuneSpec, report: ReportTo) -> None:
     """Joins the other ranks and runs the launch."""
     sync_comm = _init(spec, "sync")
     comm = _init(spec, "engine", profile=spec.request.profile, shared_buffers=spec.launch.world.shared_buffers)
-    rounds = TuneRounds(spec, comm, RankSync(sync_comm, spec.rank), lambda said: write_report(report_to, said))
+    rounds = TuneRounds(spec, comm, RankSync(sync_comm, spec.rank), report)
     gc.collect()
     gc.disable()  # a collection inside a timed region would be charged to whichever candidate it hits
     try:
@@ -80,18 +78,8 @@ def _init(spec: TuneSpec, purpose: str, profile: str = "", shared_buffers: bool 
 
 
 def main(arguments: list[str]) -> int:
-    """Runs one rank; returns the exit code. Failures are reported in one line, details go to standard error."""
-    spec_from, report_to = (int(argument) for argument in arguments)
-    spec = read_spec(spec_from, TuneSpec)
-    tie_to_lab(spec_from, spec.process_group)
-    try:
-        run_rank(spec, report_to)
-    except Exception as raised:  # the last place that can still tell the starter
-        text = f"{type(raised).__name__}: {raised}".splitlines()
-        write_report(report_to, FailureReport(text=text[0] if text else "failed"))
-        return 1
-    write_report(report_to, DoneReport())
-    return 0
+    """Runs one rank; returns the exit code."""
+    return rank_main(arguments, TuneSpec, run_rank)
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, TypeAdapter
 
-from ringtree.lab.messages import DoneReport, FailureReport, ProgressReport
+from ringtree.lab.messages import DoneReport, FailureReport, ProcessSpec, ProgressReport
 from ringtree.profile_format import Configuration
 from ringtree.results import Provenance, Record
 from ringtree.tune.world import World
@@ -111,7 +111,7 @@ class Header(Record):
     provenance: Provenance
 
 
-class TuneSpec(Record):
+class TuneSpec(ProcessSpec):
     """All that one rank of a launch needs to know."""
 
     launch: Launch
@@ -119,7 +119,6 @@ class TuneSpec(Record):
     request: Request
     rank: int
     session: str
-    process_group: int
     timeout: float
 
 

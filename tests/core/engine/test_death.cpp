@@ -39,9 +39,9 @@ std::vector<ChildProcess> start_job(int num_ranks, const std::function<void(Comm
 constexpr uint64_t kFirstCallToDieIn = kSanitized ? 5 : 20;
 constexpr size_t kCount = kSanitized ? 70'000 : 262'144;  // of float32: 1 MB
 
-// Calls until a call fails, which it reports with its time; then stays alive, so that its own end is not what others
-// notice. Says when it is about to make the call in which it may be killed, and goes on calling.
-void call_until_failure(Communicator& communicator, const Pipe& pipe, const std::string& algorithm, int victim) {
+// Calls until a call fails, and returns why. Says when it is about to make the call in which it may be killed, and goes
+// on calling.
+std::string first_failure(Communicator& communicator, const Pipe& pipe, const std::string& algorithm, int victim) {
   std::vector<float> data(kCount, 1.0f);
   CallArguments arguments;
   arguments.count = data.size();
@@ -52,6 +52,12 @@ void call_until_failure(Communicator& communicator, const Pipe& pipe, const std:
     if (communicator.rank() == victim && call == kFirstCallToDieIn) pipe.say("in call");
     outcome = outcome_of([&] { communicator.call(arguments, by(algorithm)); });
   }
+  return outcome;
+}
+
+// Reports the first failure with its time, then stays alive, so that its own end is not what others notice.
+void call_until_failure(Communicator& communicator, const Pipe& pipe, const std::string& algorithm, int victim) {
+  const std::string outcome = first_failure(communicator, pipe, algorithm, victim);
   pipe.say(std::to_string(now_ns()) + " " + outcome);
   pipe.hear();
 }
@@ -99,17 +105,8 @@ TEST_P(Death, is_survived_by_shrinking) {
   for (const int victim : {0, n - 1}) {
     const std::string name = algorithm;
     auto ranks = start_job(n, [name, victim](Communicator& communicator, const Pipe& pipe) {
-      std::vector<float> data(kCount, 1.0f);
-      CallArguments arguments;
-      arguments.count = data.size();
-      arguments.input = arguments.output = data.data();
-      arguments.op = ReduceOp::max;
-      std::string outcome;
-      for (uint64_t call = 1; outcome.empty(); ++call) {
-        if (communicator.rank() == victim && call == kFirstCallToDieIn) pipe.say("in call");
-        outcome = outcome_of([&] { communicator.call(arguments, by(name)); });
-      }
-      outcome = outcome_of([&] {
+      first_failure(communicator, pipe, name, victim);
+      const std::string outcome = outcome_of([&] {
         const auto part = communicator.shrink();
         if (part->world_size() != communicator.world_size() - 1) throw std::runtime_error("a wrong world size");
         sum_of_ones(*part, kCount, name);
