@@ -54,8 +54,6 @@ def test_a_ladder_is_measured_stored_and_shown_again(tmp_path: Path) -> None:
     for panel in ladder.panels:  # near and far cores apart; one of them may have too few rounds for any time
         for one in panel.rungs:
             assert (one.why is None) == (one.time is not None), one.key
-        if sum(one.time is not None for one in panel.rungs if not one.aside) == len(panel.rungs):
-            assert panel.total is not None
     assert any(panel.total is not None for panel in ladder.panels)
     assert "send-recv:ring" in out or not HAS_TORCH
     assert "textbook-fused:ring" in out

@@ -53,7 +53,7 @@ def bars_of(worlds: Mapping[str, World], asked: Collection[str] | None = None) -
 
 def collectives_of(asked: Collection[str] | None) -> list[str]:
     """Returns the collectives that these parts are of; None: all parts."""
-    parts = {part_name(world.kind, world.num_ranks, world.collective): world.collective for world in WORLDS}
+    parts = {world.name: world.collective for world in WORLDS}
     wanted = set(parts.values()) if asked is None else {parts[name] for name in asked if name in parts}
     return [collective for collective in COLLECTIVES if collective in wanted]
 
