@@ -8,9 +8,9 @@
 //                                   a2, a3 into the output
 //                   all_to_all      give block 1·4+d to d, for d = 2, 3, 0; copy block 1·4+1; take block s·4+1 from s,
 //                                   for s = 0, 3, 2
-//   Where all blocks differ, giving and taking are on one lane: a pass (8 slices a message) goes out, then one comes in.
-//   On two, which take turns slice by slice, an all_to_all of 8 MB took twice as long (2 ranks, AMD EPYC); an all_gather
-//   of 4 ranks is faster on two.
+//   Where all blocks differ, giving and taking are on one lane: a pass (8 slices a message) goes out, then one comes
+//   in. On two, which take turns slice by slice, an all_to_all of 8 MB took twice as long (2 ranks, AMD EPYC); an
+//   all_gather of 4 ranks is faster on two.
 //   broadcast, gather, scatter: the root gives or takes everything itself; reduce: it folds everything, in rank order.
 //
 //                    steps   hops   sent by the busiest    written by it     read by it
