@@ -31,8 +31,11 @@ Communicator::Communicator(Store& store, int rank, int world_size, const Setting
       links_.on_announcement(session, peer, payload, fd);
     }
   };
+  std::string profile;
   session_ = std::make_unique<Session>(store, rank, world_size, settings, prefix, on_link,
-                                       [&] { agree_at_start(store, rank); });
+                                       [&] { profile = agree_at_start(store, rank); });
+  // Only now, when every rank has it: if it is wrong, each says so itself, and none takes the store from the others.
+  selection_.profile = Profile::parse(profile);
   selection_.machine = default_machine();
   selection_.machine.num_cores = count_cores();
   selection_.own_cores = selection_.machine.num_cores >= world_size;
@@ -48,17 +51,18 @@ Communicator::Communicator(Store& store, int rank, int world_size, const Setting
 
 Communicator::~Communicator() { close(); }
 
-// Rank 0's counts: a profile is a file, and not every rank need see the same one. The token names this communicator
-// where the store is no longer there (shrink()).
-void Communicator::agree_at_start(Store& store, int rank) {
+// Returns rank 0's profile, which counts on all ranks: it is a file, and not every rank need see the same one. The token
+// names this communicator where the store is no longer there (shrink()).
+std::string Communicator::agree_at_start(Store& store, int rank) {
   const auto agree = [&](const char* what, const std::string& mine) {
     const std::string key = prefix_ + "/" + what;
     if (rank != 0) return store.get(key, Deadline::after_seconds(settings_.timeout_s));
     store.set(key, mine);
     return mine;
   };
-  selection_.profile = Profile::parse(agree("profile", settings_.profile));
+  std::string profile = agree("profile", settings_.profile);
   token_ = agree("token", rank == 0 ? random_hex(16) : "");
+  return profile;
 }
 
 void Communicator::close() {

@@ -123,7 +123,7 @@ class Communicator {
   template <class Body>
   void run_alone(const Body& body);
   void enter();
-  void agree_at_start(Store& store, int rank);
+  std::string agree_at_start(Store& store, int rank);
   void call_checked(const CallArguments& arguments, const AlgorithmRef& algorithm);
   /// What the call comes to, apart from its plan. Throws UsageError.
   std::unique_ptr<PreparedCall> prepare(const CallKind& kind, const AlgorithmRef& algorithm) const;
