@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "core/base/clock.h"
-#include "core/bootstrap/fd.h"
+#include "core/base/fd.h"
 #include "core/bootstrap/peer.h"
 
 namespace ringtree {

@@ -11,7 +11,7 @@
 #include <optional>
 
 #include "core/base/error.h"
-#include "core/bootstrap/fd.h"
+#include "core/base/fd.h"
 #include "core/bootstrap/unix_socket.h"
 
 namespace ringtree {

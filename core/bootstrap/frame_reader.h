@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/bootstrap/control_message.h"
-#include "core/bootstrap/fd.h"
+#include "core/base/fd.h"
 
 namespace ringtree {
 

@@ -18,7 +18,7 @@
 
 #include "core/base/clock.h"
 #include "core/bootstrap/control_message.h"
-#include "core/bootstrap/fd.h"
+#include "core/base/fd.h"
 #include "core/bootstrap/frame_reader.h"
 #include "core/bootstrap/peer.h"
 #include "core/bootstrap/store.h"

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "core/base/error.h"
-#include "core/bootstrap/fd.h"
+#include "core/base/fd.h"
 #include "core/bootstrap/unix_socket.h"
 #include "core/bootstrap/wire.h"
 

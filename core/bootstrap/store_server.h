@@ -9,7 +9,7 @@
 #include <string>
 #include <thread>
 
-#include "core/bootstrap/fd.h"
+#include "core/base/fd.h"
 #include "core/bootstrap/store_frame.h"
 
 namespace ringtree {

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/bootstrap/fd.h"
+#include "core/base/fd.h"
 #include "core/bootstrap/store.h"
 #include "core/bootstrap/store_frame.h"
 #include "core/bootstrap/store_server.h"

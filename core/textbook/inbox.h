@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "core/bootstrap/fd.h"
+#include "core/base/fd.h"
 #include "core/textbook/watch.h"
 
 namespace ringtree::textbook {

@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "core/bootstrap/fd.h"
+#include "core/base/fd.h"
 #include "core/textbook/inbox.h"
 
 namespace ringtree::textbook {

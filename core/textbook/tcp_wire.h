@@ -8,7 +8,7 @@
 #include <array>
 #include <vector>
 
-#include "core/bootstrap/fd.h"
+#include "core/base/fd.h"
 #include "core/textbook/inbox.h"
 #include "core/textbook/watch.h"
 #include "core/textbook/wire.h"

@@ -14,7 +14,7 @@
 #include <functional>
 #include <string>
 
-#include "core/bootstrap/fd.h"
+#include "core/base/fd.h"
 #include "core/bootstrap/unix_socket.h"
 #include "tests/core/bootstrap/rank_threads.h"
 
