@@ -25,7 +25,7 @@ ALLOWED: dict[str, set[str]] = {
     "reduce": {"base"},
     "net": {"base"},
     "bootstrap": {"base", "net"},
-    "transport": {"base"},
+    "transport": {"base", "net"},
     "protocol": {"transport", "reduce"},
     "engine": {"schedule", "protocol", "bootstrap", "model"},
     "builtin": {"engine", "algorithms"},

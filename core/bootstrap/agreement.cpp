@@ -36,19 +36,13 @@ std::string both(const PeerIdentity& a, const PeerIdentity& b) { return to_text(
 
 void agree(const std::vector<PeerIdentity>& identities) {
   const PeerIdentity& first = identities.front();
+  // Who shares memory must be one user; over TCP nobody asks.
   for (const PeerIdentity& other : identities) {
-    if (other.boot_id != first.boot_id) {
-      throw UsageError(both(first, other) +
-                       " run on different hosts, which is not supported: start all ranks on one host");
-    }
-    if (other.uid != first.uid) {
-      throw UsageError(both(first, other) + " run as users " + std::to_string(first.uid) + " and " +
-                       std::to_string(other.uid) + ": start all ranks as one user");
-    }
-    if (other.network_namespace != first.network_namespace) {
-      throw UsageError(both(first, other) +
-                       " are in different network namespaces: start all ranks in one container, or " +
-                       "their containers with the host's network");
+    const auto mate = std::find_if(identities.begin(), identities.end(),
+                                   [&](const PeerIdentity& candidate) { return share_host(candidate, other); });
+    if (mate->uid != other.uid) {
+      throw UsageError(both(*mate, other) + " run as users " + std::to_string(mate->uid) + " and " +
+                       std::to_string(other.uid) + ": start all ranks of a host as one user");
     }
   }
   for (const PeerIdentity& other : identities) {

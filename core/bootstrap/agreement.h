@@ -10,8 +10,8 @@
 namespace ringtree {
 
 /// `identities`: one a rank, in the order of ranks.
-/// MismatchError: the settings differ; says that rank i has X, rank j has Y. UsageError: the ranks run on several
-/// hosts, as several users or in several network namespaces, which is not supported.
+/// MismatchError: the settings differ; says that rank i has X, rank j has Y. UsageError: ranks of one host
+/// run as several users.
 void agree(const std::vector<PeerIdentity>& identities);
 
 /// MismatchError: `peer` believes in another world size than `self`.

@@ -35,12 +35,13 @@ class Connector {
  public:
   Connector(const Fd& listener, const std::vector<PeerIdentity>& identities, int rank, Deadline deadline)
       : listener_(listener), identities_(identities), rank_(rank), deadline_(deadline), sockets_(identities.size()) {
-    call_at_ns_.assign(static_cast<size_t>(rank), now_ns());
+    for (const PeerIdentity& peer : identities) num_missing_ += is_local(peer.rank) ? 1 : 0;
+    for (int lower = 0; lower < rank; ++lower) call_at_ns_.push_back(is_local(lower) ? now_ns() : INT64_MAX);
     max_pending_ = 2 * identities.size() + 16;
   }
 
   std::vector<Fd> run() {
-    while (num_connected_ + 1 < identities_.size()) {
+    while (num_missing_ > 0) {
       if (deadline_.passed()) throw_missing();
       for (int lower = 0; lower < rank_; ++lower) {
         if (now_ns() >= call_at_ns_[lower]) call(lower);
@@ -60,6 +61,7 @@ class Connector {
   };
 
   const PeerIdentity& self() const { return identities_[rank_]; }
+  bool is_local(int peer) const { return peer != rank_ && share_host(self(), identities_[peer]); }
 
   // Is the process at the other end one that may be rank `peer`? A pid counts only where both see the same numbers.
   bool credentials_fit(int socket, int peer) const {
@@ -89,7 +91,7 @@ class Connector {
   void probe_higher_ranks() {
     probe_at_ns_ = now_ns() + kProbeNs;
     for (size_t higher = static_cast<size_t>(rank_) + 1; higher < identities_.size(); ++higher) {
-      if (sockets_[higher].valid()) continue;
+      if (!is_local(static_cast<int>(higher)) || sockets_[higher].valid()) continue;
       if (connect_abstract(identities_[higher].socket_name).error == ECONNREFUSED)
         throw_ended(static_cast<int>(higher));
     }
@@ -138,21 +140,21 @@ class Connector {
   }
 
   void finish(Pending& pending) {
-    const std::optional<Hello> hello = decode_hello_frame(pending.in);
+    const std::optional<MeshHello> hello = decode_hello_frame(pending.in);
     if (pending.called >= 0) {
       const bool right = hello && hello->rank == pending.called && hello->token == identities_[pending.called].token;
       if (!right) throw_ended(pending.called);
       return admit(pending.called, pending);
     }
     const bool right = hello && hello->rank > rank_ && static_cast<size_t>(hello->rank) < identities_.size() &&
-                       !sockets_[hello->rank].valid() && hello->token == identities_[hello->rank].token &&
+                       is_local(hello->rank) && !sockets_[hello->rank].valid() && hello->token == identities_[hello->rank].token &&
                        credentials_fit(pending.socket.get(), hello->rank);
     if (right && say_hello(pending.socket.get())) admit(hello->rank, pending);
   }
 
   void admit(int peer, Pending& pending) {
     sockets_[peer] = std::move(pending.socket);
-    ++num_connected_;
+    --num_missing_;
   }
 
   void drop_late() {
@@ -176,7 +178,7 @@ class Connector {
   [[noreturn]] void throw_missing() const {
     std::string list;
     for (const PeerIdentity& peer : identities_) {
-      if (peer.rank != rank_ && !sockets_[peer.rank].valid()) list += (list.empty() ? "" : ", ") + to_text(peer);
+      if (is_local(peer.rank) && !sockets_[peer.rank].valid()) list += (list.empty() ? "" : ", ") + to_text(peer);
     }
     throw TimeoutError("rank " + std::to_string(rank_) + " waited " + seconds_text(now_ns() - start_ns_) + " for " +
                        list + " to connect: check whether it is stopped or still waits for another rank");
@@ -188,7 +190,7 @@ class Connector {
   const Deadline deadline_;
   const int64_t start_ns_ = now_ns();
   std::vector<Fd> sockets_;
-  size_t num_connected_ = 0;
+  size_t num_missing_ = 0;
   std::list<Pending> pending_;
   size_t max_pending_ = 0;
   std::vector<int64_t> call_at_ns_;  // by lower rank: when to call it next; INT64_MAX: a call is under way or done

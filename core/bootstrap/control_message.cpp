@@ -11,7 +11,7 @@ namespace ringtree {
 namespace {
 
 constexpr uint64_t kMagic = 0x43525452;  // "RTRC" in memory
-constexpr uint64_t kVersion = 1;
+constexpr uint64_t kVersion = 2;
 
 static_assert(kHelloFrameBytes == kControlHeaderBytes + 4 + kTokenBytes);
 
@@ -30,18 +30,18 @@ std::optional<ControlHeader> decode_control_header(std::string_view data) {
   const uint64_t payload_bytes = in.number(4);
   const uint64_t num_descriptors = in.number(4);
   if (!in.done() || !ours || payload_bytes > kMaxControlPayloadBytes || num_descriptors > 1) return std::nullopt;
-  if (type < static_cast<uint64_t>(ControlType::hello) || type > static_cast<uint64_t>(ControlType::bye))
+  if (type < static_cast<uint64_t>(ControlType::hello) || type > static_cast<uint64_t>(ControlType::status))
     return std::nullopt;
   return ControlHeader{static_cast<ControlType>(type), static_cast<uint32_t>(payload_bytes), num_descriptors == 1};
 }
 
-std::string encode_hello_frame(const Hello& hello) {
+std::string encode_hello_frame(const MeshHello& hello) {
   ByteWriter payload;
   payload.number(static_cast<uint64_t>(hello.rank), 4).bytes(hello.token);
   return encode_control_frame(ControlType::hello, payload.take(), false);
 }
 
-std::optional<Hello> decode_hello_frame(std::string_view frame) {
+std::optional<MeshHello> decode_hello_frame(std::string_view frame) {
   const std::optional<ControlHeader> header = decode_control_header(frame);
   if (!header || header->type != ControlType::hello || header->has_descriptor) return std::nullopt;
   if (frame.size() != kHelloFrameBytes || header->payload_bytes != kHelloFrameBytes - kControlHeaderBytes)
@@ -50,7 +50,7 @@ std::optional<Hello> decode_hello_frame(std::string_view frame) {
   const uint64_t rank = in.number(4);
   std::string token(in.bytes(kTokenBytes));
   if (!in.done() || rank > static_cast<uint64_t>(std::numeric_limits<int>::max())) return std::nullopt;
-  return Hello{static_cast<int>(rank), std::move(token)};
+  return MeshHello{static_cast<int>(rank), std::move(token)};
 }
 
 }  // namespace ringtree

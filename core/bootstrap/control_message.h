@@ -15,7 +15,8 @@ enum class ControlType : uint16_t {
   hello = 1,  // first frame each way; this layer's own
   link = 2,   // for the transport; payload opaque here, often with a descriptor
   abort = 3,  // the sender gives up; payload: one line of text
-  bye = 4,    // the sender leaves in order and sends nothing after it; this layer's own
+  bye = 4,    // the sender leaves in order and sends nothing after it; payload: its last status
+  status = 5,  // how the sender stands; also says that it lives. Payload opaque here
 };
 
 inline constexpr size_t kControlHeaderBytes = 16;
@@ -35,17 +36,17 @@ std::string encode_control_frame(ControlType type, std::string_view payload, boo
 std::optional<ControlHeader> decode_control_header(std::string_view data);
 
 /// The payload of a hello: who is calling, and that rank's token as proof.
-struct Hello {
+struct MeshHello {
   int rank = 0;
   std::string token;
 };
-std::string encode_hello_frame(const Hello& hello);
+std::string encode_hello_frame(const MeshHello& hello);
 
 /// Bytes of every hello frame: a hello is read to its last byte and not one further, since what follows belongs to the
 /// mesh.
 inline constexpr size_t kHelloFrameBytes = kControlHeaderBytes + 4 + 32;
 
 /// Nothing: `frame` is not exactly one hello.
-std::optional<Hello> decode_hello_frame(std::string_view frame);
+std::optional<MeshHello> decode_hello_frame(std::string_view frame);
 
 }  // namespace ringtree

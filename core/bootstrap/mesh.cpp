@@ -7,6 +7,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cassert>
 #include <cerrno>
 #include <cstring>
@@ -15,6 +16,7 @@
 #include "core/base/error.h"
 #include "core/base/helper_thread.h"
 #include "core/bootstrap/connect_mesh.h"
+#include "core/bootstrap/connect_remote.h"
 #include "core/bootstrap/exchange.h"
 #include "core/bootstrap/unix_socket.h"
 
@@ -43,24 +45,46 @@ Fd open_process(const PeerIdentity& self, const PeerIdentity& peer) {
 
 Mesh::Mesh(Store& store, int rank, int world_size, Deadline deadline, MeshEvents events, MeshOptions options)
     : owner_pid_(::getpid()), rank_(rank), events_(std::move(events)) {
-  const PeerIdentity self = describe_self(rank, world_size, std::move(options.settings));
-  if (world_size == 1) {
-    identities_ = {self};
-    return;
-  }
-  const SocketResult listener = listen_abstract(self.socket_name);
-  if (listener.error != 0)
-    throw WorldError(errno_text("rank " + std::to_string(rank) + " cannot listen", listener.error));
-  identities_ = exchange_identities(store, options.prefix, self, deadline);
-  std::vector<Fd> sockets = connect_mesh(listener.socket, identities_, rank, deadline);
+  const PeerIdentity self = describe_self(rank, world_size, std::move(options.settings), options.network.host_id);
+  identities_ = {self};
+  hosts_.assign(static_cast<size_t>(world_size), 0);
+  if (world_size == 1) return;
+  std::vector<Fd> sockets = meet(store, options, deadline);
+  const int64_t now = now_ns();
   for (size_t i = 0; i < sockets.size(); ++i) {
     peers_.push_back(static_cast<int>(i) == rank ? nullptr : std::make_unique<Peer>());
     if (peers_[i] == nullptr) continue;
     peers_[i]->socket = std::move(sockets[i]);
-    peers_[i]->process = open_process(self, identities_[i]);
+    if (!is_remote(static_cast<int>(i))) peers_[i]->process = open_process(self, identities_[i]);
+    peers_[i]->heard_ns.store(now, std::memory_order_relaxed);
   }
   stop_ = make_event();
   monitor_ = start_helper_thread("rt-mesh", [this] { watch(); });
+}
+
+// Listeners are open from before they are published until all are connected.
+std::vector<Fd> Mesh::meet(Store& store, const MeshOptions& options, Deadline deadline) {
+  const PeerIdentity self = identities_.front();
+  const SocketResult listener = listen_abstract(self.socket_name);
+  if (listener.error != 0)
+    throw WorldError(errno_text("rank " + std::to_string(rank_) + " cannot listen", listener.error));
+  identities_ = exchange_identities(store, options.prefix, self, deadline);
+  hosts_ = hosts_of(identities_);
+  const bool one_host = std::all_of(hosts_.begin(), hosts_.end(), [](int host) { return host == 0; });
+  if (one_host) return connect_mesh(listener.socket, identities_, rank_, deadline);
+  const bool one_machine = std::all_of(identities_.begin(), identities_.end(), [&](const PeerIdentity& peer) {
+    return peer.boot_id == self.boot_id && peer.network_namespace == self.network_namespace;
+  });
+  const RemoteListeners remote = listen_for_remote(options.network, one_machine, SOMAXCONN);
+  own_address_ = remote.addresses.front().with_port(0);
+  const std::vector<std::vector<Address>> addresses =
+      exchange_addresses(store, options.prefix, identities_, rank_, remote.addresses, deadline);
+  std::vector<Fd> sockets = connect_mesh(listener.socket, identities_, rank_, deadline);
+  RemoteSockets made = connect_remote(remote, identities_, addresses, rank_, options.network, sockets, deadline);
+  for (size_t i = 0; i < sockets.size(); ++i)
+    if (made.control[i].valid()) sockets[i] = std::move(made.control[i]);
+  streams_ = std::move(made.streams);
+  return sockets;
 }
 
 Mesh::~Mesh() { close(); }
@@ -72,8 +96,10 @@ bool Mesh::send(int peer, ControlType type, std::string_view payload, int fd) {
     throw UsageError("rank " + std::to_string(rank_) + " has no peer " + std::to_string(peer) + ": its world size is " +
                      std::to_string(world_size()));
   }
-  if (type != ControlType::link && type != ControlType::abort)
-    throw UsageError("only link and abort messages can be sent");
+  if (type != ControlType::link && type != ControlType::abort && type != ControlType::status)
+    throw UsageError("only link, abort and status messages can be sent");
+  if (fd >= 0 && is_remote(peer))
+    throw UsageError("no descriptor can be sent to " + to_text(identities_[peer]) + ", which is on another host");
   if (payload.size() > kMaxControlPayloadBytes) {
     throw UsageError("a control message has at most " + std::to_string(kMaxControlPayloadBytes) +
                      " bytes, this one has " + std::to_string(payload.size()) + ": send it in parts");
@@ -130,6 +156,7 @@ bool Mesh::send_frame(Peer& peer, std::string_view frame, int fd, Deadline deadl
 
 void Mesh::watch() {
   std::vector<pollfd> entries(1 + 2 * peers_.size());
+  int64_t next_beat_ns = now_ns() + kBeatNs;
   for (;;) {
     entries[0] = {stop_.get(), POLLIN, 0};
     for (size_t i = 0; i < peers_.size(); ++i) {
@@ -138,7 +165,8 @@ void Mesh::watch() {
       entries[1 + 2 * i] = {watched ? peers_[i]->socket.get() : -1, POLLIN, 0};
       entries[2 + 2 * i] = {watched ? peers_[i]->process.get() : -1, POLLIN, 0};
     }
-    if (::poll(entries.data(), entries.size(), -1) < 0) continue;  // EINTR at most: the entries are ours
+    const int wait_ms = poll_timeout_ms(Deadline{next_beat_ns}, static_cast<int>(kBeatNs / 1'000'000));
+    if (::poll(entries.data(), entries.size(), wait_ms) < 0) continue;  // EINTR at most: the entries are ours
     if (entries[0].revents != 0) return;
     for (size_t i = 0; i < peers_.size(); ++i) {
       const int peer = static_cast<int>(i);
@@ -146,7 +174,15 @@ void Mesh::watch() {
       if (ended || entries[1 + 2 * i].revents != 0) read(peer, ended ? kReadsAtDeath : kReadsATurn);
       if (ended) set_gone(peer, false);
     }
+    beat_if_due(next_beat_ns);  // after all that came was read: who was stopped itself finds that the others live
   }
+}
+
+void Mesh::beat_if_due(int64_t& next_ns) {
+  const int64_t now = now_ns();
+  if (now < next_ns) return;
+  next_ns = now + kBeatNs;
+  if (events_.on_beat && !closing_.load(std::memory_order_acquire)) events_.on_beat();  // pairs with close()
 }
 
 void Mesh::read(int peer, int max_reads) {
@@ -154,6 +190,7 @@ void Mesh::read(int peer, int max_reads) {
   for (int i = 0; i < max_reads; ++i) {
     std::vector<ControlMessage> messages;
     const FrameReader::State state = from.reader.read(from.socket.get(), messages);
+    if (state == FrameReader::State::more) from.heard_ns.store(now_ns(), std::memory_order_relaxed);
     if (!deliver(peer, messages)) return;
     if (state == FrameReader::State::closed || state == FrameReader::State::broken) return set_gone(peer, false);
     if (state == FrameReader::State::idle) return;
@@ -167,6 +204,8 @@ bool Mesh::deliver(int peer, std::vector<ControlMessage>& messages) {
     if (closing_.load(std::memory_order_acquire)) return false;
     switch (message.type) {
       case ControlType::bye:
+        if (events_.on_message && !message.payload.empty())
+          events_.on_message(peer, ControlType::status, std::move(message.payload), -1);
         set_gone(peer, true);
         return false;
       case ControlType::hello:
@@ -174,6 +213,7 @@ bool Mesh::deliver(int peer, std::vector<ControlMessage>& messages) {
         return false;
       case ControlType::link:
       case ControlType::abort:
+      case ControlType::status:
         if (events_.on_message) {
           events_.on_message(peer, message.type, std::move(message.payload), message.descriptor.release());
         }
@@ -188,6 +228,17 @@ void Mesh::set_gone(int peer, bool said_bye) {
   ::shutdown(peers_[peer]->socket.get(), SHUT_RDWR);  // wakes a sender that waits for room
   // Acquire, pairs with the store in close(): a peer that shuts its end because of our bye did not die.
   if (events_.on_gone && !closing_.load(std::memory_order_acquire)) events_.on_gone(peer, said_bye);
+}
+
+// A TCP socket that is closed while something unread lies in it takes back what was not yet acknowledged.
+void Mesh::await_bye_of_remote(Deadline deadline) {
+  for (size_t i = 0; i < peers_.size(); ++i) {
+    if (peers_[i] == nullptr || !is_remote(static_cast<int>(i))) continue;
+    const int socket = peers_[i]->socket.get();
+    ::shutdown(socket, SHUT_WR);
+    while (!peers_[i]->gone.load(std::memory_order_relaxed) && !all_acknowledged(socket) && !deadline.passed())
+      ::poll(nullptr, 0, 1);
+  }
 }
 
 void Mesh::close() {
@@ -205,11 +256,13 @@ void Mesh::close() {
   const std::lock_guard<std::mutex> lock(close_mutex_);
   if (!monitor_.joinable()) return;
   assert(std::this_thread::get_id() != monitor_.get_id() && "close() called from an event of the mesh");
-  const std::string bye = encode_control_frame(ControlType::bye, {}, false);
+  const std::string bye =
+      encode_control_frame(ControlType::bye, events_.last_status ? events_.last_status() : std::string(), false);
   const Deadline deadline = Deadline::after_seconds(kByeSeconds);
   for (const std::unique_ptr<Peer>& peer : peers_) {
     if (peer != nullptr) send_frame(*peer, bye, -1, deadline, nullptr);
   }
+  await_bye_of_remote(deadline);
   signal_event(stop_);
   monitor_.join();
   for (const std::unique_ptr<Peer>& peer : peers_) {

@@ -1,7 +1,8 @@
-// Mesh: the control connections of one rank to all others of its communicator: it finds them, carries small messages
-// and descriptors (a link's memory, an abort), and tells within milliseconds when a peer ends. One per rank and
-// communicator; several may live in one process (ranks as threads). Not for collective data, and it decides nothing:
-// what an abort or a death means is the engine's business.
+// Mesh: the control connections of one rank to all others of its communicator, over Unix sockets to ranks of its host
+// and over TCP to the others: it finds them, carries small messages and descriptors (a link's memory, an abort), tells
+// within milliseconds when a peer ends, and when each was last heard of. One per rank and communicator; several may live
+// in one process (ranks as threads). Not for collective data, and it decides nothing: what an abort, a death or silence
+// means is the engine's business.
 #pragma once
 
 #include <sys/types.h>
@@ -11,6 +12,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -20,6 +22,7 @@
 #include "core/bootstrap/control_message.h"
 #include "core/base/fd.h"
 #include "core/bootstrap/frame_reader.h"
+#include "core/bootstrap/network.h"
 #include "core/bootstrap/peer.h"
 #include "core/bootstrap/store.h"
 
@@ -29,12 +32,16 @@ namespace ringtree {
 /// once close() is under way. They must not throw, wait long, or call close(); they may call send() with small
 /// payloads.
 struct MeshEvents {
-  /// A link or abort message, in the order in which `peer` sent them. `fd`: the callee owns and closes it; -1: none
-  /// came.
+  /// A link, abort or status message, in the order in which `peer` sent them. `fd`: the callee owns and closes it; -1:
+  /// none came.
   std::function<void(int peer, ControlType type, std::string payload, int fd)> on_message;
   /// At most once a peer, after its last message. `said_bye`: it closed its mesh; otherwise its process ended, or it
   /// broke the protocol, or one of us ran out of descriptors.
   std::function<void(int peer, bool said_bye)> on_gone;
+  /// Twice a second.
+  std::function<void()> on_beat = {};
+  /// This rank's status, for the bye; called by close().
+  std::function<std::string()> last_status = {};
 };
 
 struct MeshOptions {
@@ -42,20 +49,27 @@ struct MeshOptions {
   std::string prefix = "mesh";
   /// Must be equal on all ranks, at most kMaxSettingsBytes; opaque here. MismatchError on every rank otherwise.
   std::string settings = {};
+  /// Used if ranks run on several hosts.
+  Network network = {};
 };
+
+/// Between two calls of MeshEvents::on_beat.
+inline constexpr int64_t kBeatNs = 500'000'000;
 
 class Mesh {
  public:
   /// Meets the other ranks through `store`, which is not used afterwards, and connects to each. With a world size of 1
   /// there are no sockets, no thread and no use of the store. TimeoutError, PeerError: name the ranks that did not come
-  /// or ended; MismatchError: settings, world size or version differ; UsageError: bad rank, several hosts or users, two
-  /// processes with one rank; WorldError: out of descriptors.
+  /// or ended; MismatchError: settings, world size or version differ; UsageError: bad rank, several users on one host,
+  /// two processes with one rank, or several hosts and no way between them (own_rails()); WorldError: out of
+  /// descriptors.
   Mesh(Store& store, int rank, int world_size, Deadline deadline, MeshEvents events, MeshOptions options = {});
   ~Mesh();
   Mesh(const Mesh&) = delete;
   Mesh& operator=(const Mesh&) = delete;
 
-  /// Sends one link or abort message to `peer`; from any thread. `fd` stays the caller's, the peer gets a duplicate.
+  /// Sends one link, abort or status message to `peer`; from any thread. `fd` stays the caller's, the peer, which must
+  /// be on this host, gets a duplicate.
   /// False: the peer is gone, or took nothing for 2 s (another sender to it may add its own 2 s), or close() was
   /// called. When a part of the message had left by then, the connection is ended and both sides report a peer gone.
   ///
@@ -63,6 +77,18 @@ class Mesh {
   bool send(int peer, ControlType type, std::string_view payload, int fd = -1);
 
   const PeerIdentity& peer(int rank) const { return identities_.at(static_cast<size_t>(rank)); }
+  /// By rank, the number of its host, as hosts_of().
+  const std::vector<int>& hosts() const { return hosts_; }
+  bool is_remote(int rank) const { return hosts_.at(static_cast<size_t>(rank)) != hosts_.at(static_cast<size_t>(rank_)); }
+  /// The connected sockets for data to a rank of another host; to be taken once.
+  std::vector<Fd> take_streams(int rank) { return std::move(streams_.at(static_cast<size_t>(rank))); }
+  /// An own address that ranks of other hosts reach, without a port; none if all share this host.
+  const std::optional<Address>& own_address() const { return own_address_; }
+  /// When something was last heard from `peer` (now_ns()); for this rank itself 0. From any thread.
+  int64_t heard_ns(int peer) const {
+    const Peer* from = peers_.empty() ? nullptr : peers_[static_cast<size_t>(peer)].get();
+    return from ? from->heard_ns.load(std::memory_order_relaxed) : 0;  // a time, it publishes nothing
+  }
   int rank() const { return rank_; }
   int world_size() const { return static_cast<int>(identities_.size()); }
 
@@ -83,10 +109,15 @@ class Mesh {
     FrameReader reader;
     std::mutex sending;  // held for one whole frame: protects the order of bytes on `socket`
     std::atomic<bool> gone{false};
+    std::atomic<int64_t> heard_ns{0};
   };
 
+  /// Sockets to all others.
+  std::vector<Fd> meet(Store& store, const MeshOptions& options, Deadline deadline);
   void watch();
+  void beat_if_due(int64_t& next_ns);
   void read(int peer, int max_reads);
+  void await_bye_of_remote(Deadline deadline);
   bool deliver(int peer, std::vector<ControlMessage>& messages);
   void set_gone(int peer, bool said_bye);
   // `cancelled`: set when the frame must not be sent any more; none for the bye.
@@ -96,6 +127,9 @@ class Mesh {
   const int rank_;
   MeshEvents events_;
   std::vector<PeerIdentity> identities_;
+  std::vector<int> hosts_;
+  std::vector<std::vector<Fd>> streams_;  // by rank
+  std::optional<Address> own_address_;
   std::vector<std::unique_ptr<Peer>> peers_;  // by rank; none at our own place
   Fd stop_;
   std::atomic<bool> closing_{false};

@@ -18,7 +18,7 @@ namespace ringtree {
 namespace {
 
 constexpr uint64_t kMagic = 0x49525452;  // "RTRI" in memory
-constexpr uint64_t kVersion = 1;
+constexpr uint64_t kVersion = 2;
 constexpr size_t kMaxNameBytes = 255;
 constexpr uint64_t kMaxInt = std::numeric_limits<int>::max();
 
@@ -47,7 +47,7 @@ std::string read_host_name() {
 
 }  // namespace
 
-PeerIdentity describe_self(int rank, int world_size, std::string settings) {
+PeerIdentity describe_self(int rank, int world_size, std::string settings, std::string host_id) {
   if (world_size < 1 || rank < 0 || rank >= world_size) {
     throw UsageError("rank " + std::to_string(rank) + " of " + std::to_string(world_size) +
                      " does not exist: ranks are 0 to world size - 1");
@@ -56,6 +56,7 @@ PeerIdentity describe_self(int rank, int world_size, std::string settings) {
     throw UsageError("the settings have " + std::to_string(settings.size()) + " bytes, more than " +
                      std::to_string(kMaxSettingsBytes) + ": agree on a digest of them instead");
   }
+  if (host_id.size() > kMaxNameBytes) throw UsageError("a host id has at most 255 bytes: choose a shorter one");
   PeerIdentity self;
   self.rank = rank;
   self.world_size = world_size;
@@ -64,11 +65,28 @@ PeerIdentity describe_self(int rank, int world_size, std::string settings) {
   self.boot_id = read_boot_id();
   self.pid_namespace = namespace_inode("/proc/self/ns/pid");
   self.network_namespace = namespace_inode("/proc/self/ns/net");
+  self.host_id = std::move(host_id);
   self.host_name = read_host_name();
   self.socket_name = world_size == 1 ? std::string() : "ringtree-mesh-" + random_hex(16);
   self.token = random_hex(kTokenBytes / 2);
   self.settings = std::move(settings);
   return self;
+}
+
+bool share_host(const PeerIdentity& a, const PeerIdentity& b) {
+  return a.boot_id == b.boot_id && a.network_namespace == b.network_namespace && a.host_id == b.host_id;
+}
+
+std::vector<int> hosts_of(const std::vector<PeerIdentity>& identities) {
+  std::vector<int> hosts;
+  std::vector<const PeerIdentity*> firsts;
+  for (const PeerIdentity& identity : identities) {
+    size_t host = 0;
+    while (host < firsts.size() && !share_host(*firsts[host], identity)) ++host;
+    if (host == firsts.size()) firsts.push_back(&identity);
+    hosts.push_back(static_cast<int>(host));
+  }
+  return hosts;
 }
 
 std::string to_text(const PeerIdentity& identity) {
@@ -82,7 +100,7 @@ std::string encode_identity(const PeerIdentity& identity) {
   out.number(static_cast<uint64_t>(identity.rank), 4).number(static_cast<uint64_t>(identity.world_size), 4);
   out.number(static_cast<uint64_t>(identity.pid), 4).number(identity.uid, 4).text(identity.boot_id);
   out.number(identity.pid_namespace, 8).number(identity.network_namespace, 8);
-  out.text(identity.host_name).text(identity.socket_name).text(identity.token).text(identity.settings);
+  out.text(identity.host_id).text(identity.host_name).text(identity.socket_name).text(identity.token).text(identity.settings);
   return out.take();
 }
 
@@ -97,6 +115,7 @@ std::optional<PeerIdentity> decode_identity(std::string_view data) {
   identity.boot_id = in.text(kMaxNameBytes);
   identity.pid_namespace = in.number(8);
   identity.network_namespace = in.number(8);
+  identity.host_id = in.text(kMaxNameBytes);
   identity.host_name = in.text(kMaxNameBytes);
   identity.socket_name = in.text(kMaxSocketNameBytes);
   identity.token = in.text(kTokenBytes);

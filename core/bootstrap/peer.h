@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace ringtree {
 
@@ -21,6 +22,7 @@ struct PeerIdentity {
   std::string boot_id;             // equal: the same running kernel, hence the same host
   uint64_t pid_namespace = 0;      // inode of the namespace; 0: /proc does not tell
   uint64_t network_namespace = 0;  // likewise; abstract sockets end at its border
+  std::string host_id;             // stands for both where a user said so, else empty (Network::host_id)
   std::string host_name;           // for messages only
   std::string socket_name;         // abstract name where it listens; empty when world_size is 1
   std::string token;               // kTokenBytes random digits: who shows them has read this identity
@@ -30,8 +32,15 @@ struct PeerIdentity {
 };
 
 /// This process as `rank`, with a fresh socket name and token. WorldError: /proc is not there; UsageError: rank outside
-/// 0..world_size-1, or settings longer than kMaxSettingsBytes.
-PeerIdentity describe_self(int rank, int world_size, std::string settings);
+/// 0..world_size-1, settings longer than kMaxSettingsBytes, or a host id longer than 255 bytes.
+PeerIdentity describe_self(int rank, int world_size, std::string settings, std::string host_id = {});
+
+/// Whether two ranks share memory: they run on one kernel and in one network namespace, where abstract sockets reach;
+/// or both were given the same host id there. Others meet over TCP.
+bool share_host(const PeerIdentity& a, const PeerIdentity& b);
+
+/// By rank, the number of its host, counted from 0 in the order in which the hosts' first ranks come.
+std::vector<int> hosts_of(const std::vector<PeerIdentity>& identities);
 
 /// "rank 2 (pid 4711 on nodeA)", for messages.
 std::string to_text(const PeerIdentity& identity);

@@ -1,4 +1,4 @@
-// The poll loop of a UnixStore's rank 0. Every bound that a client could press against is a constant here.
+// The poll loop of a store's rank 0. Every bound that a client could press against is a constant here.
 // No locks: the thread owns all state; others only signal stop_.
 #include "core/bootstrap/store_server.h"
 
@@ -14,6 +14,7 @@
 #include "core/base/clock.h"
 #include "core/base/helper_thread.h"
 #include "core/bootstrap/unix_socket.h"
+#include "core/net/tcp_socket.h"
 
 namespace ringtree {
 namespace {
@@ -21,13 +22,15 @@ namespace {
 constexpr size_t kMaxClients = 1024;
 constexpr size_t kMaxStoredBytes = size_t{64} << 20;
 constexpr size_t kReadBytes = size_t{64} << 10;
-constexpr int64_t kSilenceNs = 5'000'000'000;
+constexpr int64_t kSilenceNs = 5'000'000'000;    // until the first request
+constexpr int64_t kHandshakeNs = 2'000'000'000;  // until a client has shown that it knows the key
 constexpr int64_t kNoDescriptorPauseNs = 50'000'000;
 constexpr int kLongestPollMs = 1000;
 
 }  // namespace
 
-StoreServer::StoreServer(Fd listener) : listener_(std::move(listener)), stop_(make_event()), owner_pid_(::getpid()) {
+StoreServer::StoreServer(Fd listener, std::optional<std::string> key)
+    : key_(std::move(key)), listener_(std::move(listener)), stop_(make_event()), owner_pid_(::getpid()) {
   thread_ = start_helper_thread("rt-store", [this] { run(); });
 }
 
@@ -50,7 +53,7 @@ void StoreServer::run() {
 }
 
 void StoreServer::poll_once() {
-  const bool accepting = clients_.size() < kMaxClients && now_ns() >= accept_again_ns_;
+  const bool accepting = now_ns() >= accept_again_ns_;
   std::vector<pollfd> entries;
   entries.push_back({stop_.get(), POLLIN, 0});
   entries.push_back({accepting ? listener_.get() : -1, POLLIN, 0});  // poll ignores negative descriptors
@@ -72,19 +75,37 @@ void StoreServer::poll_once() {
 }
 
 void StoreServer::accept_clients() {
-  while (clients_.size() < kMaxClients) {
+  for (size_t i = 0; i < kMaxClients; ++i) {
     SocketResult accepted = accept_connection(listener_.get());
     if (accepted.error != 0) {
       // Without a free descriptor the connection stays in the queue and poll would return at once, for ever: look away.
       if (accepted.error != EAGAIN) accept_again_ns_ = now_ns() + kNoDescriptorPauseNs;
       return;
     }
-    const std::optional<Credentials> from = peer_credentials(accepted.socket.get());
-    if (!from || (from->uid != ::geteuid() && from->uid != 0)) continue;
+    if (!is_welcome(accepted.socket.get())) continue;
+    make_room();
     clients_.emplace_back();
     clients_.back().socket = std::move(accepted.socket);
     clients_.back().came_at_ns = now_ns();
+    if (!key_) continue;
+    send_at_once(clients_.back().socket.get());
+    clients_.back().handshake = std::make_unique<CalleeHandshake>([this](const Hello& hello) {
+      return hello.role == HandshakeRole::store ? key_ : std::nullopt;
+    });
   }
+}
+
+bool StoreServer::is_welcome(int socket) const {
+  if (key_) return true;  // it will have to show that it knows it
+  const std::optional<Credentials> from = peer_credentials(socket);
+  return from && (from->uid == ::geteuid() || from->uid == 0);
+}
+
+// Who says nothing must not keep others out: the one that has been silent for longest goes.
+void StoreServer::make_room() {
+  if (clients_.size() < kMaxClients) return;
+  const auto silent = std::find_if(clients_.begin(), clients_.end(), [](const Client& client) { return !client.spoke; });
+  if (silent != clients_.end()) clients_.erase(silent);
 }
 
 void StoreServer::serve(Client& client, short events) {
@@ -94,7 +115,26 @@ void StoreServer::serve(Client& client, short events) {
   if ((events & (POLLERR | POLLHUP)) != 0 && (events & POLLIN) == 0) client.drop = true;
 }
 
+void StoreServer::shake_hands(Client& client) {
+  char buffer[64];
+  const size_t wanted = std::min(client.handshake->wanted(), sizeof buffer);
+  const ssize_t got = ::recv(client.socket.get(), buffer, wanted, 0);
+  if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
+  if (got <= 0) {
+    client.drop = true;
+    return;
+  }
+  const HandshakeState state = client.handshake->feed({buffer, static_cast<size_t>(got)});
+  const std::string answer = client.handshake->take_output();
+  // So few bytes fit into a fresh socket, or it is broken.
+  const bool sent = answer.empty() || ::send(client.socket.get(), answer.data(), answer.size(), MSG_NOSIGNAL) ==
+                                          static_cast<ssize_t>(answer.size());
+  if (!sent || state == HandshakeState::refused) client.drop = true;
+  if (state == HandshakeState::done) client.handshake.reset();
+}
+
 void StoreServer::receive(Client& client) {
+  if (client.handshake) return shake_hands(client);
   char buffer[kReadBytes];
   const ssize_t got = ::recv(client.socket.get(), buffer, sizeof(buffer), 0);
   if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
@@ -162,7 +202,7 @@ void StoreServer::flush(Client& client) {
 void StoreServer::expire() {
   const int64_t now = now_ns();
   for (Client& client : clients_) {
-    if (!client.spoke && now >= client.came_at_ns + kSilenceNs) client.drop = true;
+    if (now >= silent_until_ns(client)) client.drop = true;
     if (!client.waits_for.empty() && now >= client.wait_until_ns) {
       client.waits_for.clear();
       answer(client, StoreFrameKind::not_set, {});
@@ -170,10 +210,15 @@ void StoreServer::expire() {
   }
 }
 
+int64_t StoreServer::silent_until_ns(const Client& client) {
+  if (client.handshake) return client.came_at_ns + kHandshakeNs;
+  return client.spoke ? INT64_MAX : client.came_at_ns + kSilenceNs;
+}
+
 int64_t StoreServer::next_event_ns() const {
   int64_t next = now_ns() < accept_again_ns_ ? accept_again_ns_ : INT64_MAX;
   for (const Client& client : clients_) {
-    if (!client.spoke) next = std::min(next, client.came_at_ns + kSilenceNs);
+    next = std::min(next, silent_until_ns(client));
     if (!client.waits_for.empty()) next = std::min(next, client.wait_until_ns);
   }
   return next;

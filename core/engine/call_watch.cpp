@@ -1,12 +1,19 @@
 // See call_watch.h.
 #include "core/engine/call_watch.h"
 
+#include <algorithm>
+#include <cstdint>
 #include <map>
 #include <vector>
 
 namespace ringtree {
 namespace {
 
+constexpr int kRanksInReport = 32;               // of more, only the late ones are named
+constexpr int64_t kAskNs = 5'000'000;            // of waiting, before other hosts are asked where they are
+constexpr int64_t kAnswerNs = 300'000'000;       // for their answer when a message of another call came
+constexpr int64_t kBrokenStreamNs = 300'000'000; // for the news that the peer at its other end has gone
+constexpr int64_t kNeverAgain = INT64_MAX;
 constexpr int64_t kInterruptCheckNs = 20'000'000;  // taking Python's lock more often would slow the others
 
 std::string join(const std::vector<std::string>& parts) {
@@ -17,10 +24,48 @@ std::string join(const std::vector<std::string>& parts) {
 
 }  // namespace
 
+std::string hang_report(Session& session) {
+  if (session.world_size() > kRanksInReport) return "";
+  std::vector<std::string> parts;
+  const std::vector<int> silent = session.suspects();
+  for (int rank = 0; rank < session.world_size(); ++rank) {
+    const RankPage& page = session.page(rank);
+    const uint64_t newest = page.board.newest();
+    const std::optional<CallDescription> call = page.board.find(newest);
+    std::string text = session.describe(rank);
+    if (newest == 0) {
+      text += " has begun no call";
+    } else {
+      // Pairs with the store at the end of a call.
+      const bool is_done = page.completed.load(std::memory_order_acquire) >= newest;
+      text += std::string(is_done ? " has completed " : " is in ") + (call ? collective_name(call->collective) : "call") +
+              " #" + std::to_string(newest);
+      if (!is_done) text += ", " + std::to_string(page.done_bytes.load(std::memory_order_relaxed)) + " bytes done";
+    }
+    if (session.is_gone(rank)) text += session.left_in_order(rank) ? " (has left)" : " (has died)";
+    if (std::find(silent.begin(), silent.end(), rank) != silent.end()) text += " (silent: stopped or cut off)";
+    parts.push_back(text);
+  }
+  return "; " + join(parts);
+}
+
+std::string broken_stream(Session& session) {
+  if (!session.port()) return "";
+  for (const TcpFault& fault : session.port()->faults()) {
+    if (session.is_gone(fault.peer)) continue;
+    if (!fault.corrupt && now_ns() - fault.at_ns < kBrokenStreamNs) continue;
+    return "a TCP stream between " + session.describe(session.rank()) + " and " + session.describe(fault.peer) +
+           " is of no use any more: " + fault.reason;
+  }
+  return "";
+}
+
 bool CallWatch::inspect() {
   session_.clear_attention();
   if (!session_.failed()) compare_calls();  // before the departed: a rank often leaves because of a mismatch
+  if (!session_.failed()) ask_others();
   if (!session_.failed()) check_gone();
+  if (!session_.failed()) check_streams();
   if (!session_.failed()) check_deadline();
   if (!session_.failed()) check_interrupt();
   return session_.failed();
@@ -28,6 +73,20 @@ bool CallWatch::inspect() {
 
 std::string CallWatch::call_text() const {
   return std::string(collective_name(call_.collective)) + " #" + std::to_string(call_.sequence);
+}
+
+void CallWatch::ask_others() {
+  if (!session_.port()) return;
+  const int64_t now = now_ns();
+  if (ask_at_ns_ == 0) ask_at_ns_ = now + kAskNs;
+  if (now < ask_at_ns_) return;
+  ask_at_ns_ = kNeverAgain;
+  session_.ask_status(call_.sequence);
+}
+
+void CallWatch::check_streams() {
+  const std::string broken = broken_stream(session_);
+  if (!broken.empty()) session_.fail(FailureKind::peer, broken + " in " + call_text() + ": " + call_.to_string());
 }
 
 void CallWatch::check_gone() {
@@ -49,8 +108,18 @@ void CallWatch::compare_calls() {
 }
 
 void CallWatch::report_mismatch(int peer) {
+  show();
   compare_calls();
   if (session_.failed()) return;
+  if (session_.is_remote(peer)) {  // what is known here of its calls may be old
+    const uint64_t before = session_.num_statuses(peer);
+    session_.ask_status(call_.sequence);
+    const int64_t until = now_ns() + kAnswerNs;
+    session_.wait([&] { return session_.num_statuses(peer) > before; },
+                  [&] { return session_.failed() || session_.is_gone(peer) || now_ns() > until; });
+    if (!session_.failed()) compare_calls();
+    if (session_.failed()) return;
+  }
   // Or they disagree about a call before this one, with which this rank was done first: it only sent.
   const Board &mine = session_.own_page().board, &theirs = session_.page(peer).board;
   for (uint64_t sequence = call_.sequence - 1; sequence > 0 && call_.sequence - sequence < Board::kEntries;
@@ -93,7 +162,8 @@ void CallWatch::check_deadline() {
   char seconds[32];
   snprintf(seconds, sizeof seconds, "%g", timeout_s_);
   session_.fail(FailureKind::timeout, call_text() + " was not complete on " + session_.describe(session_.rank()) +
-                                          " after " + seconds + " s: " + who + "; " + call_.to_string());
+                                          " after " + seconds + " s: " + who + "; " + call_.to_string() +
+                                          hang_report(session_));
 }
 
 void CallWatch::check_interrupt() {

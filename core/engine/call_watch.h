@@ -11,6 +11,13 @@
 
 namespace ringtree {
 
+/// What a timeout tells of each rank, for people: "; rank 1 (pid 4) is in all_reduce #3, 4096 bytes done".
+std::string hang_report(Session& session);
+
+/// What ends a call because a stream of a peer broke off though the peer has not left; "" if nothing does. A peer that
+/// dies is noticed by its control connection as well, which gets a moment for that.
+std::string broken_stream(Session& session);
+
 /// Asked now and then during a wait whether the user wants to stop (Ctrl-C). Any thread that calls collectives.
 using InterruptCheck = bool (*)();
 
@@ -30,6 +37,9 @@ class CallWatch final : public Watch {
     shown_ = true;
   }
   bool inspect() override;
+  void note_progress(size_t done_bytes) override {
+    session_.own_page().done_bytes.store(done_bytes, std::memory_order_relaxed);  // for people
+  }
 
   /// The message of a call that is not ours came from `peer`.
   void report_mismatch(int peer);
@@ -37,7 +47,10 @@ class CallWatch final : public Watch {
  private:
   /// Fails the communicator if a peer has begun another call under this call's number.
   void compare_calls();
+  /// After a moment of waiting: ranks of other hosts are asked which call they are in.
+  void ask_others();
   void check_gone();
+  void check_streams();
   void check_deadline();
   void check_interrupt();
   std::string call_text() const;  // "all_reduce #17 (…)"
@@ -51,6 +64,7 @@ class CallWatch final : public Watch {
   std::optional<Deadline> deadline_;  // from the first inspection: a call that need not wait reads no clock
   InterruptCheck interrupted_;
   int64_t next_interrupt_check_ns_ = 0;
+  int64_t ask_at_ns_ = 0;  // 0: not yet decided
 };
 
 }  // namespace ringtree

@@ -25,10 +25,15 @@ Communicator::Communicator(Store& store, int rank, int world_size, const Setting
   selection_.shared_buffers = settings.shared_buffers;
   selection_.deterministic = settings.deterministic;
   auto on_link = [this](Session& session, int peer, std::string_view payload, int fd) {
-    if (!payload.empty() && payload[0] == static_cast<char>(LinkMessage::buffer)) {
-      shared_.on_announcement(session, peer, payload, fd);
-    } else {
-      links_.on_announcement(session, peer, payload, fd);
+    switch (payload.empty() ? LinkMessage::links : static_cast<LinkMessage>(payload[0])) {
+      case LinkMessage::buffer:
+        return shared_.on_announcement(session, peer, payload, fd);
+      case LinkMessage::links_of_remote:
+        return links_.on_remote_announcement(session, peer, payload);
+      case LinkMessage::accept:
+        return LinkDirectory::on_accept(session, peer, payload);
+      default:
+        return links_.on_announcement(session, peer, payload, fd);
     }
   };
   std::string profile;
@@ -37,8 +42,9 @@ Communicator::Communicator(Store& store, int rank, int world_size, const Setting
   // Only now, when every rank has it: if it is wrong, each says so itself, and none takes the store from the others.
   selection_.profile = Profile::parse(profile);
   selection_.machine = default_machine();
-  selection_.machine.num_cores = count_cores();
-  selection_.own_cores = selection_.machine.num_cores >= world_size;
+  selection_.machine.num_cores = count_cores(rank);
+  selection_.own_cores = all_have_cores();
+  selection_.several_hosts = session_->port() != nullptr;
   bool all_can_be_fenced = true;  // every rank reads the same pages, so every rank finds the same
   for (int peer = 0; peer < world_size; ++peer) all_can_be_fenced &= session_->page(peer).can_be_fenced;
   policy_ = settings_.emulation    ? WaitPolicy::emulated()
@@ -98,14 +104,29 @@ void Communicator::enter() {
   throw UsageError("this communicator was closed; make a new one");
 }
 
-// Every rank reads the same pages, so every rank counts alike: nothing needs to be agreed.
-int Communicator::count_cores() const {
+// Of the ranks that run on one kernel with `rank`: hosts may be network namespaces of one machine. Every rank reads the
+// same pages, so every rank counts alike: nothing needs to be agreed.
+int Communicator::count_cores(int rank) const {
   std::array<uint64_t, kCpuMaskWords> all{};
-  for (int rank = 0; rank < world_size(); ++rank)
-    for (size_t i = 0; i < kCpuMaskWords; ++i) all[i] |= session_->page(rank).cpu_mask[i];
+  for (int other = 0; other < world_size(); ++other)
+    for (size_t i = 0; i < kCpuMaskWords && on_one_kernel(rank, other); ++i)
+      all[i] |= session_->page(other).cpu_mask[i];
   int count = 0;
   for (uint64_t word : all) count += std::popcount(word);
   return std::max(1, count);
+}
+
+bool Communicator::on_one_kernel(int a, int b) const {
+  return session_->mesh().peer(a).boot_id == session_->mesh().peer(b).boot_id;
+}
+
+bool Communicator::all_have_cores() const {
+  for (int rank = 0; rank < world_size(); ++rank) {
+    int num_ranks = 0;
+    for (int other = 0; other < world_size(); ++other) num_ranks += on_one_kernel(rank, other) ? 1 : 0;
+    if (count_cores(rank) < num_ranks) return false;
+  }
+  return true;
 }
 
 void Communicator::check_fork() const {
@@ -249,14 +270,14 @@ void Communicator::run(const CallArguments& arguments, PreparedCall& call, CallW
   call.bound.shared_input = shared_.find(*session_, input, call.input.length);
   call.bound.shared_output = shared_.find(*session_, arguments.output, call.output.length);
   if (settings_.emulation) use_exact_timers();
-  Doorbell& bell = session_->own_page().bell;
+  const Inlets inlets = session_->inlets();
   const bool emulated = settings_.emulation.has_value();
   RunResult result;
   if (trace_) {
     trace_->begin_call(call.description, *call.plan, call.bound.cut);
-    result = run_plan_traced(*call.plan, call.bound, policy_, budget_, bell, emulated, watch, *trace_);
+    result = run_plan_traced(*call.plan, call.bound, policy_, budget_, inlets, emulated, watch, *trace_);
   } else {
-    result = run_plan(*call.plan, call.bound, policy_, budget_, bell, emulated, watch);
+    result = run_plan(*call.plan, call.bound, policy_, budget_, inlets, emulated, watch);
   }
   if (result.status == RunStatus::mismatch) watch.report_mismatch(result.peer);
   if (result.status != RunStatus::done) session_->raise_failure();

@@ -69,6 +69,13 @@ class Communicator {
   const Machine& machine() const { return selection_.machine; }
   bool own_cores() const { return selection_.own_cores; }
   size_t shared_bytes() const { return links_.outgoing_bytes(); }
+  /// By rank, the number of its host; hosts are counted in the order of their first ranks.
+  const std::vector<int>& hosts() const { return session_->mesh().hosts(); }
+  /// Bytes that this rank has exchanged with ranks of other hosts, headers included. When no call is under way.
+  std::pair<uint64_t, uint64_t> network_bytes() const {
+    const TcpPort* port = session_->port();
+    return port ? std::pair(port->bytes_sent(), port->bytes_received()) : std::pair<uint64_t, uint64_t>(0, 0);
+  }
 
   /// Runs one collective; returns when this rank's part is done and its buffers may be used. Calls that were started
   /// before come first. Throws UsageError (nothing has happened), PeerError, TimeoutError, MismatchError, Interrupted,
@@ -139,7 +146,9 @@ class Communicator {
   void make_plan(PreparedCall& call, CallWatch& watch);
   void run(const CallArguments& arguments, PreparedCall& call, CallWatch& watch);
   const void* scaled_input(const CallArguments& arguments, const PreparedCall& call);
-  int count_cores() const;
+  int count_cores(int rank) const;
+  bool on_one_kernel(int a, int b) const;
+  bool all_have_cores() const;
   /// None on the thread of started calls: signals are not for it, and who waits for it may hold Python's lock.
   InterruptCheck interrupt_here() const { return queue_.is_own_thread() ? nullptr : interrupted_; }
   Settings settings_of_part() const;

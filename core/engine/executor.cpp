@@ -32,9 +32,9 @@ class Active final : public ActiveRun {
 
 }  // namespace
 
-RunResult run_plan(Plan& plan, const BoundCall& call, const WaitPolicy& policy, SpinBudget& budget, Doorbell& bell,
+RunResult run_plan(Plan& plan, const BoundCall& call, const WaitPolicy& policy, SpinBudget& budget, const Inlets& inlets,
                    bool emulated, Watch& watch) {
-  return run_with(Untraced{}, plan, call, policy, budget, bell, emulated, watch);
+  return run_with(Untraced{}, plan, call, policy, budget, inlets, emulated, watch);
 }
 
 void RunPlace::begin(Plan& plan, const BoundCall& call, bool emulated) {

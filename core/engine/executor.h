@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "core/engine/bound_call.h"
+#include "core/engine/inlets.h"
 #include "core/engine/plan.h"
 #include "core/engine/wait_policy.h"
 
@@ -36,13 +37,15 @@ class Watch {
   /// Dearer: deadlines, departed peers, peers in another call. True: stop the run. Called at least every `kInspectNs`
   /// of waiting.
   virtual bool inspect() = 0;
+  /// How far the run is, before each inspection.
+  virtual void note_progress(size_t /*done_bytes*/) {}
 };
 
-RunResult run_plan(Plan& plan, const BoundCall& call, const WaitPolicy& policy, SpinBudget& budget, Doorbell& bell,
+RunResult run_plan(Plan& plan, const BoundCall& call, const WaitPolicy& policy, SpinBudget& budget, const Inlets& inlets,
                    bool emulated, Watch& watch);
 /// The same; what happens is written into `log`, which was told of the call by begin_call().
 RunResult run_plan_traced(Plan& plan, const BoundCall& call, const WaitPolicy& policy, SpinBudget& budget,
-                          Doorbell& bell, bool emulated, Watch& watch, TraceLog& log);
+                          const Inlets& inlets, bool emulated, Watch& watch, TraceLog& log);
 
 /// A run that somebody else advances, beside others: run_plan() without its loop. Plan and call must outlive it.
 class ActiveRun {

@@ -14,8 +14,8 @@ struct Traced {
 }  // namespace
 
 RunResult run_plan_traced(Plan& plan, const BoundCall& call, const WaitPolicy& policy, SpinBudget& budget,
-                          Doorbell& bell, bool emulated, Watch& watch, TraceLog& log) {
-  return run_with(Traced{log}, plan, call, policy, budget, bell, emulated, watch);
+                          const Inlets& inlets, bool emulated, Watch& watch, TraceLog& log) {
+  return run_with(Traced{log}, plan, call, policy, budget, inlets, emulated, watch);
 }
 
 }  // namespace ringtree

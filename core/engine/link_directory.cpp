@@ -34,7 +34,11 @@ LinkDirectory::OutgoingKey LinkDirectory::key_of(const std::vector<int>& readers
   return {sorted(readers), tag, channel, protocol_, exchanges ? family_key_ : 0};
 }
 
-bool LinkDirectory::remote(int peer) const {
+bool LinkDirectory::can_read_in_place(const std::vector<int>& readers) const {
+  return std::none_of(readers.begin(), readers.end(), [&](int reader) { return session_->is_remote(reader); });
+}
+
+bool LinkDirectory::on_other_emulated_host(int peer) const {
   return settings_.emulation && settings_.emulation->host_of(peer) != settings_.emulation->host_of(session_->rank());
 }
 
@@ -67,10 +71,16 @@ void LinkDirectory::begin_plan(const Schedule& schedule, const Program& program,
   for (const OutgoingKey& key : needed)
     for (int reader : key.readers) by_reader[reader].insert(key);
   for (const auto& [peer, exchange] : untold_exchanges()) by_reader[peer];  // who only sends to us needs its slots, too
-  for (const auto& [reader, keys] : by_reader) tell(reader, keys);
+  for (const auto& [reader, keys] : by_reader) {
+    if (session_->is_remote(reader)) {
+      tell_remote(reader, keys);
+    } else {
+      tell(reader, keys);
+    }
+  }
 }
 
-// Of the pairs that this plan uses. Both ranks of a pair look at the same programs, so both find the same.
+// Of the pairs of this host that the plan uses. Both ranks of a pair look at the same programs, so both find the same.
 void LinkDirectory::find_exchanges(const Schedule& schedule, const Program& program, const PlanFamily& family) {
   const int rank = session_->rank();
   std::set<int> peers;
@@ -82,7 +92,7 @@ void LinkDirectory::find_exchanges(const Schedule& schedule, const Program& prog
   std::vector<std::map<int, std::set<int>>> ours;
   for (const auto& each : family.schedules) ours.push_back(tags_to_single_readers(each->program(rank)));
   for (const int peer : peers) {
-    if (exchanges_.contains({family_key_, peer})) continue;
+    if (session_->is_remote(peer) || exchanges_.contains({family_key_, peer})) continue;
     std::set<int> to_peer, to_us;
     for (size_t i = 0; i < family.schedules.size(); ++i) {
       const auto theirs = tags_to_single_readers(family.schedules[i]->program(peer));
@@ -115,17 +125,12 @@ void LinkDirectory::make_memory(const std::set<OutgoingKey>& keys) {
   size_t bytes = 0;
   for (const OutgoingKey& key : keys) bytes += aligned(geometry(key).bytes());
   for (const auto& [peer, pool] : pools) bytes += aligned(pool->geometry().bytes());
-  if (outgoing_bytes_ + bytes > settings_.memory_cap_bytes)
-    throw UsageError("links need " + std::to_string((outgoing_bytes_ + bytes) >> 10) + " KB of shared memory on " +
-                     session_->describe(session_->rank()) + ", more than its cap of " +
-                     std::to_string(settings_.memory_cap_bytes >> 10) +
-                     " KB; raise memory_cap or use an algorithm with fewer peers");
+  reserve(bytes, "links need");
   const auto segment = Segment::create(bytes, "links");
-  outgoing_bytes_ += bytes;
   size_t offset = 0;
   for (const OutgoingKey& key : keys) {
     construct_link(segment->data() + offset, geometry(key));
-    outgoing_[key] = {segment, offset, nullptr};
+    outgoing_[key] = {segment, offset, nullptr, {}};
     offset += aligned(geometry(key).bytes());
   }
   for (const auto& [peer, pool] : pools) {
@@ -133,6 +138,15 @@ void LinkDirectory::make_memory(const std::set<OutgoingKey>& keys) {
     pool->memory = {segment, offset};
     offset += aligned(pool->geometry().bytes());
   }
+}
+
+void LinkDirectory::reserve(size_t bytes, const char* what) {
+  if (outgoing_bytes_ + bytes > settings_.memory_cap_bytes)
+    throw UsageError(std::string(what) + " " + std::to_string((outgoing_bytes_ + bytes) >> 10) +
+                     " KB of shared memory on " + session_->describe(session_->rank()) + ", more than its cap of " +
+                     std::to_string(settings_.memory_cap_bytes >> 10) +
+                     " KB; raise memory_cap or use an algorithm with fewer peers");
+  outgoing_bytes_ += bytes;
 }
 
 LinkPool LinkDirectory::pool_with(int peer) {
@@ -159,7 +173,9 @@ LinkPool LinkDirectory::pool_with(int peer) {
 bool LinkDirectory::wait_for(const std::function<bool()>& ready) { return session_->wait(ready, give_up_); }
 
 bool LinkDirectory::is_announced(uint64_t plan_key, int peer, int tag) {
-  return session_->wait([&] { return incoming_.contains({plan_key, peer, tag, 0}); }, [] { return true; });
+  const PlanLink link{plan_key, peer, tag, 0};
+  return session_->wait([&] { return incoming_.contains(link) || remote_incoming_.contains(link); },
+                        [] { return true; });
 }
 
 void LinkDirectory::close_descriptors() {
@@ -169,18 +185,25 @@ void LinkDirectory::close_descriptors() {
 SendEnd* LinkDirectory::send_end(const std::vector<int>& readers, int tag, int channel) {
   const OutgoingKey key = key_of(readers, tag, channel);
   Outgoing& link = outgoing_.at(key);
-  if (!link.end) {
-    const LinkPool pool = key.family != 0 ? pool_with(key.readers[0]) : LinkPool{};
-    std::vector<ReaderRoute> routes;
-    for (int reader : key.readers) routes.push_back({&session_->page(reader).bell, remote(reader)});
-    link.end = std::make_unique<SendEnd>(
-        make_send_end(link.segment->data() + link.offset, geometry(key), pool, std::move(routes), fenced_, nic()));
-    if (pool.own_links) pool.own_links->push_back(link.end.get());
-  }
+  if (!link.end) make_end(key, link);
   return link.end.get();
 }
 
+// Readers of other hosts are rung by nobody: whoever publishes sends as soon as it waits. Its own bell stands for them.
+void LinkDirectory::make_end(const OutgoingKey& key, Outgoing& link) {
+  const LinkPool pool = key.family != 0 ? pool_with(key.readers[0]) : LinkPool{};
+  std::vector<ReaderRoute> routes;
+  for (int reader : key.readers) {
+    const int rung = session_->is_remote(reader) ? session_->rank() : reader;
+    routes.push_back({&session_->page(rung).bell, on_other_emulated_host(reader)});
+  }
+  link.end = std::make_unique<SendEnd>(
+      make_send_end(link.segment->data() + link.offset, geometry(key), pool, std::move(routes), fenced_, nic()));
+  if (pool.own_links) pool.own_links->push_back(link.end.get());
+}
+
 RecvEnd* LinkDirectory::recv_end(int peer, int tag, int channel) {
+  if (session_->is_remote(peer)) return remote_recv_end(peer, tag, channel);
   Incoming link;
   const bool ready = wait_for([&] {
     const auto entry = incoming_.find({plan_key_, peer, tag, channel});

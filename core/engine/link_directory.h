@@ -1,8 +1,10 @@
 // The links of one rank: made when a plan first needs them, announced to their readers over the mesh, kept for every
 // later plan that uses the same readers, tag, channel and protocol. Memory is the sender's and capped.
 //
-// Two ranks that send to each other share a pool of slots (core/transport/exchange_pool.h), made by the lower of the
-// two; pools and the links over them belong to one family of plans alone.
+// Two ranks of a host that send to each other share a pool of slots (core/transport/exchange_pool.h), made by the lower
+// of the two; pools and the links over them belong to one family of plans alone. Links to ranks of other hosts go
+// through the session's port (core/transport/tcp_link.h): the reader has memory of its own for each, and messages leave
+// once it has said so.
 #pragma once
 
 #include <map>
@@ -46,12 +48,16 @@ class LinkDirectory final : public LinkSource {
   SendEnd* send_end(const std::vector<int>& readers, int tag, int channel) override;
   /// Waits until the peer has announced the link; throws the session's failure if it does not come.
   RecvEnd* recv_end(int peer, int tag, int channel) override;
+  bool can_read_in_place(const std::vector<int>& readers) const override;
 
   /// Whether `peer` has announced the link of this tag for plan `plan_key`: recv_end() would not wait.
   bool is_announced(uint64_t plan_key, int peer, int tag);
 
   /// A peer's announcement; on the mesh's monitor thread.
   void on_announcement(Session& session, int peer, std::string_view payload, int fd);
+  /// The same of a peer on another host, and its word that it has made the other end of a link.
+  static void on_accept(Session& session, int peer, std::string_view payload);
+  void on_remote_announcement(Session& session, int peer, std::string_view payload);
 
   /// No more announcements: the links' memory stays, its descriptors are given back.
   void close_descriptors();
@@ -69,7 +75,8 @@ class LinkDirectory final : public LinkSource {
   struct Outgoing {
     std::shared_ptr<Segment> segment;
     size_t offset = 0;
-    std::unique_ptr<SendEnd> end;  // made when a plan asks for it
+    std::unique_ptr<SendEnd> end;  // made when a plan asks for it, or when a reader on another host is told
+    std::map<int, uint32_t> numbers;  // by such a reader: what the port calls its part of the link
   };
   using SegmentKey = std::tuple<int, uint64_t, uint64_t>;  // peer, process, id
   struct Incoming {
@@ -94,6 +101,12 @@ class LinkDirectory final : public LinkSource {
     PoolGeometry geometry() const { return {pool_slots(own_links, peer_links), kSlotBytes}; }
   };
   using ExchangeKey = std::pair<uint64_t, int>;  // family, peer
+  using PlanLink = std::tuple<uint64_t, int, int, int>;  // plan, peer, tag, channel
+  /// The reading end of a link from another host.
+  struct FromRemote {
+    TcpPort::Incoming incoming;
+    std::unique_ptr<RecvEnd> end;
+  };
 
   LinkGeometry geometry(const OutgoingKey& key) const;
   OutgoingKey key_of(const std::vector<int>& readers, int tag, int channel) const;
@@ -101,11 +114,15 @@ class LinkDirectory final : public LinkSource {
   std::map<int, Exchange*> untold_exchanges();
   void make_memory(const std::set<OutgoingKey>& keys);
   void tell(int reader, const std::set<OutgoingKey>& keys);
+  void tell_remote(int reader, const std::set<OutgoingKey>& keys);
+  RecvEnd* remote_recv_end(int peer, int tag, int channel);
+  void make_end(const OutgoingKey& key, Outgoing& link);
+  void reserve(size_t bytes, const char* what);
   /// The pool that is shared with `peer` in this family, if any; waits for the peer's announcement of it.
   LinkPool pool_with(int peer);
   bool wait_for(const std::function<bool()>& ready);
   Nic nic() const;
-  bool remote(int peer) const;
+  bool on_other_emulated_host(int peer) const;
 
   const Settings settings_;
   // Used by the calling thread only.
@@ -116,6 +133,7 @@ class LinkDirectory final : public LinkSource {
   std::map<ExchangeKey, Exchange> exchanges_;
   std::map<int, std::set<uint64_t>> told_segments_;  // reader -> segments whose descriptor it has
   std::map<SegmentKey, std::map<std::pair<uint64_t, int>, std::unique_ptr<RecvEnd>>> recv_ends_;
+  std::map<std::pair<int, uint32_t>, FromRemote> from_remote_;  // peer, what it calls the link
   size_t outgoing_bytes_ = 0;
   // The plan that is being made.
   uint64_t plan_key_ = 0, family_key_ = 0;
@@ -124,7 +142,8 @@ class LinkDirectory final : public LinkSource {
   std::function<bool()> give_up_;
   // Shared with the monitor thread under the session's lock (Session::wait, Session::notify).
   std::map<SegmentKey, std::shared_ptr<Segment>> segments_;
-  std::map<std::tuple<uint64_t, int, int, int>, Incoming> incoming_;  // plan, peer, tag, channel
+  std::map<PlanLink, Incoming> incoming_;
+  std::map<PlanLink, uint32_t> remote_incoming_;  // what the peer calls the link
   std::map<ExchangeKey, Place> announced_pools_;
 };
 

@@ -91,6 +91,8 @@ class LinkSource {
   virtual ~LinkSource() = default;
   virtual SendEnd* send_end(const std::vector<int>& readers, int tag, int channel) = 0;
   virtual RecvEnd* recv_end(int peer, int tag, int channel) = 0;
+  /// Whether these readers can read this rank's memory; else its messages must be put into slots.
+  virtual bool can_read_in_place(const std::vector<int>& readers) const = 0;
 };
 
 /// Compiles `program` (this rank's) for `num_channels`. Throws UsageError where a step needs more than the engine has.

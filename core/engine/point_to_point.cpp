@@ -84,6 +84,13 @@ class PointToPoint::Group final : public Watch {
     return true;
   }
   int mismatched_peer() const { return mismatched_peer_; }
+  /// Of the transfers that are done.
+  size_t done_bytes() const {
+    size_t done = 0;
+    for (const Way* way : ways_)
+      for (size_t i = 0; i < way->next; ++i) done += way->queue[i]->count * item_size(way->queue[i]->dtype);
+    return done;
+  }
   int64_t next_event_ns() const {
     int64_t first = kNever;
     for (Way* way : ways_)
@@ -96,6 +103,7 @@ class PointToPoint::Group final : public Watch {
   bool inspect() override {
     session_.clear_attention();
     if (!session_.failed()) check_gone();
+    if (!session_.failed()) check_stream();
     if (!session_.failed()) check_deadline();
     if (!session_.failed() && waiting_.interrupted && waiting_.interrupted())
       session_.fail(FailureKind::interrupted,
@@ -176,6 +184,11 @@ class PointToPoint::Group final : public Watch {
     }
   }
 
+  void check_stream() {
+    const std::string broken = broken_stream(session_);
+    if (!broken.empty()) session_.fail(FailureKind::peer, broken + " during a " + open_transfer()->to_string());
+  }
+
   void check_deadline() {
     if (deadline_.at_ns == Deadline{}.at_ns) deadline_ = Deadline::after_seconds(waiting_.timeout_s);
     if (!deadline_.passed()) return;
@@ -209,7 +222,7 @@ void PointToPoint::run(std::span<const Transfer> transfers, const Waiting& waiti
   }
   if (!any) return;
   group.make_links();
-  Waiter waiter(waiting.policy, waiting.budget, session_.own_page().bell, group);
+  Waiter waiter(waiting.policy, waiting.budget, session_.inlets(), group);
   const RunResult result = drive(group, waiter, group);
   if (result.status == RunStatus::mismatch) group.report_mismatch();
   if (result.status != RunStatus::done) session_.raise_failure();

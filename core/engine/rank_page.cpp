@@ -55,6 +55,10 @@ std::optional<CallDescription> Board::find(uint64_t sequence) const {
   for (size_t i = 0; i < kWords; ++i) words[i] = entry.words[i].load(std::memory_order_acquire);
   // A word of a later call brings that call's sequence.store(0) with it.
   if (entry.sequence.load(std::memory_order_relaxed) != sequence) return std::nullopt;
+  return description_of(sequence, words);
+}
+
+std::optional<CallDescription> Board::description_of(uint64_t sequence, const Words& words) {
   CallDescription call;
   call.sequence = sequence;
   if (!unpack_kinds(words[0], call)) return std::nullopt;

@@ -21,6 +21,8 @@ class Board {
   using Words = std::array<uint64_t, kWords>;
   /// A description as it is posted; its sequence is not part of it.
   static Words words_of(const CallDescription& call);
+  /// And back; nothing if that is no call.
+  static std::optional<CallDescription> description_of(uint64_t sequence, const Words& words);
   void post(uint64_t sequence, const Words& words);
   /// The call with this sequence number, if the rank has begun it and it has not been overwritten by later ones.
   std::optional<CallDescription> find(uint64_t sequence) const;
@@ -38,6 +40,7 @@ class Board {
 
 inline constexpr size_t kCpuMaskWords = 16;  // 1,024 processors
 
+/// In shared memory; of a rank on another host a copy that this rank keeps (rank_status.h).
 struct RankPage {
   /// Whether this rank's process may be fenced by the others (core/transport/fence.h); written before the page is
   /// announced.
@@ -45,6 +48,10 @@ struct RankPage {
   alignas(64) Doorbell bell;
   alignas(64) std::atomic<uint64_t> completed{
       0};                    // the newest call that this rank has finished; release, read with acquire
+  /// For people, while the rank waits: bytes of slice steps that its call has done so far.
+  alignas(64) std::atomic<uint64_t> done_bytes{0};
+  /// When the rank's process last had a thread that ran (now_ns(), twice a second); 0 before the first time.
+  std::atomic<int64_t> beat_ns{0};
   alignas(64) NicClock nic;  // of the emulated host whose first rank this is
   alignas(64)
       std::array<uint64_t, kCpuMaskWords> cpu_mask{};  // where this rank may run; written before the page is announced

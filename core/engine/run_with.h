@@ -8,9 +8,9 @@ namespace ringtree {
 
 template <Protocol kProtocol, bool kEmulated, bool kWhole, class Tracer>
 RunResult run_as(Tracer tracer, Plan& plan, const BoundCall& call, const WaitPolicy& policy, SpinBudget& budget,
-                 Doorbell& bell, Watch& watch) {
+                 const Inlets& inlets, Watch& watch) {
   Run<kProtocol, kEmulated, kWhole, Tracer> run(plan, call, tracer);
-  Waiter waiter(policy, budget, bell, watch);
+  Waiter waiter(policy, budget, inlets, watch);
   const RunResult result = drive(run, waiter, watch);
   if (call.stream_output) stream_fence();  // whoever is told by this thread that the call is done sees the output
   if constexpr (Tracer::kOn) tracer.log.finish(result.status == RunStatus::done);
@@ -20,21 +20,21 @@ RunResult run_as(Tracer tracer, Plan& plan, const BoundCall& call, const WaitPol
 /// Picks the Run that the plan and the call need; as run_plan().
 template <class Tracer>
 RunResult run_with(Tracer tracer, Plan& plan, const BoundCall& call, const WaitPolicy& policy, SpinBudget& budget,
-                   Doorbell& bell, bool emulated, Watch& watch) {
-  if (emulated) return run_as<Protocol::simple, true, false>(tracer, plan, call, policy, budget, bell, watch);
+                   const Inlets& inlets, bool emulated, Watch& watch) {
+  if (emulated) return run_as<Protocol::simple, true, false>(tracer, plan, call, policy, budget, inlets, watch);
   const bool whole = !call.whole_steps.empty();
   switch (plan.protocol) {
     case Protocol::ll:
-      return whole ? run_as<Protocol::ll, false, true>(tracer, plan, call, policy, budget, bell, watch)
-                   : run_as<Protocol::ll, false, false>(tracer, plan, call, policy, budget, bell, watch);
+      return whole ? run_as<Protocol::ll, false, true>(tracer, plan, call, policy, budget, inlets, watch)
+                   : run_as<Protocol::ll, false, false>(tracer, plan, call, policy, budget, inlets, watch);
     case Protocol::ll128:
-      return whole ? run_as<Protocol::ll128, false, true>(tracer, plan, call, policy, budget, bell, watch)
-                   : run_as<Protocol::ll128, false, false>(tracer, plan, call, policy, budget, bell, watch);
+      return whole ? run_as<Protocol::ll128, false, true>(tracer, plan, call, policy, budget, inlets, watch)
+                   : run_as<Protocol::ll128, false, false>(tracer, plan, call, policy, budget, inlets, watch);
     case Protocol::simple:
       break;
   }
-  return whole ? run_as<Protocol::simple, false, true>(tracer, plan, call, policy, budget, bell, watch)
-               : run_as<Protocol::simple, false, false>(tracer, plan, call, policy, budget, bell, watch);
+  return whole ? run_as<Protocol::simple, false, true>(tracer, plan, call, policy, budget, inlets, watch)
+               : run_as<Protocol::simple, false, false>(tracer, plan, call, policy, budget, inlets, watch);
 }
 
 }  // namespace ringtree

@@ -67,6 +67,9 @@ bool order_matters(Dtype dtype, ReduceOp op) {
 }
 
 std::string why_not(Protocol protocol, const Selection& selection) {
+  if (protocol != Protocol::simple && selection.several_hosts)
+    return std::string("protocol ") + protocol_name(protocol) +
+           " runs on one host only: its flags lie in shared memory; between hosts it is simple";
   if (protocol == Protocol::simple || !selection.emulation) return "";
   return std::string("protocol ") + protocol_name(protocol) +
          " does not run on an emulated cluster: the time at which a message arrives is stamped on the slots of simple";

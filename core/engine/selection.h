@@ -27,6 +27,7 @@ struct Selection {
   int num_ranks = 1;
   Machine machine;
   bool own_cores = false;
+  bool several_hosts = false;
   bool shared_buffers = false;
   bool deterministic = false;  // as Settings'
   int num_channels = 1;

@@ -5,10 +5,14 @@
 #include <sys/random.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
+#include <cstdio>
 #include <new>
 
+#include "core/base/printable.h"
 #include "core/bootstrap/wire.h"
+#include "core/engine/rank_status.h"
 #include "core/transport/fence.h"
 
 namespace ringtree {
@@ -32,6 +36,13 @@ void write_cpu_mask(RankPage& page) {
   if (sched_getaffinity(0, sizeof cpus, &cpus) != 0) return;  // an empty mask: counted as sharing cores
   for (size_t cpu = 0; cpu < 64 * kCpuMaskWords && cpu < CPU_SETSIZE; ++cpu)
     if (CPU_ISSET(cpu, &cpus)) page.cpu_mask[cpu / 64] |= uint64_t{1} << (cpu % 64);
+}
+
+// Its name; where two hosts have one (network namespaces, containers), with what tells them apart.
+std::string host_text(const Mesh& mesh, int rank) {
+  const PeerIdentity& identity = mesh.peer(rank);
+  return printable(identity.host_id.empty() ? identity.host_name : identity.host_id) + ", host " +
+         std::to_string(mesh.hosts()[static_cast<size_t>(rank)]);
 }
 
 }  // namespace
@@ -58,7 +69,10 @@ Session::Session(Store& store, int rank, int world_size, const Settings& setting
   const size_t n = static_cast<size_t>(world_size);
   gone_ = std::vector<std::atomic<int>>(n);
   segments_.resize(n);
+  copies_.resize(n);
   pages_.resize(n);
+  num_statuses_ = std::vector<std::atomic<uint64_t>>(n);
+  warned_.resize(n);
   const size_t own = static_cast<size_t>(rank);
   segments_[own] = Segment::create(sizeof(RankPage), "the page of rank " + std::to_string(rank));
   pages_[own] = new (segments_[own]->data()) RankPage;
@@ -71,11 +85,24 @@ Session::Session(Store& store, int rank, int world_size, const Settings& setting
     on_message(peer, type, payload, fd);
   };
   events.on_gone = [this](int peer, bool said_bye) { on_gone(peer, said_bye); };
+  events.on_beat = [this] { on_beat(); };
+  events.last_status = [this] { return RankStatus::of(own_page(), {}).encode(); };
   mesh_ = std::make_unique<Mesh>(store, rank, world_size, deadline, std::move(events),
-                                 MeshOptions{prefix, settings.agreed_text()});
+                                 MeshOptions{prefix, settings.agreed_text(), settings.network});
+  make_port(settings);
   known_mesh_.store(mesh_.get(), std::memory_order_release);
   once_met();
   share_page(deadline);  // ends when every rank has come this far
+  began_ns_.store(now_ns(), std::memory_order_relaxed);  // a time, it publishes nothing
+}
+
+void Session::make_port(const Settings& settings) {
+  const std::vector<int>& hosts = mesh_->hosts();
+  if (std::all_of(hosts.begin(), hosts.end(), [](int host) { return host == 0; })) return;
+  if (settings.emulation) throw UsageError("a cluster can be emulated on one host only");
+  port_ = std::make_unique<TcpPort>(settings.network.checksums, own_page().bell.make_pollable());
+  for (int peer = 0; peer < world_size_; ++peer)
+    if (mesh_->is_remote(peer)) port_->add_peer(peer, mesh_->take_streams(peer));
 }
 
 Session::~Session() { close(); }
@@ -83,6 +110,7 @@ Session::~Session() { close(); }
 void Session::close() {
   if (!mesh_) return;
   if (failed() && !mesh_->forked()) pass_on();
+  if (port_) port_->close(mesh_->forked() ? TcpPort::Closing::copy : failed() ? TcpPort::Closing::at_once : TcpPort::Closing::in_order);
   mesh_->close();
   segments_[static_cast<size_t>(rank_)]->close_descriptor();  // every peer has it
 }
@@ -93,8 +121,18 @@ void Session::share_page(Deadline deadline) {
   writer.number(static_cast<uint8_t>(LinkMessage::page), 1);
   write_segment(writer, own);
   const std::string payload = writer.take();
-  for (int peer = 0; peer < world_size_; ++peer)
-    if (peer != rank_) mesh_->send(peer, ControlType::link, payload, own.fd());
+  ByteWriter for_remote;
+  for_remote.number(static_cast<uint8_t>(LinkMessage::page_of_remote), 1).number(own_page().can_be_fenced ? 1 : 0, 1);
+  for (const uint64_t word : own_page().cpu_mask) for_remote.number(word, 8);
+  const std::string payload_for_remote = for_remote.take();
+  for (int peer = 0; peer < world_size_; ++peer) {
+    if (peer == rank_) continue;
+    if (is_remote(peer)) {
+      mesh_->send(peer, ControlType::link, payload_for_remote);
+    } else {
+      mesh_->send(peer, ControlType::link, payload, own.fd());
+    }
+  }
   auto first_absent = [this] {
     for (int peer = 0; peer < world_size_; ++peer)
       if (!pages_[static_cast<size_t>(peer)]) return peer;
@@ -132,13 +170,99 @@ void Session::add_page(int peer, std::string_view payload, int fd) {
   });
 }
 
+void Session::on_page_of_remote(int peer, std::string_view payload) {
+  ByteReader reader(payload);
+  reader.number(1);
+  auto copy = std::make_unique<RankPage>();
+  copy->can_be_fenced = reader.number(1) != 0;
+  for (uint64_t& word : copy->cpu_mask) word = reader.number(8);
+  if (!reader.done()) throw WorldError("malformed page message");
+  notify([&] {
+    const size_t at = static_cast<size_t>(peer);
+    if (pages_[at]) throw WorldError("a page that was there already");
+    copies_[at] = std::move(copy);
+    pages_[at] = copies_[at].get();
+  });
+}
+
+// On the mesh's thread, like all that come.
+void Session::on_status(int peer, std::string_view payload) {
+  const std::optional<RankStatus> status = RankStatus::decode(payload);
+  if (!status) throw WorldError("malformed status");
+  const size_t at = static_cast<size_t>(peer);
+  if (!copies_[at]) return;  // of this host, where its page is there to look at, or not yet set up
+  status->show_on(*copies_[at]);
+  num_statuses_[at].fetch_add(1, std::memory_order_release);  // pairs with num_statuses()
+  if (status->asks) tell_status(peer, status->asks, {});
+  attention_.store(true, std::memory_order_relaxed);
+  own_page().bell.wake();
+}
+
+void Session::tell_status(int peer, std::optional<uint64_t> also, std::optional<uint64_t> asks) {
+  const Mesh* const mesh = known_mesh_.load(std::memory_order_acquire);  // pairs with the constructor
+  if (!mesh) return;
+  RankStatus status = RankStatus::of(own_page(), also);
+  status.asks = asks;
+  mesh_->send(peer, ControlType::status, status.encode());  // one that is gone is found by the calls' watch
+}
+
+void Session::ask_status(uint64_t sequence) {
+  for (int peer = 0; peer < world_size_; ++peer)
+    if (is_remote(peer) && !is_gone(peer)) tell_status(peer, sequence, sequence);
+}
+
+void Session::on_beat() {
+  own_page().beat_ns.store(now_ns(), std::memory_order_relaxed);  // a time, it publishes nothing
+  if (!known_mesh_.load(std::memory_order_acquire)) return;      // pairs with the constructor
+  if (port_)
+    for (int peer = 0; peer < world_size_; ++peer)
+      if (is_remote(peer) && !is_gone(peer)) tell_status(peer, {}, {});
+  warn_of_suspects();
+}
+
+int64_t Session::heard_ns(int peer) {
+  const int64_t began = began_ns_.load(std::memory_order_relaxed);
+  const int64_t heard = is_remote(peer) ? mesh_->heard_ns(peer) : page(peer).beat_ns.load(std::memory_order_relaxed);
+  return std::max(began, heard);
+}
+
+std::vector<int> Session::suspects() {
+  std::vector<int> silent;
+  if (began_ns_.load(std::memory_order_relaxed) == 0) return silent;
+  for (int peer = 0; peer < world_size_; ++peer)
+    if (peer != rank_ && !is_gone(peer) && now_ns() - heard_ns(peer) > kSuspectNs) silent.push_back(peer);
+  return silent;
+}
+
+// While a call of ours is under way; once for each time that a rank falls silent.
+void Session::warn_of_suspects() {
+  const std::vector<int> silent = suspects();
+  const uint64_t newest = own_page().board.newest();
+  const bool waits = newest > own_page().completed.load(std::memory_order_acquire);  // pairs with the end of a call
+  std::vector<bool> now(warned_.size());
+  for (const int peer : silent) {
+    const size_t at = static_cast<size_t>(peer);
+    now[at] = warned_[at] || (waits && !failed());
+    if (!now[at] || warned_[at]) continue;
+    const std::optional<CallDescription> call = own_page().board.find(newest);
+    std::fprintf(stderr, "ringtree: %s has not been heard of for %s; it is stopped or cut off. %s waits in %s #%llu\n",
+                 describe(peer).c_str(), seconds_text(now_ns() - heard_ns(peer)).c_str(), describe(rank_).c_str(),
+                 call ? collective_name(call->collective) : "call", static_cast<unsigned long long>(newest));
+  }
+  warned_ = std::move(now);
+}
+
 void Session::on_message(int peer, ControlType type, const std::string& payload, int fd) {
   try {
     if (type == ControlType::abort) {
       if (fd >= 0) ::close(fd);
       set_failure(Failure::decode(payload).value_or(Failure{FailureKind::error, describe(peer) + " gave up"}));
+    } else if (type == ControlType::status) {
+      on_status(peer, payload);
     } else if (!payload.empty() && payload[0] == static_cast<char>(LinkMessage::page)) {
       add_page(peer, payload, fd);
+    } else if (!payload.empty() && payload[0] == static_cast<char>(LinkMessage::page_of_remote)) {
+      on_page_of_remote(peer, payload);
     } else {
       on_link_(*this, peer, payload, fd);
     }
@@ -158,7 +282,7 @@ void Session::on_gone(int peer, bool said_bye) {
 std::string Session::describe(int rank) const {
   std::string text = "rank " + std::to_string(rank);
   if (const Mesh* mesh = known_mesh_.load(std::memory_order_acquire))
-    text += " (pid " + std::to_string(mesh->peer(rank).pid) + ")";
+    text += " (pid " + std::to_string(mesh->peer(rank).pid) + (port_ ? " on " + host_text(*mesh, rank) : "") + ")";
   return text;
 }
 

@@ -14,11 +14,17 @@
 #include "core/bootstrap/mesh.h"
 #include "core/bootstrap/wire.h"
 #include "core/engine/failure.h"
+#include "core/engine/inlets.h"
 #include "core/engine/rank_page.h"
 #include "core/engine/settings.h"
 #include "core/transport/segment.h"
+#include "core/transport/tcp_port.h"
 
 namespace ringtree {
+
+/// So long a rank is silent before the others suspect it. Beats come twice a second: who is stopped for 3 s is not
+/// suspected, who is stopped for 5 s is.
+inline constexpr int64_t kSuspectNs = 4'000'000'000;
 
 class Session {
  public:
@@ -38,7 +44,22 @@ class Session {
   Mesh& mesh() { return *mesh_; }
   RankPage& page(int rank) { return *pages_[static_cast<size_t>(rank)]; }
   RankPage& own_page() { return page(rank_); }
-  std::string describe(int rank) const;  // "rank 2 (pid 4711)"
+  std::string describe(int rank) const;  // "rank 2 (pid 4711)"; with its host if there are several
+  /// Whether `rank` is on another host.
+  bool is_remote(int rank) const { return port_ && mesh_->is_remote(rank); }
+  /// The streams to ranks of other hosts; null if there are none.
+  TcpPort* port() { return port_.get(); }
+  Inlets inlets() { return {own_page().bell, port_.get()}; }
+
+  /// Tells the ranks of other hosts how this rank stands, and asks them what they know of call `sequence`: their pages
+  /// here are as old as what they said last.
+  void ask_status(uint64_t sequence);
+  /// How often `rank` has said how it stands.
+  uint64_t num_statuses(int rank) const {
+    return num_statuses_[static_cast<size_t>(rank)].load(std::memory_order_acquire);  // pairs with on_status()
+  }
+  /// Ranks that have not been heard of for kSuspectNs though they have not left: stopped, or cut off.
+  std::vector<int> suspects();
 
   /// Something happened that a waiting call should look at. Relaxed: it only makes the look come sooner.
   bool attention() const { return attention_.load(std::memory_order_relaxed); }
@@ -76,6 +97,13 @@ class Session {
 
   void on_message(int peer, ControlType type, const std::string& payload, int fd);
   void on_gone(int peer, bool said_bye);
+  void on_status(int peer, std::string_view payload);
+  void on_beat();
+  void on_page_of_remote(int peer, std::string_view payload);
+  void make_port(const Settings& settings);
+  void tell_status(int peer, std::optional<uint64_t> also, std::optional<uint64_t> asks);
+  void warn_of_suspects();
+  int64_t heard_ns(int peer);
   bool set_failure(Failure failure);
   void pass_on();
   void share_page(Deadline deadline);
@@ -89,14 +117,19 @@ class Session {
   std::condition_variable changed_;
   std::optional<Failure> failure_;
   std::vector<std::shared_ptr<Segment>> segments_;
+  std::vector<std::unique_ptr<RankPage>> copies_;  // of the pages of ranks on other hosts
   std::vector<RankPage*> pages_;
+  std::vector<std::atomic<uint64_t>> num_statuses_;
+  std::vector<bool> warned_;       // of silent ranks; used by the mesh's thread only
+  std::atomic<int64_t> began_ns_{0};  // when this rank was set up: nobody is suspected for what was before
+  std::unique_ptr<TcpPort> port_;
   // mesh_ once its constructor has returned: its thread may call us before (release when set, acquire in describe()).
   std::atomic<const Mesh*> known_mesh_{nullptr};
   std::unique_ptr<Mesh> mesh_;  // last: its thread uses the members above
 };
 
 /// The first byte of a link message's payload.
-enum class LinkMessage : uint8_t { page = 1, links = 2, buffer = 3 };
+enum class LinkMessage : uint8_t { page = 1, links = 2, buffer = 3, page_of_remote = 4, links_of_remote = 5, accept = 6 };
 
 /// Announces a segment in a link message: which process made it, its id there, its size.
 void write_segment(ByteWriter& writer, const Segment& segment);

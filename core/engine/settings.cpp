@@ -11,7 +11,7 @@
 namespace ringtree {
 namespace {
 
-constexpr int kProtocolVersion = 1;  // of everything that ranks share in memory
+constexpr int kProtocolVersion = 2;  // of everything that ranks share in memory
 constexpr int kMaxChannels = 64;
 
 std::string number(double value) {
@@ -27,6 +27,8 @@ std::string Settings::agreed_text() const {
                      " slots of " + std::to_string(kSlotBytes) + " bytes, " + std::to_string(num_channels) +
                      " channels" + (shared_buffers ? ", choosing for shared buffers" : "") +
                      (deterministic ? ", deterministic" : "");
+  if (network.num_streams != 1) text += ", " + std::to_string(network.num_streams) + " streams between hosts";
+  if (network.checksums) text += ", with checksums";
   if (emulation)
     text += ", emulating " + std::to_string(emulation->num_hosts) + "x" + std::to_string(emulation->ranks_per_host) +
             " with alpha " + number(emulation->alpha_s) + " s and beta " + number(emulation->beta_Bps) + " B/s";
@@ -37,6 +39,8 @@ void Settings::check(int world_size) const {
   if (!(timeout_s > 0)) throw UsageError("timeout must be above 0 s");
   if (num_channels < 1 || num_channels > kMaxChannels)
     throw UsageError("channels must be within 1.." + std::to_string(kMaxChannels));
+  if (network.num_streams < 1 || network.num_streams > kMaxStreams)
+    throw UsageError("streams must be within 1.." + std::to_string(kMaxStreams));
   if (!emulation) return;
   const Cluster& cluster = *emulation;
   if (cluster.num_hosts < 1 || cluster.ranks_per_host < 1 || cluster.num_hosts * cluster.ranks_per_host != world_size)

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "core/bootstrap/network.h"
 #include "core/model/cluster.h"
 
 namespace ringtree {
@@ -25,6 +26,8 @@ struct Settings {
   /// The same inputs give the same bits whichever algorithm, protocol, slices and channels run: where the order of a
   /// fold shows in the result, only algorithms run that fold all ranks' contributions in one go, in the order of ranks.
   bool deterministic = false;
+  /// How ranks of other hosts are reached; each rank's own, but its streams and checksums.
+  Network network;
 
   /// The part that must be equal on all ranks, as text that people can read in the error when it is not.
   std::string agreed_text() const;

@@ -50,7 +50,8 @@ void SharedRegions::tell(Session& session, uint64_t region, const Segment* segme
   if (segment) write_segment(writer, *segment);
   const std::string payload = writer.take();
   for (int peer = 0; peer < session.world_size(); ++peer)
-    if (peer != session.rank()) session.mesh().send(peer, ControlType::link, payload, segment ? segment->fd() : -1);
+    if (peer != session.rank() && !session.is_remote(peer))
+      session.mesh().send(peer, ControlType::link, payload, segment ? segment->fd() : -1);
 }
 
 void SharedRegions::on_announcement(Session& session, int peer, std::string_view payload, int fd) {

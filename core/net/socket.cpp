@@ -1,8 +1,10 @@
 // See socket.h.
 #include "core/net/socket.h"
 
+#include <linux/sockios.h>
 #include <poll.h>
 #include <sys/eventfd.h>
+#include <sys/ioctl.h>
 #include <sys/random.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -49,6 +51,11 @@ bool write_all(int socket, std::string_view data, Deadline deadline) {
     }
   }
   return true;
+}
+
+bool all_acknowledged(int socket) {
+  int unacknowledged = 0;
+  return ::ioctl(socket, SIOCOUTQ, &unacknowledged) != 0 || unacknowledged == 0;
 }
 
 Fd make_event() {

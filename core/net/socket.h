@@ -30,6 +30,9 @@ bool wait_for(int fd, short events, Deadline deadline);
 /// Writes all of `data`; false at the deadline or when the other end is gone. Never raises SIGPIPE.
 bool write_all(int socket, std::string_view data, Deadline deadline);
 
+/// Whether the kernel at the other end of a TCP socket has everything that was sent; also true of one that is no more.
+bool all_acknowledged(int socket);
+
 /// An eventfd that stays readable once signal_event() was called.
 Fd make_event();
 void signal_event(const Fd& event);

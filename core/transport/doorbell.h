@@ -1,4 +1,6 @@
-// How a rank sleeps and is woken: one futex word a rank, rung by any peer that published or freed a slot for it.
+// How a rank sleeps and is woken: one futex word a rank, rung by any peer that published or freed a slot for it. A rank
+// that also waits for sockets sleeps in the kernel's poll instead: its bell has the name of a socket of its own, and who
+// wakes it sends a datagram there.
 //
 // The handshake is Dekker's: the ringer publishes, then looks whether the owner sleeps; the owner says that it sleeps,
 // then looks once more for what was published. At least one of the two must see the other. On fenced links (link.h) all
@@ -10,6 +12,7 @@
 #include <atomic>
 #include <cstdint>
 
+#include "core/base/fd.h"
 #include "core/transport/fence.h"
 
 namespace ringtree {
@@ -40,9 +43,14 @@ class Doorbell {
   /// Wakes the owner unconditionally (abort).
   void wake();
 
+  /// From now on the owner sleeps in a poll: returns the non-blocking socket that then becomes readable. It is for the
+  /// owner to read, once it has woken, until nothing is left. Peers must share its network namespace. Throws WorldError.
+  Fd make_pollable();
+
  private:
   std::atomic<uint32_t> bell_{0};
   std::atomic<uint32_t> sleeping_{0};
+  std::atomic<uint64_t> name_{0};  // of the owner's socket; 0: none
 };
 
 static_assert(std::atomic<uint32_t>::is_always_lock_free && sizeof(std::atomic<uint32_t>) == 4,

@@ -88,6 +88,9 @@ class BasicSendEnd {
   void publish(uint32_t fingerprint, size_t bytes, int64_t start_ns) {
     if (nic_.shaped()) stamp_arrivals(bytes, start_ns);
     const int in_slot = bytes > kInlineBytes ? slot_index() : MessageFlag::kNoSlot;
+    // For who carries the message to another host (tcp_link.h); readers know how long it is. No branch: the line is
+    // written anyway.
+    if (in_slot != MessageFlag::kNoSlot) std::memcpy(line().payload.data(), &bytes, sizeof bytes);
     const uint64_t flag = MessageFlag::make(fingerprint, in_slot, next_);
     // release: the message's bytes are there; pairs with the load in RecvEnd::has_message(). seq_cst on a fenced link:
     // it also comes before the look at the bell.

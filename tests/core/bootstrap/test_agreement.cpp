@@ -51,12 +51,26 @@ TEST(Agreement, long_settings_show_where_they_differ_in_one_clean_line) {
   EXPECT_TRUE(contains(longer, "'algorithm=ring'") && contains(longer, "'algorithm=ringzzz")) << longer;
 }
 
-TEST(Agreement, other_hosts_users_and_network_namespaces_are_usage_errors) {
-  const std::string hosts = verdict([](auto& ranks) { ranks[1].boot_id = "other"; });
-  EXPECT_TRUE(contains(hosts, "usage: rank 0 (pid 100 on node0) and rank 1 (pid 101 on node1) run on different hosts"))
-      << hosts;
-  EXPECT_TRUE(contains(verdict([](auto& ranks) { ranks[2].uid = 7; }), "as users 0 and 7"));
-  EXPECT_TRUE(contains(verdict([](auto& ranks) { ranks[2].network_namespace = 7; }), "different network namespaces"));
+TEST(Agreement, ranks_of_one_host_run_as_one_user) {
+  EXPECT_TRUE(contains(verdict([](auto& ranks) { ranks[2].uid = 7; }),
+                       "rank 0 (pid 100 on node0) and rank 2 (pid 102 on node2) run as users 0 and 7"));
+  for (const auto& move_away : std::vector<std::function<void(PeerIdentity&)>>{
+           [](PeerIdentity& rank) { rank.boot_id = "other"; }, [](PeerIdentity& rank) { rank.network_namespace = 7; },
+           [](PeerIdentity& rank) { rank.host_id = "rack 2"; }})
+    EXPECT_EQ(verdict([&](auto& ranks) {
+                ranks[2].uid = 7;
+                move_away(ranks[2]);
+              }),
+              "");
+}
+
+TEST(Agreement, hosts_are_numbered_by_their_first_rank) {
+  std::vector<PeerIdentity> ranks = three_ranks();
+  EXPECT_EQ(hosts_of(ranks), (std::vector<int>{0, 0, 0}));
+  ranks[1].boot_id = "other";
+  EXPECT_EQ(hosts_of(ranks), (std::vector<int>{0, 1, 0}));
+  ranks[0].network_namespace = 7;
+  EXPECT_EQ(hosts_of(ranks), (std::vector<int>{0, 1, 2}));
 }
 
 TEST(Agreement, world_sizes_read_the_same_from_both_sides) {

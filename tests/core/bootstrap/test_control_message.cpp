@@ -56,11 +56,11 @@ TEST(ControlMessage, random_bytes_are_no_frames) {
   }
 }
 
-TEST(Hello, takes_exactly_one_hello) {
-  const Hello hello{7, std::string(kTokenBytes, 't')};
+TEST(MeshHello, takes_exactly_one_hello) {
+  const MeshHello hello{7, std::string(kTokenBytes, 't')};
   const std::string frame = encode_hello_frame(hello);
   ASSERT_EQ(frame.size(), kHelloFrameBytes);
-  const std::optional<Hello> decoded = decode_hello_frame(frame);
+  const std::optional<MeshHello> decoded = decode_hello_frame(frame);
   ASSERT_TRUE(decoded.has_value());
   EXPECT_EQ(decoded->rank, 7);
   EXPECT_EQ(decoded->token, hello.token);

@@ -1,0 +1,47 @@
+// connect_remote: TCP connections between ranks of different hosts: one for control and some for data a pair, each end
+// sure of the other by the job's secret and a token from its identity (core/net/handshake.h). The higher rank connects
+// to the lower. Strangers can neither get in nor hold anybody up. Not for ranks of one host: connect_mesh.h.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/base/clock.h"
+#include "core/base/fd.h"
+#include "core/bootstrap/network.h"
+#include "core/bootstrap/peer.h"
+#include "core/bootstrap/store.h"
+#include "core/net/address.h"
+
+namespace ringtree {
+
+/// Where this rank listens, one socket a rail; open from before it is published until the mesh stands.
+struct RemoteListeners {
+  std::vector<Fd> sockets;
+  std::vector<Address> addresses;
+};
+
+/// Opens them. Throws UsageError (own_rails()) and WorldError.
+RemoteListeners listen_for_remote(const Network& network, bool one_machine, int backlog);
+
+/// Publishes this rank's addresses in the store under `prefix` and reads those of all ranks on other hosts; by rank,
+/// empty for the others. TimeoutError, PeerError: as the store's; MismatchError: unreadable.
+std::vector<std::vector<Address>> exchange_addresses(Store& store, const std::string& prefix,
+                                                     const std::vector<PeerIdentity>& identities, int rank,
+                                                     const std::vector<Address>& own, Deadline deadline);
+
+/// What connect_remote() makes, by rank; nothing for ranks of this host. All sockets are non-blocking and without
+/// Nagle's delay.
+struct RemoteSockets {
+  std::vector<Fd> control;
+  std::vector<std::vector<Fd>> streams;
+};
+
+/// `local`: the control sockets to ranks of this host, by rank: one that ends stops the wait. TimeoutError: names the
+/// ranks that did not connect, and what was tried last; PeerError: a rank ended meanwhile, or has another secret;
+/// WorldError: no descriptors are left.
+RemoteSockets connect_remote(const RemoteListeners& listeners, const std::vector<PeerIdentity>& identities,
+                             const std::vector<std::vector<Address>>& addresses, int rank, const Network& network,
+                             const std::vector<Fd>& local, Deadline deadline);
+
+}  // namespace ringtree

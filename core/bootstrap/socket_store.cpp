@@ -1,0 +1,96 @@
+// See socket_store.h.
+#include "core/bootstrap/socket_store.h"
+
+#include <poll.h>
+#include <sys/socket.h>
+#include <time.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <optional>
+#include <utility>
+
+#include "core/base/error.h"
+#include "core/net/socket.h"
+
+namespace ringtree {
+namespace {
+
+constexpr int64_t kLongestPauseNs = 20'000'000;
+// An answer that the server owes at once gets this long even when the caller's deadline has passed.
+constexpr double kAnswerSeconds = 1.0;
+constexpr double kSetSeconds = 10.0;
+constexpr int64_t kLongestWaitMs = 3'600'000;
+
+}  // namespace
+
+void SocketStore::back_off(int64_t& pause_ns, Deadline deadline) {
+  const int64_t left_ns = std::max<int64_t>(deadline.at_ns - now_ns(), 0);
+  const timespec pause{0, static_cast<long>(std::min(left_ns, pause_ns))};
+  ::nanosleep(&pause, nullptr);
+  pause_ns = std::min(2 * pause_ns, kLongestPauseNs);
+}
+
+void SocketStore::set(const std::string& key, const std::string& value) {
+  check_store_key(key);
+  check_store_value(key, value);
+  const Answer answer =
+      ask(encode_store_frame(StoreFrameKind::set, key, value), key, Deadline::after_seconds(kSetSeconds));
+  if (answer.kind == StoreFrameKind::refused) throw WorldError("store key '" + key + "' was refused: " + answer.value);
+}
+
+std::string SocketStore::get(const std::string& key, Deadline deadline) {
+  check_store_key(key);
+  const int64_t start_ns = now_ns();
+  for (;;) {
+    const int64_t left_ms = std::clamp<int64_t>((deadline.at_ns - now_ns()) / 1'000'000, 0, kLongestWaitMs);
+    const Deadline answer_by{std::max(deadline.at_ns, Deadline::after_seconds(kAnswerSeconds).at_ns)};
+    const std::string request = encode_store_frame(StoreFrameKind::get, key, {}, static_cast<uint32_t>(left_ms));
+    Answer answer = ask(request, key, answer_by);
+    if (answer.kind == StoreFrameKind::value) return std::move(answer.value);
+    if (left_ms == 0) throw TimeoutError(store_timeout_text(key, start_ns));
+  }
+}
+
+SocketStore::Answer SocketStore::ask(const std::string& request, const std::string& key, Deadline deadline) {
+  Fd socket;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (!idle_.empty()) {
+      socket = std::move(idle_.back());
+      idle_.pop_back();
+    }
+  }
+  if (!socket.valid()) socket = connect(deadline);
+  if (!write_all(socket.get(), request, deadline)) server_ended(key);
+  Answer answer = receive_answer(socket.get(), key, deadline);
+  if (answer.kind == StoreFrameKind::closing) server_ended(key);
+  const std::lock_guard<std::mutex> lock(mutex_);
+  idle_.push_back(std::move(socket));
+  return answer;
+}
+
+SocketStore::Answer SocketStore::receive_answer(int socket, const std::string& key, Deadline deadline) const {
+  const int64_t start_ns = now_ns();
+  std::string in;
+  char buffer[size_t{16} << 10];
+  for (;;) {
+    if (in.size() >= kStoreHeaderBytes) {
+      const std::optional<StoreHeader> header = decode_store_header(in);
+      if (!header)
+        throw WorldError(name_ + " answers in another version: run one version on all ranks");
+      if (in.size() >= header->frame_bytes()) return {header->kind, in.substr(kStoreHeaderBytes, header->value_bytes)};
+    }
+    if (!wait_for(socket, POLLIN, deadline)) throw TimeoutError(store_timeout_text(key, start_ns));
+    const ssize_t got = ::recv(socket, buffer, sizeof(buffer), 0);
+    if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR)) server_ended(key);
+    if (got > 0) in.append(buffer, static_cast<size_t>(got));
+  }
+}
+
+void SocketStore::server_ended(const std::string& key) const {
+  throw PeerError("rank 0, which serves " + name_ + ", ended or closed it before it answered for key '" + key +
+                  "': look at rank 0's own error");
+}
+
+}  // namespace ringtree

@@ -1,0 +1,99 @@
+// See tcp_store.h.
+#include "core/bootstrap/tcp_store.h"
+
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include "core/base/error.h"
+#include "core/net/handshake.h"
+#include "core/net/socket.h"
+#include "core/net/tcp_socket.h"
+
+namespace ringtree {
+namespace {
+
+constexpr double kConnectSeconds = 2.0;  // one attempt at one address
+constexpr double kHandshakeSeconds = 2.0;
+
+std::string key_of(const Secret& secret) { return "ringtree store " + std::string(secret.bytes()); }
+
+void require_secret(const Address& address, const Secret& secret) {
+  if (!secret.empty() || address.is_loopback()) return;
+  throw UsageError("a store on " + address.to_text() +
+                   " needs a secret, or anybody on the network could join: write one into a file that only you can "
+                   "read and set RINGTREE_SECRET_FILE to its path on every rank");
+}
+
+}  // namespace
+
+TcpStore::TcpStore(const std::string& host, uint16_t port, int rank, std::shared_ptr<const Secret> secret,
+                   Deadline deadline)
+    : SocketStore("the store at " + host + ":" + std::to_string(port)),
+      host_(host),
+      port_(port),
+      rank_(rank),
+      secret_(std::move(secret)) {
+  if (rank < 0) throw UsageError("rank " + std::to_string(rank) + " does not exist: ranks count from 0");
+  if (rank == 0) listen();
+  if (port_ == 0) throw UsageError("only rank 0 may leave the choice of a port to the system");
+  open(deadline);
+}
+
+void TcpStore::listen() {
+  const std::vector<Address> addresses = resolve(host_, port_);
+  int error = 0;
+  for (const Address& address : addresses) {
+    require_secret(address, *secret_);
+    SocketResult listener = listen_tcp(address, SOMAXCONN);
+    if (listener.error == 0) {
+      address_ = local_address(listener.socket.get());
+      port_ = address_->port();
+      return serve(std::make_unique<StoreServer>(std::move(listener.socket), key_of(*secret_)));
+    }
+    error = listener.error;
+  }
+  if (error == EADDRINUSE)
+    throw UsageError(name() + " cannot listen, as another process has the port: choose another, or port 0");
+  if (error == EADDRNOTAVAIL)
+    throw UsageError(name() + " cannot listen here: rank 0 must run on the host that has this address");
+  throw WorldError(errno_text(name() + " cannot listen", error));
+}
+
+Fd TcpStore::connect(Deadline deadline) {
+  const int64_t start_ns = now_ns();
+  int error = 0;
+  for (int64_t pause_ns = kFirstPauseNs;; back_off(pause_ns, deadline)) {
+    for (const Address& address : resolve(host_, port_)) {
+      require_secret(address, *secret_);
+      SocketResult connecting = connect_tcp(address, nullptr);
+      error = connecting.error;
+      if (error == 0) {
+        const Deadline soon{std::min(deadline.at_ns, Deadline::after_seconds(kConnectSeconds).at_ns)};
+        error = wait_for(connecting.socket.get(), POLLOUT, soon) ? connect_error(connecting.socket.get()) : ETIMEDOUT;
+      }
+      if (error != 0) continue;
+      send_at_once(connecting.socket.get());
+      CallerHandshake handshake(key_of(*secret_), Hello{HandshakeRole::store, static_cast<uint32_t>(rank_), 0, 0});
+      const Deadline patience = Deadline::after_seconds(kHandshakeSeconds);
+      if (perform(handshake, connecting.socket.get(), patience)) {
+        address_ = address;
+        return std::move(connecting.socket);
+      }
+      if (handshake.state() == HandshakeState::refused)
+        throw UsageError("whoever listens at " + address.to_text() +
+                         " does not know our secret: give all ranks the same (RINGTREE_SECRET_FILE), and each job its own port");
+      error = ECONNRESET;
+    }
+    if (deadline.passed())
+      throw TimeoutError(errno_text("rank 0 did not open " + name() + " within " + seconds_text(now_ns() - start_ns) +
+                                        ": check that it was started, that this host reaches it, and that all ranks "
+                                        "have the same secret; last",
+                                    error));
+  }
+}
+
+}  // namespace ringtree

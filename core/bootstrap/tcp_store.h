@@ -1,0 +1,38 @@
+// TcpStore: the store of ranks on several hosts: rank 0 serves the map from a thread, on one address. Whoever connects
+// first proves that it knows the job's secret (core/net/handshake.h); what then travels is not encrypted. Not for one
+// host: UnixStore needs no port and no secret.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "core/bootstrap/socket_store.h"
+#include "core/net/address.h"
+#include "core/net/secret.h"
+
+namespace ringtree {
+
+class TcpStore final : public SocketStore {
+ public:
+  /// `host`, `port`: of rank 0, which listens on that very address and no other; others connect, trying all addresses
+  /// of the host again until `deadline`. Port 0: rank 0 takes a free one (see address()). UsageError: the address is not
+  /// one of this host's or is taken, the host is unknown, there is no secret and the address is not loopback, or the
+  /// secret is another than rank 0's; TimeoutError: rank 0 did not come.
+  TcpStore(const std::string& host, uint16_t port, int rank, std::shared_ptr<const Secret> secret, Deadline deadline);
+
+  /// Where rank 0 listens, as this rank reaches it.
+  const Address& address() const { return *address_; }
+
+ private:
+  void listen();
+  Fd connect(Deadline deadline) override;
+
+  const std::string host_;
+  uint16_t port_;
+  const int rank_;
+  const std::shared_ptr<const Secret> secret_;
+  std::optional<Address> address_;  // once connected
+};
+
+}  // namespace ringtree

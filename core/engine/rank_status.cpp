@@ -1,0 +1,61 @@
+// See rank_status.h.
+#include "core/engine/rank_status.h"
+
+#include <algorithm>
+
+#include "core/bootstrap/wire.h"
+
+namespace ringtree {
+
+std::string RankStatus::encode() const {
+  ByteWriter out;
+  out.number(completed, 8).number(done_bytes, 8).number(asks ? 1 : 0, 1).number(asks.value_or(0), 8);
+  out.number(calls.size(), 1);
+  for (const CallDescription& call : calls) {
+    out.number(call.sequence, 8);
+    for (const uint64_t word : Board::words_of(call)) out.number(word, 8);
+  }
+  return out.take();
+}
+
+std::optional<RankStatus> RankStatus::decode(std::string_view payload) {
+  ByteReader in(payload);
+  RankStatus status;
+  status.completed = in.number(8);
+  status.done_bytes = in.number(8);
+  const bool asks = in.number(1) != 0;
+  const uint64_t asked = in.number(8);
+  if (asks) status.asks = asked;
+  const uint64_t num_calls = in.number(1);
+  if (num_calls > kMaxCalls) return std::nullopt;
+  for (uint64_t i = 0; i < num_calls; ++i) {
+    const uint64_t sequence = in.number(8);
+    Board::Words words;
+    for (uint64_t& word : words) word = in.number(8);
+    const std::optional<CallDescription> call = Board::description_of(sequence, words);
+    if (!in.ok() || !call || sequence == 0) return std::nullopt;
+    status.calls.push_back(*call);
+  }
+  if (!in.done()) return std::nullopt;
+  return status;
+}
+
+RankStatus RankStatus::of(const RankPage& page, std::optional<uint64_t> also) {
+  RankStatus status;
+  status.completed = page.completed.load(std::memory_order_acquire);  // pairs with the store at the end of a call
+  status.done_bytes = page.done_bytes.load(std::memory_order_relaxed);
+  const uint64_t newest = page.board.newest();
+  if (also && *also != newest)
+    if (const auto call = page.board.find(*also)) status.calls.push_back(*call);
+  if (const auto call = page.board.find(newest)) status.calls.push_back(*call);
+  return status;
+}
+
+void RankStatus::show_on(RankPage& page) const {
+  for (const CallDescription& call : calls) page.board.post(call.sequence, Board::words_of(call));
+  page.done_bytes.store(done_bytes, std::memory_order_relaxed);
+  // A status may be overtaken by a later one: nobody takes back a call. release, pairs with first_missing().
+  page.completed.store(std::max(completed, page.completed.load(std::memory_order_relaxed)), std::memory_order_release);
+}
+
+}  // namespace ringtree

@@ -1,0 +1,110 @@
+// A link whose reader is on another host. Neither the sender nor the reader knows: on the sender's side a TcpOut stands
+// in for the reader and takes the messages out of the link's memory; on the reader's side a TcpIn stands in for the
+// sender and puts them into memory of the same shape. In between they travel as frames (tcp_frame.h) over the streams
+// of the two ranks (tcp_port.h).
+//
+// Back-pressure: the sender has at most as many messages under way as the reader's memory has slots, and learns by
+// credits which were consumed. A message that has come therefore always has its place, and no stream ever waits for the
+// reader of one link while others have messages in it: ranks cannot lock up over TCP that would not lock up over shared
+// memory. The sender's own slot is free once the kernel has its bytes.
+//
+// All members are used by the thread that runs the rank's calls, but TcpOut::accept().
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <span>
+
+#include "core/transport/link.h"
+#include "core/transport/tcp_frame.h"
+
+namespace ringtree {
+
+class TcpOut {
+ public:
+  /// `memory`: of a link that construct_link() made with slots of its own; `end`: its sender. Both outlive this.
+  TcpOut(std::byte* memory, const LinkGeometry& geometry, int reader_index, const SendEnd& end)
+      : lines_(reinterpret_cast<const Line*>(memory)),
+        reader_(reinterpret_cast<LinkReader*>(memory + geometry.readers_at()) + reader_index),
+        slots_(memory + geometry.slots_at()),
+        geometry_(geometry),
+        end_(end) {}
+
+  /// The reader knows of the link, and gave it this number; from any thread. Nothing leaves before.
+  // release, pairs with the acquire in may_leave(): what was set up for the link before is there.
+  void accept(uint32_t peers_number) { peers_number_.store(uint64_t{peers_number} + 1, std::memory_order_release); }
+
+  /// Whether a message can leave now.
+  bool may_leave() const {
+    return end_.next() != taken_ && taken_ - credited_ < static_cast<uint64_t>(geometry_.num_slots) &&
+           peers_number_.load(std::memory_order_acquire) != 0;
+  }
+  /// Whether everything that was published has left.
+  bool empty() const { return released_ == end_.next(); }
+
+  struct Message {
+    uint64_t number;
+    TcpFrame frame;  // without its sequence
+    std::span<const std::byte> payload;
+  };
+  /// The next message; its bytes stay where they are until sent(). Requires may_leave().
+  Message take(bool with_crc);
+  /// The kernel has message `number`, which take() gave.
+  void sent(uint64_t number);
+  /// The reader has consumed all messages before `consumed` (modulo 2^32). False: that cannot be.
+  bool credit(uint32_t consumed);
+
+ private:
+  const Line* lines_;
+  LinkReader* reader_;
+  const std::byte* slots_;
+  const LinkGeometry geometry_;
+  const SendEnd& end_;
+  std::atomic<uint64_t> peers_number_{0};  // + 1; 0: not yet
+  uint64_t taken_ = 0;                     // messages that were given to streams
+  uint64_t released_ = 0;                  // all before it have left
+  uint64_t credited_ = 0;                  // all before it were consumed
+  uint32_t left_ = 0;                      // of those from released_ on: which have left; bit number % 8
+};
+
+class TcpIn {
+ public:
+  /// `peers_number`: what the sender calls its end.
+  TcpIn(const LinkGeometry& geometry, uint32_t peers_number);
+
+  const LinkGeometry& geometry() const { return geometry_; }
+  /// For make_recv_end().
+  std::byte* memory() const { return memory_; }
+  uint32_t peers_number() const { return peers_number_; }
+
+  /// Where the message of this frame goes; null if there can be no such message: it is too long, or not one of those
+  /// that the sender may have under way.
+  std::byte* room_for(const TcpFrame& frame);
+  /// It is there: the reader may see it.
+  void deliver(const TcpFrame& frame);
+
+  /// How many consumed messages the sender has not been told of.
+  uint64_t owed() const { return consumed() - credited_; }
+  /// To be told now: the number of messages consumed.
+  uint32_t settle() { return static_cast<uint32_t>(credited_ = consumed()); }
+
+ private:
+  // relaxed: the reader is this thread.
+  uint64_t consumed() const { return reader_->released.load(std::memory_order_relaxed); }
+  /// The number that `low` stands for, if that message may be under way.
+  bool widen(uint32_t low, uint64_t& number) const;
+
+  const LinkGeometry geometry_;
+  const uint32_t peers_number_;
+  std::unique_ptr<std::byte[]> storage_;
+  std::byte* memory_;
+  Line* lines_;
+  LinkReader* reader_;
+  std::byte* slots_;
+  uint64_t credited_ = 0;
+};
+
+}  // namespace ringtree

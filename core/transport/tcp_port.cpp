@@ -1,0 +1,241 @@
+// See tcp_port.h.
+#include "core/transport/tcp_port.h"
+
+#include <poll.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "core/base/error.h"
+
+namespace ringtree {
+namespace {
+
+// A reader tells of what it consumed when so much of the window is used up, or for free with something else that it
+// sends. The sender has then always enough left (tcp_link.h): it is told before it could run dry.
+constexpr uint64_t kCreditsOwed = kMaxLinkSlots / 2;
+// With so few streams it is cheaper to ask each than to ask which.
+constexpr size_t kFewStreams = 2;
+constexpr int64_t kNsPerMs = 1'000'000;
+constexpr double kDrainSeconds = 10;  // what the kernels hold, over the slowest link that anybody would use
+
+}  // namespace
+
+TcpPort::TcpPort(bool with_crc, Fd wake)
+    : with_crc_(with_crc), epoll_(::epoll_create1(EPOLL_CLOEXEC)), wake_(std::move(wake)) {
+  if (!epoll_.valid()) throw WorldError("no descriptors are left: raise the limit (ulimit -n)");
+  epoll_event event{EPOLLIN, {.ptr = nullptr}};
+  ::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, wake_.get(), &event);
+}
+
+TcpPort::~TcpPort() = default;
+
+void TcpPort::add_peer(int rank, std::vector<Fd> sockets) {
+  auto made = std::make_unique<Peer>();
+  made->rank = rank;
+  for (Fd& socket : sockets) {
+    auto stream = std::make_unique<TcpStream>(std::move(socket));
+    // Edges, so that nothing needs to be told when a stream is full or has room again: readable and writable say what
+    // the kernel said last.
+    epoll_event event{EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET, {.ptr = stream.get()}};
+    if (::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, stream->fd(), &event) != 0)
+      throw WorldError("a TCP stream cannot be watched: too few descriptors or too little memory");
+    made->streams.push_back(std::move(stream));
+  }
+  num_streams_ += made->streams.size();
+  if (by_rank_.size() <= static_cast<size_t>(rank)) by_rank_.resize(static_cast<size_t>(rank) + 1);
+  by_rank_[static_cast<size_t>(rank)] = made.get();
+  peers_.push_back(std::move(made));
+}
+
+bool TcpPort::has_peer(int rank) const {
+  return static_cast<size_t>(rank) < by_rank_.size() && by_rank_[static_cast<size_t>(rank)] != nullptr;
+}
+
+TcpPort::Peer& TcpPort::peer(int rank) { return *by_rank_.at(static_cast<size_t>(rank)); }
+
+uint32_t TcpPort::add_out(int rank, std::byte* memory, const LinkGeometry& geometry, int reader_index,
+                          const SendEnd& end) {
+  Peer& to = peer(rank);
+  const std::lock_guard lock(links_mutex_);
+  to.outs.push_back(std::make_unique<TcpOut>(memory, geometry, reader_index, end));
+  return static_cast<uint32_t>(to.outs.size() - 1);
+}
+
+bool TcpPort::accept(int rank, uint32_t number, uint32_t peers_number) {
+  if (!has_peer(rank)) return false;
+  const std::lock_guard lock(links_mutex_);
+  const Peer& from = peer(rank);
+  if (number >= from.outs.size()) return false;
+  from.outs[number]->accept(peers_number);
+  return true;
+}
+
+TcpPort::Incoming TcpPort::add_in(int rank, const LinkGeometry& geometry, uint32_t peers_number) {
+  Peer& from = peer(rank);
+  from.ins.push_back(std::make_unique<TcpIn>(geometry, peers_number));
+  return {static_cast<uint32_t>(from.ins.size() - 1), from.ins.back().get()};
+}
+
+std::byte* TcpPort::Peer::room_for(const TcpFrame& frame) {
+  return frame.link < ins.size() ? ins[frame.link]->room_for(frame) : nullptr;
+}
+
+void TcpPort::Peer::deliver(const TcpFrame& frame) { ins[frame.link]->deliver(frame); }
+
+bool TcpPort::Peer::credit(const TcpFrame& frame) {
+  return frame.link < outs.size() && outs[frame.link]->credit(frame.number);
+}
+
+bool TcpPort::progress() {
+  bool moved = false;
+  for (const auto& each : peers_) moved |= send_to(*each);
+  if (num_streams_ <= kFewStreams) {
+    for (const auto& each : peers_)
+      for (const auto& stream : each->streams) stream->readable = true;
+    // A stream that was full says so by an event only.
+    for (const auto& each : peers_)
+      for (const auto& stream : each->streams)
+        if (!stream->writable) wait_for_events(0);
+  } else {
+    wait_for_events(0);
+  }
+  for (const auto& each : peers_) moved |= receive_from(*each);
+  return moved;
+}
+
+bool TcpPort::send_to(Peer& to) {
+  bool moved = false;
+  for (const auto& stream : to.streams) {
+    if (stream->broken() || !stream->writable) continue;
+    do {
+      if (!stream->has_unsent()) fill(to, *stream);
+      if (!stream->send()) break;
+      moved = true;
+    } while (stream->writable);
+    look_at(to, *stream);
+  }
+  return moved;
+}
+
+// One message a link and round, so that none keeps the others waiting.
+void TcpPort::fill(Peer& to, TcpStream& stream) {
+  const size_t num_outs = to.outs.size();
+  bool any = false;
+  for (size_t idle = 0; idle < num_outs && stream.has_room();) {
+    TcpOut& out = *to.outs[to.next_out];
+    to.next_out = to.next_out + 1 == num_outs ? 0 : to.next_out + 1;
+    if (!out.may_leave()) {
+      ++idle;
+      continue;
+    }
+    idle = 0;
+    const TcpOut::Message message = out.take(with_crc_);
+    stream.add(message.frame, message.payload, &out, message.number);
+    any = true;
+  }
+  const uint64_t enough = any ? 1 : kCreditsOwed;
+  for (const auto& in : to.ins) {
+    if (!stream.has_room()) break;
+    if (in->owed() < enough) continue;
+    TcpFrame frame;
+    frame.type = TcpFrameType::credit;
+    frame.link = in->peers_number();
+    frame.number = in->settle();
+    stream.add(frame, {}, nullptr, 0);
+  }
+}
+
+bool TcpPort::receive_from(Peer& from) {
+  bool moved = false;
+  for (const auto& stream : from.streams) {
+    if (!stream->readable || stream->broken()) continue;
+    moved |= stream->receive(from);
+    look_at(from, *stream);
+  }
+  return moved;
+}
+
+void TcpPort::look_at(Peer& peer, const TcpStream& stream) {
+  if (!stream.broken() || peer.faulty) return;
+  peer.faulty = true;
+  faults_.push_back({peer.rank, stream.reason(), stream.corrupt(), now_ns()});
+}
+
+bool TcpPort::flushed() const {
+  for (const auto& each : peers_) {
+    for (const auto& stream : each->streams)
+      if (stream->has_unsent()) return false;
+    for (const auto& out : each->outs)
+      if (!out->empty()) return false;
+  }
+  return true;
+}
+
+int TcpPort::wait_for_events(int timeout_ms) {
+  std::array<epoll_event, 32> events;
+  const int num = ::epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()), timeout_ms);
+  for (int i = 0; i < num; ++i) {
+    const epoll_event& event = events[static_cast<size_t>(i)];
+    if (!event.data.ptr) {
+      char rung[16];
+      while (::recv(wake_.get(), rung, sizeof rung, MSG_DONTWAIT) > 0) continue;
+      continue;
+    }
+    auto& stream = *static_cast<TcpStream*>(event.data.ptr);
+    if ((event.events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)) != 0) stream.ending = true;
+    if ((event.events & EPOLLIN) != 0 || stream.ending) stream.readable = true;
+    if ((event.events & (EPOLLOUT | EPOLLHUP | EPOLLERR)) != 0) stream.writable = true;
+  }
+  return num;
+}
+
+void TcpPort::sleep(int64_t until_ns) {
+  const int64_t left = until_ns - now_ns();
+  if (left <= 0) return;
+  wait_for_events(static_cast<int>(std::min<int64_t>((left + kNsPerMs - 1) / kNsPerMs, 1000)));
+}
+
+uint64_t TcpPort::bytes_sent() const {
+  uint64_t sum = 0;
+  for (const auto& each : peers_)
+    for (const auto& stream : each->streams) sum += stream->bytes_sent();
+  return sum;
+}
+
+uint64_t TcpPort::bytes_received() const {
+  uint64_t sum = 0;
+  for (const auto& each : peers_)
+    for (const auto& stream : each->streams) sum += stream->bytes_received();
+  return sum;
+}
+
+// Unread bytes make the kernel reset a connection that is closed, and what it still had to send is then lost: so what
+// comes is read meanwhile.
+void TcpPort::drain(Deadline deadline) {
+  for (const auto& each : peers_)
+    for (const auto& stream : each->streams) stream->finish_sending();
+  for (;;) {
+    bool waits = false;
+    for (const auto& each : peers_)
+      for (const auto& stream : each->streams) {
+        stream->readable = true;
+        if (!stream->broken()) stream->receive(*each);
+        waits |= !stream->broken() && !stream->all_acknowledged();
+      }
+    if (!waits || deadline.passed()) return;
+    ::poll(nullptr, 0, 1);
+  }
+}
+
+void TcpPort::close(Closing how) {
+  if (std::exchange(closed_, true)) return;
+  if (how == Closing::in_order) drain(Deadline::after_seconds(kDrainSeconds));
+  for (const auto& each : peers_)
+    for (const auto& stream : each->streams) stream->close();
+}
+
+}  // namespace ringtree
