@@ -70,16 +70,20 @@ void signal_event(const Fd& event) {
   [[maybe_unused]] const ssize_t written = ::write(event.get(), &one, sizeof(one));
 }
 
-std::string random_hex(size_t num_bytes) {
-  static constexpr char kDigits[] = "0123456789abcdef";
+std::string random_bytes(size_t num_bytes) {
   std::string raw(num_bytes, '\0');
   for (size_t done = 0; done < num_bytes;) {
     const ssize_t got = ::getrandom(raw.data() + done, num_bytes - done, 0);
     if (got > 0) done += static_cast<size_t>(got);
     if (got < 0 && errno != EINTR) throw WorldError(errno_text("the kernel gives no random bytes", errno));
   }
+  return raw;
+}
+
+std::string random_hex(size_t num_bytes) {
+  static constexpr char kDigits[] = "0123456789abcdef";
   std::string digits;
-  for (const char byte : raw) {
+  for (const char byte : random_bytes(num_bytes)) {
     digits.push_back(kDigits[static_cast<unsigned char>(byte) >> 4]);
     digits.push_back(kDigits[static_cast<unsigned char>(byte) & 15]);
   }

@@ -37,7 +37,8 @@ bool all_acknowledged(int socket);
 Fd make_event();
 void signal_event(const Fd& event);
 
-/// `num_bytes` random bytes of the kernel, as hexadecimal digits.
+/// `num_bytes` random bytes of the kernel, fit for nonces and keys; and the same as hexadecimal digits.
+std::string random_bytes(size_t num_bytes);
 std::string random_hex(size_t num_bytes);
 
 /// "what: what errno says", for messages of exceptions.
