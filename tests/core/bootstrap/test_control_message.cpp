@@ -36,11 +36,11 @@ TEST(ControlMessage, refuses_every_truncation_and_every_spoilt_field) {
 TEST(ControlMessage, refuses_lengths_and_types_above_the_limits) {
   const auto header = [](uint64_t type, uint64_t payload_bytes, uint64_t num_descriptors) {
     ByteWriter out;
-    out.bytes("RTRC").number(1, 2).number(type, 2).number(payload_bytes, 4).number(num_descriptors, 4);
+    out.bytes("RTRC").number(2, 2).number(type, 2).number(payload_bytes, 4).number(num_descriptors, 4);
     return decode_control_header(out.take()).has_value();
   };
-  for (uint64_t type = 1; type <= 4; ++type) EXPECT_TRUE(header(type, 65536, 1)) << type;
-  for (const uint64_t type : {0, 5, 255, 65535}) EXPECT_FALSE(header(type, 0, 0)) << type;
+  for (uint64_t type = 1; type <= 5; ++type) EXPECT_TRUE(header(type, 65536, 1)) << type;
+  for (const uint64_t type : {0, 6, 255, 65535}) EXPECT_FALSE(header(type, 0, 0)) << type;
   for (const uint64_t bytes : {65537u, 1u << 20, 1u << 31, 0xffffffffu}) EXPECT_FALSE(header(2, bytes, 0)) << bytes;
   for (const uint64_t count : {2u, 253u, 0xffffffffu}) EXPECT_FALSE(header(2, 0, count)) << count;
 }
