@@ -16,5 +16,6 @@ Algorithm halving_doubling_algorithm();
 Algorithm one_shot_algorithm();
 Algorithm two_shot_algorithm();
 Algorithm direct_algorithm();
+Algorithm pat_algorithm();
 
 }  // namespace ringtree

@@ -13,18 +13,20 @@
 #include "core/engine/settings.h"
 #include "core/model/estimate.h"
 #include "core/schedule/cost_summary.h"
+#include "core/schedule/host_groups.h"
 
 namespace ringtree {
 
 /// What the engine needs of core/algorithms.
 struct AlgorithmTable {
-  std::function<Schedule(std::string_view name, Collective collective, int num_ranks, int root)> make;
-  std::function<std::vector<Candidate>(Collective collective, int num_ranks)> candidates;
+  std::function<Schedule(std::string_view name, Collective collective, int root, const HostGroups& hosts)> make;
+  std::function<std::vector<Candidate>(Collective collective, const HostGroups& hosts)> candidates;
 };
 
 /// What a choice depends on beside the call.
 struct Selection {
   int num_ranks = 1;
+  HostGroups hosts = HostGroups::single(1);  // of num_ranks ranks; an emulated cluster's where there is one
   Machine machine;
   bool own_cores = false;
   bool shared_buffers = false;
