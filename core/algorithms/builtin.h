@@ -17,5 +17,9 @@ Algorithm one_shot_algorithm();
 Algorithm two_shot_algorithm();
 Algorithm direct_algorithm();
 Algorithm pat_algorithm();
+Algorithm hierarchical_ring_algorithm();
+Algorithm hierarchical_tree_algorithm();
+Algorithm hierarchical_halving_doubling_algorithm();
+Algorithm hierarchical_pat_algorithm();
 
 }  // namespace ringtree

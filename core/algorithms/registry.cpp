@@ -45,7 +45,11 @@ const std::vector<Algorithm>& algorithms() {
                                                one_shot_algorithm(),
                                                two_shot_algorithm(),
                                                direct_algorithm(),
-                                               pat_algorithm()};
+                                               pat_algorithm(),
+                                               hierarchical_ring_algorithm(),
+                                               hierarchical_tree_algorithm(),
+                                               hierarchical_halving_doubling_algorithm(),
+                                               hierarchical_pat_algorithm()};
   return table;
 }
 
