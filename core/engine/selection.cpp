@@ -36,11 +36,13 @@ std::pair<Configuration, std::string> choose_configuration(const AlgorithmTable&
   std::vector<Candidate> candidates = table.candidates(kind.collective, selection.hosts);
   std::erase_if(candidates, [&](const Candidate& candidate) { return !allowed(candidate.name); });
   Choice choice;
-  if (selection.emulation) {
+  if (selection.hosts.num_hosts() > 1 || selection.emulation) {
     std::vector<Schedule> schedules;
     for (const Candidate& candidate : candidates)
       schedules.push_back(table.make(candidate.name, kind.collective, kind.root, selection.hosts));
-    choice = choose_on_cluster(schedules, count, item_size(kind.dtype), *selection.emulation);
+    choice = selection.emulation
+                 ? choose_on_cluster(schedules, count, item_size(kind.dtype), *selection.emulation)
+                 : choose_on_hosts(schedules, count, item_size(kind.dtype), selection.hosts, default_host_links());
   } else {
     choice = ringtree::choose(candidates, selection.num_ranks, bytes, selection.machine);
   }

@@ -37,7 +37,7 @@ struct Selection {
 };
 
 /// The configuration and one line with the figures: from the profile where it has a rule, else by the closed-form
-/// model, or for an emulated cluster by timing every schedule with the sliced recurrence.
+/// model, or for several hosts, emulated or real, by timing every schedule with the sliced recurrence.
 std::pair<Configuration, std::string> choose_configuration(const AlgorithmTable& table, const CallKind& kind,
                                                            const Selection& selection);
 
