@@ -39,6 +39,8 @@ Communicator::Communicator(Store& store, int rank, int world_size, const Setting
   std::string profile;
   session_ = std::make_unique<Session>(store, rank, world_size, settings, prefix, on_link,
                                        [&] { profile = agree_at_start(store, rank); });
+  selection_.hosts = settings.emulation ? HostGroups::blocks(world_size, settings.emulation->ranks_per_host)
+                                        : HostGroups::single(world_size);
   // Only now, when every rank has it: if it is wrong, each says so itself, and none takes the store from the others.
   selection_.profile = Profile::parse(profile);
   selection_.machine = default_machine();
@@ -57,8 +59,8 @@ Communicator::Communicator(Store& store, int rank, int world_size, const Setting
 
 Communicator::~Communicator() { close(); }
 
-// Returns rank 0's profile, which counts on all ranks: it is a file, and not every rank need see the same one. The token
-// names this communicator where the store is no longer there (shrink()).
+// Returns rank 0's profile, which counts on all ranks: it is a file, and not every rank need see the same one. The
+// token names this communicator where the store is no longer there (shrink()).
 std::string Communicator::agree_at_start(Store& store, int rank) {
   const auto agree = [&](const char* what, const std::string& mine) {
     const std::string key = prefix_ + "/" + what;
