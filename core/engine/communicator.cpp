@@ -40,13 +40,12 @@ Communicator::Communicator(Store& store, int rank, int world_size, const Setting
   session_ = std::make_unique<Session>(store, rank, world_size, settings, prefix, on_link,
                                        [&] { profile = agree_at_start(store, rank); });
   selection_.hosts = settings.emulation ? HostGroups::blocks(world_size, settings.emulation->ranks_per_host)
-                                        : HostGroups::single(world_size);
+                                        : HostGroups(session_->mesh().hosts());
   // Only now, when every rank has it: if it is wrong, each says so itself, and none takes the store from the others.
   selection_.profile = Profile::parse(profile);
   selection_.machine = default_machine();
   selection_.machine.num_cores = count_cores(rank);
   selection_.own_cores = all_have_cores();
-  selection_.several_hosts = session_->port() != nullptr;
   bool all_can_be_fenced = true;  // every rank reads the same pages, so every rank finds the same
   for (int peer = 0; peer < world_size; ++peer) all_can_be_fenced &= session_->page(peer).can_be_fenced;
   policy_ = settings_.emulation    ? WaitPolicy::emulated()

@@ -27,7 +27,7 @@ std::pair<Configuration, std::string> choose_configuration(const AlgorithmTable&
   const auto allowed = [&](const std::string& algorithm) {
     return !ordered || folds_in_rank_order(table.make(algorithm, kind.collective, kind.root, selection.hosts));
   };
-  if (!selection.emulation)
+  if (!selection.emulation && selection.hosts.num_hosts() == 1)
     if (auto rule = selection.profile.find(kind.collective,
                                            {selection.num_ranks, selection.own_cores, selection.shared_buffers}, bytes))
       if (allowed(rule->algorithm))
@@ -69,7 +69,7 @@ bool order_matters(Dtype dtype, ReduceOp op) {
 }
 
 std::string why_not(Protocol protocol, const Selection& selection) {
-  if (protocol != Protocol::simple && selection.several_hosts)
+  if (protocol != Protocol::simple && selection.really_on_several_hosts())
     return std::string("protocol ") + protocol_name(protocol) +
            " runs on one host only: its flags lie in shared memory; between hosts it is simple";
   if (protocol == Protocol::simple || !selection.emulation) return "";

@@ -29,12 +29,14 @@ struct Selection {
   HostGroups hosts = HostGroups::single(1);  // of num_ranks ranks; an emulated cluster's where there is one
   Machine machine;
   bool own_cores = false;
-  bool several_hosts = false;
   bool shared_buffers = false;
   bool deterministic = false;  // as Settings'
   int num_channels = 1;
   std::optional<Cluster> emulation;
-  Profile profile;
+  Profile profile;  // of one host: what was measured there says nothing of others
+
+  /// Ranks run on several hosts, and not only in an emulation.
+  bool really_on_several_hosts() const { return !emulation && hosts.num_hosts() > 1; }
 };
 
 /// The configuration and one line with the figures: from the profile where it has a rule, else by the closed-form
