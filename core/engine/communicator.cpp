@@ -32,6 +32,8 @@ Communicator::Communicator(Store& store, int rank, int world_size, const Setting
         return links_.on_remote_announcement(session, peer, payload);
       case LinkMessage::accept:
         return LinkDirectory::on_accept(session, peer, payload);
+      case LinkMessage::meeting:
+        return on_meeting(session, payload);
       default:
         return links_.on_announcement(session, peer, payload, fd);
     }
