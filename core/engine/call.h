@@ -26,7 +26,7 @@ struct CallDescription {
   uint64_t plan_key = 0;     // of the schedule, its channels and the protocol
   uint64_t slice_bytes = 0;  // how it is cut
   Protocol protocol = Protocol::simple;
-  char algorithm[24] = {};  // for people; cut off if longer
+  char algorithm[32] = {};  // for people; cut off if longer
 
   /// Differs (but for collisions of 64 bits) where the descriptions differ in anything but their sequence.
   uint64_t kind_hash() const;

@@ -16,7 +16,7 @@ namespace ringtree {
 /// The last calls that a rank has begun; peers that wait look here whether they are in the same call. One writer.
 class Board {
  public:
-  static constexpr size_t kWords = 8;
+  static constexpr size_t kWords = 9;
   static constexpr size_t kEntries = 64;  // a peer that runs ahead by more calls than this is simply not found
   using Words = std::array<uint64_t, kWords>;
   /// A description as it is posted; its sequence is not part of it.
