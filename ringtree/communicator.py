@@ -1,4 +1,5 @@
-"""The communicator: a group of ranks of one host that call collectives together over shared memory.
+"""The communicator: a group of ranks that call collectives together: over shared memory inside a host, over TCP
+between hosts.
 
     with ringtree.init() as comm:                  # RANK and WORLD_SIZE, as torchrun sets them
         comm.all_reduce(gradients)                 # in place; NumPy array or CPU tensor
@@ -19,7 +20,7 @@ from ringtree import _core
 from ringtree import profile as profiles
 from ringtree.collectives import Collectives, How
 from ringtree.errors import UsageError
-from ringtree.meeting import STORES, from_environment, store_of_the_launcher
+from ringtree.meeting import STORES, from_environment, host_of, store_of_the_launcher
 from ringtree.rank_trace import DEFAULT_EVENTS, RankTrace, from_core
 from ringtree.schedule import Schedule
 from ringtree.work import Starter, Work
@@ -90,6 +91,17 @@ class Communicator(Collectives):
     def shared_bytes(self) -> int:
         """Bytes of shared memory that this rank's links take; at most memory_cap."""
         return self._core.shared_bytes
+
+    @property
+    def hosts(self) -> list[int]:
+        """By rank, the number of its host; hosts are counted in the order of their first ranks. Ranks share a host if
+        they run on one kernel and in one network namespace, or by RINGTREE_HOSTID where that is set."""
+        return self._core.hosts
+
+    @property
+    def network_bytes(self) -> tuple[int, int]:
+        """Bytes that this rank has sent to and received from ranks of other hosts in calls, headers included."""
+        return self._core.network_bytes
 
     def send(self, array: Any, peer: int, timeout: float = 0) -> Any:
         """Sends `array` to rank `peer`, which must receive as many elements of the same dtype; returns it. Returns when
@@ -202,8 +214,10 @@ def init(
     """Meets the other ranks and returns this rank's communicator.
 
     rank, world_size: by default from RANK and WORLD_SIZE, as torchrun sets them. store: where ranks find each other:
-    "unix:<id>" (an abstract socket that rank 0 serves; leaves no file), "file:<directory>", or a ringtree.ThreadStore
-    for ranks that are threads; by default a unix store named after MASTER_ADDR, MASTER_PORT and the run id. timeout:
+    "unix:<id>" (an abstract socket that rank 0 serves; leaves no file), "file:<directory>", "tcp://<host>:<port>" (an
+    address of rank 0's, for several hosts), or a ringtree.ThreadStore for ranks that are threads; by default what the
+    launcher says (meeting.py). Several hosts need a secret and know their network by RINGTREE_IFNAME, MASTER_ADDR or the
+    store's host; docs/hosts.md. timeout:
     seconds for meeting and for each call. memory_cap: most bytes of shared memory for this rank's links. channels:
     copies of each schedule, each on its part of the data. name: tells several communicators of one store apart.
     profile: what `ringtree tune` measured here, by default the file that it wrote, if there is one; "" for none. Rank
@@ -217,10 +231,13 @@ def init(
     shape = None if emulate is None else (emulate.hosts, emulate.ranks_per_host, emulate.alpha, emulate.beta)
     if not 0 <= rank < world_size:
         raise UsageError(f"rank {rank} is not within a world of {world_size}")
+    towards: str | None = None
     if isinstance(store, _core.Store):
         place, prefix = store, name
     else:
-        place, prefix = STORES.meet(store or store_of_the_launcher(), rank, name, timeout)
+        where = store or store_of_the_launcher()
+        place, prefix = STORES.meet(where, rank, name, timeout)
+        towards = host_of(where)
     rules = _profile_rules(profile) if rank == 0 and emulate is None else ""
     return Communicator(
         _core.Communicator(
@@ -235,6 +252,7 @@ def init(
             rules,
             shared_buffers,
             deterministic,
+            towards,
         )
     )
 

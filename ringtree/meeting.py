@@ -11,6 +11,7 @@ import threading
 
 from ringtree import _core
 from ringtree.errors import UsageError
+from ringtree.torchrun import torchrun_store
 
 
 class Stores:
@@ -53,12 +54,38 @@ def from_environment(variable: str, given: int | None) -> int:
 
 
 def store_of_the_launcher() -> str:
-    """Returns a unix store's name that all ranks of a job of torchrun derive alike. Raises UsageError without one."""
+    """Returns the name of the store that all ranks of a job of torchrun derive alike. Raises UsageError without one.
+
+    On one host a unix store; on several (LOCAL_WORLD_SIZE says so) torchrun's own, or where there is none, one that rank
+    0 serves at MASTER_ADDR and MASTER_PORT.
+    """
     if "MASTER_PORT" not in os.environ:
         raise UsageError('give store="unix:<id>", or start the ranks with torchrun, which sets MASTER_PORT')
-    keys = ("MASTER_ADDR", "MASTER_PORT", "TORCHELASTIC_RUN_ID", "TORCHELASTIC_RESTART_COUNT")
-    job = hashlib.sha256("\0".join(os.environ.get(key, "") for key in keys).encode()).hexdigest()[:32]
-    return f"unix:{job}"
+    if not _on_several_hosts():
+        keys = ("MASTER_ADDR", "MASTER_PORT", "TORCHELASTIC_RUN_ID", "TORCHELASTIC_RESTART_COUNT")
+        job = hashlib.sha256("\0".join(os.environ.get(key, "") for key in keys).encode()).hexdigest()[:32]
+        return f"unix:{job}"
+    address = f"{os.environ.get('MASTER_ADDR', '')}:{os.environ['MASTER_PORT']}"
+    return f"torchrun://{address}" if os.environ.get("TORCHELASTIC_USE_AGENT_STORE") == "True" else f"tcp://{address}"
+
+
+def host_of(store: str) -> str | None:
+    """Returns the host at which a store is reached over the network, None if it is not."""
+    kind, _, place = store.partition("://")
+    return _split_address(place)[0] if kind in ("tcp", "torchrun") else None
+
+
+def _on_several_hosts() -> bool:
+    world, local = os.environ.get("WORLD_SIZE"), os.environ.get("LOCAL_WORLD_SIZE")
+    return world is not None and local is not None and world != local
+
+
+def _split_address(place: str) -> tuple[str, int]:
+    host, colon, port = place.rpartition(":")
+    host = host.removeprefix("[").removesuffix("]")
+    if not (host and colon and port.isdecimal() and int(port) < 1 << 16):
+        raise UsageError(f"{place!r} is no address of a store: write <host>:<port>, or [<IPv6>]:<port>")
+    return host, int(port)
 
 
 def _open_store(store: str, rank: int, timeout: float) -> _core.Store:
@@ -67,4 +94,8 @@ def _open_store(store: str, rank: int, timeout: float) -> _core.Store:
         return _core.UnixStore(place, rank, timeout)
     if kind == "file" and place:
         return _core.FileStore(place)
-    raise UsageError(f'unknown store {store!r}; there are "unix:<id>" and "file:<directory>"')
+    if kind == "tcp" and place:
+        return _core.TcpStore(*_split_address(place.removeprefix("//")), rank, timeout)
+    if kind == "torchrun" and place:
+        return torchrun_store(*_split_address(place.removeprefix("//")), timeout)
+    raise UsageError(f'unknown store {store!r}; there are "unix:<id>", "file:<directory>" and "tcp://<host>:<port>"')

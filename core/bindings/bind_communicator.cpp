@@ -86,15 +86,18 @@ ChoiceTuple choice_tuple(const std::pair<Configuration, std::string>& choice) {
 std::vector<std::tuple<std::string, std::string, std::string, std::string>> support(bool emulated) {
   Selection selection;
   if (emulated) selection.emulation = Cluster{};
+  const HostGroups hosts = emulated ? HostGroups({0, 1}) : HostGroups::single(2);
   std::vector<std::tuple<std::string, std::string, std::string, std::string>> cells;
   for (const Collective collective : kCollectives)
-    for (const Algorithm& algorithm : algorithms())
+    for (const Algorithm& algorithm : algorithms()) {
+      if (algorithm.for_several_hosts && hosts.num_hosts() == 1) continue;
       for (const ProtocolInfo& info : kProtocols) {
         std::string reason = why_not(info.protocol, selection);
         if (!algorithm.supports(collective))
           reason = std::string(algorithm.name) + " has no " + collective_name(collective);
         cells.emplace_back(collective_name(collective), algorithm.name, info.name, reason);
       }
+    }
   return cells;
 }
 
@@ -125,8 +128,11 @@ void bind_communicator(nb::module_& module) {
           "__init__",
           [](Communicator* self, Store& store, int rank, int world_size, double timeout, size_t memory_cap,
              int num_channels, const std::optional<std::tuple<int, int, double, double>>& emulation,
-             const std::string& prefix, const std::string& profile, bool shared_buffers, bool deterministic) {
+             const std::string& prefix, const std::string& profile, bool shared_buffers, bool deterministic,
+             const std::optional<std::string>& towards) {
             Settings settings;
+            settings.network = Network::from_environment();
+            if (towards) settings.network.towards = *towards;
             settings.timeout_s = timeout;
             settings.memory_cap_bytes = memory_cap;
             settings.num_channels = num_channels;
@@ -145,11 +151,13 @@ void bind_communicator(nb::module_& module) {
           },
           "store"_a, "rank"_a, "world_size"_a, "timeout"_a, "memory_cap"_a, "num_channels"_a, "emulation"_a.none(),
           "prefix"_a, "profile"_a = "", "shared_buffers"_a = false, "deterministic"_a = false,
-          nb::keep_alive<1, 2>())  // split() goes back to the store
+          "towards"_a = nb::none(), nb::keep_alive<1, 2>())  // split() goes back to the store
       .def_prop_ro("rank", &Communicator::rank)
       .def_prop_ro("world_size", &Communicator::world_size)
       .def_prop_ro("own_cores", &Communicator::own_cores)
       .def_prop_ro("shared_bytes", &Communicator::shared_bytes)
+      .def_prop_ro("hosts", [](const Communicator& self) { return self.hosts(); })
+      .def_prop_ro("network_bytes", &Communicator::network_bytes)
       .def("call", &call, "collective"_a, "input"_a.none(), "output"_a.none(), "op"_a, "root"_a, "algorithm"_a, "how"_a,
            "timeout"_a, "counts"_a = nb::none(), "factor"_a = 1.0)
       .def("start", &start, "collective"_a, "input"_a.none(), "output"_a.none(), "op"_a, "root"_a, "algorithm"_a,

@@ -2,8 +2,14 @@
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 
+#include <algorithm>
+#include <utility>
+
+#include "core/base/error.h"
 #include "core/bindings/bindings.h"
 #include "core/bootstrap/file_store.h"
+#include "core/bootstrap/network.h"
+#include "core/bootstrap/tcp_store.h"
 #include "core/bootstrap/thread_store.h"
 #include "core/bootstrap/unix_store.h"
 
@@ -11,6 +17,45 @@ namespace nb = nanobind;
 using namespace nb::literals;
 
 namespace ringtree::bindings {
+namespace {
+
+// A store that somebody else has made and that Python can reach: a launcher's. Two callables of the user's.
+class CallableStore final : public Store {
+ public:
+  CallableStore(nb::callable set, nb::callable get) : set_(std::move(set)), get_(std::move(get)) {}
+  ~CallableStore() override {
+    const nb::gil_scoped_acquire gil;
+    set_.reset();
+    get_.reset();
+  }
+
+  void set(const std::string& key, const std::string& value) override {
+    check_store_key(key);
+    check_store_value(key, value);
+    const nb::gil_scoped_acquire gil;
+    set_(key, nb::bytes(value.data(), value.size()));
+  }
+
+  std::string get(const std::string& key, Deadline deadline) override {
+    check_store_key(key);
+    const int64_t start_ns = now_ns();
+    const double left_s = static_cast<double>(std::max<int64_t>(deadline.left_ns(), 0)) * 1e-9;
+    {
+      const nb::gil_scoped_acquire gil;
+      const nb::object value = get_(key, left_s);
+      if (!value.is_none()) {
+        const auto bytes = nb::cast<nb::bytes>(value);
+        return {bytes.c_str(), bytes.size()};
+      }
+    }
+    throw TimeoutError(store_timeout_text(key, start_ns));
+  }
+
+ private:
+  nb::object set_, get_;
+};
+
+}  // namespace
 
 void bind_stores(nb::module_& module) {
   nb::class_<Store>(module, "Store", "A map of texts that all ranks of a job can reach; used once, to find each other.")
@@ -33,6 +78,17 @@ void bind_stores(nb::module_& module) {
             new (self) UnixStore(id, rank, Deadline::after_seconds(timeout));
           },
           "id"_a, "rank"_a, "timeout"_a, nb::call_guard<nb::gil_scoped_release>());
+  nb::class_<TcpStore, Store>(module, "TcpStore", "An address that rank 0 serves: for processes of several hosts.")
+      .def(
+          "__init__",
+          [](TcpStore* self, const std::string& host, uint16_t port, int rank, double timeout) {
+            new (self) TcpStore(host, port, rank, Network::from_environment().secret, Deadline::after_seconds(timeout));
+          },
+          "host"_a, "port"_a, "rank"_a, "timeout"_a, nb::call_guard<nb::gil_scoped_release>())
+      .def_prop_ro("address", [](const TcpStore& self) { return self.address().to_text(); });
+  nb::class_<CallableStore, Store>(module, "CallableStore",
+                                   "set(key, bytes) and get(key, seconds) -> bytes or None of the caller's own.")
+      .def(nb::init<nb::callable, nb::callable>(), "set"_a, "get"_a);
 }
 
 }  // namespace ringtree::bindings

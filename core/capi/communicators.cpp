@@ -61,6 +61,7 @@ std::string read_rules(const char* path) {
 Settings settings_of(const rtConfig_t* given, int rank) {
   const rtConfig_t config = complete(given);
   Settings settings;
+  settings.network = Network::from_environment();
   require_seconds(config.timeout_s, "config.timeout_s");
   if (config.timeout_s > 0) settings.timeout_s = config.timeout_s;
   if (config.memory_cap_bytes > 0) settings.memory_cap_bytes = config.memory_cap_bytes;
