@@ -40,10 +40,13 @@ void TcpOut::sent(uint64_t number) {
 }
 
 bool TcpOut::credit(uint32_t consumed) {
-  const uint32_t more = consumed - static_cast<uint32_t>(credited_);
-  if (more > taken_ - credited_) return false;
-  credited_ += more;
-  return true;
+  if (const std::optional<uint64_t> now = number_within(consumed, credited_, taken_ - credited_ + 1)) {
+    credited_ = *now;
+    return true;
+  }
+  // Streams are independent, and one may have been stuck for long.
+  const uint64_t old = std::min<uint64_t>(credited_, uint64_t{1} << 31);
+  return number_within(consumed, credited_ - old, old).has_value();
 }
 
 TcpIn::TcpIn(const LinkGeometry& geometry, uint32_t peers_number)
@@ -58,28 +61,25 @@ TcpIn::TcpIn(const LinkGeometry& geometry, uint32_t peers_number)
   construct_link(memory_, geometry);
 }
 
-bool TcpIn::widen(uint32_t low, uint64_t& number) const {
-  const uint64_t first = consumed();
-  number = first + (low - static_cast<uint32_t>(first));
-  if (number - first >= static_cast<uint64_t>(geometry_.num_slots)) return false;
-  // Not one that is there already.
-  return !MessageFlag::is_of(lines_[number & geometry_.slot_mask()].flag.load(std::memory_order_relaxed), number);
-}
-
 std::byte* TcpIn::room_for(const TcpFrame& frame) {
-  uint64_t number = 0;
-  if (frame.bytes > geometry_.slot_bytes || !widen(frame.number, number)) return nullptr;
-  const size_t at = number & geometry_.slot_mask();
+  const std::optional<uint64_t> number = number_of(frame.number);
+  if (!number || frame.bytes > geometry_.slot_bytes) return nullptr;
+  const size_t at = *number & geometry_.slot_mask();
+  // relaxed: this thread writes it.
+  if (MessageFlag::is_of(lines_[at].flag.load(std::memory_order_relaxed), *number)) return nullptr;
+  if ((begun_ >> at & 1) != 0) return nullptr;  // on another stream: it would write into what the reader may read
+  begun_ |= 1u << at;
   return frame.bytes <= kInlineBytes ? lines_[at].payload.data() : slots_ + at * geometry_.slot_bytes;
 }
 
 void TcpIn::deliver(const TcpFrame& frame) {
-  uint64_t number = 0;
-  if (!widen(frame.number, number)) return;  // room_for() has looked
-  const size_t at = number & geometry_.slot_mask();
+  const std::optional<uint64_t> number = number_of(frame.number);
+  assert(number && "room_for() has looked");
+  const size_t at = *number & geometry_.slot_mask();
+  begun_ &= ~(1u << at);
   const int slot = frame.bytes > kInlineBytes ? static_cast<int>(at) : MessageFlag::kNoSlot;
   // release, as SendEnd::publish(); pairs with RecvEnd::has_message(), of this thread.
-  lines_[at].flag.store(MessageFlag::make(frame.fingerprint, slot, number), std::memory_order_release);
+  lines_[at].flag.store(MessageFlag::make(frame.fingerprint, slot, *number), std::memory_order_release);
 }
 
 }  // namespace ringtree

@@ -16,12 +16,19 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <span>
 
 #include "core/transport/link.h"
 #include "core/transport/tcp_frame.h"
 
 namespace ringtree {
+
+/// The number within first..first + count - 1 whose low 32 bits are `low`, if there is one: numbers travel modulo 2^32.
+inline std::optional<uint64_t> number_within(uint32_t low, uint64_t first, uint64_t count) {
+  const uint32_t beyond = low - static_cast<uint32_t>(first);
+  return beyond < count ? std::optional(first + beyond) : std::nullopt;
+}
 
 class TcpOut {
  public:
@@ -54,7 +61,8 @@ class TcpOut {
   Message take(bool with_crc);
   /// The kernel has message `number`, which take() gave.
   void sent(uint64_t number);
-  /// The reader has consumed all messages before `consumed` (modulo 2^32). False: that cannot be.
+  /// The reader has consumed all messages before `consumed` (modulo 2^32). False: that cannot be. One that a later one
+  /// has overtaken on another stream changes nothing.
   bool credit(uint32_t consumed);
 
  private:
@@ -81,13 +89,15 @@ class TcpIn {
   uint32_t peers_number() const { return peers_number_; }
 
   /// Where the message of this frame goes; null if there can be no such message: it is too long, or not one of those
-  /// that the sender may have under way.
+  /// that the sender may have under way, or has come or begun to come already.
   std::byte* room_for(const TcpFrame& frame);
   /// It is there: the reader may see it.
   void deliver(const TcpFrame& frame);
 
   /// How many consumed messages the sender has not been told of.
   uint64_t owed() const { return consumed() - credited_; }
+  /// So many that it has to be told, before it could run dry.
+  bool owes_much() const { return owed() >= (static_cast<uint64_t>(geometry_.num_slots) + 1) / 2; }
   /// To be told now: the number of messages consumed.
   uint32_t settle() { return static_cast<uint32_t>(credited_ = consumed()); }
 
@@ -95,7 +105,9 @@ class TcpIn {
   // relaxed: the reader is this thread.
   uint64_t consumed() const { return reader_->released.load(std::memory_order_relaxed); }
   /// The number that `low` stands for, if that message may be under way.
-  bool widen(uint32_t low, uint64_t& number) const;
+  std::optional<uint64_t> number_of(uint32_t low) const {
+    return number_within(low, consumed(), static_cast<uint64_t>(geometry_.num_slots));
+  }
 
   const LinkGeometry geometry_;
   const uint32_t peers_number_;
@@ -105,6 +117,7 @@ class TcpIn {
   LinkReader* reader_;
   std::byte* slots_;
   uint64_t credited_ = 0;
+  uint32_t begun_ = 0;  // messages that have room and are not there yet; bit number % 8
 };
 
 }  // namespace ringtree

@@ -14,9 +14,6 @@
 namespace ringtree {
 namespace {
 
-// A reader tells of what it consumed when so much of the window is used up, or for free with something else that it
-// sends. The sender has then always enough left (tcp_link.h): it is told before it could run dry.
-constexpr uint64_t kCreditsOwed = kMaxLinkSlots / 2;
 // With so few streams it is cheaper to ask each than to ask which.
 constexpr size_t kFewStreams = 2;
 constexpr int64_t kNsPerMs = 1'000'000;
@@ -110,7 +107,7 @@ bool TcpPort::progress() {
 bool TcpPort::send_to(Peer& to) {
   bool moved = false;
   for (const auto& stream : to.streams) {
-    if (stream->broken() || !stream->writable) continue;
+    if (!stream->can_send() || !stream->writable) continue;
     do {
       if (!stream->has_unsent()) fill(to, *stream);
       if (!stream->send()) break;
@@ -137,10 +134,11 @@ void TcpPort::fill(Peer& to, TcpStream& stream) {
     stream.add(message.frame, message.payload, &out, message.number);
     any = true;
   }
-  const uint64_t enough = any ? 1 : kCreditsOwed;
+  // A reader tells of what it consumed when much of the window is used up, or for free with something else that it
+  // sends.
   for (const auto& in : to.ins) {
     if (!stream.has_room()) break;
-    if (in->owed() < enough) continue;
+    if (any ? in->owed() == 0 : !in->owes_much()) continue;
     TcpFrame frame;
     frame.type = TcpFrameType::credit;
     frame.link = in->peers_number();
@@ -168,7 +166,7 @@ void TcpPort::look_at(Peer& peer, const TcpStream& stream) {
 bool TcpPort::flushed() const {
   for (const auto& each : peers_) {
     for (const auto& stream : each->streams)
-      if (stream->has_unsent()) return false;
+      if (!stream->flushed()) return false;
     for (const auto& out : each->outs)
       if (!out->empty()) return false;
   }
@@ -214,10 +212,9 @@ uint64_t TcpPort::bytes_received() const {
 }
 
 // Unread bytes make the kernel reset a connection that is closed, and what it still had to send is then lost: so what
-// comes is read meanwhile.
+// comes is read meanwhile. The streams are not ended before all is there: a peer that waits for a third rank would see
+// an end long before it hears that this rank leaves in order.
 void TcpPort::drain(Deadline deadline) {
-  for (const auto& each : peers_)
-    for (const auto& stream : each->streams) stream->finish_sending();
   for (;;) {
     bool waits = false;
     for (const auto& each : peers_)

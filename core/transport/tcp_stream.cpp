@@ -26,7 +26,7 @@ void TcpStream::add(TcpFrame frame, std::span<const std::byte> payload, TcpOut* 
 }
 
 bool TcpStream::send() {
-  if (!has_unsent() || broken_ || !writable) return false;
+  if (!has_unsent() || !can_send() || !writable) return false;
   msghdr message{};
   message.msg_iov = vectors_.data() + first_vector_;
   message.msg_iovlen = static_cast<size_t>(num_vectors_ - first_vector_);
@@ -37,6 +37,8 @@ bool TcpStream::send() {
   }
   if (errno == EAGAIN) {
     writable = false;
+  } else if (errno == EPIPE || errno == ECONNRESET) {
+    refused_ = ending = readable = true;  // receive() takes what has come and finds the end
   } else if (errno != EINTR) {
     break_off("it broke while sending: " + std::system_category().message(errno), false);
   }
@@ -61,6 +63,12 @@ void TcpStream::sent(size_t bytes) {
   if (has_unsent()) return;
   num_items_ = first_item_ = num_vectors_ = first_vector_ = 0;
   batch_bytes_ = batch_sent_ = 0;
+}
+
+bool TcpStream::flushed() const {
+  if (!has_unsent()) return true;
+  const auto unsent = std::span(items_).first(static_cast<size_t>(num_items_)).subspan(static_cast<size_t>(first_item_));
+  return !can_send() && std::all_of(unsent.begin(), unsent.end(), [](const Item& item) { return !item.owner; });
 }
 
 bool TcpStream::receive(TcpSink& sink) {
@@ -151,10 +159,6 @@ void TcpStream::break_off(std::string reason, bool corrupt) {
   broken_ = true;
   corrupt_ = corrupt;
   reason_ = std::move(reason);
-}
-
-void TcpStream::finish_sending() {
-  if (socket_.valid()) ::shutdown(socket_.get(), SHUT_WR);
 }
 
 bool TcpStream::all_acknowledged() const { return !socket_.valid() || ringtree::all_acknowledged(socket_.get()); }

@@ -53,6 +53,10 @@ class TcpStream {
   /// Puts a frame into the batch. Requires has_room() and that the batch has not begun to leave. `owner`: whose message
   /// it is, null for a credit.
   void add(TcpFrame frame, std::span<const std::byte> payload, TcpOut* owner, uint64_t number);
+  /// Whether the peer still takes anything.
+  bool can_send() const { return !broken_ && !refused_; }
+  /// Whether nothing waits to leave that anybody needs: credits are of no use to a peer that has gone.
+  bool flushed() const;
   /// Gives the kernel what it takes. True if it took anything.
   bool send();
   uint64_t bytes_sent() const { return bytes_sent_; }
@@ -63,8 +67,6 @@ class TcpStream {
   bool receive(TcpSink& sink);
   uint64_t bytes_received() const { return bytes_received_; }
 
-  /// No more will be sent: the peer reads the end once it has read the rest.
-  void finish_sending();
   /// Whether the peer's kernel has everything that was sent.
   bool all_acknowledged() const;
   void close() { socket_.reset(); }
@@ -90,6 +92,7 @@ class TcpStream {
 
   Fd socket_;
   bool broken_ = false, corrupt_ = false;
+  bool refused_ = false;  // the peer takes nothing any more; what it sent before may still be here to be read
   std::string reason_;
   // The batch that leaves.
   std::array<TcpHeader, kBatch> headers_;
