@@ -39,8 +39,10 @@ void TcpOut::sent(uint64_t number) {
   reader_->released.store(released_, std::memory_order_seq_cst);
 }
 
+// Streams are independent: a credit may come after a newer one, and then says nothing new.
 bool TcpOut::credit(uint32_t consumed) {
   const uint32_t more = consumed - static_cast<uint32_t>(credited_);
+  if (const uint32_t behind = ~more + 1; behind < uint32_t{1} << 31 && behind <= credited_) return true;
   if (more > taken_ - credited_) return false;
   credited_ += more;
   return true;

@@ -11,12 +11,13 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import re
 import secrets
 import signal
 import sys
 import time
 from collections.abc import Mapping, Sequence
-from multiprocessing.connection import Connection
+from multiprocessing.connection import Connection, wait
 from types import TracebackType
 from typing import Any
 
@@ -84,8 +85,24 @@ class Job:
             said += more
         return said.decode(errors="replace")
 
-    def alive(self, rank: int) -> bool:
-        return self._processes[rank].is_alive()
+    def await_words(self, ranks: Sequence[int], words: re.Pattern[str], until: float) -> dict[int, float]:
+        """When each of the ranks has written the words to stderr; who has not by `until` (time.monotonic()) is not in
+        it."""
+        found: dict[int, float] = {}
+        said = dict.fromkeys(ranks, "")
+        while len(found) < len(said) and (left := until - time.monotonic()) > 0:
+            open_ones = [self._stderr[rank] for rank in ranks if rank not in found]
+            for pipe in wait(open_ones, left):
+                rank = self._stderr.index(pipe)  # type: ignore[arg-type]
+                said[rank] += self.stderr(rank)
+                if words.search(said[rank]):
+                    found[rank] = time.monotonic()
+        return found
+
+    def wait_for_end(self, rank: int) -> None:
+        """Waits until the process has ended by itself."""
+        self._processes[rank].join(PATIENCE_S)
+        assert not self._processes[rank].is_alive(), f"rank {rank} goes on"
 
     def kill(self, rank: int) -> float:
         """Kills the rank; returns when."""
