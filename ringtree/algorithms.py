@@ -12,10 +12,16 @@ COLLECTIVES = tuple(_core.collectives())
 
 
 def table() -> list[_core.Algorithm]:
-    """All built-in algorithms: name, title, source, collectives, cost(collective, num_ranks)."""
+    """All built-in algorithms: name, title, source, collectives, for_several_hosts, cost(collective, num_ranks,
+    hosts)."""
     return list(_core.algorithms())
 
 
-def names(collective: str = "all_reduce") -> list[str]:
-    """The algorithms that can do `collective`."""
-    return [row.name for row in _core.algorithms() if collective in row.collectives]
+def names(collective: str = "all_reduce", *, several_hosts: bool = False) -> list[str]:
+    """The algorithms for `collective`: those for ranks that share a host, or, with `several_hosts`, all. (The others
+    run on one host too, where something simpler does the same.)"""
+    return [
+        row.name
+        for row in _core.algorithms()
+        if collective in row.collectives and (several_hosts or not row.for_several_hosts)
+    ]

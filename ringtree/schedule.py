@@ -7,7 +7,7 @@ For: reading schedules (the interpreter and the pictures do), proving them, cost
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from ringtree import _core
@@ -123,9 +123,14 @@ class Schedule:
         return f"<ringtree.Schedule {self.name}: {self.collective} of {self.num_ranks} ranks, {self.num_chunks} chunks>"
 
 
-def schedule(collective: str, algorithm: str, ranks: int, root: int = 0) -> Schedule:
-    """The built-in `algorithm`'s schedule. Raises UsageError that lists what exists."""
-    return Schedule(_core.make_schedule(algorithm, collective, ranks, root))
+def schedule(
+    collective: str, algorithm: str, ranks: int, root: int = 0, hosts: Sequence[int] | None = None
+) -> Schedule:
+    """The built-in `algorithm`'s schedule. `hosts`: the host of each rank, numbered in the order of their first rank,
+    as [0, 0, 1, 1]; without it all ranks share one. Only algorithms that do one thing inside a host and another one
+    between hosts look at it. Raises UsageError that lists what exists."""
+    where = None if hosts is None else list(hosts)
+    return Schedule(_core.make_schedule(algorithm, collective, ranks, root, where))
 
 
 def build(

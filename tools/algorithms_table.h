@@ -7,6 +7,7 @@
 #include <ostream>
 #include <sstream>
 #include <string>
+#include <utility>
 
 #include "core/algorithms/registry.h"
 
@@ -19,8 +20,11 @@ inline std::string short_number(double value) {
   return text;
 }
 
-inline void write_row(std::ostream& page, const Algorithm& algorithm, Collective collective, int num_ranks) {
-  const Schedule schedule = algorithm.make(collective, num_ranks, 0);
+/// `ranks` is what the column n says: a number, or hosts x ranks.
+inline void write_row(std::ostream& page, const Algorithm& algorithm, Collective collective, const std::string& ranks,
+                      const HostGroups& hosts) {
+  const int num_ranks = hosts.num_ranks();
+  const Schedule schedule = algorithm.make(collective, num_ranks, 0, hosts);
   int lanes = 0, scratch_chunks = 0;
   for (int rank = 0; rank < num_ranks; ++rank) {
     const Program program = schedule.program(rank);
@@ -29,10 +33,22 @@ inline void write_row(std::ostream& page, const Algorithm& algorithm, Collective
   }
   const CostSummary cost = measure(schedule);
   const double scratch_share = static_cast<double>(scratch_chunks) / schedule.shape().num_chunks;
-  page << "| `" << algorithm.name << "` | " << num_ranks << " | " << cost.steps << " | " << cost.hops;
+  page << "| `" << algorithm.name << "` | " << ranks << " | " << cost.steps << " | " << cost.hops;
   for (double share : {cost.sent, cost.written, cost.read, cost.total_written, cost.total_read})
     page << " | " << short_number(share);
   page << " | " << lanes << " | " << short_number(scratch_share) << " |\n";
+}
+
+inline void write_rows(std::ostream& page, const Algorithm& algorithm, Collective collective) {
+  if (algorithm.compose) {
+    for (const auto& [num_hosts, ranks_per_host] : {std::pair(2, 2), {2, 4}, {4, 4}, {2, 8}, {8, 8}}) {
+      const HostGroups hosts = HostGroups::blocks(num_hosts * ranks_per_host, ranks_per_host);
+      write_row(page, algorithm, collective, hosts.describe(), hosts);
+    }
+  } else {
+    for (int num_ranks : {2, 4, 8, 16, 64})
+      write_row(page, algorithm, collective, std::to_string(num_ranks), HostGroups::single(num_ranks));
+  }
 }
 
 inline void write_collective(std::ostream& page, Collective collective) {
@@ -40,8 +56,7 @@ inline void write_collective(std::ostream& page, Collective collective) {
        << "\n\n| algorithm | n | steps | hops | sent | written | read | all written | all read | lanes | scratch |\n"
           "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n";
   for (const Algorithm& algorithm : algorithms())
-    if (algorithm.supports(collective))
-      for (int num_ranks : {2, 4, 8, 16, 64}) write_row(page, algorithm, collective, num_ranks);
+    if (algorithm.supports(collective)) write_rows(page, algorithm, collective);
 }
 
 inline std::string algorithms_page() {
@@ -55,18 +70,21 @@ inline std::string algorithms_page() {
       page << (i == 0 ? "" : ", ") << collective_name(algorithm.collectives[i]);
     page << " |\n";
   }
-  page << "\nThe numbers below are counted in the schedules (`measure()`). **n**: ranks. **Steps**: of the busiest "
-          "rank's\n"
-          "program. **Hops**: messages on the longest chain in which each waits for the one before, one slice a step.\n"
-          "**Sent**: the most that one rank puts into slots (a multicast counts once). **Written**: the most that one\n"
-          "rank writes, into slots and into its own buffers, out of place. **Read**: the most that one rank reads, "
-          "from\n"
-          "slots and from its own buffers. **All written** and **all read**: by all ranks together.\n"
-          "**Lanes** and **scratch**: the most of any rank. Bytes are shares of the whole vector: the buffer of\n"
-          "all_reduce, broadcast and reduce, all ranks' blocks together of the others (of all_to_all what one rank "
-          "sends).\n"
-          "The formulas,\n"
-          "drawings and full references stand at the top of each file in `core/algorithms/`.\n";
+  page
+      << "\nThe numbers below are counted in the schedules (`measure()`). **n**: ranks; 2x4: 4 ranks on\n"
+         "each of 2 hosts, for algorithms that do one thing inside a host and another one between hosts. **Steps**: of "
+         "the\n"
+         "busiest rank's program. **Hops**: messages on the longest chain in which each waits for the one before, one "
+         "slice a step.\n"
+         "**Sent**: the most that one rank puts into slots (a multicast counts once). **Written**: the most that one\n"
+         "rank writes, into slots and into its own buffers, out of place. **Read**: the most that one rank reads, "
+         "from\n"
+         "slots and from its own buffers. **All written** and **all read**: by all ranks together.\n"
+         "**Lanes** and **scratch**: the most of any rank. Bytes are shares of the whole vector: the buffer of\n"
+         "all_reduce, broadcast and reduce, all ranks' blocks together of the others (of all_to_all what one rank "
+         "sends).\n"
+         "The formulas,\n"
+         "drawings and full references stand at the top of each file in `core/algorithms/`.\n";
   for (Collective collective : kCollectives) write_collective(page, collective);
   return page.str();
 }

@@ -35,10 +35,10 @@ ALLOWED: dict[str, set[str]] = {
 }
 
 # Files of core/algorithms that are no algorithm: their names are ordinary words.
-NOT_ALGORITHMS = {"registry"}
+NOT_ALGORITHMS = {"registry", "compose", "owner_program", "shard"}
 
 # An entry of the table of algorithms: name, then title.
-TABLE_ENTRY = re.compile(r'\{\s*"([a-z][a-z0-9_]*)"\s*,\s*"')
+TABLE_ENTRY = re.compile(r'[{(]\s*"([a-z][a-z0-9_]*)"\s*,\s*"')
 
 # Where an algorithm's name may be compared with a literal, because the name is data there (defaults, presets).
 NAMES_ARE_DATA: set[str] = set()

@@ -16,5 +16,10 @@ Algorithm halving_doubling_algorithm();
 Algorithm one_shot_algorithm();
 Algorithm two_shot_algorithm();
 Algorithm direct_algorithm();
+Algorithm pat_algorithm();
+Algorithm hierarchical_ring_algorithm();
+Algorithm hierarchical_tree_algorithm();
+Algorithm hierarchical_halving_doubling_algorithm();
+Algorithm hierarchical_pat_algorithm();
 
 }  // namespace ringtree

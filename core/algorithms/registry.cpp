@@ -11,6 +11,29 @@ bool Algorithm::supports(Collective collective) const {
   return std::find(collectives.begin(), collectives.end(), collective) != collectives.end();
 }
 
+bool Algorithm::is_candidate(Collective collective, const HostGroups& hosts) const {
+  return supports(collective) && (hosts.num_hosts() > 1 || !for_several_hosts);
+}
+
+Schedule Algorithm::make(Collective collective, int num_ranks, int root) const {
+  if (!compose) return make_flat(collective, num_ranks, root);
+  if (num_ranks < 1) throw ScheduleError(std::string(name) + ": needs at least one rank");
+  return compose(collective, root, HostGroups::single(num_ranks));
+}
+
+Schedule Algorithm::make(Collective collective, int num_ranks, int root, const HostGroups& hosts) const {
+  require_all_ranks(hosts, num_ranks);
+  return compose ? compose(collective, root, hosts) : make_flat(collective, num_ranks, root);
+}
+
+CostSummary Algorithm::cost(Collective collective, int num_ranks) const {
+  return compose ? measure(make(collective, num_ranks, 0)) : flat_cost(collective, num_ranks);
+}
+
+CostSummary Algorithm::cost(Collective collective, const HostGroups& hosts) const {
+  return compose ? measure(compose(collective, 0, hosts)) : flat_cost(collective, hosts.num_ranks());
+}
+
 const std::vector<Algorithm>& algorithms() {
   static const std::vector<Algorithm> table = {naive_algorithm(),
                                                ring_algorithm(),
@@ -21,7 +44,12 @@ const std::vector<Algorithm>& algorithms() {
                                                halving_doubling_algorithm(),
                                                one_shot_algorithm(),
                                                two_shot_algorithm(),
-                                               direct_algorithm()};
+                                               direct_algorithm(),
+                                               pat_algorithm(),
+                                               hierarchical_ring_algorithm(),
+                                               hierarchical_tree_algorithm(),
+                                               hierarchical_halving_doubling_algorithm(),
+                                               hierarchical_pat_algorithm()};
   return table;
 }
 
@@ -34,16 +62,26 @@ const Algorithm& find_algorithm(std::string_view name) {
   throw UsageError("unknown algorithm '" + std::string(name) + "'; there are: " + known);
 }
 
-Schedule make_schedule(std::string_view name, Collective collective, int num_ranks, int root) {
+namespace {
+
+const Algorithm& find_able(std::string_view name, Collective collective) {
   const Algorithm& algorithm = find_algorithm(name);
-  if (!algorithm.supports(collective)) {
-    std::string able;
-    for (const Algorithm& other : algorithms())
-      if (other.supports(collective)) able += (able.empty() ? "" : ", ") + std::string(other.name);
-    throw UsageError("algorithm '" + std::string(name) + "' cannot do " + collective_name(collective) +
-                     "; these can: " + able);
-  }
-  return algorithm.make(collective, num_ranks, root);
+  if (algorithm.supports(collective)) return algorithm;
+  std::string able;
+  for (const Algorithm& other : algorithms())
+    if (other.supports(collective)) able += (able.empty() ? "" : ", ") + std::string(other.name);
+  throw UsageError("algorithm '" + std::string(name) + "' cannot do " + collective_name(collective) +
+                   "; these can: " + able);
+}
+
+}  // namespace
+
+Schedule make_schedule(std::string_view name, Collective collective, int num_ranks, int root) {
+  return find_able(name, collective).make(collective, num_ranks, root);
+}
+
+Schedule make_schedule(std::string_view name, Collective collective, int num_ranks, int root, const HostGroups& hosts) {
+  return find_able(name, collective).make(collective, num_ranks, root, hosts);
 }
 
 }  // namespace ringtree

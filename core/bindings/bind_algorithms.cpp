@@ -1,4 +1,5 @@
 // The table of built-in algorithms.
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -9,6 +10,20 @@ namespace nb = nanobind;
 using namespace nb::literals;
 
 namespace ringtree::bindings {
+namespace {
+
+/// The host of each rank; None: all on one.
+using HostsArgument = std::optional<std::vector<int>>;
+
+HostGroups hosts_from(const HostsArgument& hosts, int num_ranks) {
+  if (!hosts) return HostGroups::single(num_ranks);
+  HostGroups groups(*hosts);
+  require_all_ranks(groups, num_ranks);
+  return groups;
+}
+
+}  // namespace
+
 void bind_algorithms(nb::module_& module) {
   nb::class_<Algorithm>(module, "Algorithm", "A row of the table of built-in algorithms.")
       .def_prop_ro("name", [](const Algorithm& self) { return std::string(self.name); })
@@ -20,19 +35,21 @@ void bind_algorithms(nb::module_& module) {
                      for (Collective collective : self.collectives) names.emplace_back(collective_name(collective));
                      return names;
                    })
+      .def_prop_ro("for_several_hosts", [](const Algorithm& self) { return self.for_several_hosts; })
       .def(
           "cost",
-          [](const Algorithm& self, const std::string& collective, int num_ranks) {
-            return self.cost(collective_from(collective), num_ranks);
+          [](const Algorithm& self, const std::string& collective, int num_ranks, const HostsArgument& hosts) {
+            return self.cost(collective_from(collective), hosts_from(hosts, num_ranks));
           },
-          "collective"_a, "num_ranks"_a);
+          "collective"_a, "num_ranks"_a, "hosts"_a = nb::none());
   module.def("algorithms", [] { return algorithms(); });
   module.def(
       "make_schedule",
-      [](const std::string& name, const std::string& collective, int num_ranks, int root) {
-        return make_schedule(name, collective_from(collective), num_ranks, root);
+      [](const std::string& name, const std::string& collective, int num_ranks, int root, const HostsArgument& hosts) {
+        if (!hosts) return make_schedule(name, collective_from(collective), num_ranks, root);
+        return make_schedule(name, collective_from(collective), num_ranks, root, HostGroups(*hosts));
       },
-      "name"_a, "collective"_a, "num_ranks"_a, "root"_a = 0);
+      "name"_a, "collective"_a, "num_ranks"_a, "root"_a = 0, "hosts"_a = nb::none());
 }
 
 }  // namespace ringtree::bindings

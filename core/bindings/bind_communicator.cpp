@@ -86,15 +86,18 @@ ChoiceTuple choice_tuple(const std::pair<Configuration, std::string>& choice) {
 std::vector<std::tuple<std::string, std::string, std::string, std::string>> support(bool emulated) {
   Selection selection;
   if (emulated) selection.emulation = Cluster{};
+  const HostGroups hosts = emulated ? HostGroups({0, 1}) : HostGroups::single(2);
   std::vector<std::tuple<std::string, std::string, std::string, std::string>> cells;
   for (const Collective collective : kCollectives)
-    for (const Algorithm& algorithm : algorithms())
+    for (const Algorithm& algorithm : algorithms()) {
+      if (algorithm.for_several_hosts && hosts.num_hosts() == 1) continue;
       for (const ProtocolInfo& info : kProtocols) {
         std::string reason = why_not(info.protocol, selection);
         if (!algorithm.supports(collective))
           reason = std::string(algorithm.name) + " has no " + collective_name(collective);
         cells.emplace_back(collective_name(collective), algorithm.name, info.name, reason);
       }
+    }
   return cells;
 }
 

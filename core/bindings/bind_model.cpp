@@ -37,7 +37,8 @@ void bind_model(nb::module_& module) {
         const Collective kind = collective_from(collective);
         std::vector<Candidate> candidates;
         for (const Algorithm& algorithm : algorithms())
-          if (algorithm.supports(kind)) candidates.push_back({algorithm.name, algorithm.cost(kind, num_ranks)});
+          if (algorithm.is_candidate(kind, HostGroups::single(num_ranks)))
+            candidates.push_back({algorithm.name, algorithm.cost(kind, num_ranks)});
         Machine machine = default_machine();
         if (num_cores > 0) machine.num_cores = num_cores;
         const Choice choice = choose(candidates, num_ranks, num_bytes, machine);

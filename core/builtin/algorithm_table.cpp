@@ -7,11 +7,14 @@ namespace ringtree {
 
 AlgorithmTable built_in_table() {
   AlgorithmTable table;
-  table.make = make_schedule;
-  table.candidates = [](Collective collective, int num_ranks) {
+  table.make = [](std::string_view name, Collective collective, int root, const HostGroups& hosts) {
+    return make_schedule(name, collective, hosts.num_ranks(), root, hosts);
+  };
+  table.candidates = [](Collective collective, const HostGroups& hosts) {
     std::vector<Candidate> candidates;
     for (const Algorithm& algorithm : algorithms())
-      if (algorithm.supports(collective)) candidates.push_back({algorithm.name, algorithm.cost(collective, num_ranks)});
+      if (algorithm.is_candidate(collective, hosts))
+        candidates.push_back({algorithm.name, algorithm.cost(collective, hosts)});
     return candidates;
   };
   return table;

@@ -32,6 +32,8 @@ Communicator::Communicator(Store& store, int rank, int world_size, const Setting
         return links_.on_remote_announcement(session, peer, payload);
       case LinkMessage::accept:
         return LinkDirectory::on_accept(session, peer, payload);
+      case LinkMessage::meeting:
+        return on_meeting(session, payload);
       default:
         return links_.on_announcement(session, peer, payload, fd);
     }
@@ -39,12 +41,13 @@ Communicator::Communicator(Store& store, int rank, int world_size, const Setting
   std::string profile;
   session_ = std::make_unique<Session>(store, rank, world_size, settings, prefix, on_link,
                                        [&] { profile = agree_at_start(store, rank); });
+  selection_.hosts = settings.emulation ? HostGroups::blocks(world_size, settings.emulation->ranks_per_host)
+                                        : HostGroups(session_->mesh().hosts());
   // Only now, when every rank has it: if it is wrong, each says so itself, and none takes the store from the others.
   selection_.profile = Profile::parse(profile);
   selection_.machine = default_machine();
   selection_.machine.num_cores = count_cores(rank);
   selection_.own_cores = all_have_cores();
-  selection_.several_hosts = session_->port() != nullptr;
   bool all_can_be_fenced = true;  // every rank reads the same pages, so every rank finds the same
   for (int peer = 0; peer < world_size; ++peer) all_can_be_fenced &= session_->page(peer).can_be_fenced;
   policy_ = settings_.emulation    ? WaitPolicy::emulated()
@@ -57,8 +60,8 @@ Communicator::Communicator(Store& store, int rank, int world_size, const Setting
 
 Communicator::~Communicator() { close(); }
 
-// Returns rank 0's profile, which counts on all ranks: it is a file, and not every rank need see the same one. The token
-// names this communicator where the store is no longer there (shrink()).
+// Returns rank 0's profile, which counts on all ranks: it is a file, and not every rank need see the same one. The
+// token names this communicator where the store is no longer there (shrink()).
 std::string Communicator::agree_at_start(Store& store, int rank) {
   const auto agree = [&](const char* what, const std::string& mine) {
     const std::string key = prefix_ + "/" + what;

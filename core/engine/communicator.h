@@ -6,6 +6,7 @@
 #pragma once
 
 #include <atomic>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -152,6 +153,10 @@ class Communicator {
   /// None on the thread of started calls: signals are not for it, and who waits for it may hold Python's lock.
   InterruptCheck interrupt_here() const { return queue_.is_own_thread() ? nullptr : interrupted_; }
   Settings settings_of_part() const;
+  /// Where the survivors of a shrink meet: a store that the first of them serves, the only one that has `place` 0.
+  std::unique_ptr<Store> open_meeting(const std::string& id, int place, const std::vector<int>& survivors,
+                                      Deadline deadline);
+  void on_meeting(Session& session, std::string_view payload);
 
   const Settings settings_;
   const AlgorithmTable table_;
@@ -161,6 +166,7 @@ class Communicator {
   const int fork_count_;
   SharedRegions shared_;
   LinkDirectory links_;
+  std::map<std::string, std::pair<std::string, uint16_t>> meetings_;  // id -> host, port; under the session's lock
   std::unique_ptr<Session> session_;
   Selection selection_;
   WaitPolicy policy_;

@@ -4,13 +4,16 @@
 #include <cstdio>
 #include <tuple>
 
+#include "core/bootstrap/tcp_store.h"
 #include "core/bootstrap/unix_store.h"
+#include "core/bootstrap/wire.h"
 #include "core/engine/communicator.h"
 
 namespace ringtree {
 namespace {
 
 constexpr double kLookAgainS = 0.05;  // how long one attempt to reach a survivor may take
+constexpr size_t kMaxHostBytes = 128, kMaxIdBytes = 256;
 
 std::string text_of(const std::vector<int>& ranks) {
   std::string text;
@@ -63,6 +66,46 @@ std::unique_ptr<Communicator> Communicator::split(int color, int key) {
   return part;
 }
 
+// On one host by its name alone. On several the first survivor takes a port and tells the others over the mesh, which
+// goes on when a communicator has failed.
+std::unique_ptr<Store> Communicator::open_meeting(const std::string& id, int place, const std::vector<int>& survivors,
+                                                  Deadline deadline) {
+  if (!session_->port()) return std::make_unique<UnixStore>(id, place, deadline);
+  const std::shared_ptr<const Secret>& secret = settings_.network.secret;
+  if (place == 0) {
+    auto store = std::make_unique<TcpStore>(session_->mesh().own_address()->host_text(), 0, 0, secret, deadline);
+    const std::string payload = ByteWriter()
+                                    .number(static_cast<uint8_t>(LinkMessage::meeting), 1)
+                                    .text(store->address().host_text())
+                                    .number(store->address().port(), 2)
+                                    .text(id)
+                                    .take();
+    for (const int peer : survivors)
+      if (peer != rank()) session_->mesh().send(peer, ControlType::link, payload);
+    return store;
+  }
+  std::pair<std::string, uint16_t> where;
+  const bool told = session_->wait(
+      [&] {
+        const auto found = meetings_.find(id);
+        if (found != meetings_.end()) where = found->second;
+        return found != meetings_.end();
+      },
+      [&] { return deadline.passed(); });
+  if (!told) throw TimeoutError("the first survivor has not said where to meet");
+  return std::make_unique<TcpStore>(where.first, where.second, place, secret, deadline);
+}
+
+void Communicator::on_meeting(Session& session, std::string_view payload) {
+  ByteReader reader(payload);
+  reader.number(1);
+  std::string host = reader.text(kMaxHostBytes);
+  const auto port = static_cast<uint16_t>(reader.number(2));
+  std::string id = reader.text(kMaxIdBytes);
+  if (!reader.done()) throw WorldError("malformed message about a meeting");
+  session.notify([&] { meetings_[std::move(id)] = {std::move(host), port}; });
+}
+
 // Those who believe that the same ranks are left meet in a store whose name says who, and which the lowest of them
 // serves, since who served the first one may have died. Whoever finds all of them there goes on, and so do then all of
 // them; whoever sees another one go looks for the others elsewhere. Nobody comes back, so all come to believe the same.
@@ -95,9 +138,9 @@ std::unique_ptr<Communicator> Communicator::shrink() {
         if (interrupted_ && interrupted_()) throw Interrupted("interrupted while the survivors were waited for");
       }
     };
-    std::unique_ptr<UnixStore> store;
+    std::unique_ptr<Store> store;
     bool agreed = patiently([&](Deadline soon) {
-      store = std::make_unique<UnixStore>(id, place, soon);
+      store = open_meeting(id, place, alive, soon);
       return true;
     });
     agreed = agreed && patiently([&](Deadline) {

@@ -127,7 +127,7 @@ std::unique_ptr<PreparedCall> Communicator::prepare(const CallKind& kind, const 
   call->schedule = call->plan      ? call->plan->schedule
                    : algorithm.own ? algorithm.own
                                    : std::make_shared<const Schedule>(table_.make(
-                                         configuration.algorithm, kind.collective, world_size(), kind.root));
+                                         configuration.algorithm, kind.collective, kind.root, selection_.hosts));
   if (selection_.deterministic && reduces(kind.collective) && order_matters(kind.dtype, kind.op) &&
       !folds_in_rank_order(*call->schedule))
     throw UsageError("algorithm " + configuration.algorithm +
@@ -148,7 +148,7 @@ PlanFamily Communicator::family_of(const PreparedCall& call) const {
   PlanFamily family{call.rootless, {}};
   for (int root = 0; root < world_size(); ++root)
     family.schedules.push_back(std::make_shared<const Schedule>(
-        table_.make(call.configuration.algorithm, call.kind.collective, world_size(), root)));
+        table_.make(call.configuration.algorithm, call.kind.collective, root, selection_.hosts)));
   return family;
 }
 

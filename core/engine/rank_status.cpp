@@ -45,8 +45,9 @@ RankStatus RankStatus::of(const RankPage& page, std::optional<uint64_t> also) {
   status.completed = page.completed.load(std::memory_order_acquire);  // pairs with the store at the end of a call
   status.done_bytes = page.done_bytes.load(std::memory_order_relaxed);
   const uint64_t newest = page.board.newest();
-  if (also && *also != newest)
+  if (also && *also > 0 && *also != newest)
     if (const auto call = page.board.find(*also)) status.calls.push_back(*call);
+  if (newest == 0) return status;  // it has begun none
   if (const auto call = page.board.find(newest)) status.calls.push_back(*call);
   return status;
 }

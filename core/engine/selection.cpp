@@ -25,22 +25,24 @@ std::pair<Configuration, std::string> choose_configuration(const AlgorithmTable&
   const size_t bytes = static_cast<size_t>(blocks_of_rank(kind.collective, selection.num_ranks)) * block_bytes;
   const bool ordered = selection.deterministic && reduces(kind.collective) && order_matters(kind.dtype, kind.op);
   const auto allowed = [&](const std::string& algorithm) {
-    return !ordered || folds_in_rank_order(table.make(algorithm, kind.collective, selection.num_ranks, kind.root));
+    return !ordered || folds_in_rank_order(table.make(algorithm, kind.collective, kind.root, selection.hosts));
   };
-  if (!selection.emulation)
+  if (!selection.emulation && selection.hosts.num_hosts() == 1)
     if (auto rule = selection.profile.find(kind.collective,
                                            {selection.num_ranks, selection.own_cores, selection.shared_buffers}, bytes))
       if (allowed(rule->algorithm))
         return {*rule, "measured profile: " + rule->to_string() + " for " + std::to_string(bytes) + " bytes"};
 
-  std::vector<Candidate> candidates = table.candidates(kind.collective, selection.num_ranks);
+  std::vector<Candidate> candidates = table.candidates(kind.collective, selection.hosts);
   std::erase_if(candidates, [&](const Candidate& candidate) { return !allowed(candidate.name); });
   Choice choice;
-  if (selection.emulation) {
+  if (selection.hosts.num_hosts() > 1 || selection.emulation) {
     std::vector<Schedule> schedules;
     for (const Candidate& candidate : candidates)
-      schedules.push_back(table.make(candidate.name, kind.collective, selection.num_ranks, kind.root));
-    choice = choose_on_cluster(schedules, count, item_size(kind.dtype), *selection.emulation);
+      schedules.push_back(table.make(candidate.name, kind.collective, kind.root, selection.hosts));
+    choice = selection.emulation
+                 ? choose_on_cluster(schedules, count, item_size(kind.dtype), *selection.emulation)
+                 : choose_on_hosts(schedules, count, item_size(kind.dtype), selection.hosts, default_host_links());
   } else {
     choice = ringtree::choose(candidates, selection.num_ranks, bytes, selection.machine);
   }
@@ -67,7 +69,7 @@ bool order_matters(Dtype dtype, ReduceOp op) {
 }
 
 std::string why_not(Protocol protocol, const Selection& selection) {
-  if (protocol != Protocol::simple && selection.several_hosts)
+  if (protocol != Protocol::simple && selection.really_on_several_hosts())
     return std::string("protocol ") + protocol_name(protocol) +
            " runs on one host only: its flags lie in shared memory; between hosts it is simple";
   if (protocol == Protocol::simple || !selection.emulation) return "";

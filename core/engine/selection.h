@@ -13,30 +13,34 @@
 #include "core/engine/settings.h"
 #include "core/model/estimate.h"
 #include "core/schedule/cost_summary.h"
+#include "core/schedule/host_groups.h"
 
 namespace ringtree {
 
 /// What the engine needs of core/algorithms.
 struct AlgorithmTable {
-  std::function<Schedule(std::string_view name, Collective collective, int num_ranks, int root)> make;
-  std::function<std::vector<Candidate>(Collective collective, int num_ranks)> candidates;
+  std::function<Schedule(std::string_view name, Collective collective, int root, const HostGroups& hosts)> make;
+  std::function<std::vector<Candidate>(Collective collective, const HostGroups& hosts)> candidates;
 };
 
 /// What a choice depends on beside the call.
 struct Selection {
   int num_ranks = 1;
+  HostGroups hosts = HostGroups::single(1);  // of num_ranks ranks; an emulated cluster's where there is one
   Machine machine;
   bool own_cores = false;
-  bool several_hosts = false;
   bool shared_buffers = false;
   bool deterministic = false;  // as Settings'
   int num_channels = 1;
   std::optional<Cluster> emulation;
-  Profile profile;
+  Profile profile;  // of one host: what was measured there says nothing of others
+
+  /// Ranks run on several hosts, and not only in an emulation.
+  bool really_on_several_hosts() const { return !emulation && hosts.num_hosts() > 1; }
 };
 
 /// The configuration and one line with the figures: from the profile where it has a rule, else by the closed-form
-/// model, or for an emulated cluster by timing every schedule with the sliced recurrence.
+/// model, or for several hosts, emulated or real, by timing every schedule with the sliced recurrence.
 std::pair<Configuration, std::string> choose_configuration(const AlgorithmTable& table, const CallKind& kind,
                                                            const Selection& selection);
 

@@ -129,7 +129,7 @@ class Session {
 };
 
 /// The first byte of a link message's payload.
-enum class LinkMessage : uint8_t { page = 1, links = 2, buffer = 3, page_of_remote = 4, links_of_remote = 5, accept = 6 };
+enum class LinkMessage : uint8_t { page = 1, links = 2, buffer = 3, page_of_remote = 4, links_of_remote = 5, accept = 6, meeting = 7 };
 
 /// Announces a segment in a link message: which process made it, its id there, its size.
 void write_segment(ByteWriter& writer, const Segment& segment);

@@ -41,7 +41,31 @@ std::string count_text(size_t number, const char* what) {
   return std::to_string(number) + " " + what + (number == 1 ? "" : "s");
 }
 
+std::string elements_text(size_t count, size_t item_size) {
+  return count_text(count, "element") + " of " + count_text(item_size, "byte");
+}
+
+template <class Time>
+Choice pick_timed(const std::string& model, std::span<const Schedule> candidates, const Time& time,
+                  const std::string& where) {
+  std::vector<std::string> names;
+  std::vector<double> seconds;
+  for (const Schedule& schedule : candidates) {
+    names.push_back(schedule.shape().name);
+    seconds.push_back(time(schedule));
+  }
+  return pick(model, names, std::move(seconds), where);
+}
+
 }  // namespace
+
+HostLinks default_host_links() {
+  // No measurement of a network: a choice between algorithms needs the ratio of the two more than either. Latency: TCP
+  // between two processes over loopback, blocking, half a round trip of a small message took 18 to 26 us (2 cores of an
+  // AMD EPYC virtual machine, 2026-11), and a network card and a switch add little to that. Rate: what 10 Gbit/s
+  // Ethernet carries at most, the least that machines bought for such work have between them.
+  return {.alpha_s = 25e-6, .beta_Bps = 1.25e9};
+}
 
 Machine default_machine() {
   Machine machine;
@@ -85,16 +109,25 @@ Choice choose(std::span<const Candidate> candidates, int num_ranks, size_t num_b
                   count_text(static_cast<size_t>(machine.num_cores), "core") + ", " + count_text(num_bytes, "byte"));
 }
 
+Choice choose_on_hosts(std::span<const Schedule> candidates, size_t count, size_t item_size, const HostGroups& hosts,
+                       const HostLinks& links) {
+  char rate[32];
+  std::snprintf(rate, sizeof rate, "%.3g GB/s", links.beta_Bps / 1e9);
+  const auto seconds = [&](const Schedule& schedule) {
+    return time_schedule(schedule, count, item_size, hosts, links).seconds;
+  };
+  return pick_timed("sliced recurrence between hosts", candidates, seconds,
+                    hosts.describe() + ", links of " + time_text(links.alpha_s) + " and " + rate + ", " +
+                        elements_text(count, item_size));
+}
+
 Choice choose_on_cluster(std::span<const Schedule> candidates, size_t count, size_t item_size, const Cluster& cluster) {
-  std::vector<std::string> names;
-  std::vector<double> seconds;
-  for (const Schedule& schedule : candidates) {
-    names.push_back(schedule.shape().name);
-    seconds.push_back(time_schedule(schedule, count, item_size, cluster).seconds);
-  }
-  return pick("sliced recurrence on an emulated cluster", names, std::move(seconds),
-              std::to_string(cluster.num_hosts) + "x" + std::to_string(cluster.ranks_per_host) + " ranks, " +
-                  count_text(count, "element") + " of " + count_text(item_size, "byte"));
+  const auto seconds = [&](const Schedule& schedule) {
+    return time_schedule(schedule, count, item_size, cluster).seconds;
+  };
+  return pick_timed("sliced recurrence on an emulated cluster", candidates, seconds,
+                    std::to_string(cluster.num_hosts) + "x" + std::to_string(cluster.ranks_per_host) + " ranks, " +
+                        elements_text(count, item_size));
 }
 
 }  // namespace ringtree

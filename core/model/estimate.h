@@ -1,6 +1,6 @@
 // Which schedule is likely to be fastest, without running any: a closed form for one shared-memory host, the sliced
-// recurrence for an emulated cluster. What `auto` uses where no measured profile exists. The model knows no algorithm:
-// names come from the caller.
+// recurrence for several hosts, real or emulated. What `auto` uses where no measured profile exists. The model knows no
+// algorithm: names come from the caller.
 //
 // The closed form. Per hop of the longest chain of messages a receiver must notice its message: hops · alpha. Where
 // ranks share cores it must get a core first, and the others that wait there have theirs in turn: alpha is then
@@ -28,6 +28,7 @@
 
 #include "core/model/cluster.h"
 #include "core/schedule/cost_summary.h"
+#include "core/schedule/host_groups.h"
 
 namespace ringtree {
 
@@ -41,6 +42,9 @@ struct Machine {
 /// Constants of the machine class that the project is developed on (values, source and date in estimate.cpp), with this
 /// process's number of cores. Where ranks may see different numbers of cores the caller must agree on one.
 Machine default_machine();
+
+/// Links between real hosts of which nothing was measured (values and source in estimate.cpp).
+HostLinks default_host_links();
 
 /// Seconds by the closed form for a collective on `num_bytes` bytes (S above: the whole vector, as in CostSummary).
 double estimate_seconds(const CostSummary& summary, int num_ranks, size_t num_bytes, const Machine& machine);
@@ -59,8 +63,12 @@ struct Choice {
 /// Throws UsageError if there is no candidate.
 Choice choose(std::span<const Candidate> candidates, int num_ranks, size_t num_bytes, const Machine& machine);
 
-/// For an emulated cluster: time_schedule() of each candidate at just this size, because a closed form of the shares of
-/// each network card would need the placement. Costs milliseconds to tens of milliseconds: decide once a size.
+/// For several hosts: time_schedule() of each candidate at just this size, because a closed form of the shares of each
+/// network card would need the placement. What a message costs beside alpha and its bytes is left out, which flatters
+/// algorithms of many small messages. Costs milliseconds to tens of milliseconds: decide once a size.
+Choice choose_on_hosts(std::span<const Schedule> candidates, size_t count, size_t item_size, const HostGroups& hosts,
+                       const HostLinks& links);
+/// The same for an emulated cluster.
 Choice choose_on_cluster(std::span<const Schedule> candidates, size_t count, size_t item_size, const Cluster& cluster);
 
 }  // namespace ringtree

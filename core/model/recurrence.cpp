@@ -45,15 +45,17 @@ struct CardState {
 
 class Recurrence {
  public:
-  Recurrence(const Schedule& schedule, size_t count, size_t item_size, const Cluster& cluster)
+  Recurrence(const Schedule& schedule, size_t count, size_t item_size, const HostGroups& hosts,
+             const HostLinks& network)
       : shape_(schedule.shape()),
-        cluster_(cluster),
+        hosts_(hosts),
+        network_(network),
         wiring_(schedule),
         cut_(cut_parts(Layout(shape_, count).longest_chunk() * item_size, shape_.widest)),
         links_(wiring_.links.size()),
         lanes_(wiring_.lanes.size()),
         done_(wiring_.steps.size()),
-        cards_(static_cast<size_t>(cluster.num_hosts)),
+        cards_(static_cast<size_t>(hosts.num_hosts())),
         last_served_(static_cast<size_t>(shape_.num_ranks), -1.0) {
     const Layout layout(shape_, count);
     for (int chunk = 0; chunk < shape_.num_chunks; ++chunk)
@@ -144,16 +146,14 @@ class Recurrence {
     return wiring_.steps[wiring_.lanes[lane_index].steps[lanes_[lane_index].at]];
   }
 
-  bool crosses(const WiredLink& link) const {
-    return cluster_.host_of(link.src_rank) != cluster_.host_of(link.dst_rank);
-  }
+  bool crosses(const WiredLink& link) const { return hosts_.host_of(link.src_rank) != hosts_.host_of(link.dst_rank); }
 
   void do_or_wait(int lane_index, double at) {
     const WiredStep& step = next_step(lane_index);
     const bool needs_card =
         std::any_of(step.send_links.begin(), step.send_links.end(), [&](int id) { return crosses(wiring_.links[id]); });
     if (!needs_card) return do_slice(lane_index, at);
-    const int host = cluster_.host_of(wiring_.lanes[lane_index].rank);
+    const int host = hosts_.host_of(wiring_.lanes[lane_index].rank);
     CardState& card = cards_[host];
     card.waiting.push_back(lane_index);
     // The first to wait rings for the card; slices that are ready at the same time come before the card looks.
@@ -216,15 +216,16 @@ class Recurrence {
   /// When a message of `bytes` sent at `at` arrives. A card is free or at another transmission of the same slice.
   double transmit(const WiredLink& link, size_t bytes, double at) {
     if (!crosses(link)) return at;
-    double& card = cards_[cluster_.host_of(link.src_rank)].free_at;
-    card = std::max(at, card) + static_cast<double>(bytes) / cluster_.beta_Bps;
+    double& card = cards_[hosts_.host_of(link.src_rank)].free_at;
+    card = std::max(at, card) + static_cast<double>(bytes) / network_.beta_Bps;
     ++timing_.num_transmissions;
     timing_.network_bytes += static_cast<int64_t>(bytes);
-    return card + cluster_.alpha_s;
+    return card + network_.alpha_s;
   }
 
   const ScheduleShape& shape_;
-  const Cluster cluster_;
+  const HostGroups& hosts_;
+  const HostLinks network_;
   const Wiring wiring_;
   const Cut cut_;
   std::vector<size_t> chunk_bytes_;
@@ -237,9 +238,7 @@ class Recurrence {
   Timing timing_;
 };
 
-void check(const Schedule& schedule, size_t item_size, const Cluster& cluster) {
-  const int num_ranks = schedule.shape().num_ranks;
-  if (item_size == 0) throw UsageError("an element has at least one byte");
+void check(const Cluster& cluster, int num_ranks) {
   if (cluster.num_hosts < 1 || cluster.ranks_per_host < 1)
     throw UsageError("a cluster needs at least one host and one rank a host, not " + std::to_string(cluster.num_hosts) +
                      "x" + std::to_string(cluster.ranks_per_host));
@@ -247,15 +246,24 @@ void check(const Schedule& schedule, size_t item_size, const Cluster& cluster) {
     throw UsageError("a cluster of " + std::to_string(cluster.num_hosts) + "x" +
                      std::to_string(cluster.ranks_per_host) + " has no room for " + std::to_string(num_ranks) +
                      " ranks");
-  if (!(cluster.alpha_s >= 0) || !(cluster.beta_Bps > 0))
-    throw UsageError("links between hosts need alpha >= 0 seconds and beta > 0 bytes per second");
 }
 
 }  // namespace
 
+Timing time_schedule(const Schedule& schedule, size_t count, size_t item_size, const HostGroups& hosts,
+                     const HostLinks& links) {
+  require_all_ranks(hosts, schedule.shape().num_ranks);
+  if (item_size == 0) throw UsageError("an element has at least one byte");
+  if (!(links.alpha_s >= 0) || !(links.beta_Bps > 0))
+    throw UsageError("links between hosts need alpha >= 0 seconds and beta > 0 bytes per second");
+  return Recurrence(schedule, count, item_size, hosts, links).run();
+}
+
 Timing time_schedule(const Schedule& schedule, size_t count, size_t item_size, const Cluster& cluster) {
-  check(schedule, item_size, cluster);
-  return Recurrence(schedule, count, item_size, cluster).run();
+  const int num_ranks = schedule.shape().num_ranks;
+  check(cluster, num_ranks);
+  return time_schedule(schedule, count, item_size, HostGroups::blocks(num_ranks, cluster.ranks_per_host),
+                       cluster.links());
 }
 
 }  // namespace ringtree

@@ -1,6 +1,7 @@
-// The sliced recurrence: how long a schedule takes on a Cluster, message by message, by rules simple enough to emulate
-// in real time (core/transport/shaped) and to compute by hand. Nothing but the links between hosts takes time: no
-// copying, no reducing, no scheduler. A data-driven schedule has no global clock; each lane has its own.
+// The sliced recurrence: how long a schedule takes on hosts with links between them, message by message, by rules
+// simple enough to emulate in real time (core/transport/shaped) and to compute by hand. Nothing but the links between
+// hosts takes time: no copying, no reducing, no scheduler. A data-driven schedule has no global clock; each lane has
+// its own.
 //
 // Data is cut as the engine cuts it (core/schedule/layout.h: one channel, kSlots slots of kSlotBytes); a lane handles
 // pass after pass, step after step, slice after slice. Passes run freely: a lane starts its next pass at once.
@@ -23,6 +24,7 @@
 #include <vector>
 
 #include "core/model/cluster.h"
+#include "core/schedule/host_groups.h"
 #include "core/schedule/schedule.h"
 
 namespace ringtree {
@@ -36,8 +38,12 @@ struct Timing {
 };
 
 /// `count` elements as in Layout, of `item_size` bytes. Time grows with messages (some ten million a second) and so
-/// does memory, but only for steps that other lanes depend on. Throws UsageError if the cluster has fewer ranks than
-/// the schedule or impossible links, or if the schedule's messages cannot all be delivered (the verifier says why).
+/// does memory, but only for steps that other lanes depend on. Throws UsageError if `hosts` are not those of the
+/// schedule's ranks, for impossible links, or if the schedule's messages cannot all be delivered (the verifier says
+/// why).
+Timing time_schedule(const Schedule& schedule, size_t count, size_t item_size, const HostGroups& hosts,
+                     const HostLinks& links);
+/// On an emulated cluster, which may have more ranks than the schedule.
 Timing time_schedule(const Schedule& schedule, size_t count, size_t item_size, const Cluster& cluster);
 
 }  // namespace ringtree

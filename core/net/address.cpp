@@ -111,6 +111,11 @@ Address Address::from_raw(const sockaddr* raw, socklen_t num_bytes) {
 }
 
 std::string Address::to_text() const {
+  const std::string host = family() == AF_INET6 ? "[" + host_text() + "]" : host_text();
+  return host + ":" + std::to_string(port());
+}
+
+std::string Address::host_text() const {
   char host[INET6_ADDRSTRLEN];
   ::inet_ntop(family(), host_bytes().data(), host, sizeof(host));
   std::string text = host;
@@ -118,8 +123,7 @@ std::string Address::to_text() const {
     char name[IF_NAMESIZE];
     text += "%" + (::if_indextoname(scope(), name) != nullptr ? std::string(name) : std::to_string(scope()));
   }
-  if (family() == AF_INET6) text = "[" + text + "]";
-  return text + ":" + std::to_string(port());
+  return text;
 }
 
 uint16_t Address::port() const {

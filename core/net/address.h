@@ -24,6 +24,8 @@ class Address {
 
   /// What parse() reads as this address, the shortest spelling (RFC 5952).
   std::string to_text() const;
+  /// The same without the port, as resolve() takes it: "10.0.0.1", "::1", "fe80::1%eth0".
+  std::string host_text() const;
 
   int family() const { return raw_.ss_family; }  // AF_INET or AF_INET6
   uint16_t port() const;                         // in this host's byte order

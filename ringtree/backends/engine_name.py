@@ -51,7 +51,7 @@ def parse_engine_name(text: str, collective: str) -> EngineName:
     """Returns what `text` asks for. Raises UsageError if there is no such algorithm for `collective` or no such
     option."""
     algorithm, *options = text.split("/")
-    if algorithm != AUTO and algorithm not in ringtree.algorithms.names(collective):
+    if algorithm != AUTO and algorithm not in ringtree.algorithms.names(collective, several_hosts=True):
         raise UsageError(f"no algorithm {algorithm!r} for {collective}")
     name = EngineName(algorithm)
     for option in options:

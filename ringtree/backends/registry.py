@@ -41,7 +41,8 @@ def check_arm(name: str, collective: str) -> None:
     plain = split_slowed(name)[0]
     if plain in arm_names(collective):
         return
-    if collective != SEND_TO_NEXT and plain.partition("/")[0] in (*ringtree.algorithms.names(collective), AUTO):
+    known = (*ringtree.algorithms.names(collective, several_hosts=True), AUTO)
+    if collective != SEND_TO_NEXT and plain.partition("/")[0] in known:
         parse_engine_name(plain, collective)
         return
     engine = ", ".join((*ringtree.algorithms.names(collective), AUTO))

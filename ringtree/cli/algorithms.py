@@ -16,20 +16,25 @@ from rich.table import Table
 import ringtree
 from ringtree.cli.outcome import exit_codes
 from ringtree.errors import UsageError
-from ringtree.lab.units import count
+from ringtree.lab.units import count, parse_hosts
 
 MAX_RANKS = 1024
 
 
 def algorithms(
     ranks: Annotated[int, typer.Option(help="Number of ranks to count for.")] = 8,
+    hosts: Annotated[
+        str | None, typer.Option(help="Ranks on several hosts instead: 2x4, or 3,2,1 for unequal ones.")
+    ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print the list as JSON and nothing else.")] = False,
 ) -> None:
     """List the built-in algorithms with the steps, hops and bytes of the busiest rank."""
     with exit_codes():
+        where = None if hosts is None else parse_hosts(hosts)
+        ranks = ranks if where is None else len(where)
         if not 1 <= ranks <= MAX_RANKS:
             raise UsageError(f"--ranks must lie in 1..{MAX_RANKS}, not {ranks}")
-        rows = list_algorithms(ranks)
+        rows = list_algorithms(ranks, where)
         if json:
             typer.echo(json_format.dumps({"format": "ringtree.algorithms/1", "algorithms": rows}, indent=1))
             return
@@ -45,17 +50,21 @@ def algorithms(
         console = Console()
         console.print(table)
         console.print(
-            f"{count(ranks, 'rank')}; steps, and bytes sent and read as shares of the whole vector, of the busiest "
-            "rank (a multicast is sent once, read by each receiver); hops: messages on the longest chain"
+            f"{count(ranks, 'rank')}{'' if hosts is None else f' on hosts {hosts}'}; steps, and bytes sent and read as "
+            "shares of the whole vector, of the busiest rank (a multicast is sent once, read by each receiver); hops: "
+            "messages on the longest chain"
         )
 
 
-def list_algorithms(num_ranks: int) -> list[dict[str, Any]]:
-    """Every built-in algorithm of every collective with its cost for `num_ranks` ranks."""
+def list_algorithms(num_ranks: int, hosts: list[int] | None = None) -> list[dict[str, Any]]:
+    """Every built-in algorithm of every collective with its cost for `num_ranks` ranks; those that pay only on several
+    hosts where `hosts` are given."""
     rows = []
     for algorithm in ringtree.algorithms.table():
+        if algorithm.for_several_hosts and hosts is None:
+            continue
         for collective in algorithm.collectives:
-            cost = algorithm.cost(collective, num_ranks)
+            cost = algorithm.cost(collective, num_ranks, hosts)
             rows.append(
                 {
                     "collective": collective,

@@ -15,7 +15,7 @@ from rich.console import Console
 
 import ringtree
 from ringtree.cli.outcome import FAILED, exit_codes
-from ringtree.lab.units import count, parse_counts
+from ringtree.lab.units import count, parse_counts, parse_hosts
 
 ALL = "all"
 COLLECTIVES = ringtree.algorithms.COLLECTIVES
@@ -26,13 +26,17 @@ def verify(
     algorithm: Annotated[str, typer.Option(help="A name, or all.")] = ALL,
     collective: Annotated[str, typer.Option(help="A name, or all.")] = ALL,
     ranks: Annotated[str, typer.Option(help="Numbers of ranks, e.g. 4, 1-64 or 2,4,8.")] = "1-64",
+    hosts: Annotated[
+        str | None, typer.Option(help="Ranks on several hosts instead: 2x4, or 3,2,1 for unequal ones.")
+    ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print the result as JSON and nothing else.")] = False,
 ) -> None:
     """Prove schedules: every contribution exactly once, every send received in order, no deadlock."""
     with exit_codes():
         started = time.monotonic()
         if file is None:
-            checks = verify_built_in(algorithm, collective, parse_counts(ranks, "ranks"), Console(stderr=True))
+            where: list[int | list[int]] = [*parse_counts(ranks, "ranks")] if hosts is None else [parse_hosts(hosts)]
+            checks = verify_built_in(algorithm, collective, where, Console(stderr=True))
         else:
             checks = [verify_one(_load(file), file.name)]
         failures = [check for check in checks if not check["ok"]]
@@ -58,15 +62,19 @@ def verify(
             raise typer.Exit(FAILED)
 
 
-def verify_built_in(algorithm: str, collective: str, counts: list[int], console: Console) -> list[dict[str, Any]]:
-    """Verifies each chosen algorithm of each chosen collective for each number of ranks."""
-    pairs = _chosen(algorithm, collective)
+def verify_built_in(
+    algorithm: str, collective: str, where: list[int | list[int]], console: Console
+) -> list[dict[str, Any]]:
+    """Verifies each chosen algorithm of each chosen collective for each number of ranks, or list of their hosts."""
+    several_hosts = any(isinstance(ranks, list) for ranks in where)
     checks = []
     with console.status("verifying") as status:
-        for name, of in pairs:
-            for num_ranks in counts:
+        for name, of in _chosen(algorithm, collective, several_hosts):
+            for ranks in where:
+                hosts = ranks if isinstance(ranks, list) else None
+                num_ranks = len(ranks) if isinstance(ranks, list) else ranks
                 status.update(f"verifying {of} {name} with {count(num_ranks, 'rank')}")
-                checks.append(verify_one(ringtree.schedule(of, name, ranks=num_ranks), name))
+                checks.append(verify_one(ringtree.schedule(of, name, ranks=num_ranks, hosts=hosts), name))
     return checks
 
 
@@ -80,11 +88,13 @@ def verify_one(schedule: Any, algorithm: str) -> dict[str, Any]:
     }
 
 
-def _chosen(algorithm: str, collective: str) -> list[tuple[str, str]]:
+def _chosen(algorithm: str, collective: str, several_hosts: bool) -> list[tuple[str, str]]:
     if collective != ALL and collective not in COLLECTIVES:
         raise ringtree.UsageError(f"unknown collective {collective!r}; there are: {', '.join(COLLECTIVES)}, {ALL}")
     chosen = COLLECTIVES if collective == ALL else (collective,)
-    pairs = [(name, of) for of in chosen for name in ringtree.algorithms.names(of)]
+    # One that is named is proved; "all" leaves out what one host has no use for.
+    every = several_hosts or algorithm != ALL
+    pairs = [(name, of) for of in chosen for name in ringtree.algorithms.names(of, several_hosts=every)]
     wanted = [(name, of) for name, of in pairs if algorithm in (ALL, name)]
     if not wanted:
         names = ", ".join(dict.fromkeys(name for name, _ in pairs))

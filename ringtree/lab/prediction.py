@@ -17,10 +17,11 @@ def predicted_seconds(plan: Plan, algorithms: list[str], size_bytes: int) -> flo
     if (
         plan.emulation is None
         or len(algorithms) != 1
-        or algorithms[0] not in ringtree.algorithms.names(plan.collective)
+        or algorithms[0] not in ringtree.algorithms.names(plan.collective, several_hosts=True)
     ):
         return None
-    schedule = ringtree.schedule(plan.collective, algorithms[0], ranks=plan.num_ranks)
+    hosts = [rank // plan.emulation.ranks_per_host for rank in range(plan.num_ranks)]
+    schedule = ringtree.schedule(plan.collective, algorithms[0], ranks=plan.num_ranks, hosts=hosts)
     item_size = np.dtype(plan.dtype).itemsize
     cluster = ringtree.Emulation(**plan.emulation.model_dump())
     return ringtree.model.time_on_cluster(schedule, size_bytes // item_size, item_size, cluster)

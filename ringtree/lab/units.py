@@ -98,6 +98,18 @@ def parse_cluster(text: str) -> tuple[int, int]:
     return int(match[1]), int(match[2])
 
 
+def parse_hosts(text: str) -> list[int]:
+    """Returns the host of each rank: of "2x4", hosts x ranks per host, or of "3,2,1", ranks of each host."""
+    sizes = [number.strip() for number in text.split(",")]
+    if len(sizes) > 1 and all(re.fullmatch(r"[0-9]{1,6}", size) and int(size) > 0 for size in sizes):
+        return [host for host, size in enumerate(sizes) for _ in range(int(size))]
+    try:
+        num_hosts, ranks_per_host = parse_cluster(text)
+    except UsageError:
+        raise UsageError(f"{text!r} says no hosts: write for example 2x4, or 3,2,1 for unequal ones") from None
+    return [host for host in range(num_hosts) for _ in range(ranks_per_host)]
+
+
 def parse_counts(text: str, what: str) -> list[int]:
     """Returns the numbers of "4", "1-64" or "2,4,8-16", ascending and each once; `what` names them in errors."""
     numbers: set[int] = set()

@@ -71,7 +71,7 @@ def make_options(asked: Asked) -> Options:
     collectives = _core.collectives()
     if asked.collective not in collectives:
         raise UsageError(f"unknown collective {asked.collective!r}; there are: {', '.join(collectives)}")
-    algorithms = [AUTO, *ringtree.algorithms.names(asked.collective)]
+    algorithms = [AUTO, *ringtree.algorithms.names(asked.collective, several_hosts=asked.emulate is not None)]
     if asked.algorithm not in algorithms:
         raise UsageError(
             f"unknown algorithm {asked.algorithm!r} for {asked.collective}; there are: {', '.join(algorithms)}"

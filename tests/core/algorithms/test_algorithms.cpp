@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <cmath>
 
 #include "core/algorithms/registry.h"
 #include "tests/core/algorithms/reference_run.h"
@@ -147,6 +148,53 @@ TEST(Ring, only_ever_talks_to_its_neighbours) {
       }
     }
   }
+}
+
+// Half of all blocks move to the next rank; over the longest distance goes one (Jeaugey 2025).
+TEST(Pat, what_travels_far_is_small) {
+  for (Collective collective : {Collective::all_gather, Collective::reduce_scatter}) {
+    const Program program = make_schedule("pat", collective, 16).program(3);
+    std::map<int, int> blocks;  // by distance
+    for (const Step& step : program.steps())
+      for (int peer : step.send_to) {
+        const int ahead = (peer - 3 + 16) % 16;
+        blocks[std::min(ahead, 16 - ahead)] += step.chunks.count;
+      }
+    EXPECT_EQ(blocks, (std::map<int, int>{{1, 8}, {2, 4}, {4, 2}, {8, 1}})) << collective_name(collective);
+  }
+}
+
+// One message a round, but the first of reduce_scatter, which is two.
+TEST(Pat, rounds_are_logarithmic) {
+  for (int n : {2, 3, 6, 7, 16, 33}) {
+    const int rounds = static_cast<int>(std::ceil(std::log2(n)));
+    for (Collective collective : {Collective::all_gather, Collective::reduce_scatter}) {
+      const Schedule schedule = make_schedule("pat", collective, n);
+      int sends = 0;
+      const Program program = schedule.program(n - 1);
+      for (const Step& step : program.steps()) sends += step.send_to.empty() ? 0 : 1;
+      EXPECT_EQ(sends, rounds + (collective == Collective::reduce_scatter && n > 5 ? 1 : 0)) << n;
+      EXPECT_LE(measure(schedule).hops, rounds) << n;
+    }
+  }
+}
+
+TEST(Registry, on_one_host_the_candidates_are_the_flat_algorithms_only) {
+  const HostGroups one = HostGroups::single(8), two = HostGroups::blocks(8, 4);
+  int num_for_several = 0;
+  for (const Algorithm& algorithm : algorithms())
+    for (Collective collective : kCollectives) {
+      EXPECT_EQ(algorithm.is_candidate(collective, two), algorithm.supports(collective)) << algorithm.name;
+      EXPECT_EQ(algorithm.is_candidate(collective, one), algorithm.supports(collective) && !algorithm.for_several_hosts)
+          << algorithm.name;
+      num_for_several += algorithm.is_candidate(collective, two) && !algorithm.is_candidate(collective, one) ? 1 : 0;
+    }
+  EXPECT_GT(num_for_several, 0);
+}
+
+TEST(Registry, hosts_must_be_those_of_the_ranks) {
+  EXPECT_THROW(make_schedule("ring", Collective::all_reduce, 4, 0, HostGroups::single(5)), UsageError);
+  EXPECT_NO_THROW(make_schedule("ring", Collective::all_reduce, 5, 0, HostGroups::blocks(5, 2)));
 }
 
 TEST(Registry, finds_every_algorithm_by_its_name) {

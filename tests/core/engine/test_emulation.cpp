@@ -63,7 +63,8 @@ class Emulation : public ::testing::TestWithParam<std::tuple<const char*, size_t
 
 TEST_P(Emulation, takes_the_time_of_the_recurrence) {
   const auto [algorithm, bytes] = GetParam();
-  const Schedule schedule = make_schedule(algorithm, Collective::all_reduce, kCluster.num_ranks());
+  const HostGroups hosts = HostGroups::blocks(kCluster.num_ranks(), kCluster.ranks_per_host);
+  const Schedule schedule = make_schedule(algorithm, Collective::all_reduce, kCluster.num_ranks(), 0, hosts);
   const double model = time_schedule(schedule, bytes / sizeof(float), sizeof(float), kCluster).seconds;
   const double measured = fastest_seconds(algorithm, bytes, model);
   std::printf("[ measured ] %s, %zu KB: %.2f ms, recurrence %.2f ms, ratio %.3f\n", algorithm, bytes >> 10,
@@ -75,7 +76,7 @@ TEST_P(Emulation, takes_the_time_of_the_recurrence) {
 }
 
 INSTANTIATE_TEST_SUITE_P(AlgorithmsAndSizes, Emulation,
-                         ::testing::Combine(::testing::Values("ring", "tree"),
+                         ::testing::Combine(::testing::Values("ring", "tree", "hierarchical_ring"),
                                             ::testing::Values(size_t{64} << 10, size_t{256} << 10)));
 
 TEST(Emulation, results_are_exact_for_every_algorithm) {
@@ -98,7 +99,7 @@ TEST(Emulation, auto_chooses_by_the_recurrence) {
     double fastest = 1e9, chosen = 0;
     for (const Algorithm& algorithm : algorithms()) {
       if (!algorithm.supports(Collective::all_reduce)) continue;
-      const Schedule schedule = make_schedule(algorithm.name, Collective::all_reduce, 4);
+      const Schedule schedule = make_schedule(algorithm.name, Collective::all_reduce, 4, 0, HostGroups::blocks(4, 2));
       const double seconds = time_schedule(schedule, 16, 4, *settings.emulation).seconds;
       fastest = std::min(fastest, seconds);
       if (choice.algorithm == algorithm.name) chosen = seconds;

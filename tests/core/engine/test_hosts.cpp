@@ -67,5 +67,23 @@ TEST(Hosts, share_one_core) {
       Cores::one));
 }
 
+TEST(Hosts, can_be_split_and_lose_ranks) {
+  for (const int leaver : {0, 2})
+    expect_all_well(run_on_hosts({0, 0, 1, 1}, [leaver](Communicator& communicator) {
+      sum_of_ones(communicator, 1000);
+      const auto pair = communicator.split(communicator.rank() % 2, 0);  // across the hosts
+      if (pair->hosts() != std::vector<int>{0, 1}) throw std::runtime_error("wrong hosts of a part");
+      sum_of_ones(*pair, 1000);
+      sum_of_ones(communicator, 10);  // all have used their part
+      if (communicator.rank() == leaver) return;
+      std::string outcome;
+      while (outcome.empty()) outcome = outcome_of([&] { sum_of_ones(communicator, 1000); });
+      if (!contains(outcome, "peer: rank " + std::to_string(leaver))) throw std::runtime_error(outcome);
+      const auto survivors = communicator.shrink();
+      if (survivors->world_size() != 3) throw std::runtime_error("wrong survivors");
+      sum_of_ones(*survivors, 100'000);
+    }));
+}
+
 }  // namespace
 }  // namespace ringtree::testing

@@ -16,8 +16,9 @@ namespace ringtree::testing {
 
 class SlowRecurrence {
  public:
-  SlowRecurrence(const Schedule& schedule, size_t count, size_t item_size, const Cluster& cluster)
-      : shape_(schedule.shape()), cluster_(cluster), layout_(shape_, count), item_size_(item_size) {
+  SlowRecurrence(const Schedule& schedule, size_t count, size_t item_size, const HostGroups& hosts,
+                 const HostLinks& network)
+      : shape_(schedule.shape()), hosts_(hosts), network_(network), layout_(shape_, count), item_size_(item_size) {
     cut_ = cut_parts(layout_.longest_chunk() * item_size, shape_.widest);
     for (int rank = 0; rank < shape_.num_ranks; ++rank) {
       programs_.push_back(schedule.program(rank));
@@ -82,14 +83,14 @@ class SlowRecurrence {
 
   double arrival(int sender, int reader_rank) const {
     const Slice& slice = slices_[sender];
-    if (cluster_.host_of(slice.rank) == cluster_.host_of(reader_rank)) return slice.done;
+    if (hosts_.host_of(slice.rank) == hosts_.host_of(reader_rank)) return slice.done;
     double left = slice.done;
     for (const auto& [link, message] : slice.sends) {
-      if (cluster_.host_of(std::get<1>(link)) == cluster_.host_of(slice.rank)) continue;
-      left += static_cast<double>(slice.bytes) / cluster_.beta_Bps;
+      if (hosts_.host_of(std::get<1>(link)) == hosts_.host_of(slice.rank)) continue;
+      left += static_cast<double>(slice.bytes) / network_.beta_Bps;
       if (std::get<1>(link) == reader_rank) break;
     }
-    return left + cluster_.alpha_s;
+    return left + network_.alpha_s;
   }
 
   bool improve() {
@@ -108,11 +109,11 @@ class SlowRecurrence {
       double left = slice.before < 0 ? 0.0 : slices_[slice.before].left;
       int num_remote = 0;
       for (const auto& [link, message] : slice.sends)
-        num_remote += cluster_.host_of(std::get<1>(link)) != cluster_.host_of(slice.rank);
+        num_remote += hosts_.host_of(std::get<1>(link)) != hosts_.host_of(slice.rank);
       if (num_remote > 0) {
         done = std::max(done, left);  // the lane waits until its card takes the slice
         left = done;
-        for (int i = 0; i < num_remote; ++i) left += static_cast<double>(slice.bytes) / cluster_.beta_Bps;
+        for (int i = 0; i < num_remote; ++i) left += static_cast<double>(slice.bytes) / network_.beta_Bps;
       }
       changed = changed || done != slice.done || left != slice.left;
       slice.done = done, slice.left = left;
@@ -121,7 +122,8 @@ class SlowRecurrence {
   }
 
   ScheduleShape shape_;
-  Cluster cluster_;
+  HostGroups hosts_;
+  HostLinks network_;
   Layout layout_;
   size_t item_size_;
   Cut cut_;

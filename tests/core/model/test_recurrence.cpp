@@ -121,30 +121,30 @@ TEST(Recurrence, TreeOfDepthTwoOverTwoHosts) {
   EXPECT_NEAR(timing.rank_seconds[5], alpha + 3 * send, kTiny);
 }
 
-void expect_as_slow(const Schedule& schedule, size_t count, size_t item_size, const Cluster& cluster) {
-  const std::vector<double> slow = testing::SlowRecurrence(schedule, count, item_size, cluster).rank_seconds();
-  const Timing timing = time_schedule(schedule, count, item_size, cluster);
+void expect_as_slow(const Schedule& schedule, size_t count, size_t item_size, const HostGroups& hosts,
+                    const HostLinks& links) {
+  const std::vector<double> slow = testing::SlowRecurrence(schedule, count, item_size, hosts, links).rank_seconds();
+  const Timing timing = time_schedule(schedule, count, item_size, hosts, links);
   for (size_t rank = 0; rank < slow.size(); ++rank)
     EXPECT_NEAR(timing.rank_seconds[rank], slow[rank], 1e-9 * slow[rank] + kTiny)
-        << schedule.shape().name << ", " << schedule.shape().num_ranks << " ranks, " << count << " elements, rank "
-        << rank;
+        << schedule.shape().name << ", hosts " << hosts.text() << ", " << count << " elements, rank " << rank;
 }
 
 TEST(Recurrence, AgreesWithTheSlowOneOnSharedCards) {
   // Cards that cost nothing, so that sharing them does not matter; alpha alone, with many passes and full windows.
   for (const Algorithm& algorithm : algorithms())
     for (Collective collective : algorithm.collectives)
-      for (int num_hosts : {2, 3})
+      for (const HostGroups& hosts : {HostGroups::blocks(4, 2), HostGroups::blocks(6, 2), HostGroups({0, 1, 1, 0, 1})})
         for (size_t count : {size_t{1}, size_t{5000}, size_t{600'001}})
-          expect_as_slow(algorithm.make(collective, 2 * num_hosts, 0), count, 4, {num_hosts, 2, 1e-3, 1e300});
+          expect_as_slow(algorithm.make(collective, hosts.num_ranks(), 0, hosts), count, 4, hosts, {1e-3, 1e300});
 }
 
 TEST(Recurrence, AgreesWithTheSlowOneWhereALaneHasItsOwnCard) {
   for (int n : {2, 5})
     for (size_t count : {size_t{0}, size_t{777}, size_t{1'000'003}})
-      expect_as_slow(ring_all_reduce(n), count, 4, {n, 1, 1e-4, 1e9});
+      expect_as_slow(ring_all_reduce(n), count, 4, HostGroups::blocks(n, 1), {1e-4, 1e9});
   for (size_t count : {size_t{1000}, size_t{3'000'000}})
-    expect_as_slow(broadcast_along({-1, 0, 0, 1, 1, 2, 2}), count, 4, {7, 1, 1e-4, 1e9});
+    expect_as_slow(broadcast_along({-1, 0, 0, 1, 1, 2, 2}), count, 4, HostGroups::blocks(7, 1), {1e-4, 1e9});
 }
 
 TEST(Recurrence, TreeWinsSmallAndRingWinsLargeWithAHostARank) {
@@ -157,8 +157,17 @@ TEST(Recurrence, TreeWinsSmallAndRingWinsLargeWithAHostARank) {
   EXPECT_LT(seconds("ring", 16 << 20), seconds("tree", 16 << 20));
 }
 
+TEST(Recurrence, AClusterIsHostsInBlocks) {
+  const Schedule ring = ring_all_reduce(6);
+  const double seconds = time_schedule(ring, 6000, 4, Cluster{3, 2, 1e-3, 1e6}).seconds;
+  EXPECT_EQ(time_schedule(ring, 6000, 4, HostGroups::blocks(6, 2), {1e-3, 1e6}).seconds, seconds);
+  // Where neighbours live apart every message crosses, two ranks share each card, and a step waits for both.
+  EXPECT_GT(time_schedule(ring, 6000, 4, HostGroups({0, 1, 2, 0, 1, 2}), {1e-3, 1e6}).seconds, seconds);
+}
+
 TEST(Recurrence, SaysWhatIsWrongWithItsArguments) {
   const Schedule ring = ring_all_reduce(4);
+  EXPECT_THROW(time_schedule(ring, 1, 4, HostGroups::blocks(5, 2), {0, 1e9}), UsageError);
   EXPECT_THROW(time_schedule(ring, 1, 4, {2, 1, 0, 1e9}), UsageError);  // two ranks of room
   EXPECT_THROW(time_schedule(ring, 1, 4, {0, 8, 0, 1e9}), UsageError);
   EXPECT_THROW(time_schedule(ring, 1, 4, {2, 2, -1, 1e9}), UsageError);

@@ -10,6 +10,7 @@
 
 #include "core/algorithms/registry.h"
 #include "core/verify/verify.h"
+#include "tests/core/host_groupings.h"
 #include "tests/core/verify/mutate.h"
 #include "tests/core/verify/oracle.h"
 
@@ -28,8 +29,8 @@ struct Origin {
   std::function<Schedule(std::mt19937_64&)> make;
 };
 
-/// Every algorithm with every collective that it does, n in 2..9, and two hand-made ones that use multicast and
-/// scratch.
+/// Every algorithm with every collective that it does, n in 2..9, compositions on hosts of all kinds, and two hand-made
+/// ones that use multicast and scratch.
 std::vector<Origin> origins() {
   std::vector<Origin> all;
   for (const Algorithm& algorithm : algorithms())
@@ -38,7 +39,9 @@ std::vector<Origin> origins() {
                        const int n = 2 + static_cast<int>(random() % 8);
                        const int root =
                            has_root(collective) ? static_cast<int>(random() % static_cast<uint64_t>(n)) : 0;
-                       return algorithm.make(collective, n, root);
+                       if (!algorithm.compose) return algorithm.make(collective, n, root);
+                       const std::vector<HostGroups> hosts = testing::groupings(n);
+                       return algorithm.make(collective, n, root, hosts[random() % hosts.size()]);
                      }});
   all.push_back({"hand_one_shot",
                  [](std::mt19937_64& random) { return testing::hand_one_shot(2 + static_cast<int>(random() % 8)); }});

@@ -1,0 +1,93 @@
+// See compose.h.
+#include "core/algorithms/compose.h"
+
+#include <algorithm>
+#include <map>
+#include <memory>
+
+#include "core/algorithms/owner_program.h"
+#include "core/algorithms/steps.h"
+
+namespace ringtree {
+namespace {
+
+using Transfer = OwnerProgram::Transfer;
+
+bool concerns(const Transfer& transfer, int rank) {
+  return std::find(transfer.ranks.begin(), transfer.ranks.end(), rank) != transfer.ranks.end();
+}
+
+/// Transfers of `rank` with owner number j: lists[j]. Adds a step for the first of every owner's, for the second, …,
+/// so that all owners come on alike; beginning after `rank`'s own number, so that not all begin with the same owner.
+template <class AddStep>
+void in_turn(const std::vector<std::vector<ChunkRange>>& lists, int first, const AddStep& add) {
+  size_t longest = 0;
+  for (const auto& list : lists) longest = std::max(longest, list.size());
+  for (size_t i = 0; i < longest; ++i)
+    for (size_t offset = 0; offset < lists.size(); ++offset) {
+      const size_t owner = (static_cast<size_t>(first) + offset) % lists.size();
+      if (i < lists[owner].size()) add(owner, lists[owner][i]);
+    }
+}
+
+std::vector<Step> steps_of(const Composition& composition, const std::vector<OwnerProgram>& owners, int rank) {
+  std::vector<Step> steps;
+  std::vector<std::vector<ChunkRange>> given(owners.size()), gotten(owners.size());
+  for (size_t j = 0; j < owners.size(); ++j) {
+    for (const Transfer& taken : owners[j].taken())
+      if (concerns(taken, rank)) given[j].push_back(taken.chunks);
+    for (const Transfer& handed : owners[j].handed())
+      if (concerns(handed, rank)) gotten[j].push_back(handed.chunks);
+  }
+  const int next = composition.hosts.local_index(rank) + 1;
+  in_turn(given, next, [&](size_t j, const ChunkRange& chunks) {
+    steps.push_back(Do(Verb::send, chunks, lane::kGive).own(kInput).to(owners[j].owner(), tag::kToOwner));
+  });
+  for (const OwnerProgram& program : owners)
+    if (program.owner() == rank) steps.insert(steps.end(), program.steps().begin(), program.steps().end());
+  in_turn(gotten, next, [&](size_t j, const ChunkRange& chunks) {
+    steps.push_back(Do(Verb::recv, chunks, lane::kGet).from(owners[j].owner(), tag::kFromOwner).into(kOutput));
+  });
+  return steps;
+}
+
+void generate(const Composition& composition, ProgramBuilder& b) {
+  const int host = composition.hosts.host_of(b.rank());
+  const Program outer = composition.outer.program(host);
+  std::vector<OwnerProgram> owners;
+  for (int shard = 0; shard < composition.num_shards(); ++shard) {
+    owners.emplace_back(composition, outer, host, shard);
+    if (owners.back().owner() == b.rank()) b.reserve_scratch(owners.back().num_scratch());
+  }
+  std::map<int, int> lanes;  // numbered without gaps, in order of first use
+  for (Step& step : steps_of(composition, owners, b.rank())) {
+    step.lane = lanes.try_emplace(step.lane, static_cast<int>(lanes.size())).first->second;
+    b.add(std::move(step));
+  }
+}
+
+int widest_step(const Schedule& schedule) {
+  int widest = 1;
+  for (int rank = 0; rank < schedule.shape().num_ranks; ++rank) {
+    const Program program = schedule.program(rank);
+    for (const Step& step : program.steps()) widest = std::max(widest, step.chunks.count);
+  }
+  return widest;
+}
+
+}  // namespace
+
+Schedule composition(const char* name, Collective collective, int root, const HostGroups& hosts,
+                     Schedule (*outer)(Collective collective, int num_ranks, int root)) {
+  const bool root_exists = has_root(collective) && root >= 0 && root < hosts.num_ranks();
+  Schedule among_owners = outer(collective, hosts.num_hosts(), root_exists ? hosts.host_of(root) : 0);
+  const int num_chunks =
+      has_blocks(collective) ? hosts.num_ranks() : among_owners.shape().num_chunks * hosts.smallest();
+  ScheduleShape shape{name, collective, hosts.num_ranks(), root, num_chunks, num_chunks, {}};
+  const auto composed = std::make_shared<const Composition>(shape, hosts, std::move(among_owners));
+  const Schedule::Generator generator = [composed](ProgramBuilder& b) { generate(*composed, b); };
+  shape.widest = widest_step(Schedule(shape, generator));  // which checks the shape first
+  return Schedule(std::move(shape), generator);
+}
+
+}  // namespace ringtree

@@ -1,0 +1,130 @@
+// What the model says of compositions on 4 hosts x 4 ranks, by arithmetic that is done by hand, and that `auto` would
+// choose them.
+//
+// Notation: a = alpha; s = the time in which one sixteenth of the vector leaves a host, one slice; a >= 6s, so that a
+// card has sent what its four owners have for one round before the next round's messages arrive.
+//
+// ring, flat, blocks: only ranks 3, 7, 11, 15 send to another host, 30 messages of a sixteenth each. Message i of such
+// a rank is message i-3 of the first rank of its host, which adds to what it got as message i-4 from the host before:
+// messages 0 to 3 leave at 0, s, 2s, 3s, each later one a + s after the one four before it. Message 29 = 4·7 + 1
+// leaves at 7(a + s) + s and arrives at 8(a + s) + s:                                                      8a + 9s
+// hierarchical_ring: shard j is a quarter, the ring of 4 sends 6 messages of a quarter of that, a sixteenth, each a + s
+// after the one before. The four owners of a host begin one after the other, at 0, s, 2s, 3s: 3s + 6(a + s) = 6a + 9s
+// hierarchical_halving_doubling: 4 rounds of 2, 1, 1, 2 sixteenths. Owner j's first message leaves at 2sj; from then on
+// no card is busy when a message is ready, as owners stay 2s apart: 6s + (a+2s) + (a+s) + (a+s) + (a+2s) = 4a + 12s
+// hierarchical_tree (double_tree, 4 hosts, each tree has half of a shard, a thirty-second of the vector, s/2): 2⌈log₂
+// 4⌉ = 4 hops, so 4a and some s.
+//
+// all_gather of 16 blocks, each of which leaves in s:
+// ring, flat: 15 messages; message 14 = 4·3 + 2 leaves at 3(a + s) + 2s and arrives at 4(a + s) + 2s:      4a + 6s
+// hierarchical_pat: round 1 sends the owner's block: owner j's arrives at a + (j+1)s. Round 2 sends two blocks, 2s
+// each, from a + s on without a pause for the four owners: a + s + 4·2s + a:                                     2a +
+// 9s
+//
+// Large vectors: a card that sends b bytes takes b/beta at least. Flat ring 30/16 S, hierarchical_ring 4 · 6/16 =
+// 24/16.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "core/algorithms/registry.h"
+#include "core/model/estimate.h"
+#include "core/model/recurrence.h"
+#include "tests/core/host_groupings.h"
+
+namespace ringtree {
+namespace {
+
+constexpr size_t kSixteenth = 2048;  // bytes: two of them are one slice
+constexpr HostLinks kSlow{1e-3, static_cast<double>(kSixteenth) / 1e-5};
+constexpr double kA = kSlow.alpha_s, kS = 1e-5, kTiny = 1e-12;
+
+double seconds_of(const char* name, Collective collective, size_t bytes, const HostGroups& hosts,
+                  const HostLinks& links) {
+  const size_t count = bytes / (has_blocks(collective) ? static_cast<size_t>(hosts.num_ranks()) : 1);
+  return time_schedule(make_schedule(name, collective, hosts.num_ranks(), 0, hosts), count, 1, hosts, links).seconds;
+}
+
+double small(const char* name, Collective collective, const HostGroups& hosts = HostGroups::blocks(16, 4)) {
+  return seconds_of(name, collective, 16 * kSixteenth, hosts, kSlow);
+}
+
+TEST(Hosts, SmallAllReduceByHand) {
+  EXPECT_NEAR(small("ring", Collective::all_reduce), 8 * kA + 9 * kS, kTiny);
+  EXPECT_NEAR(small("hierarchical_ring", Collective::all_reduce), 6 * kA + 9 * kS, kTiny);
+  EXPECT_NEAR(small("hierarchical_halving_doubling", Collective::all_reduce), 4 * kA + 12 * kS, kTiny);
+  const double tree = small("hierarchical_tree", Collective::all_reduce);
+  EXPECT_GT(tree, 4 * kA);
+  EXPECT_LT(tree, 4 * kA + 32 * kS);  // each card sends at most two vectors
+}
+
+TEST(Hosts, SmallAllGatherByHand) {
+  EXPECT_NEAR(small("ring", Collective::all_gather), 4 * kA + 6 * kS, kTiny);
+  EXPECT_NEAR(small("hierarchical_pat", Collective::all_gather), 2 * kA + 9 * kS, kTiny);
+}
+
+// A composition goes by who lives where, not by rank numbers: the same times where ranks are dealt out in turn. The
+// flat ring then crosses with every message: 30 steps in which each card sends four sixteenths, one after the other.
+TEST(Hosts, CompositionsDoNotMindHowRanksAreNumbered) {
+  const HostGroups in_turn = testing::round_robin(16, 4);
+  for (const char* name : {"hierarchical_ring", "hierarchical_halving_doubling"})
+    EXPECT_NEAR(small(name, Collective::all_reduce, in_turn), small(name, Collective::all_reduce), kTiny) << name;
+  EXPECT_GT(small("ring", Collective::all_reduce, in_turn), 30 * kA);
+}
+
+TEST(Hosts, LargeVectorsTakeWhatTheBusiestCardSends) {
+  const HostGroups hosts = HostGroups::blocks(16, 4);
+  const size_t bytes = size_t{64} << 20;
+  const HostLinks links{25e-6, 1.25e9};
+  const double once = static_cast<double>(bytes) / links.beta_Bps;
+  const auto expect_about = [&](const char* name, Collective collective, double vectors) {
+    const double seconds = seconds_of(name, collective, bytes, hosts, links);
+    EXPECT_GE(seconds, vectors * once) << name;
+    EXPECT_LE(seconds, 1.05 * vectors * once) << name;
+  };
+  expect_about("ring", Collective::all_reduce, 30.0 / 16);
+  expect_about("hierarchical_ring", Collective::all_reduce, 24.0 / 16);
+  expect_about("ring", Collective::all_gather, 15.0 / 16);
+  expect_about("hierarchical_ring", Collective::all_gather, 12.0 / 16);
+}
+
+std::vector<Schedule> candidates(Collective collective, const HostGroups& hosts) {
+  std::vector<Schedule> schedules;
+  for (const Algorithm& algorithm : algorithms())
+    if (algorithm.is_candidate(collective, hosts))
+      schedules.push_back(algorithm.make(collective, hosts.num_ranks(), 0, hosts));
+  return schedules;
+}
+
+TEST(Hosts, TheChoiceSaysWhereAndWhy) {
+  const HostGroups hosts({0, 0, 1, 1, 1});
+  const std::vector<Schedule> schedules = candidates(Collective::all_reduce, hosts);
+  const Choice choice = choose_on_hosts(schedules, 1000, 4, hosts, {25e-6, 1.25e9});
+  for (size_t i = 0; i < schedules.size(); ++i) {
+    EXPECT_EQ(choice.seconds[i], time_schedule(schedules[i], 1000, 4, hosts, {25e-6, 1.25e9}).seconds);
+    EXPECT_GE(choice.seconds[i], choice.seconds[static_cast<size_t>(choice.index)]);
+    EXPECT_NE(choice.reason.find(schedules[i].shape().name), std::string::npos) << choice.reason;
+  }
+  const std::string where = "(2 hosts of 2, 3 ranks, links of 25 us and 1.25 GB/s, 1000 elements of 4 bytes)";
+  EXPECT_NE(choice.reason.find(where), std::string::npos) << choice.reason;
+  EXPECT_THROW(choose_on_hosts({}, 1, 4, hosts, default_host_links()), UsageError);
+}
+
+// From 64 KB on. Below, one_shot and direct win on paper: they cost one alpha, and the model takes nothing for a
+// message itself, of which they send 48 through each card. (On blocks of 4 flat halving_doubling does as well: its
+// first two rounds stay inside the hosts.)
+TEST(Hosts, CompositionsAreChosenOnHostsOfSeveralRanks) {
+  for (const HostGroups& hosts : {HostGroups::blocks(12, 3), testing::shuffled(HostGroups::blocks(16, 4), 1)})
+    for (Collective collective : {Collective::all_reduce, Collective::reduce_scatter, Collective::all_gather})
+      for (size_t count : {size_t{1} << 14, size_t{1} << 20}) {
+        const std::vector<Schedule> schedules = candidates(collective, hosts);
+        const Choice choice = choose_on_hosts(schedules, count, 4, hosts, default_host_links());
+        const std::string& name = schedules[static_cast<size_t>(choice.index)].shape().name;
+        EXPECT_TRUE(find_algorithm(name).compose) << choice.reason;
+      }
+}
+
+}  // namespace
+}  // namespace ringtree
