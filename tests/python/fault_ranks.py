@@ -1,16 +1,17 @@
 """What the processes of a Job do: a rank that calls until something goes wrong, and says how.
 
-For: the ranks of test_faults_*.py. Not for: starting them (fault_support.py). Imports nothing that is slow to import:
-each process does it anew.
+For: the ranks of test_faults_*.py, test_hosts*.py and tests/faults. Not for: starting them (fault_support.py). Imports
+nothing that is slow to import: each process does it anew.
 """
 
 from __future__ import annotations
 
+import ctypes
 import os
 import signal
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
 from typing import Any
 
@@ -74,8 +75,48 @@ def until_failure(calls: Callable[[], None]) -> Failed:
     return Failed("none", "", time.monotonic())
 
 
-def be_rank(rank: int, ranks: int, store: str, pipe: Connection, body: Body, arguments: tuple[Any, ...]) -> None:
-    with ringtree.init(rank, ranks, store, timeout=PATIENCE_S, profile="") as comm:
+@dataclass(frozen=True)
+class Place:
+    """Where a rank runs and how it meets the others. namespace: path of the network namespace to enter, "": as it is.
+    environment: added to what it has. store: a name, or called in the rank with its number for a store. meeting_s: how
+    long init() waits for the others."""
+
+    namespace: str = ""
+    environment: Mapping[str, str] = field(default_factory=dict)
+    store: str | Callable[[int], ringtree._core.Store] = ""
+    meeting_s: float = PATIENCE_S
+
+    def enter(self) -> None:
+        """To be called before the process has threads."""
+        os.environ.update(self.environment)
+        if not self.namespace:
+            return
+        descriptor = os.open(self.namespace, os.O_RDONLY | os.O_CLOEXEC)
+        if ctypes.CDLL(None, use_errno=True).setns(descriptor, 0) != 0:
+            raise OSError(ctypes.get_errno(), f"cannot enter {self.namespace}")
+        os.close(descriptor)
+
+
+def be_rank(
+    rank: int,
+    ranks: int,
+    place: Place,
+    pipe: Connection,
+    stderr: Connection,
+    body: Body,
+    arguments: tuple[Any, ...],
+) -> None:
+    """Calls body(comm, pipe, *arguments); where there is no communicator the pipe gets a Failed that says why."""
+    os.dup2(stderr.fileno(), 2)
+    place.enter()
+    store = place.store if isinstance(place.store, str) else place.store(rank)
+    try:
+        comm = ringtree.init(rank, ranks, store, timeout=place.meeting_s, profile="")
+    except ringtree.RingtreeError as error:
+        pipe.send(Failed(type(error).__name__, str(error), time.monotonic()))
+        pipe.poll(None)
+        return
+    with comm:
         body(comm, pipe, *arguments)
         pipe.poll(None)  # stays alive until it is killed: nobody is helped by its end
 

@@ -1,0 +1,105 @@
+"""What the ranks of a trial do: calls that work, then the fault, then calls until one fails.
+
+For: the processes of the matrix. Not for: starting them (stage.py). Imports nothing that is slow to import.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
+
+from fault_ranks import Call, until_failure
+
+from ringtree import Communicator
+
+
+@dataclass(frozen=True)
+class Plan:
+    """healthy: calls before the fault. victim: who says "ready" then, and does what `then` says: "goes on", "stops"
+    (SIGSTOP), "dies", "is late". idle: nobody calls until told so. timeout: of the calls after the fault. more: so many
+    calls must work after it, 0: calls go on until one fails."""
+
+    call: Call
+    victim: int
+    then: str = "goes on"
+    healthy: int = 5
+    idle: bool = False
+    timeout: float = 30.0
+    more: int = 0
+
+
+LATE_S = 2.0
+
+
+def _sleep_until(at: float) -> None:
+    while (left := at - time.monotonic()) > 0:
+        time.sleep(left)
+
+
+_ACTS: dict[str, Callable[[], None]] = {
+    "goes on": lambda: None,
+    "stops": lambda: os.kill(os.getpid(), signal.SIGSTOP),
+    "dies": lambda: os.kill(os.getpid(), signal.SIGKILL),
+    "is late": lambda: _sleep_until(time.monotonic() + LATE_S),
+}
+
+
+def follow(comm: Communicator, pipe: Connection, plan: Plan) -> None:
+    """Does what the plan says. Tells "ready" (all ranks if idle, else the victim), the Failed that ended its calls, and,
+    once told so, how many descriptors are open after close()."""
+
+    def calls() -> None:
+        for _ in range(plan.healthy):
+            plan.call.make(comm)
+        if plan.idle or comm.rank == plan.victim:
+            pipe.send("ready")
+        if comm.rank == plan.victim:
+            _ACTS[plan.then]()
+        if plan.idle:
+            pipe.recv()
+            called.append(time.monotonic())
+        made = 0
+        while not plan.more or made < plan.more:
+            plan.call.make(comm, plan.timeout)
+            made += 1
+
+    called: list[float] = []
+    pipe.send((until_failure(calls), called[0] if called else None))
+    pipe.recv()  # nobody leaves before all were heard
+    comm.close()
+    pipe.send(sorted(_kinds_of_descriptors()))
+
+
+def call_in_turn(comm: Communicator, pipe: Connection, usual: list[Call], odd: list[Call], odd_rank: int) -> None:
+    """Makes calls that are others on `odd_rank`, then barriers; tells when it began and how that failed."""
+    comm.barrier()
+    pipe.send("ready")
+    pipe.recv()
+    began = time.monotonic()
+
+    def calls() -> None:
+        for call in odd if comm.rank == odd_rank else usual:
+            call.make(comm, 10.0)
+        while True:
+            comm.barrier(timeout=10.0)
+
+    failed = until_failure(calls)
+    pipe.send((failed, began))
+    pipe.recv()
+    comm.close()
+    pipe.send(sorted(_kinds_of_descriptors()))
+
+
+def _kinds_of_descriptors() -> list[str]:
+    """What is open: "socket", "anon_inode", …, one for each descriptor."""
+    kinds = []
+    for name in os.listdir("/proc/self/fd"):
+        try:
+            kinds.append(os.readlink(f"/proc/self/fd/{name}").partition(":")[0])
+        except OSError:  # that of the listing itself
+            continue
+    return kinds

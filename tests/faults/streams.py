@@ -1,0 +1,75 @@
+"""Connections between two ranks that break, one of several, or carry what was not sent: through a proxy.
+
+For: what bar 2 leaves out: the peer lives, the connection does not. Two ranks, told apart as hosts by RINGTREE_HOSTID,
+meet on the loopback interface; rank 0 publishes the proxy's address in place of its own. No namespaces are needed.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+import time
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from fault_ranks import Call, Place
+
+from faults.bodies import Plan, follow
+from faults.directory_store import DirectoryStore
+from faults.proxy import Fault, Proxy, Role
+from faults.silences import DEADLINE_S, SUSPICION_S
+from faults.stage import staged_at
+from faults.trial import Cell, Trial
+from ringtree import _core
+
+CALLS_AFTER_PAUSE = 20
+
+
+def _store_of(directory: str, port: int, rank: int) -> _core.Store:
+    """Of that rank; rank 0's address is exchanged for the proxy's and written into a file for the proxy."""
+
+    def change(key: str, value: bytes) -> bytes:
+        if rank != 0 or "/address/" not in key:
+            return value
+        length = int.from_bytes(value[1:5], "little")  # one address: count, length, text (remote_addresses.cpp)
+        address = value[5 : 5 + length].decode()
+        draft = Path(directory, "upstream.draft")
+        draft.write_text(address)
+        draft.rename(Path(directory, "upstream"))
+        ours = f"127.0.0.1:{port}".encode()
+        return value[:1] + len(ours).to_bytes(4, "little") + ours
+
+    return DirectoryStore(directory, change).as_store()
+
+
+def _upstream(directory: str) -> tuple[str, int]:
+    host, _, port = Path(directory, "upstream").read_text().rpartition(":")
+    return host, int(port)
+
+
+def broken(cell: Cell, role: Role, fault: Fault, *, checksums: bool = False) -> Trial:
+    """Both ranks are heard: the victim is whoever is at the other end."""
+    goes_on = fault is Fault.PAUSE
+    with TemporaryDirectory(prefix="ringtree-faults-") as directory:
+        with Proxy(functools.partial(_upstream, directory)) as proxy:
+            store = functools.partial(_store_of, directory, proxy.port)
+            environment = {"RINGTREE_CRC": "1"} if checksums else {}
+            places = [
+                Place(environment={"RINGTREE_HOSTID": name, **environment}, store=store) for name in ("left", "right")
+            ]
+            plan = Plan(Call(cell.collective), 1, timeout=DEADLINE_S, idle=goes_on, more=CALLS_AFTER_PAUSE * goes_on)
+            with staged_at(places, follow, plan) as stage:
+                for rank in (0, 1) if goes_on else (1,):
+                    assert stage.job.hear(rank) == "ready"
+                at = proxy.apply(role, fault)
+                if goes_on:
+                    for rank in (0, 1):
+                        stage.job.tell(rank, "call")
+                silent = fault is Fault.SILENCE
+                warned = {}
+                if silent:
+                    who = re.compile(r"has not been heard of")
+                    warned = stage.job.await_words([0, 1], who, time.monotonic() + SUSPICION_S)
+                survivors = [stage.told(rank, at, 1 - rank, warned.get(rank)) for rank in (0, 1)]
+                stage.descriptors([0, 1])
+    return Trial(cell, survivors, DEADLINE_S if silent else None, stage.left)

@@ -1,0 +1,132 @@
+"""Ranks on several hosts: every collective is exact, transfers, groups and parts work, and the network is used as
+asked for.
+
+For: hosts that are network namespaces, what users see. Not for: what goes wrong (test_hosts_refused.py,
+test_faults_hosts.py), frames and streams (tests/core/transport, tests/core/net).
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+import pytest
+from fault_ranks import Body
+from fault_support import Job, places_on
+from hosts_ranks import call_all, open_and_close, send_some, transfer_and_split
+from hosts_support import Hosts, why_no_hosts
+
+pytestmark = pytest.mark.skipif(bool(why_no_hosts()), reason=f"no network namespaces: {why_no_hosts()}")
+
+SHAPES = [(2, 1), (2, 2), (3, 1), (4, 2)]  # hosts, ranks on each
+
+
+@pytest.mark.parametrize(("count", "each"), SHAPES)
+def test_every_collective_is_exact(count: int, each: int) -> None:
+    with Hosts(count, each) as hosts, Job(hosts.num_ranks, call_all, places=places_on(hosts)) as job:
+        seen = [job.hear(rank) for rank in range(hosts.num_ranks)]
+    for wrong, on_hosts, (sent, received) in seen:
+        assert wrong == []
+        assert on_hosts == [hosts.host_of(rank) for rank in range(hosts.num_ranks)]
+        assert sent > 0
+        assert received > 0
+    assert sum(sent for _, _, (sent, _) in seen) == pytest.approx(
+        sum(received for _, _, (_, received) in seen), rel=0.01
+    ), "what one rank sent another received; credits of the last call may be under way"
+
+
+@pytest.mark.parametrize(("count", "each"), [(2, 1), (2, 2), (3, 1)])
+def test_transfers_groups_and_parts(count: int, each: int) -> None:
+    with Hosts(count, each) as hosts, Job(hosts.num_ranks, transfer_and_split, places=places_on(hosts)) as job:
+        for rank in range(hosts.num_ranks):
+            total = sum(1 + other for other in range(hosts.num_ranks) if other % 2 == rank % 2)
+            assert job.hear(rank) == (True, True, total)
+
+
+def test_the_bytes_on_the_network_are_those_of_the_algorithm() -> None:
+    size = 4_000_000
+    with Hosts(2) as hosts, Job(2, send_some, size, places=places_on(hosts)) as job:
+        for rank in range(2):
+            sent, received = job.hear(rank)
+            assert size <= sent <= 1.05 * size, "two ranks: each sends half, then a sum of half"
+            assert size <= received <= 1.05 * size
+
+
+def test_hosts_with_ipv6_alone() -> None:
+    with Hosts(2, ipv6=True) as hosts, Job(2, call_all, places=places_on(hosts)) as job:
+        for rank in range(2):
+            assert job.hear(rank)[0] == []
+
+
+def test_a_slow_network() -> None:
+    with Hosts(2, rate="400mbit") as hosts, Job(2, send_some, 1_000_000, places=places_on(hosts)) as job:
+        for rank in range(2):
+            assert job.hear(rank)[0] >= 1_000_000
+
+
+def test_hosts_that_share_a_directory(tmp_path: Path) -> None:
+    with Hosts(2) as hosts:
+        places = places_on(hosts, {"RINGTREE_IFNAME": "eth0"}, store=f"file:{tmp_path}")
+        with Job(2, call_all, places=places) as job:
+            for rank in range(2):
+                assert job.hear(rank)[0] == []
+
+
+@pytest.mark.parametrize(
+    ("pattern", "cards"),
+    [("eth1", {"eth1"}), ("=eth0", {"eth0"}), ("^eth1,^lo", {"eth0"}), ("eth0,eth1", {"eth0", "eth1"})],
+)
+def test_data_take_the_cards_that_were_asked_for(pattern: str, cards: set[str]) -> None:
+    with Hosts(2, cards=2) as hosts:
+        chosen = {"RINGTREE_IFNAME": pattern, "RINGTREE_STREAMS": "2"}
+        before = {card: _bytes_sent(hosts, card) for card in ("eth0", "eth1")}
+        with Job(2, send_some, 4_000_000, places=places_on(hosts, chosen)) as job:
+            for rank in range(2):
+                job.hear(rank)
+            used = {card for card in before if _bytes_sent(hosts, card) - before[card] > 1_000_000}
+    assert used == cards
+
+
+@pytest.mark.parametrize("ipv6", [False, True], ids=["ipv4", "ipv6"])
+def test_nobody_listens_on_all_addresses_and_nothing_is_left(ipv6: bool) -> None:
+    shared_memory = set(os.listdir("/dev/shm"))
+    with Hosts(2, 2, ipv6=ipv6) as hosts:
+        namespaces = {os.stat(hosts.namespace(host)).st_ino for host in range(2)}
+        with Job(4, open_and_close, places=places_on(hosts)) as job:
+            for rank in range(4):
+                assert job.hear(rank) == "up"
+            sockets = [socket for host in range(2) for socket in hosts.sockets(host)]
+            assert any(socket.listens for socket in sockets), "rank 0 serves the store"
+            assert not any(socket.on_wildcard for socket in sockets if socket.listens)
+            for rank in range(4):
+                job.tell(rank, "close")
+            for rank in range(4):
+                assert job.hear(rank) == 0, "descriptors that a communicator left behind"
+            open_ones = [socket for host in range(2) for socket in hosts.sockets(host)]
+            assert not [socket for socket in open_ones if not socket.listens and not _is_of_store(hosts, socket.address)]
+        assert [socket for host in range(2) for socket in hosts.sockets(host)] == []
+    assert _namespaces_in_use().isdisjoint(namespaces)
+    assert set(os.listdir("/dev/shm")) <= shared_memory
+
+
+def _bytes_sent(hosts: Hosts, card: str) -> int:
+    table = hosts.run(0, "cat", "/proc/net/dev")
+    found = re.search(rf"{card}:\s*(.*)", table)
+    assert found
+    return int(found[1].split()[8])
+
+
+def _is_of_store(hosts: Hosts, address: str) -> bool:
+    """Whether the port is one that store() gave: a store stays open as long as its process."""
+    return 29500 <= int(address.rpartition(":")[2], 16) < 30000
+
+
+def _namespaces_in_use() -> set[int]:
+    found = set()
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            found.add(os.stat(process / "ns" / "net").st_ino)
+        except OSError:  # it has ended
+            continue
+    return found
