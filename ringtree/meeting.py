@@ -61,7 +61,7 @@ def store_of_the_launcher() -> str:
     """
     if "MASTER_PORT" not in os.environ:
         raise UsageError('give store="unix:<id>", or start the ranks with torchrun, which sets MASTER_PORT')
-    if not _on_several_hosts():
+    if not on_several_hosts():
         keys = ("MASTER_ADDR", "MASTER_PORT", "TORCHELASTIC_RUN_ID", "TORCHELASTIC_RESTART_COUNT")
         job = hashlib.sha256("\0".join(os.environ.get(key, "") for key in keys).encode()).hexdigest()[:32]
         return f"unix:{job}"
@@ -69,13 +69,19 @@ def store_of_the_launcher() -> str:
     return f"torchrun://{address}" if os.environ.get("TORCHELASTIC_USE_AGENT_STORE") == "True" else f"tcp://{address}"
 
 
+def store_to_join() -> str:
+    """Returns the launcher's store as processes reach it that ranks of the launcher start: nobody of them serves it."""
+    return store_of_the_launcher().replace("tcp://", "tcp-join://")
+
+
 def host_of(store: str) -> str | None:
     """Returns the host at which a store is reached over the network, None if it is not."""
     kind, _, place = store.partition("://")
-    return _split_address(place)[0] if kind in ("tcp", "torchrun") else None
+    return _split_address(place)[0] if kind in ("tcp", "tcp-join", "torchrun") else None
 
 
-def _on_several_hosts() -> bool:
+def on_several_hosts() -> bool:
+    """Whether a launcher has started this process as a rank, and ranks on other hosts as well."""
     world, local = os.environ.get("WORLD_SIZE"), os.environ.get("LOCAL_WORLD_SIZE")
     return world is not None and local is not None and world != local
 
@@ -96,6 +102,8 @@ def _open_store(store: str, rank: int, timeout: float) -> _core.Store:
         return _core.FileStore(place)
     if kind == "tcp" and place:
         return _core.TcpStore(*_split_address(place.removeprefix("//")), rank, timeout)
+    if kind == "tcp-join" and place:
+        return _core.TcpStore(*_split_address(place.removeprefix("//")), max(rank, 1), timeout)  # only 0 would serve it
     if kind == "torchrun" and place:
         return torchrun_store(*_split_address(place.removeprefix("//")), timeout)
     raise UsageError(f'unknown store {store!r}; there are "unix:<id>", "file:<directory>" and "tcp://<host>:<port>"')

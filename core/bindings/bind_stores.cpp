@@ -1,4 +1,5 @@
 // The stores through which ranks find each other.
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 
@@ -12,6 +13,7 @@
 #include "core/bootstrap/tcp_store.h"
 #include "core/bootstrap/thread_store.h"
 #include "core/bootstrap/unix_store.h"
+#include "core/net/interfaces.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -89,6 +91,17 @@ void bind_stores(nb::module_& module) {
   nb::class_<CallableStore, Store>(module, "CallableStore",
                                    "set(key, bytes) and get(key, seconds) -> bytes or None of the caller's own.")
       .def(nb::init<nb::callable, nb::callable>(), "set"_a, "get"_a);
+  module.def(
+      "interface_towards",
+      [](const std::string& host) -> std::optional<std::string> {
+        for (const Address& address : resolve(host, 9)) {  // any port: nothing is sent
+          const std::optional<Address> own = source_address_towards(address);
+          for (const Interface& interface : interfaces_that_are_up())
+            if (own && interface.address == own->with_port(0)) return interface.name;
+        }
+        return std::nullopt;
+      },
+      "host"_a, nb::call_guard<nb::gil_scoped_release>(), "Name of the interface from which a host is reached, or None.");
 }
 
 }  // namespace ringtree::bindings

@@ -14,6 +14,7 @@ from ringtree.backends.registry import (
     make_arm,
     needs_torch,
     runs_emulated,
+    runs_on_hosts,
     why_unavailable,
 )
 
@@ -30,5 +31,6 @@ __all__ = [
     "make_arm",
     "needs_torch",
     "runs_emulated",
+    "runs_on_hosts",
     "why_unavailable",
 ]

@@ -27,7 +27,8 @@ class Setting:
     `communicator` makes or returns the engine's communicator with these `channels` and `shared_buffers`, as
     ringtree.init names them; arms that don't use the engine never call it. `rendezvous` is an id for a store of the
     arm's own: not guessable, the same on all ranks, another one for each arm.
-    `torch_store` is the path of one file for all ranks of the launch, for torch's file rendezvous.
+    `torch_store` is the path of one file for all ranks of the launch, for torch's file rendezvous; None if they run on
+    several hosts: rank 0 then serves a TCP store, and `share(port)` gives rank 0's number to all.
     `use_torch`: some arm of this comparison is called through PyTorch, so all are: they cross the same boundary. Arrays
     of a dtype that NumPy lacks hold its bits, and become tensors of it. `factor`: this rank's, of premul_sum.
     """
@@ -38,11 +39,12 @@ class Setting:
     op: str
     dtype: str
     communicator: Callable[..., Any]
-    torch_store: str
+    torch_store: str | None
     rendezvous: str
     use_torch: bool
     timeout: float
     factor: float = 1.0
+    share: Callable[[int], int] = int  # for one rank or one file nothing needs to be shared
 
 
 @dataclass(frozen=True)

@@ -72,6 +72,15 @@ def runs_emulated(name: str) -> bool:
     return not needs_torch(name) and split_textbook(split_slowed(name)[0]) is None
 
 
+def runs_on_hosts(name: str) -> bool:
+    """True if the arm's ranks may be on several hosts."""
+    plain = split_slowed(name)[0]
+    if split_textbook(plain) is not None:
+        return False
+    engine = not needs_torch(name)
+    return not (engine and {"ll", "ll128", "shared"} & set(plain.split("/")[1:]))
+
+
 def why_unavailable(name: str) -> str | None:
     """Returns why an existing arm can't run here, and how to change that; None if it can."""
     if needs_torch(name) and importlib.util.find_spec("torch") is None:

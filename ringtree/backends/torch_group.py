@@ -1,15 +1,16 @@
 """The torch.distributed group that Gloo and the send/recv arms of one rank process share.
 
-For: one Gloo group over the loopback interface, made once a process. Not for: several hosts.
+For: one Gloo group, made once a process. Not for: what runs over it.
 
-The ranks meet through torch's file rendezvous on a memory file that they inherited, so nothing is left on disk and no
-port is opened for it.
+The ranks of one host meet through torch's file rendezvous on a memory file that they inherited, so nothing is left on
+disk and no port is opened for it, and speak over loopback. Those of several hosts meet in a TCP store of rank 0's.
 """
 
 from __future__ import annotations
 
 import os
 from datetime import timedelta
+from typing import Any
 
 import torch.distributed as dist
 
@@ -19,17 +20,31 @@ from ringtree.backends.arm import Setting
 def shared_group(setting: Setting) -> dist.ProcessGroup:
     """Returns the process's default group, made on the first call; every rank must call it."""
     if not dist.is_initialized():
-        os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo")
+        if setting.torch_store is not None:
+            os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo")
+            meeting: dict[str, Any] = {"init_method": f"file://{setting.torch_store}"}
+        else:
+            meeting = {"store": _tcp_store(setting)}
         dist.init_process_group(
             "gloo",
-            init_method=f"file://{setting.torch_store}",
             rank=setting.rank,
             world_size=setting.num_ranks,
             timeout=timedelta(seconds=setting.timeout),
+            **meeting,
         )
     group = dist.group.WORLD
     assert group is not None
     return group
+
+
+def _tcp_store(setting: Setting) -> dist.Store:
+    """Rank 0 takes a free port and tells the others. torch binds it on all interfaces, whatever it is told."""
+    host, timeout = os.environ["MASTER_ADDR"], timedelta(seconds=setting.timeout)
+    if setting.rank == 0:
+        served = dist.TCPStore(host, 0, is_master=True, wait_for_workers=False, timeout=timeout)
+        setting.share(served.port)
+        return served
+    return dist.TCPStore(host, setting.share(0), is_master=False, wait_for_workers=False, timeout=timeout)
 
 
 def leave_group() -> None:

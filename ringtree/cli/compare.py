@@ -2,11 +2,13 @@
 
 For: the options of a comparison. Not for: planning, running or judging it (ringtree.lab).
 
-The result goes to standard output, everything else to standard error.
+The result goes to standard output, everything else to standard error. Started by a launcher on several hosts (torchrun,
+or RANK, WORLD_SIZE, LOCAL_WORLD_SIZE, MASTER_ADDR and MASTER_PORT), the process of rank 0 is the one that speaks.
 """
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 from typing import Annotated
 
@@ -17,6 +19,7 @@ from rich.markup import escape
 from ringtree.cli.outcome import exit_codes
 from ringtree.cli.output import check_format, finish
 from ringtree.errors import UsageError
+from ringtree.lab.crew import crew_of_the_launcher
 from ringtree.lab.dry_run import print_plan
 from ringtree.lab.request import DEFAULT_ARMS, DEFAULT_SIZES, Request, make_plan
 from ringtree.lab.session import Question, resume, run
@@ -110,21 +113,25 @@ def compare(
             "library": library,
             "launcher": launcher,
         }
-        if resume_run is not None:
-            given = [name for name, value in asked.items() if value is not None]
-            given += ["dry-run"] if dry_run else []
-            if given:
-                raise UsageError(f"--resume goes on with a stored plan: leave --{given[0]} out")
-            stored = resume(runs, resume_run, stderr)
-        else:
-            plan = make_plan(Request(collective=collective, dtype=dtype, **asked))  # type: ignore[arg-type]
-            if dry_run:
-                print_plan(Console(), plan)
-                return
-            if launcher is not None:
-                raise UsageError(
-                    "--launcher can't start ranks yet, only --dry-run shows what it would: one host so far"
-                )
-            question = Question(detect=None if detect is None else parse_share(detect), preflight=not no_preflight)
-            stored = run(plan, runs, question, stderr)
+        with crew_of_the_launcher() or contextlib.nullcontext() as crew:
+            if crew is not None and crew.rank != 0:
+                return crew.serve()
+            if resume_run is not None:
+                given = [name for name, value in asked.items() if value is not None]
+                given += ["dry-run"] if dry_run else []
+                if given:
+                    raise UsageError(f"--resume goes on with a stored plan: leave --{given[0]} out")
+                stored = resume(runs, resume_run, stderr, crew)
+            else:
+                hosts = None if crew is None else crew.hosts
+                plan = make_plan(Request(collective=collective, dtype=dtype, hosts=hosts, **asked))  # type: ignore[arg-type]
+                if dry_run:
+                    print_plan(Console(), plan)
+                    return
+                if launcher is not None:
+                    raise UsageError(
+                        "--launcher can't start ranks, only --dry-run shows what it would: start ringtree itself with it"
+                    )
+                question = Question(detect=None if detect is None else parse_share(detect), preflight=not no_preflight)
+                stored = run(plan, runs, question, stderr, crew)
         finish(stored, runs, as_json=json, as_csv=csv, baseline=fail_if_slower_than)

@@ -13,6 +13,7 @@ from functools import partial
 from pathlib import Path
 
 import ringtree
+from ringtree.lab.crew import Crew
 from ringtree.lab.environment import CpuTimes, capture, difference
 from ringtree.lab.launch import run_launch
 from ringtree.lab.limits import probe_limits
@@ -41,10 +42,12 @@ class ComparisonFailed(ringtree.RingtreeError):
     """A run that stopped; the message says why, and where what was stored is."""
 
 
-def run_comparison(plan: Plan, runs: Path, on_progress: OnProgress, preflight: Preflight | None = None) -> StoredRun:
+def run_comparison(
+    plan: Plan, runs: Path, on_progress: OnProgress, preflight: Preflight | None = None, crew: Crew | None = None
+) -> StoredRun:
     """Runs all launches of `plan` and returns the stored run.
 
-    `on_progress(launch, report)` is called as rank 0 finishes visits. Raises ComparisonFailed if a launch fails, or
+    `on_progress(launch, report)` is called as rank 0 finishes visits. `crew`: as run_launch(). Raises ComparisonFailed if a launch fails, or
     UsageError if it can't be stored; what was stored before stays. On Ctrl-C all processes are gone before
     KeyboardInterrupt leaves; its message, too, says where what was stored is and how to go on.
     """
@@ -58,11 +61,11 @@ def run_comparison(plan: Plan, runs: Path, on_progress: OnProgress, preflight: P
         preflight=preflight,
     )
     with RunWriter(runs, run) as writer:
-        _run_launches(plan, planned_launches(plan), 0, writer, on_progress)
+        _run_launches(plan, planned_launches(plan), 0, writer, on_progress, crew)
     return read_run(writer.path)
 
 
-def resume_comparison(path: Path, on_progress: OnProgress) -> StoredRun:
+def resume_comparison(path: Path, on_progress: OnProgress, crew: Crew | None = None) -> StoredRun:
     """Runs the launches that the stored run in directory `path` still lacks, and returns it.
 
     Raises UsageError if this is another machine or another version than the run's: its launches must not be mixed.
@@ -76,16 +79,21 @@ def resume_comparison(path: Path, on_progress: OnProgress) -> StoredRun:
         )
     with RunWriter.resume(path) as writer:
         missing = [launch for launch in planned_launches(plan) if launch.launch not in writer.stored]
-        _run_launches(plan, missing, len(writer.stored), writer, on_progress)
+        _run_launches(plan, missing, len(writer.stored), writer, on_progress, crew)
     return read_run(path)
 
 
 def _run_launches(
-    plan: Plan, launches: list[PlannedLaunch], num_stored: int, writer: RunWriter, on_progress: OnProgress
+    plan: Plan,
+    launches: list[PlannedLaunch],
+    num_stored: int,
+    writer: RunWriter,
+    on_progress: OnProgress,
+    crew: Crew | None,
 ) -> None:
     try:
         for launch in launches:
-            writer.append(measure_launch(plan, launch, partial(on_progress, launch)))
+            writer.append(measure_launch(plan, launch, partial(on_progress, launch), crew))
             num_stored += 1
     except LaunchFailed as failed:
         raise ComparisonFailed(f"{failed}; {_kept(num_stored, writer.path)}") from None
@@ -93,11 +101,13 @@ def _run_launches(
         raise KeyboardInterrupt(_kept(num_stored, writer.path)) from None
 
 
-def measure_launch(plan: Plan, launch: PlannedLaunch, on_progress: Callable[[ProgressReport], None]) -> Launch:
+def measure_launch(
+    plan: Plan, launch: PlannedLaunch, on_progress: Callable[[ProgressReport], None], crew: Crew | None = None
+) -> Launch:
     """Runs one launch and returns its record. Raises LaunchFailed."""
     started, clock, load = _utc(), time.monotonic(), os.getloadavg()[0]
     before = CpuTimes.now()
-    pids, reports = run_launch(plan, launch, on_progress)
+    pids, reports = run_launch(plan, launch, on_progress, crew=crew)
     after = CpuTimes.now()
     return Launch(
         launch=launch.launch,

@@ -10,6 +10,7 @@ import os
 import secrets
 from collections.abc import Callable
 
+from ringtree.lab.crew import Crew
 from ringtree.lab.environment import available_memory
 from ringtree.lab.messages import CellReport, ProgressReport, RankSpec, Report, reports
 from ringtree.lab.plan import PlannedLaunch, memory_to_keep
@@ -22,11 +23,12 @@ def run_launch(
     launch: PlannedLaunch,
     on_progress: Callable[[ProgressReport], None],
     stall_limit: float = STALL_LIMIT,
+    crew: Crew | None = None,
 ) -> tuple[list[int], list[list[CellReport]]]:
     """Runs one launch; returns the ranks' pids and, for each rank, its cells: sizes ascending, arms as in the plan.
 
-    `on_progress` is called with each visit that rank 0 has finished. Call it as `run_ranks`. Raises LaunchFailed if a
-    rank dies, fails or stops to report.
+    `on_progress` is called with each visit that rank 0 has finished. `crew`: who starts the ranks where they run on
+    several hosts. Call it as `run_ranks`. Raises LaunchFailed if a rank dies, fails or stops to report.
     """
     cells: list[list[CellReport]] = [[] for _ in range(plan.num_ranks)]
     last: list[ProgressReport] = []
@@ -34,6 +36,7 @@ def run_launch(
     # Half of what is free: the other half is for what arms and libraries take besides.
     keep = memory_to_keep(plan, launch) <= available_memory() // 2
     store = os.memfd_create("ringtree-torch-store")
+    environment = launch.arms[0].environment
 
     def make_spec(rank: int, process_group: int) -> RankSpec:
         return RankSpec(
@@ -43,7 +46,8 @@ def run_launch(
             keep_operands=keep,
             session=session,
             process_group=process_group,
-            torch_store=f"/proc/self/fd/{store}",
+            store=None if crew is None else crew.store,
+            torch_store=f"/proc/self/fd/{store}" if crew is None else None,
             timeout=RANK_TIMEOUT,
         )
 
@@ -55,13 +59,15 @@ def run_launch(
             on_progress(report)
 
     try:
+        if crew is not None:
+            return crew.run_launch(make_spec(0, 0), environment, on_report), cells
         pids = run_ranks(
             "ringtree.lab.rank_process",
             plan.num_ranks,
             make_spec,
             reports,
             on_report,
-            environment=launch.arms[0].environment,
+            environment=environment,
             inherited=[store],
             stall_limit=stall_limit,
         )

@@ -31,9 +31,9 @@ def probe_limits(plan: Plan) -> MachineLimits | None:
 
     As many cores copy as ranks can use at the same time. Hand-off: the nearest of the probed pairs at its best moment.
     A size whose rate could not be found (memory is short, a core is taken) has none. None for an emulated plan: its
-    times are those of links slowed on purpose, which nothing here bounds.
+    times are those of links slowed on purpose, which nothing here bounds; and for several hosts, of which this is one.
     """
-    if plan.emulation is not None:
+    if plan.emulation is not None or plan.hosts is not None:
         return None
     started = time.monotonic()
     num_copying = min(plan.num_ranks, len(usable_cores()))

@@ -31,6 +31,8 @@ def caveats_of(stored: StoredRun, comparison: Comparison) -> list[str]:
         caveats.append("a pilot: it decides where a comparison spends its time, and is no evidence itself")
     if plan.emulation is not None:
         caveats.append(_emulated(plan.emulation))
+    elif plan.hosts is not None:
+        caveats.append(_on_hosts(plan.hosts, stored.run.provenance.host_name))
     elif plan.num_ranks > cores:
         caveats.append(f"{plan.num_ranks} ranks on {count(cores, 'core')}: these times show the scheduler as well")
     load = stored.run.provenance.load_average[:1]
@@ -70,6 +72,14 @@ def _emulated(cluster: EmulatedCluster) -> str:
     return (
         f"{shape} with {cluster.alpha * 1e3:g} ms and {cluster.beta / 1e6:g} MB/s between hosts; "
         "no time here is this machine's own"
+    )
+
+
+def _on_hosts(hosts: list[int], recorded: str) -> str:
+    sizes = [str(hosts.count(host)) for host in range(max(hosts) + 1)]
+    return (
+        f"ranks on {count(len(sizes), 'host')} ({' + '.join(sizes)}), over the network between them; "
+        f"machine and versions were recorded on {recorded} only"
     )
 
 

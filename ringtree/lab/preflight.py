@@ -38,9 +38,10 @@ class TooNoisy(ringtree.RingtreeError):
 
 
 def wants_preflight(plan: Plan) -> bool:
-    """False where it has no meaning: emulated links don't scatter, and too few launches give no verdict anyway."""
+    """False where it has no meaning: emulated links don't scatter, a host knows of itself only, and too few launches
+    give no verdict anyway."""
     judged = max((size.num_launches for size in plan.sizes), default=0) >= least_launches(plan.level)
-    return plan.emulation is None and judged and len(plan.arms) > 1
+    return plan.emulation is None and plan.hosts is None and judged and len(plan.arms) > 1
 
 
 def run_preflight(plan: Plan, asked: float, on_progress: Callable[[ProgressReport], None]) -> Preflight:

@@ -67,8 +67,11 @@ def run_ranks(
     environment: Mapping[str, str] | None = None,
     inherited: Sequence[int] = (),
     stall_limit: float = STALL_LIMIT,
+    only: int | None = None,
 ) -> list[int]:
     """Runs `python -m module <spec fd> <report fd>` as each rank until all are done; returns their pids.
+
+    `only`: this rank alone; the others run on other hosts, or are started there by somebody like this.
 
     `make_spec(rank, process group)`: what a rank reads first. `reports`: what ranks may write, DoneReport and
     FailureReport among it; all others go to `on_report(rank, report)`. `environment`: variables that count above the
@@ -76,7 +79,8 @@ def run_ranks(
     the ranks: the kernel ends them with the thread that started them. Raises LaunchFailed if a rank dies, fails or
     stops to report; what `on_report` raises passes through.
     """
-    with _started(module, num_ranks, make_spec, reports, environment or {}, inherited) as ranks:
+    numbers = range(num_ranks) if only is None else (only,)
+    with _started(module, numbers, make_spec, reports, environment or {}, inherited) as ranks:
         _listen(ranks, on_report, stall_limit)
         return [rank.process.pid for rank in ranks]
 
@@ -84,7 +88,7 @@ def run_ranks(
 @contextlib.contextmanager
 def _started(
     module: str,
-    num_ranks: int,
+    numbers: Sequence[int],
     make_spec: Callable[[int, int], BaseModel],
     reports: TypeAdapter[Any],
     environment: Mapping[str, str],
@@ -95,7 +99,7 @@ def _started(
     guard = start_guard(lifeline)
     os.close(lifeline)
     try:
-        for rank in range(num_ranks):
+        for rank in numbers:
             spec = make_spec(rank, guard)
             ranks.append(_start_rank(module, rank, ReportReader(reports), environment, inherited))
             with contextlib.suppress(BrokenPipeError):  # a rank that died already is noticed by its report pipe

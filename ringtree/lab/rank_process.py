@@ -12,6 +12,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 import ringtree
 from ringtree.backends import Arm, Setting, make_arm, needs_torch
 from ringtree.lab.exact_data import ExactData
@@ -62,6 +64,7 @@ class RankRun:
             dtype=plan.dtype,
             communicator=self._engine,
             torch_store=spec.torch_store,
+            share=self._share,
             rendezvous=f"{spec.session}-arm",
             use_torch=any(needs_torch(arm.name) for arm in plan.arms),
             timeout=spec.timeout,
@@ -77,6 +80,10 @@ class RankRun:
                 self._arms[label] = arm
             else:
                 self._refused[label] = error or "could not be set up on another rank"
+
+    def _share(self, number: int) -> int:
+        """Rank 0's number, on all ranks."""
+        return int(self._sync_comm.broadcast(np.array([number], np.int64))[0])
 
     def _engine(self, channels: int, shared_buffers: bool) -> Any:
         kind = (channels, shared_buffers)
@@ -95,7 +102,8 @@ class RankRun:
         return ringtree.init(
             rank=spec.rank,
             world_size=spec.plan.num_ranks,
-            store=f"unix:{spec.session}-{purpose}",
+            store=spec.store or f"unix:{spec.session}-{purpose}",
+            name=f"{spec.session}-{purpose}",
             timeout=spec.timeout,
             **options,
         )

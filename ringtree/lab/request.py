@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ringtree.backends import check_arm, needs_torch, runs_emulated, why_unavailable
+from ringtree.backends import check_arm, needs_torch, runs_emulated, runs_on_hosts, why_unavailable
 from ringtree.errors import UsageError
 from ringtree.lab.environment import available_memory
 from ringtree.lab.estimate import cell_budget
@@ -77,6 +77,7 @@ class Request:
     margin: str | None = None
     budget: str | None = None
     launcher: str | None = None
+    hosts: list[int] | None = None  # by rank, where a launcher has started ranks on several
 
 
 def make_plan(request: Request) -> Plan:
@@ -123,6 +124,7 @@ def make_plan(request: Request) -> Plan:
         time_budget=None if request.budget is None else parse_duration(request.budget),
         left_out=left_out,
         emulation=emulation,
+        hosts=request.hosts,
         preset=request.preset,
     )
 
@@ -156,11 +158,23 @@ def num_ranks_of(request: Request, emulation: EmulatedCluster | None) -> int:
         num_ranks = emulated
     if num_ranks is None:
         num_ranks = DEFAULT_RANKS
+    if request.hosts is not None:
+        _check_hosts(request, request.hosts)
+        num_ranks = len(request.hosts)
     if emulation is not None and num_ranks > MAX_RANKS:
         raise UsageError(f"--emulate {request.emulate} means {num_ranks} ranks, more than {MAX_RANKS}: use fewer")
     if not 1 <= num_ranks <= MAX_RANKS:
         raise UsageError(f"--ranks must lie in 1..{MAX_RANKS}, not {num_ranks}")
     return num_ranks
+
+
+def _check_hosts(request: Request, hosts: list[int]) -> None:
+    if request.emulate is not None:
+        raise UsageError("a cluster is emulated on one host: leave --emulate out, or start ringtree on one host only")
+    if request.ranks is not None and request.ranks != len(hosts):
+        raise UsageError(f"the launcher has started {len(hosts)} ranks, not --ranks {request.ranks}: leave it out")
+    if request.preset is not None:
+        raise UsageError(f"--preset {request.preset} compares ranks of one host: start ringtree on one host only")
 
 
 def _arms(request: Request, emulation: EmulatedCluster | None, left_out: dict[str, str]) -> list[ArmPlan]:
@@ -175,6 +189,9 @@ def _arms(request: Request, emulation: EmulatedCluster | None, left_out: dict[st
                 f"{', '.join(unfit)} can't run over emulated links; only the engine's arms can: auto, ring, …"
             )
         left_out.update(dict.fromkeys(unfit, "it can't run over emulated links, which are the engine's own"))
+    if request.hosts is not None:
+        unfit = [arm.name for arm in arms if not runs_on_hosts(arm.name)]
+        left_out.update(dict.fromkeys(unfit, "it runs on one host only"))
     for name in dict.fromkeys(arm.name for arm in arms if arm.name not in left_out):
         reason = why_unavailable(name)
         if reason is not None:

@@ -15,6 +15,7 @@ from rich.console import Console
 
 from ringtree.lab.budget import budgeted_plan, pilot_plan
 from ringtree.lab.compare import resume_comparison, run_comparison
+from ringtree.lab.crew import Crew
 from ringtree.lab.plan import planned_launches
 from ringtree.lab.preflight import percent, refuse_if_too_noisy, run_preflight, wants_preflight
 from ringtree.lab.progress import LiveProgress
@@ -33,17 +34,17 @@ class Question:
     preflight: bool = True
 
 
-def run(plan: Plan, runs: Path, question: Question, stderr: Console) -> StoredRun:
-    """Runs a comparison from its preflight to its last launch; progress goes to `stderr`."""
+def run(plan: Plan, runs: Path, question: Question, stderr: Console, crew: Crew | None = None) -> StoredRun:
+    """Runs a comparison from its preflight to its last launch; progress goes to `stderr`. `crew`: as run_launch()."""
     started = time.monotonic()
     found = _look_ahead(plan, question, stderr)
     if plan.time_budget is not None:
-        plan = _spend(plan, plan.time_budget, runs, time.monotonic() - started, stderr)
+        plan = _spend(plan, plan.time_budget, runs, time.monotonic() - started, stderr, crew)
     with LiveProgress(stderr, plan) as progress:
-        return run_comparison(plan, runs, progress.on_progress, found)
+        return run_comparison(plan, runs, progress.on_progress, found, crew)
 
 
-def resume(runs: Path, text: str, stderr: Console) -> StoredRun:
+def resume(runs: Path, text: str, stderr: Console, crew: Crew | None = None) -> StoredRun:
     """Goes on with the stored run that `text` names."""
     path = find_run(runs, text)
     stored = read_run(path)
@@ -53,7 +54,7 @@ def resume(runs: Path, text: str, stderr: Console) -> StoredRun:
     if done == len(planned_launches(stored.run.plan)):
         stderr.print(f"{stored.run.run_id} is complete: nothing to run", markup=False, highlight=False)
     with LiveProgress(stderr, stored.run.plan, done) as progress:
-        return resume_comparison(path, progress.on_progress)
+        return resume_comparison(path, progress.on_progress, crew)
 
 
 def _look_ahead(plan: Plan, question: Question, stderr: Console) -> Preflight | None:
@@ -67,10 +68,10 @@ def _look_ahead(plan: Plan, question: Question, stderr: Console) -> Preflight | 
     return found
 
 
-def _spend(plan: Plan, budget: float, runs: Path, spent: float, stderr: Console) -> Plan:
+def _spend(plan: Plan, budget: float, runs: Path, spent: float, stderr: Console, crew: Crew | None) -> Plan:
     started = time.monotonic()
     pilot = pilot_plan(plan, budget - spent)
     with LiveProgress(stderr, pilot) as progress:
-        stored = run_comparison(pilot, runs, progress.on_progress)
+        stored = run_comparison(pilot, runs, progress.on_progress, crew=crew)
     needs = launches_that_decide(summarise(stored))
     return budgeted_plan(plan, stored.run.run_id, needs, budget, spent + time.monotonic() - started)

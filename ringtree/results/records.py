@@ -79,6 +79,9 @@ class Plan(Record):
     pilot: str | None = Field(default=None, description="run whose launches decided where this plan spends its time")
     left_out: dict[str, str] = Field(default_factory=dict, description="what was asked for but can't run here -> why")
     emulation: EmulatedCluster | None = None
+    hosts: list[int] | None = Field(
+        default=None, description="by rank, the number of its host, counted by their first ranks; null: one host"
+    )
     preset: str | None = None
 
     @model_validator(mode="after")
