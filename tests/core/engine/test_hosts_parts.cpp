@@ -133,7 +133,7 @@ TEST(TransfersBetweenHosts, a_peer_that_leaves_is_named) {
 TEST(TransfersBetweenHosts, a_rank_that_leaves_while_a_third_one_is_late_looks_broken_to_nobody) {
   std::atomic<bool> late_may_go{false};
   const auto outcomes = run_on_hosts({0, 1, 2}, [&](Communicator& communicator) {
-    constexpr size_t kMuch = 60'000, kLittle = 10;  // 480 KB: less than a link's slots, more than a socket takes unread
+    constexpr size_t kMuch = 40'000, kLittle = 10;  // 320 KB: less than a link's slots, more than a socket takes unread
     const int rank = communicator.rank();
     sum_of_ones(communicator, 10);
     Words much(kMuch), little(kLittle), more(kLittle);
