@@ -112,10 +112,10 @@ void CallWatch::report_mismatch(int peer) {
   compare_calls();
   if (session_.failed()) return;
   if (session_.is_remote(peer)) {  // what is known here of its calls may be old
-    const uint64_t before = session_.num_statuses(peer);
-    session_.ask_status(call_.sequence);
+    const uint64_t before = session_.num_histories(peer);
+    session_.ask_history(call_.sequence);
     const int64_t until = now_ns() + kAnswerNs;
-    session_.wait([&] { return session_.num_statuses(peer) > before; },
+    session_.wait([&] { return session_.num_histories(peer) > before; },
                   [&] { return session_.failed() || session_.is_gone(peer) || now_ns() > until; });
     if (!session_.failed()) compare_calls();
     if (session_.failed()) return;

@@ -12,6 +12,7 @@ namespace ringtree {
 namespace {
 
 constexpr int kTag = 1 << 30;  // no schedule's: a link that collectives share would mix their messages up
+constexpr int64_t kLateEndNs = 1'000'000'000;  // for the end of the streams of a peer that has left
 
 // A broadcast that reaches one rank only: what the engine runs of it is one step at either end.
 std::shared_ptr<const Schedule> schedule_of(int num_ranks, int from, int to) {
@@ -172,9 +173,13 @@ class PointToPoint::Group final : public Watch {
   }
 
   // A peer that has left may have done its part: a look comes when nothing moves, so at the second one it is missing.
+  // What comes over TCP is behind the news that its sender left; where the streams do not end, the host has gone too.
   void check_gone() {
     for (const Way* way : ways_) {
       if (way->next == way->queue.size() || !session_.is_gone(way->peer)) continue;
+      if (gone_since_ns_ == 0) gone_since_ns_ = now_ns();
+      const bool may_come = session_.is_remote(way->peer) && !session_.port()->ended(way->peer);
+      if (may_come && now_ns() - gone_since_ns_ < kLateEndNs) continue;
       if (++looks_at_gone_ < 2) return;
       const char* how = session_.left_in_order(way->peer) ? " left the communicator" : " died";
       session_.fail(FailureKind::peer, session_.describe(way->peer) + how + " before the " +
@@ -208,6 +213,7 @@ class PointToPoint::Group final : public Watch {
   Deadline deadline_;  // from the first inspection: a transfer that need not wait reads no clock
   int mismatched_peer_ = -1;
   int looks_at_gone_ = 0;
+  int64_t gone_since_ns_ = 0;  // 0: nobody that a transfer waits for
 };
 
 void PointToPoint::run(std::span<const Transfer> transfers, const Waiting& waiting) {

@@ -44,10 +44,13 @@ void Board::post(uint64_t sequence, const Words& words) {
   for (size_t i = 0; i < kWords; ++i)
     entry.words[i].store(words[i], std::memory_order_release);  // pairs with the acquire of the words in find()
   entry.sequence.store(sequence, std::memory_order_release);    // pairs with the load of the sequence in find()
-  newest_.store(sequence, std::memory_order_release);           // pairs with the acquire in newest()
+  // An earlier call is posted where the board is another rank's, which told of its calls when it was asked. release,
+  // pairs with the acquire in newest().
+  if (sequence > newest_.load(std::memory_order_relaxed)) newest_.store(sequence, std::memory_order_release);
 }
 
 std::optional<CallDescription> Board::find(uint64_t sequence) const {
+  if (sequence == 0) return std::nullopt;  // that of entries that are empty or being written
   const Entry& entry = entries_[sequence % kEntries];
   // acquire, pairs with the store of the sequence in post().
   if (entry.sequence.load(std::memory_order_acquire) != sequence) return std::nullopt;

@@ -12,7 +12,6 @@
 
 #include "core/base/printable.h"
 #include "core/bootstrap/wire.h"
-#include "core/engine/rank_status.h"
 #include "core/transport/fence.h"
 
 namespace ringtree {
@@ -71,7 +70,7 @@ Session::Session(Store& store, int rank, int world_size, const Settings& setting
   segments_.resize(n);
   copies_.resize(n);
   pages_.resize(n);
-  num_statuses_ = std::vector<std::atomic<uint64_t>>(n);
+  num_histories_ = std::vector<std::atomic<uint64_t>>(n);
   warned_.resize(n);
   const size_t own = static_cast<size_t>(rank);
   segments_[own] = Segment::create(sizeof(RankPage), "the page of rank " + std::to_string(rank));
@@ -192,23 +191,29 @@ void Session::on_status(int peer, std::string_view payload) {
   const size_t at = static_cast<size_t>(peer);
   if (!copies_[at]) return;  // of this host, where its page is there to look at, or not yet set up
   status->show_on(*copies_[at]);
-  num_statuses_[at].fetch_add(1, std::memory_order_release);  // pairs with num_statuses()
-  if (status->asks) tell_status(peer, status->asks, {});
+  if (status->asks) {
+    RankStatus answer = RankStatus::of(own_page(), status->asks, status->of_history);
+    answer.of_history = status->of_history;
+    tell_status(peer, answer);
+  } else if (status->of_history) {
+    num_histories_[at].fetch_add(1, std::memory_order_release);  // pairs with num_histories()
+  }
   attention_.store(true, std::memory_order_relaxed);
   own_page().bell.wake();
 }
 
-void Session::tell_status(int peer, std::optional<uint64_t> also, std::optional<uint64_t> asks) {
+void Session::tell_status(int peer, const RankStatus& status) {
   const Mesh* const mesh = known_mesh_.load(std::memory_order_acquire);  // pairs with the constructor
   if (!mesh) return;
-  RankStatus status = RankStatus::of(own_page(), also);
-  status.asks = asks;
   mesh_->send(peer, ControlType::status, status.encode());  // one that is gone is found by the calls' watch
 }
 
-void Session::ask_status(uint64_t sequence) {
+void Session::ask_status(uint64_t sequence, bool of_history) {
+  RankStatus status = RankStatus::of(own_page(), sequence, of_history);
+  status.asks = sequence;
+  status.of_history = of_history;
   for (int peer = 0; peer < world_size_; ++peer)
-    if (is_remote(peer) && !is_gone(peer)) tell_status(peer, sequence, sequence);
+    if (is_remote(peer) && !is_gone(peer)) tell_status(peer, status);
 }
 
 void Session::on_beat() {
@@ -216,7 +221,7 @@ void Session::on_beat() {
   if (!known_mesh_.load(std::memory_order_acquire)) return;      // pairs with the constructor
   if (port_)
     for (int peer = 0; peer < world_size_; ++peer)
-      if (is_remote(peer) && !is_gone(peer)) tell_status(peer, {}, {});
+      if (is_remote(peer) && !is_gone(peer)) tell_status(peer, RankStatus::of(own_page(), {}));
   warn_of_suspects();
 }
 

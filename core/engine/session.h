@@ -16,6 +16,7 @@
 #include "core/engine/failure.h"
 #include "core/engine/inlets.h"
 #include "core/engine/rank_page.h"
+#include "core/engine/rank_status.h"
 #include "core/engine/settings.h"
 #include "core/transport/segment.h"
 #include "core/transport/tcp_port.h"
@@ -53,10 +54,11 @@ class Session {
 
   /// Tells the ranks of other hosts how this rank stands, and asks them what they know of call `sequence`: their pages
   /// here are as old as what they said last.
-  void ask_status(uint64_t sequence);
-  /// How often `rank` has said how it stands.
-  uint64_t num_statuses(int rank) const {
-    return num_statuses_[static_cast<size_t>(rank)].load(std::memory_order_acquire);  // pairs with on_status()
+  void ask_status(uint64_t sequence) { ask_status(sequence, false); }
+  /// The same, and of all calls before it. What comes back counts in num_histories().
+  void ask_history(uint64_t sequence) { ask_status(sequence, true); }
+  uint64_t num_histories(int rank) const {
+    return num_histories_[static_cast<size_t>(rank)].load(std::memory_order_acquire);  // pairs with on_status()
   }
   /// Ranks that have not been heard of for kSuspectNs though they have not left: stopped, or cut off.
   std::vector<int> suspects();
@@ -101,7 +103,8 @@ class Session {
   void on_beat();
   void on_page_of_remote(int peer, std::string_view payload);
   void make_port(const Settings& settings);
-  void tell_status(int peer, std::optional<uint64_t> also, std::optional<uint64_t> asks);
+  void ask_status(uint64_t sequence, bool of_history);
+  void tell_status(int peer, const RankStatus& status);
   void warn_of_suspects();
   int64_t heard_ns(int peer);
   bool set_failure(Failure failure);
@@ -119,7 +122,7 @@ class Session {
   std::vector<std::shared_ptr<Segment>> segments_;
   std::vector<std::unique_ptr<RankPage>> copies_;  // of the pages of ranks on other hosts
   std::vector<RankPage*> pages_;
-  std::vector<std::atomic<uint64_t>> num_statuses_;
+  std::vector<std::atomic<uint64_t>> num_histories_;
   std::vector<bool> warned_;       // of silent ranks; used by the mesh's thread only
   std::atomic<int64_t> began_ns_{0};  // when this rank was set up: nobody is suspected for what was before
   std::unique_ptr<TcpPort> port_;

@@ -173,6 +173,12 @@ bool TcpPort::flushed() const {
   return true;
 }
 
+bool TcpPort::ended(int rank) const {
+  if (!has_peer(rank)) return true;
+  const auto& streams = by_rank_[static_cast<size_t>(rank)]->streams;
+  return std::all_of(streams.begin(), streams.end(), [](const auto& stream) { return stream->broken(); });
+}
+
 int TcpPort::wait_for_events(int timeout_ms) {
   std::array<epoll_event, 32> events;
   const int num = ::epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()), timeout_ms);
