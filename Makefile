@@ -27,7 +27,7 @@ TIDY_FILES = $(shell find core -name '*.cpp' -not -path 'core/bindings/*')
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help build torch compare test test-cpp test-python lint layers asan tsan capi model peers bench-drivers bench bench-emulated bench-compare bench-explain method-check method-data docs tables format clean distclean
+.PHONY: help build torch compare test test-cpp test-python lint layers asan tsan capi model faults peers bench-drivers bench bench-emulated bench-compare bench-explain method-check method-data docs tables format clean distclean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
@@ -115,6 +115,10 @@ capi: $(STAMPS)/build-tools ## install libringtree into build/capi-install, buil
 model: ## the Spin models of links, pools, sleep and death; what is broken on purpose must fail
 	@$(SETUP) spin
 	$(PYTHON) tests/models/spin/run.py $(ARGS)
+
+# About 20 minutes, as root with network namespaces; else only what one host has. ARGS=--quick: 3 minutes.
+faults: $(STAMPS)/torch $(STAMPS)/package $(STAMPS)/extra-test ## what ranks are told when one of them or the network fails, into docs/reliability.md
+	PYTHONPATH=tests:tests/python $(BIN)/python -m faults $(ARGS)
 
 peers: $(STAMPS)/build-tools ## the libraries that `make bench` compares with (2 GB with Intel's), and the drivers
 	@PYTHON="$(PYTHON)" tools/peers.sh

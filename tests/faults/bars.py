@@ -77,5 +77,7 @@ def misses(bar: Bar, trials: Sequence[Trial]) -> list[str]:
     lines = [f"{trial.cell.world}, {trial.cell.collective}: {line}" for trial in trials for line in bar.missed(trial)]
     times = sorted(s.seconds for trial in trials for s in trial.survivors if s.seconds is not None)
     if bar.median_s is not None and times and times[len(times) // 2] > bar.median_s:
-        lines.append(f"half of the survivors were told after more than {bar.median_s:g} s: {times[len(times) // 2]:.3f}")
+        lines.append(
+            f"half of the survivors were told after more than {bar.median_s:g} s: {times[len(times) // 2]:.3f}"
+        )
     return lines

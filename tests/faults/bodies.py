@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 
-from fault_ranks import Call, until_failure
+from fault_ranks import Call, num_descriptors, until_failure
 
 from ringtree import Communicator
 
@@ -49,8 +49,8 @@ _ACTS: dict[str, Callable[[], None]] = {
 
 
 def follow(comm: Communicator, pipe: Connection, plan: Plan) -> None:
-    """Does what the plan says. Tells "ready" (all ranks if idle, else the victim), the Failed that ended its calls, and,
-    once told so, how many descriptors are open after close()."""
+    """Does what the plan says. Tells "ready" (all ranks if idle, else the victim), the Failed that ended its calls and
+    when it was told to call, and, once told so, how many descriptors are open after close()."""
 
     def calls() -> None:
         for _ in range(plan.healthy):
@@ -71,7 +71,7 @@ def follow(comm: Communicator, pipe: Connection, plan: Plan) -> None:
     pipe.send((until_failure(calls), called[0] if called else None))
     pipe.recv()  # nobody leaves before all were heard
     comm.close()
-    pipe.send(sorted(_kinds_of_descriptors()))
+    pipe.send(num_descriptors())
 
 
 def call_in_turn(comm: Communicator, pipe: Connection, usual: list[Call], odd: list[Call], odd_rank: int) -> None:
@@ -91,15 +91,4 @@ def call_in_turn(comm: Communicator, pipe: Connection, usual: list[Call], odd: l
     pipe.send((failed, began))
     pipe.recv()
     comm.close()
-    pipe.send(sorted(_kinds_of_descriptors()))
-
-
-def _kinds_of_descriptors() -> list[str]:
-    """What is open: "socket", "anon_inode", …, one for each descriptor."""
-    kinds = []
-    for name in os.listdir("/proc/self/fd"):
-        try:
-            kinds.append(os.readlink(f"/proc/self/fd/{name}").partition(":")[0])
-        except OSError:  # that of the listing itself
-            continue
-    return kinds
+    pipe.send(num_descriptors())

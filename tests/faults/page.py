@@ -12,9 +12,8 @@ import platform
 from collections.abc import Sequence
 from pathlib import Path
 
-from ringtree.cpuinfo import cpu_model
-
 from faults.table import Result, markdown
+from ringtree.cpuinfo import cpu_model
 
 BEGIN, END = "<!-- faults: begin (make faults) -->", "<!-- faults: end -->"
 

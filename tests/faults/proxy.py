@@ -9,6 +9,7 @@ knows where frames begin (core/transport/tcp_frame.h), so that a fault hits a he
 
 from __future__ import annotations
 
+import contextlib
 import queue
 import selectors
 import socket
@@ -188,18 +189,21 @@ class Proxy:
         if not data:
             self._end(way)
             return
+        passes = self._broken(way, data)
         try:
-            way.target.sendall(self._broken(way, data))
+            if passes:
+                way.target.sendall(passes)
         except OSError:
             self._end(way)
 
     def _end(self, way: Way) -> None:
+        """Nothing more passes this way; the other end reads the end."""
+        if way.closed:
+            return
         way.closed = True
         self._selector.unregister(way.source)
-        try:
+        with contextlib.suppress(OSError):  # the other end has closed
             way.target.shutdown(socket.SHUT_WR)
-        except OSError:
-            pass
 
     def _broken(self, way: Way, data: bytes) -> bytes:
         """What is to pass of `data`."""
@@ -224,8 +228,9 @@ class Proxy:
             for side in (way.connection.caller, way.connection.callee):
                 side.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
             for each in way.connection.ways:
-                each.closed = True
-                self._selector.unregister(each.source)
+                if not each.closed:
+                    each.closed = True
+                    self._selector.unregister(each.source)
             way.connection.caller.close()
             way.connection.callee.close()
             return b""

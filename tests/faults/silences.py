@@ -42,7 +42,10 @@ def stopped_for(cell: Cell, seconds: float) -> Trial:
         warned = _warnings(stage, others, victim, at + seconds)
         time.sleep(max(at + seconds - time.monotonic(), 0))
         stage.job.resume(victim)
-        survivors = [stage.told(rank, at, victim, warned.get(rank)) for rank in range(stage.ranks)]
+        survivors = [stage.told(rank, at, victim, warned.get(rank)) for rank in others]
+        of_victim = stage.told(victim, at, victim)
+        if of_victim.error != "none":
+            stage.left.append(f"the stopped rank itself got {of_victim.error}: {of_victim.text}")
         note_descriptors(stage, cell, list(range(stage.ranks)))
     return Trial(cell, survivors, left=stage.left)
 

@@ -5,11 +5,11 @@ For: every trial of this engine. Not for: the faults (deaths.py, silences.py, st
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from fault_ranks import Body, Failed, Place
@@ -18,6 +18,7 @@ from hosts_support import Hosts
 
 from faults.trial import Survivor, World
 
+SHARED_MEMORY = Path("/dev/shm")
 SETTLE_S = 5.0  # for what may take a moment to vanish
 
 
@@ -51,13 +52,13 @@ class Stage:
         """Lets ranks close their communicators; how many descriptors each has open then."""
         for rank in ranks:
             self.job.tell(rank, "close")
-        return {rank: len(self.job.hear(rank)) for rank in ranks}
+        return {rank: int(self.job.hear(rank)) for rank in ranks}
 
 
 @contextmanager
 def staged(world: World, body: Body, *arguments: Any, environment: dict[str, str] | None = None) -> Iterator[Stage]:
     """Runs a job of that world; afterwards `left` of the stage says what it has left behind."""
-    shared_memory = set(os.listdir("/dev/shm"))
+    shared_memory = set(SHARED_MEMORY.iterdir())
     if not world.hosts:
         with Job(world.ranks, body, *arguments) as job:
             stage = Stage(job, None, world.ranks)
@@ -68,7 +69,7 @@ def staged(world: World, body: Body, *arguments: Any, environment: dict[str, str
                 stage = Stage(job, hosts, world.ranks)
                 yield stage
             stage.left += _sockets_left(hosts)
-    stage.left += [f"/dev/shm/{name}" for name in set(os.listdir("/dev/shm")) - shared_memory if "ringtree" in name]
+    stage.left += [str(file) for file in set(SHARED_MEMORY.iterdir()) - shared_memory if "ringtree" in file.name]
 
 
 @contextmanager

@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import re
 import time
+from contextlib import ExitStack
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -50,26 +51,26 @@ def _upstream(directory: str) -> tuple[str, int]:
 def broken(cell: Cell, role: Role, fault: Fault, *, checksums: bool = False) -> Trial:
     """Both ranks are heard: the victim is whoever is at the other end."""
     goes_on = fault is Fault.PAUSE
-    with TemporaryDirectory(prefix="ringtree-faults-") as directory:
-        with Proxy(functools.partial(_upstream, directory)) as proxy:
-            store = functools.partial(_store_of, directory, proxy.port)
-            environment = {"RINGTREE_CRC": "1"} if checksums else {}
-            places = [
-                Place(environment={"RINGTREE_HOSTID": name, **environment}, store=store) for name in ("left", "right")
-            ]
-            plan = Plan(Call(cell.collective), 1, timeout=DEADLINE_S, idle=goes_on, more=CALLS_AFTER_PAUSE * goes_on)
-            with staged_at(places, follow, plan) as stage:
-                for rank in (0, 1) if goes_on else (1,):
-                    assert stage.job.hear(rank) == "ready"
-                at = proxy.apply(role, fault)
-                if goes_on:
-                    for rank in (0, 1):
-                        stage.job.tell(rank, "call")
-                silent = fault is Fault.SILENCE
-                warned = {}
-                if silent:
-                    who = re.compile(r"has not been heard of")
-                    warned = stage.job.await_words([0, 1], who, time.monotonic() + SUSPICION_S)
-                survivors = [stage.told(rank, at, 1 - rank, warned.get(rank)) for rank in (0, 1)]
-                stage.descriptors([0, 1])
+    with ExitStack() as stack:
+        directory = stack.enter_context(TemporaryDirectory(prefix="ringtree-faults-"))
+        proxy = stack.enter_context(Proxy(functools.partial(_upstream, directory)))
+        store = functools.partial(_store_of, directory, proxy.port)
+        environment = {"RINGTREE_CRC": "1"} if checksums else {}
+        places = [
+            Place(environment={"RINGTREE_HOSTID": name, **environment}, store=store) for name in ("left", "right")
+        ]
+        plan = Plan(Call(cell.collective), 1, timeout=DEADLINE_S, idle=goes_on, more=CALLS_AFTER_PAUSE * goes_on)
+        with staged_at(places, follow, plan) as stage:
+            for rank in (0, 1) if goes_on else (1,):
+                assert stage.job.hear(rank) == "ready"
+            at = proxy.apply(role, fault)
+            for rank in (0, 1) if goes_on else ():
+                stage.job.tell(rank, "call")
+            silent = fault is Fault.SILENCE
+            warned = {}
+            if silent:
+                who = re.compile(r"has not been heard of")
+                warned = stage.job.await_words([0, 1], who, time.monotonic() + SUSPICION_S)
+            survivors = [stage.told(rank, at, 1 - rank, warned.get(rank)) for rank in (0, 1)]
+            stage.descriptors([0, 1])
     return Trial(cell, survivors, DEADLINE_S if silent else None, stage.left)

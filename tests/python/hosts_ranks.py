@@ -5,7 +5,6 @@ For: the ranks of test_hosts.py. Not for: ranks that something happens to (fault
 
 from __future__ import annotations
 
-import os
 from multiprocessing.connection import Connection
 from typing import Any
 
@@ -13,6 +12,7 @@ import numpy as np
 from engine_case import COLLECTIVES, Case
 from engine_oracle import expected
 from engine_support import call
+from fault_ranks import num_descriptors
 
 import ringtree
 from ringtree import Communicator
@@ -97,23 +97,20 @@ def transfer_and_split(comm: Communicator, pipe: Connection) -> None:
 
 
 def open_and_close(comm: Communicator, pipe: Connection) -> None:
-    """Calls, closes, and says how many descriptors it has over those before a second communicator was made."""
+    """Calls and closes; says how many descriptors a communicator that was made and closed in between has left."""
     comm.barrier()
     pipe.send("up")
     pipe.recv()
-    comm.barrier()
-    part = comm.split(0)
-    assert part is not None
-    part.all_reduce(np.ones(LARGE))
-    before = len(os.listdir("/proc/self/fd"))
-    second = part.split(0)
-    assert second is not None
-    second.all_reduce(np.ones(LARGE))
-    second.close()
-    after = len(os.listdir("/proc/self/fd"))
-    part.close()
+    counts = []
+    for _ in range(3):  # the first makes what comm itself needs to make one
+        part = comm.split(0)
+        assert part is not None
+        part.all_reduce(np.ones(LARGE))
+        part.close()
+        comm.barrier()
+        counts.append(num_descriptors())
     comm.close()
-    pipe.send(after - before)
+    pipe.send(counts[2] - counts[1])
 
 
 def send_some(comm: Communicator, pipe: Connection, num_bytes: int) -> None:

@@ -137,7 +137,7 @@ class Hosts:
         self._set_ports(host, FORWARDS)
 
     def set_link(self, host: int, state: str) -> None:
-        """"down" pulls the host's cables, "up" plugs them in."""
+        """ "down" pulls the host's cables, "up" plugs them in."""
         commands = "".join(f"link set dev port{card}-{host} {state}\n" for card in range(self.cards))
         self._inside(self._namespaces[self.count], "ip", "-batch", "-", text=commands)
 
