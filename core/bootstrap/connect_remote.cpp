@@ -93,6 +93,7 @@ class Connector {
     std::unique_ptr<CallerHandshake> caller;     // of a call
     std::unique_ptr<CalleeHandshake> callee;     // of one that was accepted
     bool only_probes = false;                    // of a look whether somebody listens there
+    int claims = -1;                             // the rank that it says to be, where that rank may call us
   };
 
   const PeerIdentity& self() const { return identities_[static_cast<size_t>(rank_)]; }
@@ -144,7 +145,7 @@ class Connector {
     for (int higher = rank_ + 1; higher < static_cast<int>(identities_.size()); ++higher) {
       if (!is_remote(higher) || place_of(higher, 0).valid()) continue;
       SocketResult socket = call_socket(higher, 0);
-      if (socket.error == ECONNREFUSED) throw_ended(higher);
+      if (socket.error == ECONNREFUSED && !is_calling(higher)) throw_ended(higher);
       if (socket.error != 0) continue;
       Pending probe;
       probe.socket = std::move(socket.socket);
@@ -153,6 +154,11 @@ class Connector {
       probe.connecting = probe.only_probes = true;
       pending_.push_back(std::move(probe));
     }
+  }
+
+  // Its proof may lie here unread: with that sent, its mesh stands and it listens no more.
+  bool is_calling(int rank) const {
+    return std::any_of(pending_.begin(), pending_.end(), [&](const Pending& p) { return p.claims == rank; });
   }
 
   void poll_once() {
@@ -181,16 +187,26 @@ class Connector {
       if (result.error == EAGAIN) return;
       if (result.error != 0) throw_errno(result.error);
       send_at_once(result.socket.get());
-      Pending pending;
+      Pending& pending = pending_.emplace_back();
       pending.socket = std::move(result.socket);
       pending.give_up_ns = now_ns() + kHandshakeNs;
-      pending.callee = std::make_unique<CalleeHandshake>([this](const Hello& hello) { return key_for(hello); });
-      pending_.push_back(std::move(pending));
-      if (pending_.size() <= max_pending_) continue;
-      // Too many that prove nothing: the one that has tried for longest goes. A rank among them calls again.
-      const auto oldest = std::find_if(pending_.begin(), pending_.end(), [](const Pending& p) { return !p.call; });
-      if (oldest != pending_.end()) pending_.erase(oldest);
+      pending.callee = std::make_unique<CalleeHandshake>([this, &pending](const Hello& hello) {
+        const std::optional<std::string> key = key_for(hello);
+        if (key) pending.claims = static_cast<int>(hello.rank);
+        return key;
+      });
+      if (pending_.size() > max_pending_) drop_one_caller();
     }
+  }
+
+  // Too many that prove nothing: the one that has tried for longest goes, and calls again if it is a rank. One that was
+  // answered may have proved itself by now, would not know that it was dropped and never call again: only if there is
+  // no other.
+  void drop_one_caller() {
+    auto goes = std::find_if(pending_.begin(), pending_.end(), [](const Pending& p) { return !p.call && p.claims < 0; });
+    if (goes == pending_.end())
+      goes = std::find_if(pending_.begin(), pending_.end(), [](const Pending& p) { return !p.call; });
+    if (goes != pending_.end()) pending_.erase(goes);
   }
 
   // Nothing: no such rank may call for that.
@@ -217,6 +233,7 @@ class Connector {
     if (got < 0 && (errno == EAGAIN || errno == EINTR)) return true;
     if (got <= 0) {
       if (pending.call) call_again(*pending.call, got == 0 ? ECONNRESET : errno);
+      if (pending.claims >= 0) ++num_refused_;  // it did not like our proof, so ours would not have liked its
       return false;
     }
     const std::string_view bytes(buffer, static_cast<size_t>(got));
@@ -236,7 +253,7 @@ class Connector {
     const int error = connect_error(pending.socket.get());
     if (error == EINPROGRESS) return true;
     if (pending.only_probes) {
-      if (error == ECONNREFUSED) throw_ended(pending.call->peer);
+      if (error == ECONNREFUSED && !is_calling(pending.call->peer)) throw_ended(pending.call->peer);
       return false;
     }
     if (error != 0) {
@@ -306,7 +323,7 @@ class Connector {
                        list + " to connect: check that the network lets them through and that they are not stopped";
     if (last_error_ != 0) text += errno_text("; the last attempt failed", last_error_);
     if (num_refused_ > 0)
-      text += "; " + std::to_string(num_refused_) + " connections came that did not know our secret";
+      text += "; " + std::to_string(num_refused_) + " connections came that did not show that they know our secret";
     throw TimeoutError(text);
   }
 

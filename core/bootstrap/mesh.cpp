@@ -75,7 +75,13 @@ std::vector<Fd> Mesh::meet(Store& store, const MeshOptions& options, Deadline de
   const bool one_machine = std::all_of(identities_.begin(), identities_.end(), [&](const PeerIdentity& peer) {
     return peer.boot_id == self.boot_id && peer.network_namespace == self.network_namespace;
   });
-  const RemoteListeners remote = listen_for_remote(options.network, one_machine, SOMAXCONN);
+  RemoteListeners remote;
+  try {
+    remote = listen_for_remote(options.network, one_machine, SOMAXCONN);
+  } catch (const std::exception& error) {
+    publish_no_address(store, options.prefix, rank_, error.what());
+    throw;
+  }
   own_address_ = remote.addresses.front().with_port(0);
   const std::vector<std::vector<Address>> addresses =
       exchange_addresses(store, options.prefix, identities_, rank_, remote.addresses, deadline);

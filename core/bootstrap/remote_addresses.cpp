@@ -1,5 +1,6 @@
 // Where ranks listen for those of other hosts, and how they tell each other. See connect_remote.h.
 #include "core/base/error.h"
+#include "core/base/printable.h"
 #include "core/bootstrap/connect_remote.h"
 #include "core/bootstrap/wire.h"
 #include "core/net/socket.h"
@@ -9,6 +10,7 @@ namespace ringtree {
 namespace {
 
 constexpr size_t kMaxAddressBytes = 128;
+constexpr size_t kMaxReasonBytes = 1024;
 
 std::string key_of(const std::string& prefix, int rank) { return prefix + "/address/" + std::to_string(rank); }
 
@@ -22,6 +24,10 @@ std::string encode(const std::vector<Address>& addresses) {
 std::vector<Address> decode(const std::string& record, const PeerIdentity& from) {
   ByteReader in(record);
   const uint64_t count = in.number(1);
+  if (count == 0) {
+    const std::string why(in.text(kMaxReasonBytes));
+    if (in.done()) throw PeerError(to_text(from) + " cannot be reached by other hosts: " + printable(why, kMaxReasonBytes));
+  }
   std::vector<Address> addresses;
   for (uint64_t i = 0; i < count && in.ok(); ++i) {
     const std::optional<Address> address = Address::parse(in.text(kMaxAddressBytes));
@@ -44,6 +50,12 @@ RemoteListeners listen_for_remote(const Network& network, bool one_machine, int 
     listeners.sockets.push_back(std::move(made.socket));
   }
   return listeners;
+}
+
+void publish_no_address(Store& store, const std::string& prefix, int rank, const std::string& why) {
+  ByteWriter out;
+  out.number(0, 1).text(why.substr(0, kMaxReasonBytes));
+  store.set(key_of(prefix, rank), out.take());
 }
 
 std::vector<std::vector<Address>> exchange_addresses(Store& store, const std::string& prefix,

@@ -1,0 +1,351 @@
+// The mesh between hosts: ranks, as threads that claim to be on different hosts, meet over TCP, send, leave in order;
+// and as processes, which die. Strangers and ranks that stay away: test_connect_remote.cpp; within a host: test_mesh.cpp.
+#include <sys/syscall.h>
+
+#include <atomic>
+#include <barrier>
+#include <cstdlib>
+#include <map>
+#include <memory>
+
+#include "core/bootstrap/connect_remote.h"
+#include "core/bootstrap/mesh.h"
+#include "core/bootstrap/thread_store.h"
+#include "core/bootstrap/unix_store.h"
+#include "tests/core/bootstrap/child_process.h"
+#include "tests/core/bootstrap/rank_threads.h"
+
+namespace ringtree::testing {
+namespace {
+
+constexpr int kNumMessages = 100;
+
+MeshOptions options_on(int host, int num_streams = 1) {
+  MeshOptions options;
+  options.network.host_id = numbered("host", host);
+  options.network.num_streams = num_streams;
+  return options;
+}
+
+std::vector<std::string> with_mesh(const std::vector<int>& hosts, int num_streams,
+                                   const std::function<void(Mesh& mesh, EventLog& log)>& body) {
+  ThreadStore store;
+  const int n = static_cast<int>(hosts.size());
+  std::barrier all_done(n);
+  return run_ranks(n, [&](int rank) {
+    EventLog log;
+    Mesh mesh(store, rank, n, patience(), log.events(), options_on(hosts[static_cast<size_t>(rank)], num_streams));
+    body(mesh, log);
+    all_done.arrive_and_wait();
+  });
+}
+
+TEST(MeshRemote, knows_who_is_where_and_has_streams_to_the_others) {
+  const std::vector<int> hosts{4, 7, 4, 1};
+  expect_all_well(with_mesh(hosts, 3, [](Mesh& mesh, EventLog&) {
+    EXPECT_EQ(mesh.hosts(), (std::vector<int>{0, 1, 0, 2}));
+    for (int peer = 0; peer < 4; ++peer) {
+      const bool remote = mesh.hosts()[static_cast<size_t>(peer)] != mesh.hosts()[static_cast<size_t>(mesh.rank())];
+      EXPECT_EQ(mesh.is_remote(peer), remote);
+      const std::vector<Fd> streams = mesh.take_streams(peer);
+      EXPECT_EQ(streams.size(), remote ? 3u : 0u);
+      for (const Fd& stream : streams) EXPECT_TRUE(stream.valid());
+    }
+    ASSERT_TRUE(mesh.own_address().has_value());
+    EXPECT_EQ(mesh.own_address()->to_text(), "127.0.0.1:0");
+  }));
+}
+
+TEST(MeshRemote, ranks_with_one_host_id_are_not_remote) {
+  expect_all_well(with_mesh({3, 3}, 2, [](Mesh& mesh, EventLog&) {
+    EXPECT_EQ(mesh.hosts(), (std::vector<int>{0, 0}));
+    EXPECT_FALSE(mesh.is_remote(1 - mesh.rank()));
+    EXPECT_FALSE(mesh.own_address().has_value());
+  }));
+}
+
+TEST(MeshRemote, every_pair_exchanges_messages_of_every_kind_in_order) {
+  expect_all_well(with_mesh({0, 1, 0, 2}, 1, [](Mesh& mesh, EventLog& log) {
+    const ControlType types[] = {ControlType::link, ControlType::abort, ControlType::status};
+    const auto payload = [](int from, int i) {
+      const size_t length = i == 50 ? kMaxControlPayloadBytes - 10 : static_cast<size_t>(i) * 7;
+      return std::to_string(from) + ":" + std::to_string(i) + std::string(length, '.');
+    };
+    for (int i = 0; i < kNumMessages; ++i)
+      for (int peer = 0; peer < mesh.world_size(); ++peer)
+        if (peer != mesh.rank()) {
+          EXPECT_TRUE(mesh.send(peer, types[i % 3], payload(mesh.rank(), i)));
+        }
+    std::map<int, int> next;
+    for (const EventLog::Message& message : log.messages(static_cast<size_t>(kNumMessages) * 3)) {
+      const int i = next[message.peer]++;
+      EXPECT_EQ(message.payload, payload(message.peer, i));
+      EXPECT_EQ(message.type, types[i % 3]);
+    }
+    for (const auto& [peer, count] : next) EXPECT_EQ(count, kNumMessages) << "from " << peer;
+  }));
+}
+
+TEST(MeshRemote, sends_no_descriptors_to_other_hosts) {
+  expect_all_well(with_mesh({0, 1}, 1, [](Mesh& mesh, EventLog&) {
+    const std::string outcome = outcome_of([&] { mesh.send(1 - mesh.rank(), ControlType::link, "", 0); });
+    EXPECT_TRUE(contains(outcome, "usage: no descriptor can be sent to rank ")) << outcome;
+    EXPECT_TRUE(contains(outcome, "which is on another host")) << outcome;
+  }));
+}
+
+TEST(MeshRemote, what_is_heard_moves_the_time_at_which_a_rank_was_heard) {
+  expect_all_well(with_mesh({0, 1}, 1, [](Mesh& mesh, EventLog& log) {
+    const int other = 1 - mesh.rank();
+    EXPECT_EQ(mesh.heard_ns(mesh.rank()), 0);
+    const int64_t before = mesh.heard_ns(other);
+    EXPECT_GT(before, 0);
+    const int64_t sent_ns = now_ns();
+    EXPECT_TRUE(mesh.send(other, ControlType::status, "here"));
+    EXPECT_EQ(log.messages(1).at(0).payload, "here");
+    EXPECT_GT(mesh.heard_ns(other), before);
+    EXPECT_GT(mesh.heard_ns(other) + 10'000'000'000, sent_ns);
+  }));
+}
+
+TEST(MeshRemote, beats_while_it_stands) {
+  std::atomic<int> num_beats[2] = {0, 0};
+  ThreadStore store;
+  std::barrier all_done(2);
+  expect_all_well(run_ranks(2, [&](int rank) {
+    MeshEvents events;
+    events.on_beat = [&] {
+      ++num_beats[rank];
+      num_beats[rank].notify_all();
+    };
+    Mesh mesh(store, rank, 2, patience(), std::move(events), options_on(rank));
+    for (int beats = 0; beats < 3; beats = num_beats[rank].load()) num_beats[rank].wait(beats);
+    all_done.arrive_and_wait();
+  }));
+}
+
+TEST(MeshRemote, the_bye_carries_the_last_status_and_nothing_is_left_open) {
+  const size_t before = num_open_descriptors();
+  for (const std::vector<int>& hosts : {std::vector<int>{0, 1}, {0, 1, 2}, {0, 0, 1, 1}}) {
+    ThreadStore store;
+    const int n = static_cast<int>(hosts.size());
+    std::barrier all_here(n);
+    expect_all_well(run_ranks(n, [&](int rank) {
+      EventLog log;
+      MeshEvents events = log.events();
+      events.last_status = [rank] { return numbered("the last of ", rank); };
+      Mesh mesh(store, rank, n, patience(), std::move(events), options_on(hosts[static_cast<size_t>(rank)], 2));
+      all_here.arrive_and_wait();
+      // Rank r leaves once all below it have.
+      const auto gone = log.gone(static_cast<size_t>(rank));
+      ASSERT_EQ(gone.size(), static_cast<size_t>(rank));
+      for (const EventLog::Gone& peer : gone) EXPECT_TRUE(peer.said_bye) << "rank " << peer.peer;
+      const auto messages = log.messages(static_cast<size_t>(rank));
+      ASSERT_EQ(messages.size(), static_cast<size_t>(rank));
+      for (const EventLog::Message& message : messages) {
+        EXPECT_EQ(message.type, ControlType::status);
+        EXPECT_EQ(message.payload, numbered("the last of ", message.peer));
+      }
+      for (int peer = 0; peer < rank; ++peer) EXPECT_FALSE(mesh.send(peer, ControlType::abort, "too late"));
+      mesh.close();
+      mesh.close();
+    }));
+  }
+  EXPECT_EQ(num_open_descriptors(), before);
+}
+
+TEST(MeshRemote, all_may_leave_at_once_and_nobody_seems_dead) {
+  for (int round = 0; round < (kSanitized ? 10 : 40); ++round) {
+    ThreadStore store;
+    std::barrier all_here(3);
+    expect_all_well(run_ranks(3, [&](int rank) {
+      EventLog log;
+      Mesh mesh(store, rank, 3, patience(), log.events(), options_on(rank));
+      all_here.arrive_and_wait();
+      // What lies unread in a socket that is closed takes back what was sent: the bye.
+      for (int peer = 0; peer < 3; ++peer)
+        if (peer != rank) mesh.send(peer, ControlType::status, std::string(1'000, 's'));
+      mesh.close();
+      for (const EventLog::Gone& gone : log.gone(0)) EXPECT_TRUE(gone.said_bye) << "rank " << gone.peer;
+    }));
+    if (HasFailure()) return;
+  }
+}
+
+// The reason a rank gives up reaches the others although it leaves at once, and although it was sent much itself.
+TEST(MeshRemote, last_words_arrive_before_the_bye) {
+  for (int round = 0; round < (kSanitized ? 10 : 40); ++round) {
+    expect_all_well(with_mesh({0, 1}, 1, [](Mesh& mesh, EventLog& log) {
+      if (mesh.rank() == 1) {
+        mesh.send(0, ControlType::abort, "the reason");
+        return mesh.close();
+      }
+      for (int i = 0; i < 20; ++i) mesh.send(1, ControlType::status, std::string(1'000, 's'));
+      const auto gone = log.gone(1);
+      ASSERT_EQ(gone.size(), 1u);
+      EXPECT_TRUE(gone[0].said_bye);
+      ASSERT_EQ(log.messages(1).size(), 1u);
+      EXPECT_EQ(log.messages(1)[0].payload, "the reason");
+    }));
+    if (HasFailure()) return;
+  }
+}
+
+TEST(MeshRemote, a_rank_without_an_address_is_named_by_the_others_at_once) {
+  ThreadStore store;
+  const int64_t start_ns = now_ns();
+  const auto outcomes = run_ranks(3, [&](int rank) {
+    MeshOptions options = options_on(rank);
+    if (rank == 1) options.network.interfaces = "no-such-interface";
+    Mesh(store, rank, 3, patience(), {}, options);
+  });
+  EXPECT_LT(now_ns() - start_ns, 5'000'000'000);
+  EXPECT_TRUE(contains(outcomes[1], "usage: ")) << outcomes[1];
+  EXPECT_TRUE(contains(outcomes[1], "no-such-interface")) << outcomes[1];
+  for (const size_t rank : {0, 2}) EXPECT_TRUE(contains(outcomes[rank], "peer: rank 1 (pid ")) << outcomes[rank];
+  EXPECT_TRUE(contains(outcomes[0] + outcomes[2], "cannot be reached by other hosts: ")) << outcomes[0] << outcomes[2];
+}
+
+TEST(MeshRemote, a_rank_that_ends_while_others_connect_is_named_at_once) {
+  // Rank 2 publishes everything and ends: its listener is gone before anybody calls or is called.
+  ThreadStore store;
+  const int64_t start_ns = now_ns();
+  const auto outcomes = run_ranks(3, [&](int rank) {
+    if (rank < 2) {
+      Mesh(store, rank, 3, patience(), {}, options_on(rank));
+      return;
+    }
+    const PeerIdentity self = describe_self(2, 3, "", "host2");
+    store.set("mesh/identity/2", encode_identity(self));
+    const RemoteListeners own = listen_for_remote(options_on(2).network, true, 8);
+    std::vector<PeerIdentity> identities;
+    for (int peer = 0; peer < 2; ++peer)
+      identities.push_back(*decode_identity(store.get("mesh/identity/" + std::to_string(peer), patience())));
+    identities.push_back(self);
+    exchange_addresses(store, "mesh", identities, 2, own.addresses, patience());
+  });
+  EXPECT_LT(now_ns() - start_ns, 5'000'000'000);
+  EXPECT_TRUE(contains(outcomes[0] + outcomes[1], "peer: rank 2 (pid ")) << outcomes[0] << outcomes[1];
+  for (const size_t rank : {0, 1}) EXPECT_TRUE(contains(outcomes[rank], "ended while rank ")) << outcomes[rank];
+}
+
+// --- Processes.
+
+using Pipe = ChildProcess::Pipe;
+
+std::vector<ChildProcess> start_job(const std::vector<int>& hosts,
+                                    const std::function<int(Mesh&, EventLog&, const Pipe&)>& body) {
+  const std::string id = unique_id();
+  std::vector<ChildProcess> ranks;
+  const int n = static_cast<int>(hosts.size());
+  for (int rank = 0; rank < n; ++rank)
+    ranks.emplace_back([=](const Pipe& pipe) {
+      auto store = std::make_unique<UnixStore>(id, rank, patience());
+      EventLog log;
+      Mesh mesh(*store, rank, n, patience(), log.events(), options_on(hosts[static_cast<size_t>(rank)]));
+      pipe.say("up");
+      pipe.hear();  // until all are
+      store.reset();
+      return body(mesh, log, pipe);
+    });
+  for (const ChildProcess& rank : ranks) EXPECT_EQ(rank.pipe().hear(), "up");
+  for (const ChildProcess& rank : ranks) rank.pipe().say("go");
+  return ranks;
+}
+
+void report_first_gone(EventLog& log, const Pipe& pipe) {
+  const auto gone = log.gone(1);
+  if (gone.empty()) return pipe.say("nobody");
+  pipe.say(std::to_string(gone[0].peer) + (gone[0].said_bye ? " bye " : " died ") + std::to_string(gone[0].at_ns));
+}
+
+int64_t slowest_notice(const std::vector<ChildProcess>& ranks, int victim, const std::string& how, int64_t start_ns) {
+  int64_t slowest = 0;
+  for (int rank = 0; rank < static_cast<int>(ranks.size()); ++rank) {
+    if (rank == victim) continue;
+    const std::string line = ranks[static_cast<size_t>(rank)].pipe().hear();
+    const std::string expected = std::to_string(victim) + " " + how + " ";
+    EXPECT_EQ(line.substr(0, expected.size()), expected) << "rank " << rank << ": " << line;
+    if (line.size() > expected.size())
+      slowest = std::max(slowest, int64_t{std::atoll(line.c_str() + expected.size())} - start_ns);
+  }
+  return slowest;
+}
+
+TEST(MeshRemoteDeath, kill_reaches_every_survivor_within_a_second) {
+  for (const std::vector<int>& hosts : {std::vector<int>{0, 1}, {0, 1, 2}, {0, 0, 1, 1}})
+    for (const int victim : {0, static_cast<int>(hosts.size()) - 1}) {
+      auto ranks = start_job(hosts, [](Mesh&, EventLog& log, const Pipe& pipe) {
+        report_first_gone(log, pipe);
+        pipe.hear();  // survivors stay: their own end must not be what others notice
+        return 0;
+      });
+      const int64_t start_ns = now_ns();
+      ranks[static_cast<size_t>(victim)].kill_now();
+      const int64_t slowest_ns = slowest_notice(ranks, victim, "died", start_ns);
+      std::printf("[ measured ] rank %d of %zu killed: slowest survivor told after %.2f ms\n", victim, hosts.size(),
+                  static_cast<double>(slowest_ns) * 1e-6);
+      EXPECT_LT(slowest_ns, 1'000'000'000);
+    }
+}
+
+TEST(MeshRemoteDeath, an_orderly_end_is_a_bye_and_an_exit_without_close_is_a_death) {
+  for (const bool orderly : {true, false}) {
+    auto ranks = start_job({0, 1, 2}, [=](Mesh& mesh, EventLog& log, const Pipe& pipe) {
+      if (mesh.rank() != 1) {
+        report_first_gone(log, pipe);
+        pipe.hear();
+        return 0;
+      }
+      pipe.hear();
+      if (orderly) mesh.close();
+      ::syscall(SYS_exit_group, 0);  // not _exit(): under TSan that sleeps for a second first
+      return 1;
+    });
+    const int64_t start_ns = now_ns();
+    ranks[1].pipe().say("end");
+    EXPECT_LT(slowest_notice(ranks, 1, orderly ? "bye" : "died", start_ns), 1'000'000'000);
+  }
+}
+
+TEST(MeshRemoteDeath, a_forked_child_that_ends_changes_nothing) {
+  auto ranks = start_job({0, 1}, [](Mesh& mesh, EventLog& log, const Pipe& pipe) {
+    if (mesh.rank() == 0) {
+      const int child = ::fork();
+      if (child == 0) {
+        mesh.close();
+        ::_exit(mesh.forked() ? 0 : 1);
+      }
+      int status = 1;
+      if (::waitpid(child, &status, 0) != child || status != 0) return 1;
+      return mesh.send(1, ControlType::abort, "still here") && !mesh.forked() ? 0 : 2;
+    }
+    pipe.say(log.messages(1).at(0).payload);
+    return 0;
+  });
+  EXPECT_EQ(ranks[1].pipe().hear(), "still here");
+  EXPECT_EQ(ranks[0].wait(), 0);
+}
+
+TEST(MeshRemoteDeath, a_stopped_peer_cannot_hold_up_send_or_close) {
+  auto ranks = start_job({0, 1}, [](Mesh& mesh, EventLog&, const Pipe& pipe) {
+    pipe.hear();
+    if (mesh.rank() != 0) return 0;
+    const int64_t start_ns = now_ns();
+    const std::string payload(kMaxControlPayloadBytes, 'x');
+    int num_sent = 0;
+    while (num_sent < 10'000 && mesh.send(1, ControlType::link, payload)) ++num_sent;
+    const int64_t sent_ns = now_ns() - start_ns;
+    mesh.close();
+    const int64_t closed_ns = now_ns() - start_ns - sent_ns;
+    const bool full = num_sent > 0 && num_sent < 10'000;
+    pipe.say(full && sent_ns < 10'000'000'000 && closed_ns < 2'000'000'000 ? "in time" : "late");
+    return 0;
+  });
+  ranks[1].signal(SIGSTOP);
+  ranks[0].pipe().say("go");
+  EXPECT_EQ(ranks[0].pipe().hear(), "in time");
+}
+
+}  // namespace
+}  // namespace ringtree::testing
