@@ -56,8 +56,8 @@ def from_environment(variable: str, given: int | None) -> int:
 def store_of_the_launcher() -> str:
     """Returns the name of the store that all ranks of a job of torchrun derive alike. Raises UsageError without one.
 
-    On one host a unix store; on several (LOCAL_WORLD_SIZE says so) torchrun's own, or where there is none, one that rank
-    0 serves at MASTER_ADDR and MASTER_PORT.
+    On one host a unix store; on several (LOCAL_WORLD_SIZE says so) torchrun's own, or where there is none, one that
+    rank 0 serves at MASTER_ADDR and MASTER_PORT.
     """
     if "MASTER_PORT" not in os.environ:
         raise UsageError('give store="unix:<id>", or start the ranks with torchrun, which sets MASTER_PORT')

@@ -24,7 +24,7 @@ namespace {
 // A store that somebody else has made and that Python can reach: a launcher's. Two callables of the user's.
 class CallableStore final : public Store {
  public:
-  CallableStore(nb::callable set, nb::callable get) : set_(std::move(set)), get_(std::move(get)) {}
+  CallableStore(nb::object set, nb::object get) : set_(std::move(set)), get_(std::move(get)) {}
   ~CallableStore() override {
     const nb::gil_scoped_acquire gil;
     set_.reset();
@@ -90,7 +90,7 @@ void bind_stores(nb::module_& module) {
       .def_prop_ro("address", [](const TcpStore& self) { return self.address().to_text(); });
   nb::class_<CallableStore, Store>(module, "CallableStore",
                                    "set(key, bytes) and get(key, seconds) -> bytes or None of the caller's own.")
-      .def(nb::init<nb::callable, nb::callable>(), "set"_a, "get"_a);
+      .def(nb::init<nb::object, nb::object>(), "set"_a, "get"_a);
   module.def(
       "interface_towards",
       [](const std::string& host) -> std::optional<std::string> {

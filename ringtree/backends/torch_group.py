@@ -13,6 +13,7 @@ from datetime import timedelta
 from typing import Any
 
 import torch.distributed as dist
+from torch._C._distributed_c10d import TCPStore  # which torch.distributed does not say that it exports
 
 from ringtree.backends.arm import Setting
 
@@ -37,14 +38,14 @@ def shared_group(setting: Setting) -> dist.ProcessGroup:
     return group
 
 
-def _tcp_store(setting: Setting) -> dist.Store:
+def _tcp_store(setting: Setting) -> TCPStore:
     """Rank 0 takes a free port and tells the others. torch binds it on all interfaces, whatever it is told."""
     host, timeout = os.environ["MASTER_ADDR"], timedelta(seconds=setting.timeout)
     if setting.rank == 0:
-        served = dist.TCPStore(host, 0, is_master=True, wait_for_workers=False, timeout=timeout)
+        served = TCPStore(host, 0, is_master=True, wait_for_workers=False, timeout=timeout)
         setting.share(served.port)
         return served
-    return dist.TCPStore(host, setting.share(0), is_master=False, wait_for_workers=False, timeout=timeout)
+    return TCPStore(host, setting.share(0), is_master=False, wait_for_workers=False, timeout=timeout)
 
 
 def leave_group() -> None:

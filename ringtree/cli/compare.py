@@ -115,7 +115,8 @@ def compare(
         }
         with crew_of_the_launcher() or contextlib.nullcontext() as crew:
             if crew is not None and crew.rank != 0:
-                return crew.serve()
+                crew.serve()
+                return
             if resume_run is not None:
                 given = [name for name, value in asked.items() if value is not None]
                 given += ["dry-run"] if dry_run else []

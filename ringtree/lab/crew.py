@@ -17,6 +17,7 @@ from types import TracebackType
 from typing import Literal
 
 import numpy as np
+from pydantic import Field
 
 import ringtree
 from ringtree import _core
@@ -37,14 +38,14 @@ class Order(Record):
 
     kind: Literal["launch", "end"]
     spec: RankSpec | None = None
-    environment: dict[str, str] = {}
+    environment: dict[str, str] = Field(default_factory=dict)
 
 
 class Outcome(Record):
     """What became of one rank: its pid, its reports, and in one line why it failed, if it did."""
 
     pid: int = 0
-    reports: list[Report] = []
+    reports: list[Report] = Field(default_factory=list)
     failure: str | None = None
 
 

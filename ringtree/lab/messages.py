@@ -27,7 +27,9 @@ class RankSpec(ProcessSpec):
     keep_operands: bool = Field(description="false: memory does not hold the operands of all cells at the same time")
     session: str
     store: str | None = Field(default=None, description="where ranks of several hosts meet; else in one of this host")
-    torch_store: str | None = Field(description="path of a file for torch's rendezvous; None: ranks are on several hosts")
+    torch_store: str | None = Field(
+        description="path of a file for torch's rendezvous; None: ranks are on several hosts"
+    )
     timeout: float
 
 

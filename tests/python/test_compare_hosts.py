@@ -1,0 +1,114 @@
+"""`ringtree compare` on several hosts, started as torchrun would: one process a rank, of which rank 0's speaks.
+
+For: the command on hosts that are network namespaces. Not for: what a comparison says (test_compare.py), or its ranks.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hosts_support import Hosts, why_no_hosts
+
+pytestmark = pytest.mark.skipif(bool(why_no_hosts()), reason=f"no network namespaces: {why_no_hosts()}")
+
+PATIENCE_S = 120
+
+
+def compare_on(hosts: Hosts, *options: str, **environment: str) -> list[subprocess.CompletedProcess[str]]:
+    """Runs the command on every rank of the hosts; what became of each, by rank."""
+    address, port = hosts.store().removeprefix("tcp://").rsplit(":", 1)
+    started = []
+    for rank in range(hosts.num_ranks):
+        variables = {
+            "RANK": str(rank),
+            "WORLD_SIZE": str(hosts.num_ranks),
+            "LOCAL_WORLD_SIZE": str(hosts.ranks_per_host),
+            "MASTER_ADDR": address,
+            "MASTER_PORT": port,
+            **hosts.environment(),
+            **environment,
+        }
+        command = [
+            "nsenter",
+            f"--net={hosts.namespace(hosts.host_of(rank))}",
+            sys.executable,
+            "-m",
+            "ringtree",
+            "compare",
+        ]
+        started.append(
+            subprocess.Popen(
+                [*command, *options],
+                env={**os.environ, **variables},
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+            )
+        )
+    ended = []
+    for process in started:
+        out, err = process.communicate(timeout=PATIENCE_S)
+        ended.append(subprocess.CompletedProcess(process.args, process.returncode, out, err))
+    return ended
+
+
+def test_compares_ranks_of_several_hosts(tmp_path: Path) -> None:
+    with Hosts(2, 2) as hosts:
+        ranks = compare_on(
+            hosts,
+            "--arms",
+            "ring,hierarchical_ring,auto",
+            "--sizes",
+            "8,64K",
+            "--launches",
+            "2",
+            "--json",
+            "--runs",
+            str(tmp_path),
+        )
+    assert [rank.returncode for rank in ranks] == [0] * 4, ranks[0].stderr
+    said = json.loads(ranks[0].stdout)
+    assert said["num_ranks"] == 4
+    assert all(cell["verified"] for cell in said["cells"])
+    assert {cell["arm"] for cell in said["cells"]} == {"ring", "hierarchical_ring", "auto"}
+    assert any("2 hosts (2 + 2)" in caveat for caveat in said["caveats"])
+    assert [rank.stdout for rank in ranks[1:]] == [""] * 3, "one rank speaks"
+
+
+def test_what_cannot_run_between_hosts_is_left_out_or_refused(tmp_path: Path) -> None:
+    with Hosts(2) as hosts:
+        fitting = compare_on(
+            hosts,
+            "--arms",
+            "ring,ring/ll,textbook-shm:ring",
+            "--sizes",
+            "8",
+            "--launches",
+            "1",
+            "--json",
+            "--runs",
+            str(tmp_path),
+        )
+        assert fitting[0].returncode == 0, fitting[0].stderr
+        assert set(json.loads(fitting[0].stdout)["left_out"]) == {"ring/ll", "textbook-shm:ring"}
+        for options, said in [
+            (["--ranks", "3"], "has started 2 ranks, not --ranks 3"),
+            (["--emulate", "2x1"], "emulated on one host"),
+            (["--arms", "nonsense"], "unknown arm"),
+        ]:
+            ranks = compare_on(hosts, *options, "--runs", str(tmp_path))
+            assert ranks[0].returncode == 2
+            assert said in ranks[0].stderr.replace("\n", " ")
+            assert ranks[1].returncode == 0, "the others are sent home"
+
+
+def test_a_secret_in_the_environment_cannot_be_handed_on(tmp_path: Path) -> None:
+    with Hosts(2) as hosts:
+        ranks = compare_on(hosts, "--runs", str(tmp_path), RINGTREE_SECRET="x" * 32)
+    assert [rank.returncode for rank in ranks] == [2, 2]
+    assert "RINGTREE_SECRET_FILE, not RINGTREE_SECRET" in ranks[0].stderr.replace("\n", " ")
