@@ -27,7 +27,7 @@ TIDY_FILES = $(shell find core -name '*.cpp' -not -path 'core/bindings/*')
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help build torch compare test test-cpp test-python lint layers asan tsan capi model faults peers bench-drivers bench bench-emulated bench-compare bench-explain method-check method-data docs tables format clean distclean
+.PHONY: help build torch compare test test-cpp test-python lint layers asan fuzz tsan capi model faults peers bench-drivers bench bench-emulated bench-compare bench-explain method-check method-data docs tables format clean distclean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
@@ -99,6 +99,13 @@ asan: $(STAMPS)/build-tools ## the C++ tests under AddressSanitizer and Undefine
 	$(WITH_TOOLS) cmake --preset asan
 	$(WITH_TOOLS) cmake --build --preset asan
 	$(WITH_TOOLS) UBSAN_OPTIONS=print_stacktrace=1 ctest --preset asan
+
+FUZZ_EXECUTIONS ?= 10000000
+fuzz: $(STAMPS)/build-tools ## the decoders of what comes over the network, FUZZ_EXECUTIONS inputs each, under ASan and UBSan
+	@$(SETUP) gtest
+	$(WITH_TOOLS) cmake --preset asan
+	$(WITH_TOOLS) cmake --build --preset asan --target fuzz_tcp_stream fuzz_control_frames fuzz_handshake fuzz_records
+	for target in tcp_stream control_frames handshake records; do build/asan/tests/fuzz/fuzz_$$target $(FUZZ_EXECUTIONS); done
 
 tsan: $(STAMPS)/build-tools ## the C++ tests (ranks as threads) under ThreadSanitizer
 	@$(SETUP) gtest

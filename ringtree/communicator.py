@@ -216,15 +216,15 @@ def init(
     rank, world_size: by default from RANK and WORLD_SIZE, as torchrun sets them. store: where ranks find each other:
     "unix:<id>" (an abstract socket that rank 0 serves; leaves no file), "file:<directory>", "tcp://<host>:<port>" (an
     address of rank 0's, for several hosts), or a ringtree.ThreadStore for ranks that are threads; by default what the
-    launcher says (meeting.py). Several hosts need a secret and know their network by RINGTREE_IFNAME, MASTER_ADDR or the
-    store's host; docs/hosts.md. timeout:
-    seconds for meeting and for each call. memory_cap: most bytes of shared memory for this rank's links. channels:
-    copies of each schedule, each on its part of the data. name: tells several communicators of one store apart.
-    profile: what `ringtree tune` measured here, by default the file that it wrote, if there is one; "" for none. Rank
-    0's profile counts on all ranks. shared_buffers: "auto" chooses for arrays of `ringtree.empty` on every rank; others
-    stay right and may be slower. deterministic: the same inputs give the same bits whichever algorithm, protocol,
-    slices and channels run; for floats only algorithms that fold all ranks in one go in rank order then run. Raises
-    UsageError, DeadlineError (names who did not come), MismatchError.
+    launcher says (meeting.py). Several hosts need a secret and know their network by RINGTREE_IFNAME, MASTER_ADDR or
+    the store's host; docs/hosts.md. timeout: seconds for meeting and for each call. memory_cap: most bytes of
+    shared memory for this rank's links. channels: copies of each schedule, each on its part of the data. name:
+    tells several communicators of one store apart. profile: what `ringtree tune` measured here, by default the file
+    that it wrote, if there is one; "" for none. Rank 0's profile counts on all ranks. shared_buffers: "auto"
+    chooses for arrays of `ringtree.empty` on every rank; others stay right and may be slower. deterministic: the
+    same inputs give the same bits whichever algorithm, protocol, slices and channels run; for floats only
+    algorithms that fold all ranks in one go in rank order then run. Raises UsageError, DeadlineError (names who did
+    not come), MismatchError.
     """
     rank = from_environment("RANK", rank)
     world_size = from_environment("WORLD_SIZE", world_size)

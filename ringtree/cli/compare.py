@@ -131,7 +131,7 @@ def compare(
                     return
                 if launcher is not None:
                     raise UsageError(
-                        "--launcher can't start ranks, only --dry-run shows what it would: start ringtree itself with it"
+                        "--launcher can't start ranks, only --dry-run shows what it would: start ringtree by it"
                     )
                 question = Question(detect=None if detect is None else parse_share(detect), preflight=not no_preflight)
                 stored = run(plan, runs, question, stderr, crew)

@@ -47,9 +47,9 @@ def run_comparison(
 ) -> StoredRun:
     """Runs all launches of `plan` and returns the stored run.
 
-    `on_progress(launch, report)` is called as rank 0 finishes visits. `crew`: as run_launch(). Raises ComparisonFailed if a launch fails, or
-    UsageError if it can't be stored; what was stored before stays. On Ctrl-C all processes are gone before
-    KeyboardInterrupt leaves; its message, too, says where what was stored is and how to go on.
+    `on_progress(launch, report)` is called as rank 0 finishes visits. `crew`: as run_launch(). Raises ComparisonFailed
+    if a launch fails, or UsageError if it can't be stored; what was stored before stays. On Ctrl-C all processes are
+    gone before KeyboardInterrupt leaves; its message, too, says where what was stored is and how to go on.
     """
     run = Run(
         format=FORMAT,
