@@ -113,6 +113,7 @@ def _of_streams(quick: bool) -> list[Row]:
         ("bit flipped in a frame's header", bars.BROKEN, broken(Role.DATA, Fault.HEADER)),
         ("bit flipped in a payload, RINGTREE_CRC=1", bars.BROKEN, broken(Role.DATA, Fault.PAYLOAD, True)),
         ("control connection reset", bars.BROKEN, broken(Role.CONTROL, Fault.RESET)),
+        ("bit flipped on the control connection", bars.BROKEN, broken(Role.CONTROL, Fault.BYTE)),
         ("nothing passes for 2 s", bars.NO_ALARM, broken(Role.CONTROL, Fault.PAUSE)),
         ("nothing passes any more", bars.AT_DEADLINE, broken(Role.DATA, Fault.SILENCE)),
     ]
