@@ -150,8 +150,8 @@ void bind_communicator(nb::module_& module) {
             self->set_interrupt_check(python_interrupt);
           },
           "store"_a, "rank"_a, "world_size"_a, "timeout"_a, "memory_cap"_a, "num_channels"_a, "emulation"_a.none(),
-          "prefix"_a, "profile"_a = "", "shared_buffers"_a = false, "deterministic"_a = false,
-          "towards"_a = nb::none(), nb::keep_alive<1, 2>())  // split() goes back to the store
+          "prefix"_a, "profile"_a = "", "shared_buffers"_a = false, "deterministic"_a = false, "towards"_a = nb::none(),
+          nb::keep_alive<1, 2>())  // split() goes back to the store
       .def_prop_ro("rank", &Communicator::rank)
       .def_prop_ro("world_size", &Communicator::world_size)
       .def_prop_ro("own_cores", &Communicator::own_cores)

@@ -101,7 +101,8 @@ void bind_stores(nb::module_& module) {
         }
         return std::nullopt;
       },
-      "host"_a, nb::call_guard<nb::gil_scoped_release>(), "Name of the interface from which a host is reached, or None.");
+      "host"_a, nb::call_guard<nb::gil_scoped_release>(),
+      "Name of the interface from which a host is reached, or None.");
 }
 
 }  // namespace ringtree::bindings

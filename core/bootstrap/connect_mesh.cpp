@@ -147,7 +147,8 @@ class Connector {
       return admit(pending.called, pending);
     }
     const bool right = hello && hello->rank > rank_ && static_cast<size_t>(hello->rank) < identities_.size() &&
-                       is_local(hello->rank) && !sockets_[hello->rank].valid() && hello->token == identities_[hello->rank].token &&
+                       is_local(hello->rank) && !sockets_[hello->rank].valid() &&
+                       hello->token == identities_[hello->rank].token &&
                        credentials_fit(pending.socket.get(), hello->rank);
     if (right && say_hello(pending.socket.get())) admit(hello->rank, pending);
   }

@@ -1,6 +1,6 @@
-// connect_mesh: one Unix socket between every pair of ranks of one host, each end sure of the other: the kernel's credentials and a
-// token from the identity. The higher rank connects to the lower. Strangers can neither get in nor hold anybody up. Not
-// for what happens on the sockets later: that is the mesh.
+// connect_mesh: one Unix socket between every pair of ranks of one host, each end sure of the other: the kernel's
+// credentials and a token from the identity. The higher rank connects to the lower. Strangers can neither get in nor
+// hold anybody up. Not for what happens on the sockets later: that is the mesh.
 #pragma once
 
 #include <vector>
@@ -12,9 +12,9 @@
 namespace ringtree {
 
 /// `listener` listens on identities[rank].socket_name and was opened before that identity was published. Returns the
-/// sockets by rank; our own place and those of ranks on other hosts are empty. They are non-blocking, and nothing was read from them beyond the peer's
-/// hello. TimeoutError: names the ranks that did not connect; PeerError: a rank ended meanwhile (noticed within half a
-/// second); WorldError: no descriptors are left.
+/// sockets by rank; our own place and those of ranks on other hosts are empty. They are non-blocking, and nothing was
+/// read from them beyond the peer's hello. TimeoutError: names the ranks that did not connect; PeerError: a rank ended
+/// meanwhile (noticed within half a second); WorldError: no descriptors are left.
 std::vector<Fd> connect_mesh(const Fd& listener, const std::vector<PeerIdentity>& identities, int rank,
                              Deadline deadline);
 

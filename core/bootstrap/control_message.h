@@ -12,10 +12,10 @@
 namespace ringtree {
 
 enum class ControlType : uint16_t {
-  hello = 1,  // first frame each way; this layer's own
-  link = 2,   // for the transport; payload opaque here, often with a descriptor
-  abort = 3,  // the sender gives up; payload: one line of text
-  bye = 4,    // the sender leaves in order and sends nothing after it; payload: its last status
+  hello = 1,   // first frame each way; this layer's own
+  link = 2,    // for the transport; payload opaque here, often with a descriptor
+  abort = 3,   // the sender gives up; payload: one line of text
+  bye = 4,     // the sender leaves in order and sends nothing after it; payload: its last status
   status = 5,  // how the sender stands; also says that it lives. Payload opaque here
 };
 

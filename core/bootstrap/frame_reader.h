@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "core/bootstrap/control_message.h"
 #include "core/base/fd.h"
+#include "core/bootstrap/control_message.h"
 
 namespace ringtree {
 

@@ -1,8 +1,8 @@
 // Mesh: the control connections of one rank to all others of its communicator, over Unix sockets to ranks of its host
 // and over TCP to the others: it finds them, carries small messages and descriptors (a link's memory, an abort), tells
-// within milliseconds when a peer ends, and when each was last heard of. One per rank and communicator; several may live
-// in one process (ranks as threads). Not for collective data, and it decides nothing: what an abort, a death or silence
-// means is the engine's business.
+// within milliseconds when a peer ends, and when each was last heard of. One per rank and communicator; several may
+// live in one process (ranks as threads). Not for collective data, and it decides nothing: what an abort, a death or
+// silence means is the engine's business.
 #pragma once
 
 #include <sys/types.h>
@@ -19,8 +19,8 @@
 #include <vector>
 
 #include "core/base/clock.h"
-#include "core/bootstrap/control_message.h"
 #include "core/base/fd.h"
+#include "core/bootstrap/control_message.h"
 #include "core/bootstrap/frame_reader.h"
 #include "core/bootstrap/network.h"
 #include "core/bootstrap/peer.h"
@@ -79,7 +79,9 @@ class Mesh {
   const PeerIdentity& peer(int rank) const { return identities_.at(static_cast<size_t>(rank)); }
   /// By rank, the number of its host, as hosts_of().
   const std::vector<int>& hosts() const { return hosts_; }
-  bool is_remote(int rank) const { return hosts_.at(static_cast<size_t>(rank)) != hosts_.at(static_cast<size_t>(rank_)); }
+  bool is_remote(int rank) const {
+    return hosts_.at(static_cast<size_t>(rank)) != hosts_.at(static_cast<size_t>(rank_));
+  }
   /// The connected sockets for data to a rank of another host; to be taken once.
   std::vector<Fd> take_streams(int rank) { return std::move(streams_.at(static_cast<size_t>(rank))); }
   /// An own address that ranks of other hosts reach, without a port; none if all share this host.

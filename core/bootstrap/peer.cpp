@@ -100,7 +100,11 @@ std::string encode_identity(const PeerIdentity& identity) {
   out.number(static_cast<uint64_t>(identity.rank), 4).number(static_cast<uint64_t>(identity.world_size), 4);
   out.number(static_cast<uint64_t>(identity.pid), 4).number(identity.uid, 4).text(identity.boot_id);
   out.number(identity.pid_namespace, 8).number(identity.network_namespace, 8);
-  out.text(identity.host_id).text(identity.host_name).text(identity.socket_name).text(identity.token).text(identity.settings);
+  out.text(identity.host_id)
+      .text(identity.host_name)
+      .text(identity.socket_name)
+      .text(identity.token)
+      .text(identity.settings);
   return out.take();
 }
 

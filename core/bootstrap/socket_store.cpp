@@ -77,8 +77,7 @@ SocketStore::Answer SocketStore::receive_answer(int socket, const std::string& k
   for (;;) {
     if (in.size() >= kStoreHeaderBytes) {
       const std::optional<StoreHeader> header = decode_store_header(in);
-      if (!header)
-        throw WorldError(name_ + " answers in another version: run one version on all ranks");
+      if (!header) throw WorldError(name_ + " answers in another version: run one version on all ranks");
       if (in.size() >= header->frame_bytes()) return {header->kind, in.substr(kStoreHeaderBytes, header->value_bytes)};
     }
     if (!wait_for(socket, POLLIN, deadline)) throw TimeoutError(store_timeout_text(key, start_ns));

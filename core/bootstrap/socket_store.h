@@ -1,5 +1,5 @@
-// SocketStore: the client of a store that rank 0 serves from a thread over sockets, of whatever kind: UnixStore for ranks
-// of one host, TcpStore for several. Rank 0 asks its own server over a socket like everybody else: one code path.
+// SocketStore: the client of a store that rank 0 serves from a thread over sockets, of whatever kind: UnixStore for
+// ranks of one host, TcpStore for several. Rank 0 asks its own server over a socket like everybody else: one code path.
 #pragma once
 
 #include <memory>
@@ -31,7 +31,8 @@ class SocketStore : public Store {
   void open(Deadline deadline) { idle_.push_back(connect(deadline)); }
   const std::string& name() const { return name_; }
 
-  /// Waits between two attempts to connect: for `pause_ns`, at most until the deadline; the next pause is twice as long.
+  /// Waits between two attempts to connect: for `pause_ns`, at most until the deadline; the next pause is twice as
+  /// long.
   static void back_off(int64_t& pause_ns, Deadline deadline);
   static constexpr int64_t kFirstPauseNs = 1'000'000;
 

@@ -89,9 +89,8 @@ void StoreServer::accept_clients() {
     clients_.back().came_at_ns = now_ns();
     if (!key_) continue;
     send_at_once(clients_.back().socket.get());
-    clients_.back().handshake = std::make_unique<CalleeHandshake>([this](const Hello& hello) {
-      return hello.role == HandshakeRole::store ? key_ : std::nullopt;
-    });
+    clients_.back().handshake = std::make_unique<CalleeHandshake>(
+        [this](const Hello& hello) { return hello.role == HandshakeRole::store ? key_ : std::nullopt; });
   }
 }
 
@@ -104,7 +103,8 @@ bool StoreServer::is_welcome(int socket) const {
 // Who says nothing must not keep others out: the one that has been silent for longest goes.
 void StoreServer::make_room() {
   if (clients_.size() < kMaxClients) return;
-  const auto silent = std::find_if(clients_.begin(), clients_.end(), [](const Client& client) { return !client.spoke; });
+  const auto silent =
+      std::find_if(clients_.begin(), clients_.end(), [](const Client& client) { return !client.spoke; });
   if (silent != clients_.end()) clients_.erase(silent);
 }
 

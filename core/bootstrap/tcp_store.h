@@ -16,9 +16,9 @@ namespace ringtree {
 class TcpStore final : public SocketStore {
  public:
   /// `host`, `port`: of rank 0, which listens on that very address and no other; others connect, trying all addresses
-  /// of the host again until `deadline`. Port 0: rank 0 takes a free one (see address()). UsageError: the address is not
-  /// one of this host's or is taken, the host is unknown, there is no secret and the address is not loopback, or the
-  /// secret is another than rank 0's; TimeoutError: rank 0 did not come.
+  /// of the host again until `deadline`. Port 0: rank 0 takes a free one (see address()). UsageError: the address is
+  /// not one of this host's or is taken, the host is unknown, there is no secret and the address is not loopback, or
+  /// the secret is another than rank 0's; TimeoutError: rank 0 did not come.
   TcpStore(const std::string& host, uint16_t port, int rank, std::shared_ptr<const Secret> secret, Deadline deadline);
 
   /// Where rank 0 listens, as this rank reaches it.

@@ -52,8 +52,7 @@ Fd UnixStore::connect(Deadline deadline) {
       throw WorldError(errno_text(name() + " cannot be reached", connected.error));
     }
     if (deadline.passed()) {
-      throw TimeoutError("rank 0 did not open " + name() + " within " +
-                         seconds_text(now_ns() - start_ns) +
+      throw TimeoutError("rank 0 did not open " + name() + " within " + seconds_text(now_ns() - start_ns) +
                          ": check that rank 0 was started, on this host and with the same id");
     }
   }

@@ -32,8 +32,8 @@ class Active final : public ActiveRun {
 
 }  // namespace
 
-RunResult run_plan(Plan& plan, const BoundCall& call, const WaitPolicy& policy, SpinBudget& budget, const Inlets& inlets,
-                   bool emulated, Watch& watch) {
+RunResult run_plan(Plan& plan, const BoundCall& call, const WaitPolicy& policy, SpinBudget& budget,
+                   const Inlets& inlets, bool emulated, Watch& watch) {
   return run_with(Untraced{}, plan, call, policy, budget, inlets, emulated, watch);
 }
 

@@ -41,8 +41,8 @@ class Watch {
   virtual void note_progress(size_t /*done_bytes*/) {}
 };
 
-RunResult run_plan(Plan& plan, const BoundCall& call, const WaitPolicy& policy, SpinBudget& budget, const Inlets& inlets,
-                   bool emulated, Watch& watch);
+RunResult run_plan(Plan& plan, const BoundCall& call, const WaitPolicy& policy, SpinBudget& budget,
+                   const Inlets& inlets, bool emulated, Watch& watch);
 /// The same; what happens is written into `log`, which was told of the call by begin_call().
 RunResult run_plan_traced(Plan& plan, const BoundCall& call, const WaitPolicy& policy, SpinBudget& budget,
                           const Inlets& inlets, bool emulated, Watch& watch, TraceLog& log);

@@ -75,7 +75,7 @@ class LinkDirectory final : public LinkSource {
   struct Outgoing {
     std::shared_ptr<Segment> segment;
     size_t offset = 0;
-    std::unique_ptr<SendEnd> end;  // made when a plan asks for it, or when a reader on another host is told
+    std::unique_ptr<SendEnd> end;     // made when a plan asks for it, or when a reader on another host is told
     std::map<int, uint32_t> numbers;  // by such a reader: what the port calls its part of the link
   };
   using SegmentKey = std::tuple<int, uint64_t, uint64_t>;  // peer, process, id
@@ -100,7 +100,7 @@ class LinkDirectory final : public LinkSource {
 
     PoolGeometry geometry() const { return {pool_slots(own_links, peer_links), kSlotBytes}; }
   };
-  using ExchangeKey = std::pair<uint64_t, int>;  // family, peer
+  using ExchangeKey = std::pair<uint64_t, int>;          // family, peer
   using PlanLink = std::tuple<uint64_t, int, int, int>;  // plan, peer, tag, channel
   /// The reading end of a link from another host.
   struct FromRemote {

@@ -53,8 +53,8 @@ RecvEnd* LinkDirectory::remote_recv_end(int peer, int tag, int channel) {
   reserve(geometry.bytes(), "links from other hosts need");
   link.incoming = session_->port()->add_in(peer, geometry, number);
   // Nobody to ring: the sender is told by credits, of which the port takes care. No buffers to look into either.
-  link.end = std::make_unique<RecvEnd>(make_recv_end(link.incoming.link->memory(), geometry, 0, {},
-                                                     &session_->own_page().bell, peer, nullptr, fenced_));
+  link.end = std::make_unique<RecvEnd>(
+      make_recv_end(link.incoming.link->memory(), geometry, 0, {}, &session_->own_page().bell, peer, nullptr, fenced_));
   ByteWriter writer;
   writer.number(static_cast<uint8_t>(LinkMessage::accept), 1).number(number, 4).number(link.incoming.number, 4);
   session_->mesh().send(peer, ControlType::link, writer.take());

@@ -47,7 +47,7 @@ struct RankPage {
   bool can_be_fenced = false;
   alignas(64) Doorbell bell;
   alignas(64) std::atomic<uint64_t> completed{
-      0};                    // the newest call that this rank has finished; release, read with acquire
+      0};  // the newest call that this rank has finished; release, read with acquire
   /// For people, while the rank waits: bytes of slice steps that its call has done so far.
   alignas(64) std::atomic<uint64_t> done_bytes{0};
   /// When the rank's process last had a thread that ran (now_ns(), twice a second); 0 before the first time.

@@ -63,7 +63,8 @@ class Waiter {
   template <class Run>
   bool sleep(Run& run) {
     const uint32_t ticket = bell_.announce_sleep(policy_.fenced);
-    if (watch_.attention() || run.poll() || (port_ && port_->progress())) {  // something came between the last poll and the announcement
+    if (watch_.attention() || run.poll() ||
+        (port_ && port_->progress())) {  // something came between the last poll and the announcement
       bell_.cancel_sleep();
       idle_ = 0;
       return false;

@@ -1,6 +1,6 @@
 // How a rank sleeps and is woken: one futex word a rank, rung by any peer that published or freed a slot for it. A rank
-// that also waits for sockets sleeps in the kernel's poll instead: its bell has the name of a socket of its own, and who
-// wakes it sends a datagram there.
+// that also waits for sockets sleeps in the kernel's poll instead: its bell has the name of a socket of its own, and
+// who wakes it sends a datagram there.
 //
 // The handshake is Dekker's: the ringer publishes, then looks whether the owner sleeps; the owner says that it sleeps,
 // then looks once more for what was published. At least one of the two must see the other. On fenced links (link.h) all
@@ -44,7 +44,8 @@ class Doorbell {
   void wake();
 
   /// From now on the owner sleeps in a poll: returns the non-blocking socket that then becomes readable. It is for the
-  /// owner to read, once it has woken, until nothing is left. Peers must share its network namespace. Throws WorldError.
+  /// owner to read, once it has woken, until nothing is left. Peers must share its network namespace. Throws
+  /// WorldError.
   Fd make_pollable();
 
  private:

@@ -68,6 +68,7 @@ def follow(comm: Communicator, pipe: Connection, plan: Plan) -> None:
             made += 1
 
     called: list[float] = []
+    comm.barrier()  # everybody's communicator stands
     pipe.send((until_failure(calls), called[0] if called else None))
     pipe.recv()  # nobody leaves before all were heard
     comm.close()

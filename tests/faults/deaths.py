@@ -10,6 +10,7 @@ import os
 import signal
 import time
 
+from engine_case import COLLECTIVES
 from fault_ranks import Call, Failed, Place, call_on_and_on
 from fault_support import places_on
 from hosts_support import Hosts
@@ -20,6 +21,7 @@ from faults.stage import Stage, staged, staged_at
 from faults.trial import Cell, Survivor, Trial
 from ringtree import _core
 
+MEETING_S = 10.0
 COUNT = 50_000  # float32: more than a slot holds, so that calls last
 
 
@@ -41,7 +43,8 @@ def usual_descriptors(cell: Cell) -> dict[int, int]:
 
 def note_descriptors(stage: Stage, cell: Cell, ranks: list[int]) -> None:
     """Adds to what is left what survivors have open beyond the usual."""
-    usual = usual_descriptors(Cell("none", cell.world, "all_reduce"))
+    healthy = [usual_descriptors(Cell("none", cell.world, collective)) for collective in COLLECTIVES]
+    usual = {rank: max(counts[rank] for counts in healthy) for rank in ranks}
     for rank, count in stage.descriptors(ranks).items():
         if count > usual[rank]:
             stage.left.append(f"{count - usual[rank]} descriptors of rank {rank}")
@@ -100,10 +103,10 @@ def killed_while_meeting(cell: Cell, directory: str) -> Trial:
     store = functools.partial(_store_of, directory, victim)
     plan = Plan(Call(cell.collective, COUNT), victim)
     if not cell.world.hosts:
-        with staged_at([Place(store=store)] * cell.world.ranks, follow, plan) as stage:
+        with staged_at([Place(store=store, meeting_s=MEETING_S)] * cell.world.ranks, follow, plan) as stage:
             return Trial(cell, _hear_of_meeting(stage, victim), left=stage.left)
     with Hosts(cell.world.hosts, cell.world.each) as hosts:
-        places = places_on(hosts, {"RINGTREE_IFNAME": "eth0"}, store=store)
+        places = places_on(hosts, {"RINGTREE_IFNAME": "eth0"}, store=store, meeting_s=MEETING_S)
         with staged_at(places, follow, plan) as stage:
             return Trial(cell, _hear_of_meeting(stage, victim), left=stage.left)
 

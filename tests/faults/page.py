@@ -24,20 +24,20 @@ def origin(command: str, minutes: float) -> str:
         f"{name} {importlib.metadata.version(name)}" for name in ("ringtree", "torch") if _installed(name)
     )
     return (
-        f"Measured on {datetime.datetime.now(datetime.UTC):%Y-%m-%d} by `{command}` in {minutes:.0f} minutes: "
+        f"Measured on {datetime.datetime.now(datetime.timezone.utc):%Y-%m-%d} by `{command}` in {minutes:.0f} minutes: "
         f"{cpu_model()}, {os.cpu_count()} cores shared with other work, Linux {platform.release().partition('-')[0]}, "
         f"Python {platform.python_version()}, {versions}."
     )
 
 
-def write(page: Path, results: Sequence[Result], peers: Sequence[str], said: str) -> None:
+def write(page: Path, results: Sequence[Result], said: str) -> None:
     """Replaces what stands between the markers. Raises ValueError if the page has none."""
     text = page.read_text()
     if BEGIN not in text or END not in text:
         raise ValueError(f"{page} has no place for the table: {BEGIN}")
     before, _, rest = text.partition(BEGIN)
     _, _, after = rest.partition(END)
-    body = "\n".join([BEGIN, said, "", *markdown(results), *peers, END])
+    body = "\n".join([BEGIN, said, "", *markdown(results), END])
     page.write_text(before + body + after)
 
 

@@ -24,6 +24,7 @@ from faults.trial import Cell, Trial
 from ringtree import _core
 
 CALLS_AFTER_PAUSE = 20
+CALLS_UNNOTICED = 10_000  # after so many that work the fault has gone unnoticed
 
 
 def _store_of(directory: str, port: int, rank: int) -> _core.Store:
@@ -51,6 +52,7 @@ def _upstream(directory: str) -> tuple[str, int]:
 def broken(cell: Cell, role: Role, fault: Fault, *, checksums: bool = False) -> Trial:
     """Both ranks are heard: the victim is whoever is at the other end."""
     goes_on = fault is Fault.PAUSE
+    more = CALLS_AFTER_PAUSE if goes_on else CALLS_UNNOTICED if fault is Fault.BYTE else 0
     with ExitStack() as stack:
         directory = stack.enter_context(TemporaryDirectory(prefix="ringtree-faults-"))
         proxy = stack.enter_context(Proxy(functools.partial(_upstream, directory)))
@@ -59,7 +61,7 @@ def broken(cell: Cell, role: Role, fault: Fault, *, checksums: bool = False) -> 
         places = [
             Place(environment={"RINGTREE_HOSTID": name, **environment}, store=store) for name in ("left", "right")
         ]
-        plan = Plan(Call(cell.collective), 1, timeout=DEADLINE_S, idle=goes_on, more=CALLS_AFTER_PAUSE * goes_on)
+        plan = Plan(Call(cell.collective), 1, timeout=DEADLINE_S, idle=goes_on, more=more)
         with staged_at(places, follow, plan) as stage:
             for rank in (0, 1) if goes_on else (1,):
                 assert stage.job.hear(rank) == "ready"

@@ -159,6 +159,18 @@ def call_or_stop(comm: Communicator, pipe: Connection, call: Call, victim: int, 
     pipe.send(until_failure(calls))
 
 
+def call_or_cut(comm: Communicator, pipe: Connection, timeout: float) -> None:
+    """Says that it calls, then calls until that fails, and says how."""
+
+    def calls() -> None:
+        while True:
+            comm.all_reduce(np.ones(1000), timeout=timeout)
+
+    comm.barrier()
+    pipe.send("calls")
+    pipe.send(until_failure(calls))
+
+
 def call_once(comm: Communicator, pipe: Connection, usual: Call, odd: Call, odd_rank: int) -> None:
     """Makes a call that is another one on `odd_rank`, and says how that or the next one fails."""
 

@@ -182,7 +182,8 @@ TEST(Mesh, wrong_sends_are_usage_errors) {
     EXPECT_TRUE(contains(outcome_of([&] { mesh.send(mesh.rank(), ControlType::link, ""); }), "has no peer"));
     EXPECT_TRUE(contains(outcome_of([&] { mesh.send(2, ControlType::link, ""); }), "has no peer 2"));
     EXPECT_TRUE(contains(outcome_of([&] { mesh.send(-1, ControlType::link, ""); }), "has no peer -1"));
-    EXPECT_TRUE(contains(outcome_of([&] { mesh.send(other, ControlType::bye, ""); }), "usage: only link, abort and status"));
+    EXPECT_TRUE(
+        contains(outcome_of([&] { mesh.send(other, ControlType::bye, ""); }), "usage: only link, abort and status"));
     const std::string large(kMaxControlPayloadBytes + 1, 'x');
     EXPECT_TRUE(contains(outcome_of([&] { mesh.send(other, ControlType::link, large); }), "usage: a control message"));
   }));

@@ -18,8 +18,8 @@ inline Settings settings_on(const std::vector<int>& hosts, int rank, int num_cha
 
 inline std::vector<std::string> run_on_hosts(const std::vector<int>& hosts, const RankBody& body,
                                              Cores cores = Cores::all) {
-  return run_communicators(static_cast<int>(hosts.size()), [&](int rank) { return settings_on(hosts, rank); }, body,
-                           cores);
+  return run_communicators(
+      static_cast<int>(hosts.size()), [&](int rank) { return settings_on(hosts, rank); }, body, cores);
 }
 
 inline std::string text_of(const std::vector<int>& hosts) {

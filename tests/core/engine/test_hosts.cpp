@@ -20,8 +20,9 @@ TEST_P(OnHosts, every_collective_gives_exact_results_and_touches_nothing_else) {
 }
 
 INSTANTIATE_TEST_SUITE_P(, OnHosts,
-                         ::testing::Values(std::vector<int>{0, 1}, std::vector<int>{0, 1, 2}, std::vector<int>{0, 0, 1, 1},
-                                           std::vector<int>{0, 1, 0, 1}, std::vector<int>{0, 0, 0, 1, 2}),
+                         ::testing::Values(std::vector<int>{0, 1}, std::vector<int>{0, 1, 2},
+                                           std::vector<int>{0, 0, 1, 1}, std::vector<int>{0, 1, 0, 1},
+                                           std::vector<int>{0, 0, 0, 1, 2}),
                          [](const auto& one) { return "hosts_" + text_of(one.param); });
 
 TEST(Hosts, are_not_used_by_ranks_that_share_one) {

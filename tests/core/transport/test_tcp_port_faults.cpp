@@ -82,10 +82,11 @@ TEST(TcpPortFaults, frames_that_are_whole_but_cannot_be_are_found) {
       TcpFrame whole = each;
       if (each.bytes == huge.bytes) whole.bytes = 0;  // no such payload
       bytes += RawPeer::bytes(whole);
-      if (each.bytes == huge.bytes) bytes = RawPeer::bytes(whole).replace(0, kTcpHeaderBytes, [&] {
-        const TcpHeader header = encode_tcp_frame(each);
-        return std::string(reinterpret_cast<const char*>(header.data()), header.size());
-      }());
+      if (each.bytes == huge.bytes)
+        bytes = RawPeer::bytes(whole).replace(0, kTcpHeaderBytes, [&] {
+          const TcpHeader header = encode_tcp_frame(each);
+          return std::string(reinterpret_cast<const char*>(header.data()), header.size());
+        }());
     }
     peer.write(bytes);
     const TcpFault fault = peer.fault();
