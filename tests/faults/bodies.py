@@ -53,6 +53,7 @@ def follow(comm: Communicator, pipe: Connection, plan: Plan) -> None:
     when it was told to call, and, once told so, how many descriptors are open after close()."""
 
     def calls() -> None:
+        comm.barrier()  # everybody's communicator stands; the victim may die when not all have left this
         for _ in range(plan.healthy):
             plan.call.make(comm)
         if plan.idle or comm.rank == plan.victim:
@@ -68,7 +69,6 @@ def follow(comm: Communicator, pipe: Connection, plan: Plan) -> None:
             made += 1
 
     called: list[float] = []
-    comm.barrier()  # everybody's communicator stands
     pipe.send((until_failure(calls), called[0] if called else None))
     pipe.recv()  # nobody leaves before all were heard
     comm.close()
