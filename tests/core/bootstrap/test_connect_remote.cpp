@@ -1,7 +1,5 @@
-// The door between hosts: ranks meet over TCP, strangers at the ports, wrong secrets, ranks that end or stay away. Ranks
-// are threads that claim to be on different hosts. What the mesh makes of the sockets: test_mesh_remote.cpp.
-#include "core/bootstrap/connect_remote.h"
-
+// The door between hosts: ranks meet over TCP, strangers at the ports, wrong secrets, ranks that end or stay away.
+// Ranks are threads that claim to be on different hosts. What the mesh makes of the sockets: test_mesh_remote.cpp.
 #include <poll.h>
 #include <sys/socket.h>
 
@@ -9,6 +7,7 @@
 #include <cstdio>
 #include <random>
 
+#include "core/bootstrap/connect_remote.h"
 #include "core/bootstrap/thread_store.h"
 #include "core/net/handshake.h"
 #include "core/net/tcp_socket.h"
@@ -47,8 +46,8 @@ struct Ranks {
   const Address& address(int rank) const { return addresses[static_cast<size_t>(rank)].front(); }
   /// The key of two ranks as it is defined.
   std::string key(int low, int high) const {
-    return "ringtree ranks " + identities[static_cast<size_t>(low)].token + identities[static_cast<size_t>(high)].token +
-           std::string(network.secret->bytes());
+    return "ringtree ranks " + identities[static_cast<size_t>(low)].token +
+           identities[static_cast<size_t>(high)].token + std::string(network.secret->bytes());
   }
 
   int num_ranks;
@@ -94,8 +93,7 @@ void expect_all_connected(const Ranks& ranks, const std::vector<RemoteSockets>& 
 /// All ranks at once; what each got.
 std::vector<RemoteSockets> connect_all(Ranks& ranks) {
   std::vector<RemoteSockets> made(static_cast<size_t>(ranks.num_ranks));
-  expect_all_well(
-      run_ranks(ranks.num_ranks, [&](int rank) { made[static_cast<size_t>(rank)] = ranks.connect(rank); }));
+  expect_all_well(run_ranks(ranks.num_ranks, [&](int rank) { made[static_cast<size_t>(rank)] = ranks.connect(rank); }));
   return made;
 }
 
@@ -129,8 +127,9 @@ TEST(ConnectRemote, strangers_neither_get_in_nor_hold_anybody_up) {
       std::string noise(200, '\0');
       for (char& c : noise) c = static_cast<char>(random());
       const auto hello = [&](HandshakeRole role, int from, int to, int stream) {
-        return encode_hello({role, static_cast<uint32_t>(from), static_cast<uint32_t>(to), static_cast<uint16_t>(stream)},
-                            random_nonce());
+        return encode_hello(
+            {role, static_cast<uint32_t>(from), static_cast<uint32_t>(to), static_cast<uint16_t>(stream)},
+            random_nonce());
       };
       const std::vector<std::string> attacks = {
           noise,
@@ -267,8 +266,8 @@ TEST(ConnectRemote, a_rank_of_this_host_that_ends_stops_the_wait) {
   EXPECT_TRUE(contains(outcomes[0], "peer: rank 1 (pid ")) << outcomes[0];
 }
 
-// Once rank 1 has sent its last proof its mesh stands and it listens no more. That must not look like its end to rank 0,
-// which may be slow to read: here the proof comes when rank 0 has long looked whether rank 1 still listens.
+// Once rank 1 has sent its last proof its mesh stands and it listens no more. That must not look like its end to rank
+// 0, which may be slow to read: here the proof comes when rank 0 has long looked whether rank 1 still listens.
 TEST(ConnectRemote, a_rank_that_listens_no_more_has_not_ended_while_its_proof_is_under_way) {
   Ranks ranks({0, 1});
   std::vector<Fd> sockets;

@@ -1,5 +1,6 @@
 // The mesh between hosts: ranks, as threads that claim to be on different hosts, meet over TCP, send, leave in order;
-// and as processes, which die. Strangers and ranks that stay away: test_connect_remote.cpp; within a host: test_mesh.cpp.
+// and as processes, which die. Strangers and ranks that stay away: test_connect_remote.cpp; within a host:
+// test_mesh.cpp.
 #include <sys/syscall.h>
 
 #include <atomic>

@@ -1,7 +1,5 @@
 // What only the TcpStore does: where it listens, who gets in, its life and death, and hostile clients. What all stores
 // do is in test_store.cpp.
-#include "core/bootstrap/tcp_store.h"
-
 #include <poll.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -13,6 +11,7 @@
 #include <sstream>
 
 #include "core/bootstrap/store_frame.h"
+#include "core/bootstrap/tcp_store.h"
 #include "core/net/handshake.h"
 #include "core/net/tcp_socket.h"
 #include "tests/core/bootstrap/child_process.h"

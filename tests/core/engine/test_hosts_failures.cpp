@@ -1,6 +1,6 @@
-// What ends a communicator whose ranks are on several hosts: every rank hears why, soon and with the same words as on one
-// host, though it cannot look at the others' pages. And what must not end it. Ranks as threads; ranks that are killed:
-// tests/core/bootstrap/test_mesh_remote.cpp and tests/python.
+// What ends a communicator whose ranks are on several hosts: every rank hears why, soon and with the same words as on
+// one host, though it cannot look at the others' pages. And what must not end it. Ranks as threads; ranks that are
+// killed: tests/core/bootstrap/test_mesh_remote.cpp and tests/python.
 #include <gtest/gtest.h>
 
 #include <barrier>
@@ -68,7 +68,8 @@ int64_t mismatch_once(const Difference& difference, const std::vector<int>& host
   const auto outcomes = run_on_hosts(hosts, [&](Communicator& communicator) {
     const bool is_odd = communicator.rank() == odd;
     CallArguments arguments = is_odd ? difference.odd : difference.usual;
-    std::vector<double> input(static_cast<size_t>(n) * arguments.count), output(static_cast<size_t>(n) * arguments.count);
+    std::vector<double> input(static_cast<size_t>(n) * arguments.count),
+        output(static_cast<size_t>(n) * arguments.count);
     arguments.input = input.data();
     arguments.output = output.data();
     sum_of_ones(communicator, 10);
@@ -137,9 +138,9 @@ TEST(HostsFailures, a_rank_that_is_done_and_leaves_at_once_disturbs_nobody) {
       made.network.num_streams = 1 + static_cast<int>(round % 3);
       return made;
     };
-    const auto outcomes =
-        run_communicators(static_cast<int>(hosts.size()), settings,
-                          [&](Communicator& communicator) { sum_of_ones(communicator, count, names[round / 4 % 4]); });
+    const auto outcomes = run_communicators(static_cast<int>(hosts.size()), settings, [&](Communicator& communicator) {
+      sum_of_ones(communicator, count, names[round / 4 % 4]);
+    });
     expect_all_well(outcomes, "round " + std::to_string(round));
     if (HasFailure()) return;
   }

@@ -52,7 +52,8 @@ TEST_P(TransfersOnHosts, of_everybody_with_everybody_at_once) {
 }
 
 INSTANTIATE_TEST_SUITE_P(, TransfersOnHosts,
-                         ::testing::Values(std::vector<int>{0, 1}, std::vector<int>{0, 1, 2}, std::vector<int>{0, 1, 1, 0}),
+                         ::testing::Values(std::vector<int>{0, 1}, std::vector<int>{0, 1, 2},
+                                           std::vector<int>{0, 1, 1, 0}),
                          [](const auto& one) { return "hosts_" + text_of(one.param); });
 
 // Each rank waits for its left neighbour before it sends to the right one.
@@ -104,7 +105,8 @@ TEST(TransfersBetweenHosts, what_peers_sent_before_they_left_arrives) {
 TEST(TransfersBetweenHosts, of_unequal_counts_are_a_mismatch_that_names_both) {
   const auto outcomes = run_on_hosts({0, 1}, [](Communicator& communicator) {
     Words words(communicator.rank() == 0 ? 10 : 20);
-    const Transfer transfer{communicator.rank() == 0, 1 - communicator.rank(), Dtype::kInt64, words.size(), words.data()};
+    const Transfer transfer{communicator.rank() == 0, 1 - communicator.rank(), Dtype::kInt64, words.size(),
+                            words.data()};
     communicator.transfer({&transfer, 1});
     sum_of_ones(communicator, 10);
   });
@@ -128,8 +130,8 @@ TEST(TransfersBetweenHosts, a_peer_that_leaves_is_named) {
   expect_all_well(outcomes);
 }
 
-// Rank 0 has sent to 1 and 2 and leaves, but 2 is late and its kernel cannot hold everything: rank 0 is still at it when
-// rank 1 waits for rank 2. To rank 1 that is no broken stream.
+// Rank 0 has sent to 1 and 2 and leaves, but 2 is late and its kernel cannot hold everything: rank 0 is still at it
+// when rank 1 waits for rank 2. To rank 1 that is no broken stream.
 TEST(TransfersBetweenHosts, a_rank_that_leaves_while_a_third_one_is_late_looks_broken_to_nobody) {
   std::atomic<bool> late_may_go{false};
   const auto outcomes = run_on_hosts({0, 1, 2}, [&](Communicator& communicator) {

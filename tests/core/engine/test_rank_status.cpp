@@ -1,12 +1,12 @@
 // The status frame: round trip, what is refused, and what it shows on the page that stands for a rank. Ranks that
 // exchange them: test_hosts_failures.cpp.
-#include "core/engine/rank_status.h"
-
 #include <gtest/gtest.h>
 
 #include <cstdio>
 #include <memory>
 #include <random>
+
+#include "core/engine/rank_status.h"
 
 namespace ringtree::testing {
 namespace {
@@ -132,7 +132,8 @@ TEST(RankStatus, of_a_rank_that_has_begun_no_call_can_be_read) {
 
 TEST(RankStatus, shows_a_page_to_another_host) {
   RankPage page, copy;
-  for (uint64_t sequence = 1; sequence <= 100; ++sequence) page.board.post(sequence, Board::words_of(call_of(sequence, sequence)));
+  for (uint64_t sequence = 1; sequence <= 100; ++sequence)
+    page.board.post(sequence, Board::words_of(call_of(sequence, sequence)));
   page.completed.store(99);
   page.done_bytes.store(4096);
   const RankStatus status = RankStatus::of(page, 70);

@@ -3,12 +3,13 @@
 // other rank is a port of its own or the test itself.
 #pragma once
 
-#include <gtest/gtest.h>
 #include <fcntl.h>
+#include <gtest/gtest.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <cstring>
 #include <memory>
 #include <stdexcept>
@@ -148,7 +149,8 @@ struct LinkOverPorts {
 
 /// Two ports, of ranks 0 and 1, that are each other's peer.
 struct PortPair {
-  explicit PortPair(int num_streams, bool with_crc = false, int buffer_bytes = 0) : ends{BellPort(with_crc), BellPort(with_crc)} {
+  explicit PortPair(int num_streams, bool with_crc = false, int buffer_bytes = 0)
+      : ends{BellPort(with_crc), BellPort(with_crc)} {
     std::vector<Fd> here, there;
     for (int i = 0; i < num_streams; ++i) {
       auto [a, b] = tcp_pair(buffer_bytes);
@@ -178,22 +180,30 @@ struct RawPeer {
     port().add_peer(1, std::move(ends));
     const LinkGeometry geometry{1, kMaxLinkSlots, kTestSlotBytes};
     for (int i = 0; i < num_links; ++i)
-      receivers.push_back(std::make_unique<LinkReceiver>(static_cast<uint64_t>(i), *port().add_in(1, geometry, 0).link));
+      receivers.push_back(
+          std::make_unique<LinkReceiver>(static_cast<uint64_t>(i), *port().add_in(1, geometry, 0).link));
   }
   TcpPort& port() { return end.port; }
 
   /// The frame of a message that would be right.
   static TcpFrame frame(uint32_t sequence, uint32_t link, uint32_t number, size_t bytes) {
     const std::vector<std::byte> payload = payload_of(link, number, bytes);
-    return {TcpFrameType::message, true,  link, sequence, number, static_cast<uint32_t>(bytes),
-            fingerprint_of(link, number), crc32c(payload.data(), bytes)};
+    return {TcpFrameType::message,
+            true,
+            link,
+            sequence,
+            number,
+            static_cast<uint32_t>(bytes),
+            fingerprint_of(link, number),
+            crc32c(payload.data(), bytes)};
   }
-  /// A frame as it travels, with the payload that a right one has.
+  /// A frame as it travels, with the payload that a right one has; of one that is far too long, the beginning.
   static std::string bytes(const TcpFrame& frame) {
     const TcpHeader header = encode_tcp_frame(frame);
     std::string text(reinterpret_cast<const char*>(header.data()), header.size());
     if (frame.type != TcpFrameType::message) return text;
-    const std::vector<std::byte> payload = payload_of(frame.link, frame.number, frame.bytes);
+    const std::vector<std::byte> payload =
+        payload_of(frame.link, frame.number, std::min<size_t>(frame.bytes, 2 * kTestSlotBytes));
     return text.append(reinterpret_cast<const char*>(payload.data()), payload.size());
   }
   void write(std::string_view data, size_t stream = 0) {

@@ -1,7 +1,5 @@
 // The header of a frame: what survives the round trip, and that nothing else is taken for one. Frames on sockets:
 // test_tcp_port_faults.cpp.
-#include "core/transport/tcp_frame.h"
-
 #include <gtest/gtest.h>
 
 #include <cstdio>
@@ -9,6 +7,7 @@
 #include <random>
 
 #include "core/base/crc32c.h"
+#include "core/transport/tcp_frame.h"
 
 namespace ringtree::testing {
 namespace {
@@ -49,7 +48,8 @@ TEST(TcpFrame, survives_the_round_trip_in_every_field) {
 
 // Fixed for all time: another version must have another magic.
 TEST(TcpFrame, lies_on_the_wire_as_it_is_described) {
-  const TcpFrame frame{TcpFrameType::message, true, 0x04030201, 0x14131211, 0x24232221, 0x34333231, 0x44434241, 0x54535251};
+  const TcpFrame frame{
+      TcpFrameType::message, true, 0x04030201, 0x14131211, 0x24232221, 0x34333231, 0x44434241, 0x54535251};
   const TcpHeader header = encode_tcp_frame(frame);
   const unsigned char wanted[] = {'T',  'R',  1,    1,    0x01, 0x02, 0x03, 0x04, 0x11, 0x12, 0x13, 0x14, 0x21, 0x22,
                                   0x23, 0x24, 0x31, 0x32, 0x33, 0x34, 0x41, 0x42, 0x43, 0x44, 0x51, 0x52, 0x53, 0x54};

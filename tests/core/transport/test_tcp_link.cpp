@@ -1,10 +1,9 @@
 // The two stand-ins of a link to another host, without sockets: what leaves and when, what is let in, how slots come
 // free. Over sockets: test_tcp_port.cpp.
-#include "core/transport/tcp_link.h"
-
 #include <algorithm>
 #include <deque>
 
+#include "core/transport/tcp_link.h"
 #include "tests/core/transport/tcp_ends.h"
 
 namespace ringtree::testing {
@@ -203,7 +202,8 @@ TEST(TcpLink, credits_that_cannot_be_are_refused_and_old_ones_change_nothing) {
 // Nobody waits for 2^32 messages in a test: this is what both ends reckon with.
 TEST(TcpLink, numbers_are_told_modulo_two_to_the_32) {
   const uint64_t round = uint64_t{1} << 32;
-  for (const uint64_t first : {uint64_t{0}, uint64_t{5}, round - 8, round - 3, round, round + 1, 7 * round - 1, 9 * round + 12}) {
+  for (const uint64_t first :
+       {uint64_t{0}, uint64_t{5}, round - 8, round - 3, round, round + 1, 7 * round - 1, 9 * round + 12}) {
     for (uint64_t count : {uint64_t{0}, uint64_t{1}, uint64_t{8}}) {
       for (uint64_t number = first; number < first + count; ++number)
         EXPECT_EQ(number_within(static_cast<uint32_t>(number), first, count), number) << first;

@@ -1,5 +1,5 @@
-// Two ports and links between them over loopback TCP: what is sent comes, once, whole and in order, however many streams
-// and links there are and however slow a reader is; sleeping and closing. Wrong and broken peers:
+// Two ports and links between them over loopback TCP: what is sent comes, once, whole and in order, however many
+// streams and links there are and however slow a reader is; sleeping and closing. Wrong and broken peers:
 // test_tcp_port_faults.cpp.
 #include <poll.h>
 
@@ -32,7 +32,8 @@ Links links_both_ways(PortPair& pair, int num_links) {
 /// One turn of a link: sends and receives what it can of `num_messages`. True when all have come.
 bool turn(LinkOverPorts& link, uint64_t num_messages) {
   while (link.sender.num_sent() < num_messages && link.sender.send(bytes_of(link.sender.num_sent()))) continue;
-  while (link.receiver->num_received() < num_messages && link.receiver->receive(bytes_of(link.receiver->num_received())))
+  while (link.receiver->num_received() < num_messages &&
+         link.receiver->receive(bytes_of(link.receiver->num_received())))
     continue;
   return link.receiver->num_received() == num_messages;
 }
