@@ -88,12 +88,12 @@ class Connector {
   struct Pending {
     Fd socket;
     int64_t give_up_ns = 0;
-    std::optional<Call> call;                    // none: somebody called us
-    bool connecting = false;                     // the kernel has not said yet that it is connected
-    std::unique_ptr<CallerHandshake> caller;     // of a call
-    std::unique_ptr<CalleeHandshake> callee;     // of one that was accepted
-    bool only_probes = false;                    // of a look whether somebody listens there
-    int claims = -1;                             // the rank that it says to be, where that rank may call us
+    std::optional<Call> call;                 // none: somebody called us
+    bool connecting = false;                  // the kernel has not said yet that it is connected
+    std::unique_ptr<CallerHandshake> caller;  // of a call
+    std::unique_ptr<CalleeHandshake> callee;  // of one that was accepted
+    bool only_probes = false;                 // of a look whether somebody listens there
+    int claims = -1;                          // the rank that it says to be, where that rank may call us
   };
 
   const PeerIdentity& self() const { return identities_[static_cast<size_t>(rank_)]; }
@@ -125,10 +125,10 @@ class Connector {
     pending.call = call;
     pending.connecting = true;
     const HandshakeRole role = call.index == 0 ? HandshakeRole::control : HandshakeRole::data;
-    pending.caller = std::make_unique<CallerHandshake>(
-        key_of(*network_.secret, self(), peer(call.peer)),
-        Hello{role, static_cast<uint32_t>(rank_), static_cast<uint32_t>(call.peer),
-              static_cast<uint16_t>(std::max(call.index - 1, 0))});
+    pending.caller =
+        std::make_unique<CallerHandshake>(key_of(*network_.secret, self(), peer(call.peer)),
+                                          Hello{role, static_cast<uint32_t>(rank_), static_cast<uint32_t>(call.peer),
+                                                static_cast<uint16_t>(std::max(call.index - 1, 0))});
     pending_.push_back(std::move(pending));
   }
 
@@ -203,7 +203,8 @@ class Connector {
   // answered may have proved itself by now, would not know that it was dropped and never call again: only if there is
   // no other.
   void drop_one_caller() {
-    auto goes = std::find_if(pending_.begin(), pending_.end(), [](const Pending& p) { return !p.call && p.claims < 0; });
+    auto goes =
+        std::find_if(pending_.begin(), pending_.end(), [](const Pending& p) { return !p.call && p.claims < 0; });
     if (goes == pending_.end())
       goes = std::find_if(pending_.begin(), pending_.end(), [](const Pending& p) { return !p.call; });
     if (goes != pending_.end()) pending_.erase(goes);

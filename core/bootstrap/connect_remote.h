@@ -28,7 +28,8 @@ RemoteListeners listen_for_remote(const Network& network, bool one_machine, int 
 void publish_no_address(Store& store, const std::string& prefix, int rank, const std::string& why);
 
 /// Publishes this rank's addresses in the store under `prefix` and reads those of all ranks on other hosts; by rank,
-/// empty for the others. TimeoutError, PeerError: as the store's; PeerError: a rank has none; MismatchError: unreadable.
+/// empty for the others. TimeoutError, PeerError: as the store's; PeerError: a rank has none; MismatchError:
+/// unreadable.
 std::vector<std::vector<Address>> exchange_addresses(Store& store, const std::string& prefix,
                                                      const std::vector<PeerIdentity>& identities, int rank,
                                                      const std::vector<Address>& own, Deadline deadline);

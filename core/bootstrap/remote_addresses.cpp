@@ -26,7 +26,8 @@ std::vector<Address> decode(const std::string& record, const PeerIdentity& from)
   const uint64_t count = in.number(1);
   if (count == 0) {
     const std::string why(in.text(kMaxReasonBytes));
-    if (in.done()) throw PeerError(to_text(from) + " cannot be reached by other hosts: " + printable(why, kMaxReasonBytes));
+    if (in.done())
+      throw PeerError(to_text(from) + " cannot be reached by other hosts: " + printable(why, kMaxReasonBytes));
   }
   std::vector<Address> addresses;
   for (uint64_t i = 0; i < count && in.ok(); ++i) {

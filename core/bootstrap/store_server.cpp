@@ -89,9 +89,8 @@ void StoreServer::accept_clients() {
     clients_.back().came_at_ns = now_ns();
     if (!key_) continue;
     send_at_once(clients_.back().socket.get());
-    clients_.back().handshake = std::make_unique<CalleeHandshake>([this](const Hello& hello) {
-      return hello.role == HandshakeRole::store ? key_ : std::nullopt;
-    });
+    clients_.back().handshake = std::make_unique<CalleeHandshake>(
+        [this](const Hello& hello) { return hello.role == HandshakeRole::store ? key_ : std::nullopt; });
   }
 }
 

@@ -84,8 +84,9 @@ Fd TcpStore::connect(Deadline deadline) {
         return std::move(connecting.socket);
       }
       if (handshake.state() == HandshakeState::refused)
-        throw UsageError("whoever listens at " + address.to_text() +
-                         " does not know our secret: give all ranks the same (RINGTREE_SECRET_FILE), and each job its own port");
+        throw UsageError(
+            "whoever listens at " + address.to_text() +
+            " does not know our secret: give all ranks the same (RINGTREE_SECRET_FILE), and each job its own port");
       error = ECONNRESET;
     }
     if (deadline.passed())

@@ -9,10 +9,10 @@
 namespace ringtree {
 namespace {
 
-constexpr int kRanksInReport = 32;               // of more, only the late ones are named
-constexpr int64_t kAskNs = 5'000'000;            // of waiting, before other hosts are asked where they are
-constexpr int64_t kAnswerNs = 300'000'000;       // for their answer when a message of another call came
-constexpr int64_t kBrokenStreamNs = 300'000'000; // for the news that the peer at its other end has gone
+constexpr int kRanksInReport = 32;                // of more, only the late ones are named
+constexpr int64_t kAskNs = 5'000'000;             // of waiting, before other hosts are asked where they are
+constexpr int64_t kAnswerNs = 300'000'000;        // for their answer when a message of another call came
+constexpr int64_t kBrokenStreamNs = 300'000'000;  // for the news that the peer at its other end has gone
 constexpr int64_t kNeverAgain = INT64_MAX;
 constexpr int64_t kInterruptCheckNs = 20'000'000;  // taking Python's lock more often would slow the others
 
@@ -38,8 +38,8 @@ std::string hang_report(Session& session) {
     } else {
       // Pairs with the store at the end of a call.
       const bool is_done = page.completed.load(std::memory_order_acquire) >= newest;
-      text += std::string(is_done ? " has completed " : " is in ") + (call ? collective_name(call->collective) : "call") +
-              " #" + std::to_string(newest);
+      text += std::string(is_done ? " has completed " : " is in ") +
+              (call ? collective_name(call->collective) : "call") + " #" + std::to_string(newest);
       if (!is_done) text += ", " + std::to_string(page.done_bytes.load(std::memory_order_relaxed)) + " bytes done";
     }
     if (session.is_gone(rank)) text += session.left_in_order(rank) ? " (has left)" : " (has died)";

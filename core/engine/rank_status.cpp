@@ -14,7 +14,10 @@ constexpr uint64_t kAsks = 1, kOfHistory = 2;
 
 std::string RankStatus::encode() const {
   ByteWriter out;
-  out.number(completed, 8).number(done_bytes, 8).number((asks ? kAsks : 0) | (of_history ? kOfHistory : 0), 1).number(asks.value_or(0), 8);
+  out.number(completed, 8)
+      .number(done_bytes, 8)
+      .number((asks ? kAsks : 0) | (of_history ? kOfHistory : 0), 1)
+      .number(asks.value_or(0), 8);
   out.number(calls.size(), 1);
   for (const CallDescription& call : calls) {
     out.number(call.sequence, 8);

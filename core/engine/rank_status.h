@@ -15,9 +15,9 @@
 namespace ringtree {
 
 struct RankStatus {
-  uint64_t completed = 0;             // the newest call that it has finished
-  uint64_t done_bytes = 0;            // of the call under way; see RankPage
-  std::optional<uint64_t> asks;       // what does the receiver know of the call with this number? It is to answer
+  uint64_t completed = 0;        // the newest call that it has finished
+  uint64_t done_bytes = 0;       // of the call under way; see RankPage
+  std::optional<uint64_t> asks;  // what does the receiver know of the call with this number? It is to answer
   /// With `asks`: what does it know of the calls before that one as well? Without: this answers such a question.
   bool of_history = false;
   std::vector<CallDescription> calls;  // the newest last; at most kMaxCalls

@@ -91,7 +91,7 @@ Session::Session(Store& store, int rank, int world_size, const Settings& setting
   make_port(settings);
   known_mesh_.store(mesh_.get(), std::memory_order_release);
   once_met();
-  share_page(deadline);  // ends when every rank has come this far
+  share_page(deadline);                                  // ends when every rank has come this far
   began_ns_.store(now_ns(), std::memory_order_relaxed);  // a time, it publishes nothing
 }
 
@@ -109,7 +109,10 @@ Session::~Session() { close(); }
 void Session::close() {
   if (!mesh_) return;
   if (failed() && !mesh_->forked()) pass_on();
-  if (port_) port_->close(mesh_->forked() ? TcpPort::Closing::copy : failed() ? TcpPort::Closing::at_once : TcpPort::Closing::in_order);
+  if (port_)
+    port_->close(mesh_->forked() ? TcpPort::Closing::copy
+                 : failed()      ? TcpPort::Closing::at_once
+                                 : TcpPort::Closing::in_order);
   mesh_->close();
   segments_[static_cast<size_t>(rank_)]->close_descriptor();  // every peer has it
 }
@@ -218,7 +221,7 @@ void Session::ask_status(uint64_t sequence, bool of_history) {
 
 void Session::on_beat() {
   own_page().beat_ns.store(now_ns(), std::memory_order_relaxed);  // a time, it publishes nothing
-  if (!known_mesh_.load(std::memory_order_acquire)) return;      // pairs with the constructor
+  if (!known_mesh_.load(std::memory_order_acquire)) return;       // pairs with the constructor
   if (port_)
     for (int peer = 0; peer < world_size_; ++peer)
       if (is_remote(peer) && !is_gone(peer)) tell_status(peer, RankStatus::of(own_page(), {}));

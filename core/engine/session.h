@@ -123,7 +123,7 @@ class Session {
   std::vector<std::unique_ptr<RankPage>> copies_;  // of the pages of ranks on other hosts
   std::vector<RankPage*> pages_;
   std::vector<std::atomic<uint64_t>> num_histories_;
-  std::vector<bool> warned_;       // of silent ranks; used by the mesh's thread only
+  std::vector<bool> warned_;          // of silent ranks; used by the mesh's thread only
   std::atomic<int64_t> began_ns_{0};  // when this rank was set up: nobody is suspected for what was before
   std::unique_ptr<TcpPort> port_;
   // mesh_ once its constructor has returned: its thread may call us before (release when set, acquire in describe()).
@@ -132,7 +132,15 @@ class Session {
 };
 
 /// The first byte of a link message's payload.
-enum class LinkMessage : uint8_t { page = 1, links = 2, buffer = 3, page_of_remote = 4, links_of_remote = 5, accept = 6, meeting = 7 };
+enum class LinkMessage : uint8_t {
+  page = 1,
+  links = 2,
+  buffer = 3,
+  page_of_remote = 4,
+  links_of_remote = 5,
+  accept = 6,
+  meeting = 7
+};
 
 /// Announces a segment in a link message: which process made it, its id there, its size.
 void write_segment(ByteWriter& writer, const Segment& segment);

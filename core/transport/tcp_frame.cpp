@@ -26,10 +26,16 @@ uint32_t crc_of(const Raw& raw) { return crc32c(&raw, offsetof(Raw, header_crc))
 }  // namespace
 
 TcpHeader encode_tcp_frame(const TcpFrame& frame) {
-  Raw raw{kMagic,       static_cast<uint8_t>(frame.type), frame.has_payload_crc ? kPayloadCrc : uint8_t{0},
-          frame.link,   frame.sequence,
-          frame.number, frame.bytes,
-          frame.fingerprint, frame.payload_crc, 0};
+  Raw raw{kMagic,
+          static_cast<uint8_t>(frame.type),
+          frame.has_payload_crc ? kPayloadCrc : uint8_t{0},
+          frame.link,
+          frame.sequence,
+          frame.number,
+          frame.bytes,
+          frame.fingerprint,
+          frame.payload_crc,
+          0};
   raw.header_crc = crc_of(raw);
   TcpHeader header;
   std::memcpy(header.data(), &raw, sizeof raw);
@@ -43,8 +49,14 @@ std::optional<TcpFrame> decode_tcp_frame(const TcpHeader& header) {
   const bool is_credit = raw.type == static_cast<uint8_t>(TcpFrameType::credit);
   if (raw.magic != kMagic || raw.header_crc != crc_of(raw) || (!is_message && !is_credit)) return std::nullopt;
   if ((raw.flags & ~kPayloadCrc) != 0 || (is_credit && (raw.bytes != 0 || raw.flags != 0))) return std::nullopt;
-  return TcpFrame{static_cast<TcpFrameType>(raw.type), raw.flags != 0, raw.link, raw.sequence, raw.number, raw.bytes,
-                  raw.fingerprint, raw.payload_crc};
+  return TcpFrame{static_cast<TcpFrameType>(raw.type),
+                  raw.flags != 0,
+                  raw.link,
+                  raw.sequence,
+                  raw.number,
+                  raw.bytes,
+                  raw.fingerprint,
+                  raw.payload_crc};
 }
 
 }  // namespace ringtree

@@ -53,8 +53,7 @@ TcpIn::TcpIn(const LinkGeometry& geometry, uint32_t peers_number)
     : geometry_(geometry),
       peers_number_(peers_number),
       storage_(new std::byte[geometry.bytes() + kLineBytes]()),
-      memory_(storage_.get() +
-              (kLineBytes - reinterpret_cast<uintptr_t>(storage_.get()) % kLineBytes) % kLineBytes),
+      memory_(storage_.get() + (kLineBytes - reinterpret_cast<uintptr_t>(storage_.get()) % kLineBytes) % kLineBytes),
       lines_(reinterpret_cast<Line*>(memory_)),
       reader_(reinterpret_cast<LinkReader*>(memory_ + geometry.readers_at())),
       slots_(memory_ + geometry.slots_at()) {

@@ -59,7 +59,8 @@ class TcpPort {
   /// return early.
   void sleep(int64_t until_ns);
 
-  /// Nothing more comes from `peer`: all its streams have ended, and what lay in them was taken. True if there are none.
+  /// Nothing more comes from `peer`: all its streams have ended, and what lay in them was taken. True if there are
+  /// none.
   bool ended(int peer) const;
   /// The first stream to each peer that broke off, in the order in which they did.
   const std::vector<TcpFault>& faults() const { return faults_; }

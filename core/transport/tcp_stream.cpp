@@ -67,7 +67,8 @@ void TcpStream::sent(size_t bytes) {
 
 bool TcpStream::flushed() const {
   if (!has_unsent()) return true;
-  const auto unsent = std::span(items_).first(static_cast<size_t>(num_items_)).subspan(static_cast<size_t>(first_item_));
+  const auto unsent =
+      std::span(items_).first(static_cast<size_t>(num_items_)).subspan(static_cast<size_t>(first_item_));
   return !can_send() && std::all_of(unsent.begin(), unsent.end(), [](const Item& item) { return !item.owner; });
 }
 
@@ -88,9 +89,9 @@ bool TcpStream::receive(TcpSink& sink) {
       if (static_cast<size_t>(got) < wanted && !ending) readable = false;  // the kernel will tell when there is more
       received(static_cast<size_t>(got), sink);
     } else if (got == 0) {
-      break_off(payload_left_ > 0 || num_staged_ > 0 ? "the peer closed it in the middle of a message"
-                                                     : "the peer closed it",
-                false);
+      break_off(
+          payload_left_ > 0 || num_staged_ > 0 ? "the peer closed it in the middle of a message" : "the peer closed it",
+          false);
     } else if (errno == EAGAIN) {
       readable = false;
     } else if (errno != EINTR) {
