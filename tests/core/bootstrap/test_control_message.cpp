@@ -14,7 +14,7 @@ namespace {
 
 TEST(ControlMessage, has_the_documented_layout) {
   const std::string frame = encode_control_frame(ControlType::abort, "why", true);
-  EXPECT_EQ(frame, std::string("RTRC\1\0\3\0\3\0\0\0\1\0\0\0why", 19));
+  EXPECT_EQ(frame, std::string("RTRC\2\0\3\0\3\0\0\0\1\0\0\0why", 19));
   const std::optional<ControlHeader> header = decode_control_header(frame);
   ASSERT_TRUE(header.has_value());
   EXPECT_EQ(header->type, ControlType::abort);

@@ -21,7 +21,7 @@ namespace ringtree::testing {
 namespace {
 
 constexpr char kSecret[] = "known to this job alone";
-constexpr int64_t kJoinNs = 2'000'000'000 * (kSanitized ? 5 : 1);
+constexpr int64_t kJoinNs = int64_t{2'000'000'000} * (kSanitized ? 5 : 1);
 
 std::shared_ptr<const Secret> secret(const std::string& text = kSecret) {
   return std::make_shared<const Secret>(Secret::of(text));
