@@ -100,11 +100,14 @@ bool StoreServer::is_welcome(int socket) const {
   return from && (from->uid == ::geteuid() || from->uid == 0);
 }
 
-// Who says nothing must not keep others out: the one that has been silent for longest goes.
+// Who says nothing must not keep others out: the one that has been silent for longest goes, and tries again if it is a
+// rank. One that was answered would not know that it has to: only if there is no other.
 void StoreServer::make_room() {
   if (clients_.size() < kMaxClients) return;
-  const auto silent =
-      std::find_if(clients_.begin(), clients_.end(), [](const Client& client) { return !client.spoke; });
+  auto silent = std::find_if(clients_.begin(), clients_.end(),
+                             [](const Client& client) { return !client.spoke && !client.answered; });
+  if (silent == clients_.end())
+    silent = std::find_if(clients_.begin(), clients_.end(), [](const Client& client) { return !client.spoke; });
   if (silent != clients_.end()) clients_.erase(silent);
 }
 
@@ -130,7 +133,10 @@ void StoreServer::shake_hands(Client& client) {
   const bool sent = answer.empty() || ::send(client.socket.get(), answer.data(), answer.size(), MSG_NOSIGNAL) ==
                                           static_cast<ssize_t>(answer.size());
   if (!sent || state == HandshakeState::refused) client.drop = true;
-  if (state == HandshakeState::done) client.handshake.reset();
+  client.answered = !answer.empty();
+  if (state != HandshakeState::done) return;
+  client.handshake.reset();
+  client.spoke = true;  // one of ours, which may keep its connection for later
 }
 
 void StoreServer::receive(Client& client) {

@@ -35,7 +35,8 @@ class StoreServer {
     std::string waits_for;  // the key of a get() without answer; empty: none
     int64_t wait_until_ns = 0;
     int64_t came_at_ns = 0;
-    bool spoke = false;                          // sent at least one whole request
+    bool spoke = false;                          // sent at least one whole request, or showed that it knows the key
+    bool answered = false;                       // its hello was: it may believe by now that it is welcome
     std::unique_ptr<CalleeHandshake> handshake;  // not yet done; null: none is needed any more
     bool drop = false;
   };

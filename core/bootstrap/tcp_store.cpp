@@ -78,9 +78,9 @@ Fd TcpStore::connect(Deadline deadline) {
       if (error != 0) continue;
       send_at_once(connecting.socket.get());
       CallerHandshake handshake(key_of(*secret_), Hello{HandshakeRole::store, static_cast<uint32_t>(rank_), 0, 0});
-      const Deadline patience = Deadline::after_seconds(kHandshakeSeconds);
-      if (perform(handshake, connecting.socket.get(), patience)) {
-        address_ = address;
+      const Deadline soon{std::min(deadline.at_ns, Deadline::after_seconds(kHandshakeSeconds).at_ns)};
+      if (perform(handshake, connecting.socket.get(), soon)) {
+        if (!address_) address_ = address;  // in the constructor: later, threads may connect at once
         return std::move(connecting.socket);
       }
       if (handshake.state() == HandshakeState::refused)

@@ -34,6 +34,13 @@ inline Deadline patience() { return Deadline::after_seconds(kPatienceSeconds); }
 
 inline std::string unique_id() { return "test-" + random_hex(8); }
 
+/// One of 127.0.0.0/8 that no other test run uses: a port on it is free, whichever it is.
+inline std::string unique_loopback_address() {
+  const std::string random = random_bytes(3);
+  const auto byte = [&](size_t i) { return std::to_string(1 + static_cast<unsigned char>(random[i]) % 254); };
+  return "127." + byte(0) + "." + byte(1) + "." + byte(2);
+}
+
 /// "name7". (Not name + std::to_string(7): g++ 12 warns wrongly, -Wrestrict, where that is inlined.)
 inline std::string numbered(std::string name, int number) { return name.append(std::to_string(number)); }
 

@@ -16,7 +16,7 @@
 namespace ringtree::testing {
 namespace {
 
-constexpr int64_t kJoinNs = 2'000'000'000 * (kSanitized ? 5 : 1);
+constexpr int64_t kJoinNs = int64_t{2'000'000'000} * (kSanitized ? 5 : 1);
 
 /// Ranks with what each has when connect_remote() begins.
 struct Ranks {

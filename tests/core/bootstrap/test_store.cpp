@@ -1,5 +1,5 @@
-// What every Store promises, run on all three kinds with ranks as threads, and on those that can across processes.
-// What only one kind does is in test_file_store.cpp and test_unix_store.cpp.
+// What every Store promises, run on all four kinds with ranks as threads, and on those that can across processes.
+// What only one kind does is in test_file_store.cpp, test_unix_store.cpp and test_tcp_store.cpp.
 #include <fcntl.h>
 #include <poll.h>
 
@@ -8,6 +8,7 @@
 
 #include "core/bootstrap/file_store.h"
 #include "core/bootstrap/store.h"
+#include "core/bootstrap/tcp_store.h"
 #include "core/bootstrap/thread_store.h"
 #include "core/bootstrap/unix_store.h"
 #include "tests/core/bootstrap/child_process.h"
@@ -29,6 +30,7 @@ class Meeting {
   std::shared_ptr<Store> store(int rank) {
     if (kind_ == "thread") return shared_;
     if (kind_ == "file") return std::make_shared<FileStore>(directory_);
+    if (kind_ == "tcp") return std::make_shared<TcpStore>(address_, 23'456, rank, secret_, patience());
     return std::make_shared<UnixStore>(id_, rank, patience());
   }
 
@@ -36,6 +38,9 @@ class Meeting {
   std::string kind_;
   std::string id_;
   std::filesystem::path directory_;
+  // A loopback address of its own, so that no other test has the port.
+  std::string address_ = unique_loopback_address();
+  std::shared_ptr<const Secret> secret_ = std::make_shared<const Secret>(Secret::of("known to this job alone"));
   std::shared_ptr<Store> shared_ = std::make_shared<ThreadStore>();
 };
 
@@ -113,7 +118,7 @@ TEST_P(EveryStore, limits_are_usage_errors) {
   EXPECT_TRUE(contains(outcome_of([&] { store->set("k", std::string(kMaxStoreValueBytes + 1, 'v')); }), "usage: "));
 }
 
-INSTANTIATE_TEST_SUITE_P(Kinds, EveryStore, ::testing::Values("thread", "file", "unix"),
+INSTANTIATE_TEST_SUITE_P(Kinds, EveryStore, ::testing::Values("thread", "file", "unix", "tcp"),
                          [](const auto& test) { return std::string(test.param); });
 
 class StoreOfProcesses : public ::testing::TestWithParam<const char*> {};
@@ -139,7 +144,7 @@ TEST_P(StoreOfProcesses, carries_values_both_ways) {
   for (ChildProcess& child : children) EXPECT_EQ(child.wait(), 0);
 }
 
-INSTANTIATE_TEST_SUITE_P(Kinds, StoreOfProcesses, ::testing::Values("file", "unix"),
+INSTANTIATE_TEST_SUITE_P(Kinds, StoreOfProcesses, ::testing::Values("file", "unix", "tcp"),
                          [](const auto& test) { return std::string(test.param); });
 
 }  // namespace

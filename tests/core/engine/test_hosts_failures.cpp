@@ -11,7 +11,7 @@ namespace ringtree::testing {
 namespace {
 
 const std::vector<std::vector<int>> kPlacements = {{0, 1}, {0, 1, 2}, {0, 0, 1}, {0, 1, 0, 1}};
-constexpr int64_t kSoonNs = 1'000'000'000 * (kSanitized ? 5 : 1);
+constexpr int64_t kSoonNs = int64_t{1'000'000'000} * (kSanitized ? 5 : 1);
 
 std::string pid_text(int rank) { return "rank " + std::to_string(rank) + " (pid " + std::to_string(getpid()); }
 
