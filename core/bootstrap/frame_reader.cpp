@@ -51,6 +51,7 @@ bool FrameReader::take_messages(std::vector<ControlMessage>& out) {
     const std::optional<ControlHeader> header = decode_control_header(rest);
     if (!header) return false;
     if (rest.size() < kControlHeaderBytes + header->payload_bytes) break;
+    if (!is_whole(rest.substr(0, kControlHeaderBytes + header->payload_bytes), *header)) return false;
     ControlMessage message;
     message.type = header->type;
     message.payload = rest.substr(kControlHeaderBytes, header->payload_bytes);

@@ -16,6 +16,8 @@ namespace {
 
 // With so few streams it is cheaper to ask each than to ask which.
 constexpr size_t kFewStreams = 2;
+// What a stream takes before the next one gets its turn, where there are several.
+constexpr size_t kShareBytes = size_t{32} << 10;
 constexpr int64_t kNsPerMs = 1'000'000;
 constexpr double kDrainSeconds = 10;  // what the kernels hold, over the slowest link that anybody would use
 
@@ -104,25 +106,31 @@ bool TcpPort::progress() {
   return moved;
 }
 
+// With several streams each takes its share in turn, or the first would take all that fits into its kernel buffers.
 bool TcpPort::send_to(Peer& to) {
+  const size_t num_streams = to.streams.size();
+  const size_t share = num_streams == 1 ? TcpStream::kBatchBytes : kShareBytes;
   bool moved = false;
-  for (const auto& stream : to.streams) {
-    if (!stream->can_send() || !stream->writable) continue;
-    do {
-      if (!stream->has_unsent()) fill(to, *stream);
-      if (!stream->send()) break;
-      moved = true;
-    } while (stream->writable);
-    look_at(to, *stream);
+  for (bool more = true; more;) {
+    more = false;
+    for (size_t i = 0; i < num_streams; ++i) {
+      TcpStream& stream = *to.streams[(to.next_stream + i) % num_streams];
+      if (!stream.can_send() || !stream.writable) continue;
+      if (!stream.has_unsent()) fill(to, stream, share);
+      more |= stream.send();
+      look_at(to, stream);
+    }
+    moved |= more;
   }
+  if (moved) to.next_stream = (to.next_stream + 1) % num_streams;
   return moved;
 }
 
 // One message a link and round, so that none keeps the others waiting.
-void TcpPort::fill(Peer& to, TcpStream& stream) {
+void TcpPort::fill(Peer& to, TcpStream& stream, size_t share) {
   const size_t num_outs = to.outs.size();
   bool any = false;
-  for (size_t idle = 0; idle < num_outs && stream.has_room();) {
+  for (size_t idle = 0; idle < num_outs && stream.has_room(share);) {
     TcpOut& out = *to.outs[to.next_out];
     to.next_out = to.next_out + 1 == num_outs ? 0 : to.next_out + 1;
     if (!out.may_leave()) {
@@ -137,7 +145,7 @@ void TcpPort::fill(Peer& to, TcpStream& stream) {
   // A reader tells of what it consumed when much of the window is used up, or for free with something else that it
   // sends.
   for (const auto& in : to.ins) {
-    if (!stream.has_room()) break;
+    if (!stream.has_room(TcpStream::kBatchBytes)) break;
     if (any ? in->owed() == 0 : !in->owes_much()) continue;
     TcpFrame frame;
     frame.type = TcpFrameType::credit;

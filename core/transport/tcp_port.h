@@ -82,7 +82,7 @@ class TcpPort {
     std::vector<std::unique_ptr<TcpStream>> streams;
     std::vector<std::unique_ptr<TcpOut>> outs;  // by number; grows under links_mutex_
     std::vector<std::unique_ptr<TcpIn>> ins;    // by number
-    size_t next_out = 0;                        // whose turn it is
+    size_t next_out = 0, next_stream = 0;       // whose turn it is
     bool faulty = false;
 
     std::byte* room_for(const TcpFrame& frame) override;
@@ -92,7 +92,7 @@ class TcpPort {
 
   Peer& peer(int rank);
   bool send_to(Peer& peer);
-  void fill(Peer& peer, TcpStream& stream);
+  void fill(Peer& peer, TcpStream& stream, size_t share);
   bool receive_from(Peer& peer);
   void look_at(Peer& peer, const TcpStream& stream);
   int wait_for_events(int timeout_ms);

@@ -31,6 +31,8 @@ class TcpSink {
 
 class TcpStream {
  public:
+  static constexpr size_t kBatchBytes = size_t{256} << 10;
+
   explicit TcpStream(Fd socket) : socket_(std::move(socket)) {}
 
   int fd() const { return socket_.get(); }
@@ -48,7 +50,8 @@ class TcpStream {
 
   // --- sending
 
-  bool has_room() const { return num_items_ < kBatch && batch_bytes_ < kBatchBytes; }
+  /// Room in the batch for a frame, where it is to have `most` bytes or little more.
+  bool has_room(size_t most) const { return num_items_ < kBatch && batch_bytes_ < most; }
   bool has_unsent() const { return first_vector_ < num_vectors_; }
   /// Puts a frame into the batch. Requires has_room() and that the batch has not begun to leave. `owner`: whose message
   /// it is, null for a credit.
@@ -73,7 +76,6 @@ class TcpStream {
 
  private:
   static constexpr int kBatch = 16;
-  static constexpr size_t kBatchBytes = size_t{256} << 10;
   static constexpr size_t kStagingBytes = size_t{4} << 10;
   static constexpr int kReceivesATurn = 4;
 

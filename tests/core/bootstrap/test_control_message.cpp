@@ -14,7 +14,8 @@ namespace {
 
 TEST(ControlMessage, has_the_documented_layout) {
   const std::string frame = encode_control_frame(ControlType::abort, "why", true);
-  EXPECT_EQ(frame, std::string("RTRC\2\0\3\0\3\0\0\0\1\0\0\0why", 19));
+  // The checksum: CRC-32C of the other bytes, from another implementation.
+  EXPECT_EQ(frame, std::string("RTRC\2\0\3\0\3\0\0\0\1\0\0\0\xfd\xee\xf6\x75why", 23));
   const std::optional<ControlHeader> header = decode_control_header(frame);
   ASSERT_TRUE(header.has_value());
   EXPECT_EQ(header->type, ControlType::abort);
@@ -36,7 +37,7 @@ TEST(ControlMessage, refuses_every_truncation_and_every_spoilt_field) {
 TEST(ControlMessage, refuses_lengths_and_types_above_the_limits) {
   const auto header = [](uint64_t type, uint64_t payload_bytes, uint64_t num_descriptors) {
     ByteWriter out;
-    out.bytes("RTRC").number(2, 2).number(type, 2).number(payload_bytes, 4).number(num_descriptors, 4);
+    out.bytes("RTRC").number(2, 2).number(type, 2).number(payload_bytes, 4).number(num_descriptors, 4).number(0, 4);
     return decode_control_header(out.take()).has_value();
   };
   for (uint64_t type = 1; type <= 5; ++type) EXPECT_TRUE(header(type, 65536, 1)) << type;
@@ -66,10 +67,16 @@ TEST(MeshHello, takes_exactly_one_hello) {
   EXPECT_EQ(decoded->token, hello.token);
   for (size_t i = 0; i < frame.size(); ++i) EXPECT_FALSE(decode_hello_frame(frame.substr(0, i)).has_value()) << i;
   EXPECT_FALSE(decode_hello_frame(frame + "x").has_value());
-  std::string negative = frame;
-  negative[kControlHeaderBytes + 3] = '\x80';
-  EXPECT_FALSE(decode_hello_frame(negative).has_value());
-  EXPECT_FALSE(decode_hello_frame(encode_control_frame(ControlType::link, frame.substr(16), false)).has_value());
+  const std::string payload = frame.substr(kControlHeaderBytes);
+  std::string negative = payload;
+  negative[3] = '\x80';
+  EXPECT_FALSE(decode_hello_frame(encode_control_frame(ControlType::hello, negative, false)).has_value());
+  EXPECT_FALSE(decode_hello_frame(encode_control_frame(ControlType::link, payload, false)).has_value());
+  for (size_t i = 0; i < 8 * frame.size(); ++i) {
+    std::string damaged = frame;
+    damaged[i / 8] = static_cast<char>(damaged[i / 8] ^ (1 << i % 8));
+    EXPECT_FALSE(decode_hello_frame(damaged).has_value()) << "bit " << i;
+  }
 }
 
 TEST(Identity, survives_the_round_trip_and_refuses_every_truncation) {
