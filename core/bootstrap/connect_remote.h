@@ -22,17 +22,13 @@ struct RemoteListeners {
 };
 
 /// Opens them. Throws UsageError (own_rails()) and WorldError.
-RemoteListeners listen_for_remote(const Network& network, bool one_machine, int backlog);
+RemoteListeners listen_for_remote(const Network& network, int backlog);
 
-/// Tells the ranks of other hosts that this one has no address, and why: else they would wait for it.
-void publish_no_address(Store& store, const std::string& prefix, int rank, const std::string& why);
-
-/// Publishes this rank's addresses in the store under `prefix` and reads those of all ranks on other hosts; by rank,
-/// empty for the others. TimeoutError, PeerError: as the store's; PeerError: a rank has none; MismatchError:
-/// unreadable.
-std::vector<std::vector<Address>> exchange_addresses(Store& store, const std::string& prefix,
-                                                     const std::vector<PeerIdentity>& identities, int rank,
-                                                     const std::vector<Address>& own, Deadline deadline);
+/// The addresses of all ranks on other hosts, by rank; empty for the others. `one_machine`: all ranks are on this one,
+/// so that loopback connects them. UsageError: this rank has none, or one that no other host can reach; PeerError: so
+/// it is with another rank; MismatchError: one that cannot be read.
+std::vector<std::vector<Address>> remote_addresses(const std::vector<PeerIdentity>& identities, int rank,
+                                                   bool one_machine);
 
 /// What connect_remote() makes, by rank; nothing for ranks of this host. All sockets are non-blocking and without
 /// Nagle's delay.

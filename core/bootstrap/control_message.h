@@ -1,7 +1,7 @@
 // The frames of the control sockets, which carry what is rare: hello, link set-up with its memory, abort, bye.
 // A frame is a header of 20 bytes {magic 4, version 2, type 2, payload bytes 4, descriptors 4, CRC-32C 4}, little
-// endian, and a payload; the checksum is of both. A descriptor (0 or 1) travels beside the frame's first byte as SCM_RIGHTS; the header's count says which
-// frame it is for. Not for collective data, which goes through links.
+// endian, and a payload; the checksum is of both. A descriptor (0 or 1) travels beside the frame's first byte as
+// SCM_RIGHTS; the header's count says which frame it is for. Not for collective data, which goes through links.
 #pragma once
 
 #include <cstdint>
@@ -32,8 +32,8 @@ struct ControlHeader {
 /// One whole frame. `payload` at most kMaxControlPayloadBytes: the caller has checked.
 std::string encode_control_frame(ControlType type, std::string_view payload, bool has_descriptor);
 
-/// The header at the start of `data`; nothing when there are fewer than kControlHeaderBytes bytes or they are no header of this version,
-/// name an unknown type or a length or count above the limits. Nothing means: drop the socket.
+/// The header at the start of `data`; nothing when there are fewer than kControlHeaderBytes bytes or they are no header
+/// of this version, name an unknown type or a length or count above the limits. Nothing means: drop the socket.
 std::optional<ControlHeader> decode_control_header(std::string_view data);
 
 /// Whether header and payload of a whole frame are what was sent: TCP's own sum misses some damage.

@@ -30,6 +30,7 @@ constexpr int kSendPollMs = 20;
 constexpr int kReadsATurn = 8;
 // More than any socket's queue holds: enough to find a bye that a process sent before it ended.
 constexpr int kReadsAtDeath = 4096;
+constexpr size_t kMaxReasonBytes = 1024;
 
 // Watches `peer`'s process. Only a pid of our own namespace means anything to us, and our own process we needn't watch.
 Fd open_process(const PeerIdentity& self, const PeerIdentity& peer) {
@@ -62,12 +63,22 @@ Mesh::Mesh(Store& store, int rank, int world_size, Deadline deadline, MeshEvents
   monitor_ = start_helper_thread("rt-mesh", [this] { watch(); });
 }
 
-// Listeners are open from before they are published until all are connected.
+// Listeners are open from before they are published until all are connected: who has published itself and can no longer
+// be called has ended.
 std::vector<Fd> Mesh::meet(Store& store, const MeshOptions& options, Deadline deadline) {
-  const PeerIdentity self = identities_.front();
+  PeerIdentity self = identities_.front();
   const SocketResult listener = listen_abstract(self.socket_name);
   if (listener.error != 0)
     throw WorldError(errno_text("rank " + std::to_string(rank_) + " cannot listen", listener.error));
+  RemoteListeners remote;
+  if (store.spans_hosts() || !options.network.host_id.empty()) {
+    try {  // whether it is needed turns out when all have met
+      remote = listen_for_remote(options.network, SOMAXCONN);
+      for (const Address& address : remote.addresses) self.addresses.push_back(address.to_text());
+    } catch (const std::exception& error) {
+      self.why_no_address = std::string(error.what()).substr(0, kMaxReasonBytes);
+    }
+  }
   identities_ = exchange_identities(store, options.prefix, self, deadline);
   hosts_ = hosts_of(identities_);
   const bool one_host = std::all_of(hosts_.begin(), hosts_.end(), [](int host) { return host == 0; });
@@ -75,16 +86,8 @@ std::vector<Fd> Mesh::meet(Store& store, const MeshOptions& options, Deadline de
   const bool one_machine = std::all_of(identities_.begin(), identities_.end(), [&](const PeerIdentity& peer) {
     return peer.boot_id == self.boot_id && peer.network_namespace == self.network_namespace;
   });
-  RemoteListeners remote;
-  try {
-    remote = listen_for_remote(options.network, one_machine, SOMAXCONN);
-  } catch (const std::exception& error) {
-    publish_no_address(store, options.prefix, rank_, error.what());
-    throw;
-  }
+  const std::vector<std::vector<Address>> addresses = remote_addresses(identities_, rank_, one_machine);
   own_address_ = remote.addresses.front().with_port(0);
-  const std::vector<std::vector<Address>> addresses =
-      exchange_addresses(store, options.prefix, identities_, rank_, remote.addresses, deadline);
   std::vector<Fd> sockets = connect_mesh(listener.socket, identities_, rank_, deadline);
   RemoteSockets made = connect_remote(remote, identities_, addresses, rank_, options.network, sockets, deadline);
   for (size_t i = 0; i < sockets.size(); ++i)

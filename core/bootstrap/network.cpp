@@ -47,19 +47,19 @@ Network Network::from_environment() {
   return network;
 }
 
-std::vector<Address> own_rails(const Network& network, bool one_machine) {
+std::vector<Address> own_rails(const Network& network) {
   std::vector<Address> rails;
   if (!network.interfaces.empty()) {
     for (const Interface& chosen : choose_interfaces(interfaces_that_are_up(), network.interfaces))
       rails.push_back(chosen.address);
-  } else if (one_machine) {
-    rails.push_back(*Address::parse("127.0.0.1:0"));
   } else if (!network.towards.empty()) {
     const std::optional<Address> own = address_towards(network.towards);
     if (!own)
       throw UsageError("no interface of this host leads to " + network.towards +
                        ": set RINGTREE_IFNAME to the one that leads to the other ranks");
     rails.push_back(*own);
+  } else if (!network.host_id.empty()) {
+    rails.push_back(*Address::parse("127.0.0.1:0"));
   } else {
     throw UsageError("the ranks run on several hosts, and nothing says which network connects them: set " +
                      std::string("RINGTREE_IFNAME (for example eth0), or MASTER_ADDR"));
@@ -69,9 +69,6 @@ std::vector<Address> own_rails(const Network& network, bool one_machine) {
   if (!only_loopback && network.secret->empty())
     throw UsageError("ranks on several hosts need a secret, or anybody on the network could join: write one into a " +
                      std::string("file that only you can read and set RINGTREE_SECRET_FILE to its path on every rank"));
-  if (only_loopback && !one_machine)
-    throw UsageError("the ranks run on several hosts, and the loopback interface connects none of them: set " +
-                     std::string("RINGTREE_IFNAME, or MASTER_ADDR to an address that all hosts reach"));
   return rails;
 }
 

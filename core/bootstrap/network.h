@@ -32,9 +32,9 @@ struct Network {
   static Network from_environment();
 };
 
-/// Own addresses to listen on, one a rail, without ports. `one_machine`: all ranks are on this machine, and without
-/// other word meet on the loopback interface. UsageError: nothing fits, it is not known which interface to take, or one
-/// other than loopback is to be used without a secret.
-std::vector<Address> own_rails(const Network& network, bool one_machine);
+/// Own addresses to listen on, one a rail, without ports: of the interfaces that were asked for; else the one from
+/// which `towards` is reached; else, where hosts are told apart by host ids, loopback. UsageError: nothing fits, it is
+/// not known which interface to take, or one other than loopback is to be used without a secret.
+std::vector<Address> own_rails(const Network& network);
 
 }  // namespace ringtree

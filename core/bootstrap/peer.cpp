@@ -20,6 +20,7 @@ namespace {
 constexpr uint64_t kMagic = 0x49525452;  // "RTRI" in memory
 constexpr uint64_t kVersion = 2;
 constexpr size_t kMaxNameBytes = 255;
+constexpr size_t kMaxReasonBytes = 1024;
 constexpr uint64_t kMaxInt = std::numeric_limits<int>::max();
 
 std::string read_boot_id() {
@@ -105,7 +106,9 @@ std::string encode_identity(const PeerIdentity& identity) {
       .text(identity.socket_name)
       .text(identity.token)
       .text(identity.settings);
-  return out.take();
+  out.number(identity.addresses.size(), 1);
+  for (const std::string& address : identity.addresses) out.text(address);
+  return out.text(identity.why_no_address).take();
 }
 
 std::optional<PeerIdentity> decode_identity(std::string_view data) {
@@ -124,6 +127,9 @@ std::optional<PeerIdentity> decode_identity(std::string_view data) {
   identity.socket_name = in.text(kMaxSocketNameBytes);
   identity.token = in.text(kTokenBytes);
   identity.settings = in.text(kMaxSettingsBytes);
+  const uint64_t num_addresses = in.number(1);
+  for (uint64_t i = 0; i < num_addresses && in.ok(); ++i) identity.addresses.push_back(in.text(kMaxNameBytes));
+  identity.why_no_address = in.text(kMaxReasonBytes);
   if (!in.done() || !ours || rank >= world_size || world_size > kMaxInt || pid > kMaxInt) return std::nullopt;
   if (identity.boot_id.empty() || identity.token.size() != kTokenBytes) return std::nullopt;
   if (identity.socket_name.empty() != (world_size == 1)) return std::nullopt;

@@ -27,6 +27,10 @@ struct PeerIdentity {
   std::string socket_name;         // abstract name where it listens; empty when world_size is 1
   std::string token;               // kTokenBytes random digits: who shows them has read this identity
   std::string settings;            // opaque here; must be equal on all ranks
+  // Where ranks of other hosts reach it (core/net/address.h), one a rail; none where it knows that all share its host,
+  // or if it has none, and then `why_no_address` says why.
+  std::vector<std::string> addresses;
+  std::string why_no_address;
 
   bool operator==(const PeerIdentity&) const = default;
 };

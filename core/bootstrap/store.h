@@ -29,6 +29,9 @@ class Store {
   /// The value of `key`, waiting until some rank sets it. Looks at least once, also when the deadline has passed.
   /// TimeoutError: names the key and how long it was waited for; PeerError: who serves the store ended.
   virtual std::string get(const std::string& key, Deadline deadline) = 0;
+
+  /// Whether ranks of several hosts can meet here. Where they cannot, no rank opens a port.
+  virtual bool spans_hosts() const { return true; }
 };
 
 /// UsageError unless the limits hold. For implementers of Store.

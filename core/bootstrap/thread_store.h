@@ -15,6 +15,7 @@ class ThreadStore : public Store {
  public:
   void set(const std::string& key, const std::string& value) override;
   std::string get(const std::string& key, Deadline deadline) override;
+  bool spans_hosts() const override { return false; }
 
  private:
   std::mutex mutex_;  // protects values_

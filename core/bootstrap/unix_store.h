@@ -18,6 +18,7 @@ class UnixStore final : public SocketStore {
   /// job uses the id, or a process of another user holds the name; TimeoutError: rank 0 did not come; WorldError: no
   /// socket can be made.
   UnixStore(const std::string& id, int rank, Deadline deadline);
+  bool spans_hosts() const override { return false; }
 
  private:
   Fd connect(Deadline deadline) override;

@@ -297,36 +297,30 @@ TEST(ConnectRemote, a_rank_that_listens_no_more_has_not_ended_while_its_proof_is
   expect_all_well(outcomes);
 }
 
-TEST(RemoteAddresses, go_through_the_store_and_nonsense_is_refused) {
-  const std::vector<int> hosts{0, 1, 1};
-  Ranks ranks(hosts);
-  ThreadStore store;
-  std::vector<std::vector<std::vector<Address>>> seen(3);
-  const auto exchange = [&](int rank) {
-    const size_t at = static_cast<size_t>(rank);
-    seen[at] = exchange_addresses(store, "p", ranks.identities, rank, ranks.addresses[at], patience());
+TEST(RemoteAddresses, are_those_of_other_hosts_and_nonsense_is_refused) {
+  Ranks ranks({0, 1, 1});
+  std::vector<PeerIdentity>& identities = ranks.identities;
+  for (size_t rank = 0; rank < 3; ++rank) identities[rank].addresses = {ranks.addresses[rank].front().to_text()};
+  const auto from_0 = remote_addresses(identities, 0, true), from_1 = remote_addresses(identities, 1, true);
+  EXPECT_EQ(from_0[1], ranks.addresses[1]);
+  EXPECT_EQ(from_0[2], ranks.addresses[2]);
+  EXPECT_EQ(from_1[0], ranks.addresses[0]);
+  EXPECT_TRUE(from_1[2].empty() && from_0[0].empty());
+  const auto outcome = [&](int rank, bool one_machine = true) {
+    return outcome_of([&] { remote_addresses(identities, rank, one_machine); });
   };
-  expect_all_well(run_ranks(3, exchange));
-  EXPECT_EQ(seen[0][1], ranks.addresses[1]);
-  EXPECT_EQ(seen[0][2], ranks.addresses[2]);
-  EXPECT_EQ(seen[1][0], ranks.addresses[0]);
-  EXPECT_TRUE(seen[1][2].empty() && seen[0][0].empty());
-  constexpr unsigned kSeed = 20250804;
-  std::printf("[ seed ] %u\n", kSeed);
-  std::mt19937 random(kSeed);
-  for (int round = 0; round < 2'000; ++round) {
-    std::string noise(random() % 60, '\0');
-    for (char& c : noise) c = static_cast<char>(random() % (round % 2 ? 256 : 4));
-    store.set("p/address/1", noise);
-    const std::string outcome = outcome_of([&] { exchange(0); });
-    EXPECT_TRUE(contains(outcome, "mismatch: rank 1 (pid ") || contains(outcome, "peer: rank 1 (pid ")) << outcome;
+  EXPECT_TRUE(contains(outcome(0, false), "usage: the ranks run on several hosts, and the loopback")) << outcome(0);
+  for (const char* wrong : {"0.0.0.0:5", "[::]:5", "127.0.0.1:0", "localhost:5", ""}) {
+    identities[1].addresses = {wrong};
+    EXPECT_TRUE(contains(outcome(0), "mismatch: rank 1 (pid ")) << wrong;
   }
-  for (const char* wrong : {"0.0.0.0:5", "[::]:5", "127.0.0.1:0", "localhost:5"}) {
-    std::string record("\1\0\0\0\0", 5);
-    record[1] = static_cast<char>(std::string(wrong).size());
-    store.set("p/address/1", record + wrong);
-    EXPECT_TRUE(contains(outcome_of([&] { exchange(0); }), "mismatch: ")) << wrong;
-  }
+  identities[1].addresses.assign(kMaxRails + 1, "127.0.0.1:5");
+  EXPECT_TRUE(contains(outcome(0), "mismatch: rank 1 (pid "));
+  identities[1].addresses = {};
+  identities[1].why_no_address = "no \x1b[31mred\x1b[0m interface";
+  EXPECT_TRUE(contains(outcome(0), "cannot be reached by other hosts: no \\x1b[31mred")) << outcome(0);
+  EXPECT_TRUE(contains(outcome(1), "usage: no ")) << outcome(1);
+  EXPECT_EQ(outcome(2), "") << "rank 2 shares a host with rank 1";
 }
 
 }  // namespace

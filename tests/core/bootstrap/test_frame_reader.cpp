@@ -142,7 +142,7 @@ TEST_F(FrameReaderTest, an_end_between_frames_is_closed_and_within_one_is_broken
 TEST_F(FrameReaderTest, random_bytes_break_it) {
   std::mt19937 random(20240603);
   for (int i = 0; i < 500; ++i) {
-    std::string noise(16 + random() % 500, '\0');
+    std::string noise(kControlHeaderBytes + random() % 500, '\0');
     for (char& c : noise) c = static_cast<char>(random());
     reader_ = FrameReader();
     send(noise);
