@@ -6,6 +6,8 @@ For: predictions that measurements are held against. Not for: measuring.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ringtree import _core
 from ringtree.communicator import Emulation
 from ringtree.schedule import Schedule
@@ -15,6 +17,13 @@ def choose(collective: str, num_ranks: int, num_bytes: int) -> tuple[str, str]:
     """(algorithm, reason) that the closed-form model takes on this machine for `num_bytes` bytes of the whole
     vector."""
     return _core.choose(collective, num_ranks, num_bytes)
+
+
+def choose_on_hosts(collective: str, hosts: Sequence[int], num_bytes: int) -> tuple[str, str, dict[str, float]]:
+    """(algorithm, reason, seconds by algorithm) for ranks on several hosts, by the sliced recurrence over links of
+    which nothing was measured. `hosts`: the host of each rank, as of ringtree.schedule."""
+    names, seconds, index, reason = _core.choose_on_hosts(collective, list(hosts), num_bytes)
+    return names[index], reason, dict(zip(names, seconds, strict=True))
 
 
 def estimate(schedule: Schedule, num_bytes: int) -> float:

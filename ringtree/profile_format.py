@@ -84,10 +84,11 @@ class MeasuredSize(Part):
     num_dropped: int = Field(ge=0, description="candidates that had clearly lost before the last launches")
 
 
-def describe_world(num_ranks: int, own_cores: bool, shared_buffers: bool) -> str:
+def describe_world(num_ranks: int, own_cores: bool, shared_buffers: bool, num_hosts: int = 1) -> str:
     """Returns what else than its size decides how a collective is run: "2 ranks, a core each, shared buffers"."""
+    ranks = f"{num_ranks} ranks{f' on {num_hosts} hosts' if num_hosts > 1 else ''}"
     cores = "a core each" if own_cores else "fewer cores than ranks"
-    return f"{num_ranks} ranks, {cores}, {'shared' if shared_buffers else 'private'} buffers"
+    return f"{ranks}, {cores}, {'shared' if shared_buffers else 'private'} buffers"
 
 
 class Table(Part):
@@ -98,6 +99,7 @@ class Table(Part):
 
     collective: str
     num_ranks: int = Field(ge=1)
+    num_hosts: int = Field(default=1, ge=1, description="of as many ranks each, which are neighbours")
     own_cores: bool = Field(description="a core for every rank")
     shared_buffers: bool = Field(
         default=False, description="for communicators whose buffers peers read in place (ringtree.empty)"
@@ -107,14 +109,15 @@ class Table(Part):
     measured_utc: str | None = Field(default=None, description="None: with the profile; else kept from an earlier one")
 
     @property
-    def world(self) -> tuple[str, int, bool, bool]:
+    def world(self) -> tuple[str, int, int, bool, bool]:
         """What no two tables of a profile share."""
-        return (self.collective, self.num_ranks, self.own_cores, self.shared_buffers)
+        return (self.collective, self.num_ranks, self.num_hosts, self.own_cores, self.shared_buffers)
 
     @property
     def title(self) -> str:
         """Names it for people: "all_reduce, 2 ranks, a core each, private buffers"."""
-        return f"{self.collective}, {describe_world(self.num_ranks, self.own_cores, self.shared_buffers)}"
+        world = describe_world(self.num_ranks, self.own_cores, self.shared_buffers, self.num_hosts)
+        return f"{self.collective}, {world}"
 
     @model_validator(mode="after")
     def _rules_cover_every_size_once(self) -> Table:
@@ -124,6 +127,8 @@ class Table(Part):
             raise ValueError(f"rules ascend and only the last is open-ended, not {until}")
         if any(rule.configuration.algorithm == AUTO for rule in self.rules):
             raise ValueError("a rule names an algorithm; auto is what asks it")
+        if self.num_ranks % self.num_hosts:
+            raise ValueError(f"{self.num_ranks} ranks are not as many on each of {self.num_hosts} hosts")
         return self
 
     def rule_for(self, size_bytes: int) -> Rule:
@@ -154,20 +159,23 @@ class Profile(Part):
     wall_seconds: float = Field(description="of all launches that found it")
     tables: list[Table]
 
-    def table(self, collective: str, num_ranks: int, own_cores: bool, shared_buffers: bool) -> Table | None:
+    def table(
+        self, collective: str, num_ranks: int, own_cores: bool, shared_buffers: bool, num_hosts: int = 1
+    ) -> Table | None:
         """Returns the table that counts for a collective, as the engine finds it; None: the model decides.
 
         Where shared buffers were not measured it is that of private ones; its `shared_buffers` tells.
         """
-        world = (collective, num_ranks, own_cores)
-        found = [one for one in self.tables if (one.collective, one.num_ranks, one.own_cores) == world]
-        by_buffers = {one.shared_buffers: one for one in found}
+        world = (collective, num_ranks, num_hosts, own_cores)
+        by_buffers = {one.shared_buffers: one for one in self.tables if one.world[:-1] == world}
         return by_buffers.get(shared_buffers) or by_buffers.get(False)
 
     def rules_text(self) -> str:
         """Returns the rules as the engine reads them (core/engine/profile.h)."""
         lines = []
         for table in self.tables:
+            many = table.num_hosts > 1
+            ranks = f"{table.num_hosts}x{table.num_ranks // table.num_hosts}" if many else table.num_ranks
             cores = "own" if table.own_cores else "shared"
             buffers = "shared" if table.shared_buffers else "private"
             for rule in table.rules:
@@ -175,7 +183,7 @@ class Profile(Part):
                 until = REST if rule.until_bytes is None else rule.until_bytes
                 how = "streaming" if chosen.streaming else "ordinary"
                 lines.append(
-                    f"{table.collective} {table.num_ranks} {cores} {buffers} {until} "
+                    f"{table.collective} {ranks} {cores} {buffers} {until} "
                     f"{chosen.algorithm} {chosen.protocol} {chosen.slice_bytes} {how} {chosen.channels}\n"
                 )
         return "".join(lines)

@@ -2,6 +2,7 @@
 // cluster.
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include "core/algorithms/registry.h"
@@ -45,6 +46,23 @@ void bind_model(nb::module_& module) {
         return std::pair(candidates[static_cast<size_t>(choice.index)].name, choice.reason);
       },
       "collective"_a, "num_ranks"_a, "num_bytes"_a, "num_cores"_a = 0);
+  module.def(
+      "choose_on_hosts",
+      [](const std::string& collective, std::vector<int> hosts, size_t num_bytes) {
+        const Collective kind = collective_from(collective);
+        const HostGroups groups(std::move(hosts));
+        std::vector<std::string> names;
+        std::vector<Schedule> schedules;
+        for (const Algorithm& algorithm : algorithms())
+          if (algorithm.is_candidate(kind, groups)) {
+            names.emplace_back(algorithm.name);
+            schedules.push_back(make_schedule(algorithm.name, kind, groups.num_ranks(), 0, groups));
+          }
+        const size_t count = num_bytes / static_cast<size_t>(blocks_of_rank(kind, groups.num_ranks()));
+        const Choice choice = choose_on_hosts(schedules, count, 1, groups, default_host_links());
+        return std::tuple(names, choice.seconds, static_cast<size_t>(choice.index), choice.reason);
+      },
+      "collective"_a, "hosts"_a, "num_bytes"_a, nb::call_guard<nb::gil_scoped_release>());
 }
 
 }  // namespace ringtree::bindings

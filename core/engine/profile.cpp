@@ -59,6 +59,21 @@ Line split(size_t number, std::string_view text) {
   return line;
 }
 
+// Hosts, and ranks on all of them: "4" are 4 ranks on one host, "2x2" as many on two.
+std::pair<int, int> world_of(Line line) {
+  const std::string_view word = line.words[1];
+  const size_t times = word.find('x');
+  size_t hosts = 1;
+  if (times != std::string_view::npos) {
+    line.words[1] = word.substr(0, times);
+    hosts = line.count(1, "number of hosts", 2, kMaxRanks);
+    line.words[1] = word.substr(times + 1);
+  }
+  const size_t ranks = hosts * line.count(1, "number of ranks", 1, kMaxRanks);
+  if (ranks > kMaxRanks) line.fail("'" + std::string(word) + "' is no number of ranks");
+  return {static_cast<int>(hosts), static_cast<int>(ranks)};
+}
+
 // An algorithm is whatever the engine's table calls so; here it need only be a word that no text can be broken with.
 bool is_name(std::string_view word) {
   return word.size() <= 64 && std::all_of(word.begin(), word.end(), [](char c) {
@@ -105,14 +120,17 @@ Profile Profile::parse(std::string_view text) {
 
     const auto collective = collective_from_name(line.words[0]);
     if (!collective) line.fail("unknown collective '" + std::string(line.words[0]) + "'");
-    const int ranks = static_cast<int>(line.count(1, "number of ranks", 1, kMaxRanks));
+    const auto [hosts, ranks] = world_of(line);
     std::vector<Rule>& table =
-        profile.tables_[{*collective, ranks, line.choice(2, "shared", "own"), line.choice(3, "private", "shared")}];
+        profile
+            .tables_[{*collective, ranks, hosts, line.choice(2, "shared", "own"), line.choice(3, "private", "shared")}];
     if (open != nullptr && open != &table) line.fail("the rules before it lack their last one, 'rest'");
     if (!table.empty() && table.back().until_bytes == kRest) line.fail("comes after its 'rest'");
     const size_t until = line.words[4] == "rest" ? kRest : line.count(4, "size in bytes", 0, kRest - 1);
     if (!table.empty() && until <= table.back().until_bytes) line.fail("sizes must ascend");
     table.push_back({until, configuration_of(line)});
+    if (hosts > 1 && table.back().configuration.protocol != Protocol::simple)
+      line.fail("between hosts the protocol is simple");
     open = until == kRest ? nullptr : &table;
   }
   if (open != nullptr)
@@ -121,9 +139,9 @@ Profile Profile::parse(std::string_view text) {
 }
 
 std::optional<Configuration> Profile::find(Collective collective, const Conditions& conditions, size_t bytes) const {
-  const auto [ranks, own_cores, shared_buffers] = conditions;
-  auto table = tables_.find({collective, ranks, own_cores, shared_buffers});
-  if (table == tables_.end()) table = tables_.find({collective, ranks, own_cores, false});
+  const auto [ranks, own_cores, shared_buffers, hosts] = conditions;
+  auto table = tables_.find({collective, ranks, hosts, own_cores, shared_buffers});
+  if (table == tables_.end()) table = tables_.find({collective, ranks, hosts, own_cores, false});
   if (table == tables_.end()) return std::nullopt;
   const std::vector<Rule>& rules = table->second;  // the last one holds every size
   return std::lower_bound(rules.begin(), rules.end(), bytes,
@@ -134,10 +152,12 @@ std::optional<Configuration> Profile::find(Collective collective, const Conditio
 std::string Profile::text() const {
   std::string text;
   for (const auto& [key, rules] : tables_) {
-    const auto& [collective, ranks, own_cores, shared_buffers] = key;
+    const auto& [collective, ranks, hosts, own_cores, shared_buffers] = key;
+    const std::string world =
+        hosts == 1 ? std::to_string(ranks) : std::to_string(hosts) + 'x' + std::to_string(ranks / hosts);
     for (const auto& [until_bytes, configuration] : rules) {
       text += collective_name(collective);
-      text += ' ' + std::to_string(ranks) + (own_cores ? " own" : " shared");
+      text += ' ' + world + (own_cores ? " own" : " shared");
       text += shared_buffers ? " shared " : " private ";
       text += until_bytes == kRest ? "rest" : std::to_string(until_bytes);
       text += ' ' + configuration.algorithm + ' ' + protocol_name(configuration.protocol) + ' ';
@@ -146,16 +166,6 @@ std::string Profile::text() const {
     }
   }
   return text;
-}
-
-std::vector<std::pair<Collective, Configuration>> Profile::configurations() const {
-  std::vector<std::pair<Collective, Configuration>> found;
-  for (const auto& [key, rules] : tables_)
-    for (const Rule& rule : rules) {
-      std::pair<Collective, Configuration> one(std::get<0>(key), rule.configuration);
-      if (std::find(found.begin(), found.end(), one) == found.end()) found.push_back(std::move(one));
-    }
-  return found;
 }
 
 }  // namespace ringtree

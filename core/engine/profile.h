@@ -6,6 +6,7 @@
 //
 //     all_reduce 2 own private 4096 one_shot ll128 0 ordinary 1
 //     all_reduce 2 own private rest two_shot simple 65536 streaming 1
+//     all_reduce 2x4 own private rest hierarchical_ring simple 0 ordinary 1
 //     |          | |   |       |    |        |      |     |         channels
 //     |          | |   |       |    |        |      |     ordinary or streaming: copies past the caches
 //     |          | |   |       |    |        |      bytes of a slice; 0: as the plan cuts
@@ -13,7 +14,7 @@
 //     |          | |   |       sizes up to and including so many bytes, of those above the rule before; rest: all above
 //     |          | |   buffers: private, or shared: peers read them in place (core/transport/shared_buffer.h)
 //     |          | own: a core for every rank; shared: fewer cores than ranks
-//     |          ranks
+//     |          ranks; on several hosts: hosts x ranks of each, which are neighbours
 //     collective
 //
 // Bytes are those of the whole vector, as in core/schedule/cost_summary.h: all blocks where there is one a rank. Of an
@@ -57,27 +58,26 @@ class Profile {
     int ranks = 1;
     bool own_cores = false;
     bool shared_buffers = false;
+    int hosts = 1;  // of as many ranks each, which are neighbours; 0: other groups, for which there is no rule
   };
 
   /// The rule for `bytes` bytes. Where shared buffers were not measured, that for private ones. None if this collective
-  /// was not measured with so many ranks, or not with (without) a core for each: nothing is concluded from other world
-  /// sizes, and the model decides.
+  /// was not measured with so many ranks on so many hosts, or not with (without) a core for each: nothing is concluded
+  /// from other worlds, and the model decides.
   std::optional<Configuration> find(Collective collective, const Conditions& conditions, size_t bytes) const;
 
-  /// Canonical: the same rules give the same text, in the order of collectives, ranks, shared before own cores, private
-  /// before shared buffers.
+  /// Canonical: the same rules give the same text, in the order of collectives, ranks, hosts, shared before own cores,
+  /// private before shared buffers.
   std::string text() const;
 
   bool empty() const { return tables_.empty(); }
-  /// Every configuration that some rule chooses, so that the engine can look them up when the communicator is made.
-  std::vector<std::pair<Collective, Configuration>> configurations() const;
 
  private:
   struct Rule {
     size_t until_bytes = 0;  // SIZE_MAX: rest
     Configuration configuration;
   };
-  using Key = std::tuple<Collective, int, bool, bool>;  // ranks, own cores, shared buffers
+  using Key = std::tuple<Collective, int, int, bool, bool>;  // ranks, hosts, own cores, shared buffers
   std::map<Key, std::vector<Rule>> tables_;
 };
 

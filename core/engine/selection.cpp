@@ -17,6 +17,13 @@ size_t mean_count(const CallKind& kind, int num_ranks) {
   return sum / static_cast<uint64_t>(num_ranks);
 }
 
+// As rules name them: hosts of as many ranks each, in order; 0 for other groups.
+int even_hosts(const HostGroups& hosts) {
+  return hosts == HostGroups::blocks(hosts.num_ranks(), hosts.largest()) && hosts.smallest() == hosts.largest()
+             ? hosts.num_hosts()
+             : 0;
+}
+
 }  // namespace
 
 std::pair<Configuration, std::string> choose_configuration(const AlgorithmTable& table, const CallKind& kind,
@@ -27,11 +34,12 @@ std::pair<Configuration, std::string> choose_configuration(const AlgorithmTable&
   const auto allowed = [&](const std::string& algorithm) {
     return !ordered || folds_in_rank_order(table.make(algorithm, kind.collective, kind.root, selection.hosts));
   };
-  if (!selection.emulation && selection.hosts.num_hosts() == 1)
-    if (auto rule = selection.profile.find(kind.collective,
-                                           {selection.num_ranks, selection.own_cores, selection.shared_buffers}, bytes))
-      if (allowed(rule->algorithm))
-        return {*rule, "measured profile: " + rule->to_string() + " for " + std::to_string(bytes) + " bytes"};
+  if (!selection.emulation) {
+    const Profile::Conditions conditions{selection.num_ranks, selection.own_cores, selection.shared_buffers,
+                                         even_hosts(selection.hosts)};
+    if (auto rule = selection.profile.find(kind.collective, conditions, bytes); rule && allowed(rule->algorithm))
+      return {*rule, "measured profile: " + rule->to_string() + " for " + std::to_string(bytes) + " bytes"};
+  }
 
   std::vector<Candidate> candidates = table.candidates(kind.collective, selection.hosts);
   std::erase_if(candidates, [&](const Candidate& candidate) { return !allowed(candidate.name); });

@@ -33,7 +33,7 @@ struct Selection {
   bool deterministic = false;  // as Settings'
   int num_channels = 1;
   std::optional<Cluster> emulation;
-  Profile profile;  // of one host: what was measured there says nothing of others
+  Profile profile;
 
   /// Ranks run on several hosts, and not only in an emulation.
   bool really_on_several_hosts() const { return !emulation && hosts.num_hosts() > 1; }

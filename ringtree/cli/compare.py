@@ -21,6 +21,7 @@ from ringtree.cli.output import check_format, finish
 from ringtree.errors import UsageError
 from ringtree.lab.crew import crew_of_the_launcher
 from ringtree.lab.dry_run import print_plan
+from ringtree.lab.launch import COMPARISON
 from ringtree.lab.request import DEFAULT_ARMS, DEFAULT_SIZES, Request, make_plan
 from ringtree.lab.session import Question, resume, run
 from ringtree.lab.units import parse_share
@@ -113,7 +114,7 @@ def compare(
             "library": library,
             "launcher": launcher,
         }
-        with crew_of_the_launcher() or contextlib.nullcontext() as crew:
+        with crew_of_the_launcher(COMPARISON) or contextlib.nullcontext() as crew:
             if crew is not None and crew.rank != 0:
                 crew.serve()
                 return

@@ -2,13 +2,16 @@
 
 For: the options of a tuning and of its check. Not for: measuring or choosing (ringtree.tune).
 
-The result goes to standard output, everything else to standard error.
+The result goes to standard output, everything else to standard error. Started by a launcher on several hosts, as
+`ringtree compare` can be, it tunes for these; the process of rank 0 is the one that speaks and writes.
 """
 
 from __future__ import annotations
 
+import contextlib
+from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
@@ -17,12 +20,15 @@ from rich.markup import escape
 from ringtree.cli.outcome import exit_codes
 from ringtree.cli.text import console_for_tables
 from ringtree.errors import RingtreeError, UsageError
+from ringtree.lab.crew import Crew, crew_of_the_launcher
 from ringtree.lab.plan import fresh_seed
 from ringtree.profile import default_path
 from ringtree.profile_format import Profile, read_profile, this_machine, why_not_here, with_tables_kept
 from ringtree.results.files import make_directory, write_whole
 from ringtree.tune.build import build_profile
 from ringtree.tune.history import History
+from ringtree.tune.hosts import hosts_of
+from ringtree.tune.launch import TUNING, measure_launch
 from ringtree.tune.progress import TuneProgress
 from ringtree.tune.records import CHECK, TUNE, Header, Request
 from ringtree.tune.regret import regrets
@@ -93,41 +99,52 @@ def tune(
             raise UsageError(
                 "--check takes collectives and sizes from the profile: leave --collectives and --sizes out"
             )
-        purpose, number = CHECK if check else TUNE, fresh_seed() if seed is None else seed
-        request = None
-        if not resume and check:
-            profile = read_profile(place)
-            reason = why_not_here(profile.machine, this_machine())
-            if reason is not None:
-                raise UsageError(f"{place} is not used here: {reason}")
-            request = check_request(profile, str(place), ranks, buffers, budget or DEFAULT_BUDGET, number)
-        elif not resume:
-            request = make_request(
-                ranks,
-                collectives or DEFAULT_COLLECTIVES,
-                sizes or DEFAULT_SIZES,
-                buffers,
-                budget or DEFAULT_BUDGET,
-                number,
-            )
-        _make_parents(place)
-        header, history = _measure(state_of(place, purpose), request, fresh)
+        with crew_of_the_launcher(TUNING) or contextlib.nullcontext() as crew:
+            if crew is not None and crew.rank != 0:
+                crew.serve()
+                return
+            request = None if resume else _request(place, check, asked, crew)
+            _make_parents(place)
+            header, history = _measure(state_of(place, CHECK if check else TUNE), request, fresh, crew)
         if check:
             _finish_check(header.request, history, json)
         else:
             _finish_tune(place, header, history, json)
 
 
-def _measure(state: Path, request: Request | None, fresh: bool) -> tuple[Header, History]:
+def _request(place: Path, check: bool, asked: dict[str, Any], crew: Crew | None) -> Request:
+    hosts = None if crew is None else hosts_of(crew)
+    seed = fresh_seed() if asked["seed"] is None else asked["seed"]
+    ranks, buffers, budget = asked["ranks"], asked["buffers"], asked["budget"] or DEFAULT_BUDGET
+    if check:
+        profile = read_profile(place)
+        reason = why_not_here(profile.machine, this_machine())
+        if reason is not None:
+            raise UsageError(f"{place} is not used here: {reason}")
+        return check_request(profile, str(place), ranks, buffers, budget, seed, hosts)
+    collectives, sizes = asked["collectives"] or DEFAULT_COLLECTIVES, asked["sizes"] or DEFAULT_SIZES
+    return make_request(ranks, collectives, sizes, buffers, budget, seed, hosts)
+
+
+def _measure(state: Path, request: Request | None, fresh: bool, crew: Crew | None) -> tuple[Header, History]:
     stderr = Console(stderr=True)
     header, stored = begin_or_resume(state, request, fresh)
+    _check_crew(header.request, crew)
     if stored is not None:
         _say(stderr, f"going on with the tuning of {header.created_utc} in {state}")
     with TuneProgress(stderr, header.request) as progress:
-        history = run(state, header, stored, progress.on_progress)
+        history = run(state, header, stored, progress.on_progress, partial(measure_launch, crew=crew))
     for line in left_out(history):
         _say(stderr, line)
     return header, history
+
+
+def _check_crew(request: Request, crew: Crew | None) -> None:
+    """One that was interrupted may have been begun on other hosts."""
+    begun = (request.worlds[0].num_hosts, request.worlds[0].num_ranks)
+    hosts = None if crew is None else hosts_of(crew)
+    if begun[0] > 1 if hosts is None else begun != (hosts.num_hosts, hosts.num_ranks):
+        raise UsageError(f"it was begun with {request.worlds[0].words}: start as many, or discard it with --fresh")
 
 
 def _finish_tune(place: Path, header: Header, history: History, json: bool) -> None:

@@ -10,12 +10,14 @@ import os
 import secrets
 from collections.abc import Callable
 
-from ringtree.lab.crew import Crew
+from ringtree.lab.crew import Crew, RankProgram
 from ringtree.lab.environment import available_memory
 from ringtree.lab.messages import CellReport, ProgressReport, RankSpec, Report, reports
 from ringtree.lab.plan import PlannedLaunch, memory_to_keep
 from ringtree.lab.rank_group import RANK_TIMEOUT, STALL_LIMIT, LaunchFailed, run_ranks
 from ringtree.results import Plan
+
+COMPARISON = RankProgram("ringtree.lab.rank_process", RankSpec, reports)
 
 
 def run_launch(
@@ -62,10 +64,10 @@ def run_launch(
         if crew is not None:
             return crew.run_launch(make_spec(0, 0), environment, on_report), cells
         pids = run_ranks(
-            "ringtree.lab.rank_process",
+            COMPARISON.module,
             plan.num_ranks,
             make_spec,
-            reports,
+            COMPARISON.reports,
             on_report,
             environment=environment,
             inherited=[store],

@@ -57,7 +57,8 @@ def _table(request: Request, history: History, collective: str, world: World) ->
     return Table(
         collective=collective,
         num_ranks=world.num_ranks,
-        own_cores=own_cores(world.num_ranks),
+        num_hosts=world.num_hosts,
+        own_cores=own_cores(world.num_ranks) if request.own_cores is None else request.own_cores,
         shared_buffers=world.shared_buffers,
         rules=rules,
         sizes=[_measured(history, (collective, size), measured_in[size], scores[size]) for size in sizes],

@@ -6,27 +6,41 @@ or for what an algorithm is: names come from the engine's own table.
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
+
 import ringtree
 from ringtree.profile_format import AUTO, Configuration
+from ringtree.tune.world import World
 
 SLICES = (16 << 10, 32 << 10, 64 << 10)  # beside the plan's own, which adapts to the size
 STREAMING_FROM = 4 << 20  # bytes; what is smaller is read again before it has left the caches
+BETWEEN_HOSTS = "simple"  # the protocol whose messages go over a network
 LEAVE_TO_ENGINE = Configuration(algorithm=AUTO, protocol=AUTO)
 
 
-def first_candidates(collective: str) -> list[Configuration]:
+def first_candidates(collective: str, world: World) -> list[Configuration]:
     """Returns every algorithm with every protocol that runs it, with the plan's own slices and ordinary copies.
 
     Raises UsageError if the engine runs nothing for `collective`.
     """
-    found = [
-        Configuration(algorithm=algorithm, protocol=protocol)
-        for of, algorithm, protocol, reason in ringtree.support()
-        if of == collective and not reason
-    ]
+    if world.num_hosts > 1:
+        runs = [(algorithm, BETWEEN_HOSTS) for algorithm in _algorithms_on(collective, world)]
+    else:
+        runs = [(name, protocol) for of, name, protocol, why in ringtree.support() if of == collective and not why]
+    found = [Configuration(algorithm=algorithm, protocol=protocol) for algorithm, protocol in runs]
     if not found:
         raise ringtree.UsageError(f"no algorithm runs {collective!r}; `ringtree support` lists what runs")
     return found
+
+
+def _algorithms_on(collective: str, world: World) -> Iterator[str]:
+    """The algorithms that such hosts can run: some want several ranks on each, or as many hosts as a power of two."""
+    hosts = [rank // (world.num_ranks // world.num_hosts) for rank in range(world.num_ranks)]
+    for name in ringtree.algorithms.names(collective, several_hosts=True):
+        with contextlib.suppress(ringtree.UsageError):
+            ringtree.schedule(collective, name, ranks=world.num_ranks, hosts=hosts)
+            yield name
 
 
 def variants(configuration: Configuration, size_bytes: int) -> list[Configuration]:

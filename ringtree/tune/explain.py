@@ -35,6 +35,7 @@ class Explanation(Record):
     format: str = CHOICE_FORMAT
     collective: str
     num_ranks: int
+    hosts: list[int] | None = Field(default=None, description="the host of each rank; None: all on this one")
     own_cores: bool = Field(description="a core for every rank")
     shared_buffers: bool = Field(description="asked for a communicator whose buffers peers read in place")
     size_bytes: int
@@ -48,24 +49,44 @@ class Explanation(Record):
 
 
 def explain(
-    loaded: Loaded, collective: str, num_ranks: int, size_bytes: int, shared_buffers: bool = False
+    loaded: Loaded,
+    collective: str,
+    num_ranks: int,
+    size_bytes: int,
+    shared_buffers: bool = False,
+    hosts: list[int] | None = None,
 ) -> Explanation:
     """Returns the choice for a size (bytes of a rank's larger buffer) of a communicator with private or shared buffers.
 
+    `hosts`: the host of each rank, where they are on several; other hosts are taken to have as many cores as this one.
     Raises UsageError for an unknown collective.
     """
-    own, notes = own_cores(num_ranks), [loaded.warning] if loaded.warning is not None else []
+    several = hosts is not None and max(hosts) > 0
+    ranks_here = max(map(hosts.count, hosts)) if hosts is not None else num_ranks
+    own, notes = own_cores(ranks_here), [loaded.warning] if loaded.warning is not None else []
     profile = loaded.profile
-    table = None if profile is None else profile.table(collective, num_ranks, own, shared_buffers)
+    num_hosts = 1 if hosts is None else _even_hosts(hosts)
+    table = None if profile is None else profile.table(collective, num_ranks, own, shared_buffers, num_hosts)
     if profile is not None and (table is None or table.shared_buffers != shared_buffers):
-        asked = describe_world(num_ranks, own, shared_buffers)
+        asked = describe_world(num_ranks, own, shared_buffers, 1 if hosts is None else max(hosts) + 1)
         instead = "" if table is None else ": those for private buffers count"
         notes.append(f"{loaded.path} has no rules for {collective} with {asked}{instead}")
     elif profile is None and loaded.warning is None:
         notes.append("there is no profile; `ringtree tune` measures one")
     if profile is not None and table is not None:
-        return _by_profile(table, size_bytes, shared_buffers, (table.measured_utc or profile.created_utc)[:10], notes)
-    return _by_model(collective, num_ranks, own, shared_buffers, size_bytes, notes)
+        date = (table.measured_utc or profile.created_utc)[:10]
+        found = _by_profile(table, size_bytes, shared_buffers, date, notes)
+    elif several and hosts is not None:
+        found = _by_model_on(hosts, collective, own, shared_buffers, size_bytes, notes)
+    else:
+        found = _by_model(collective, num_ranks, own, shared_buffers, size_bytes, notes)
+    return found.model_copy(update={"hosts": hosts if several else None})
+
+
+def _even_hosts(hosts: list[int]) -> int:
+    """As rules name them: the number of hosts of as many ranks each, in order; 0 for others."""
+    even = len({*map(hosts.count, hosts)}) == 1 and hosts == sorted(hosts)
+    return max(hosts) + 1 if even else 0
 
 
 def _by_profile(table: Table, size_bytes: int, shared_buffers: bool, date: str, notes: list[str]) -> Explanation:
@@ -121,6 +142,26 @@ def _by_model(
         algorithm=algorithm,
         configuration=None,
         alternatives=_alternatives({name: (taken, taken) for name, taken in estimates.items()}, algorithm),
+        measured_at=[],
+        reason=reason,
+        notes=notes,
+    )
+
+
+def _by_model_on(
+    hosts: list[int], collective: str, own: bool, shared_buffers: bool, size_bytes: int, notes: list[str]
+) -> Explanation:
+    algorithm, reason, seconds = ringtree.model.choose_on_hosts(collective, hosts, size_bytes)
+    return Explanation(
+        collective=collective,
+        num_ranks=len(hosts),
+        own_cores=own,
+        shared_buffers=shared_buffers,
+        size_bytes=size_bytes,
+        source="model",
+        algorithm=algorithm,
+        configuration=None,
+        alternatives=_alternatives({name: (taken, taken) for name, taken in seconds.items()}, algorithm),
         measured_at=[],
         reason=reason,
         notes=notes,

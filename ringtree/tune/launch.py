@@ -8,16 +8,21 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable
 
+from ringtree.lab.crew import Crew, RankProgram
 from ringtree.lab.messages import ProgressReport
 from ringtree.lab.rank_group import RANK_TIMEOUT, LaunchFailed, run_ranks
 from ringtree.tune.records import Launch, Measured, Request, TuneReport, TuneSpec, reports
 
 OnMeasured = Callable[[Measured | ProgressReport], None]
 MeasureLaunch = Callable[[Request, Launch, int, OnMeasured], None]
+TUNING = RankProgram("ringtree.tune.rank_process", TuneSpec, reports)
 
 
-def measure_launch(request: Request, launch: Launch, first_sweep: int, on_measured: OnMeasured) -> None:
-    """Runs a launch; `on_measured` gets what rank 0 measures as soon as it has. Raises LaunchFailed."""
+def measure_launch(
+    request: Request, launch: Launch, first_sweep: int, on_measured: OnMeasured, crew: Crew | None = None
+) -> None:
+    """Runs a launch; `on_measured` gets what rank 0 measures as soon as it has. `crew`: who starts the ranks where they
+    run on several hosts. Raises LaunchFailed."""
     session = secrets.token_hex(16)
 
     def make_spec(rank: int, process_group: int) -> TuneSpec:
@@ -27,6 +32,7 @@ def measure_launch(request: Request, launch: Launch, first_sweep: int, on_measur
             request=request,
             rank=rank,
             session=session,
+            store=None if crew is None else crew.store,
             process_group=process_group,
             timeout=RANK_TIMEOUT,
         )
@@ -35,6 +41,9 @@ def measure_launch(request: Request, launch: Launch, first_sweep: int, on_measur
         on_measured(report)  # type: ignore[arg-type]  # how a rank ended is run_ranks' affair
 
     try:
-        run_ranks("ringtree.tune.rank_process", launch.world.num_ranks, make_spec, reports, on_report)
+        if crew is not None:
+            crew.run_launch(make_spec(0, 0), {}, on_report)
+        else:
+            run_ranks(TUNING.module, launch.world.num_ranks, make_spec, TUNING.reports, on_report)
     except LaunchFailed as failed:
         raise LaunchFailed(f"{launch.stage} with {launch.world.words} failed: {failed}") from None

@@ -126,7 +126,7 @@ def _cells(request: Request, history: History, stage: Stage, world: World) -> li
     item = np.dtype(request.dtype).itemsize
     if position == 0:
         return [
-            CellPlan(collective=collective, size_bytes=size, candidates=[*always, *first_candidates(collective)])
+            CellPlan(collective=collective, size_bytes=size, candidates=[*always, *first_candidates(collective, world)])
             for collective in request.collectives
             if world.measures(collective)
             for size in sorted({cell_size(collective, size, world.num_ranks, item) for size in request.sizes})

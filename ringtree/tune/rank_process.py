@@ -69,7 +69,8 @@ def _init(spec: TuneSpec, purpose: str, profile: str = "", shared_buffers: bool 
     return ringtree.init(
         rank=spec.rank,
         world_size=spec.launch.world.num_ranks,
-        store=f"unix:{spec.session}-{purpose}",
+        store=spec.store or f"unix:{spec.session}-{purpose}",
+        name=f"{spec.session}-{purpose}",
         timeout=spec.timeout,
         memory_cap=MEMORY_CAP,
         profile=profile,

@@ -30,6 +30,9 @@ class Request(Record):
     dtype: str = "float32"
     seed: int
     profile: str = Field(default="", description="of a check: path of the profile that is checked")
+    own_cores: bool | None = Field(
+        default=None, description="whether ranks on several hosts have a core each; None: they are on this one"
+    )
 
 
 class CellPlan(Record):
@@ -119,6 +122,7 @@ class TuneSpec(ProcessSpec):
     request: Request
     rank: int
     session: str
+    store: str | None = Field(default=None, description="where ranks of several hosts meet; else in one of this host")
     timeout: float
 
 

@@ -15,6 +15,7 @@ from ringtree.lab.environment import available_memory
 from ringtree.lab.units import count, format_duration, format_size, parse_counts, parse_duration, parse_sizes
 from ringtree.profile import own_cores
 from ringtree.profile_format import Profile
+from ringtree.tune.hosts import Hosts
 from ringtree.tune.operands import COLLECTIVES
 from ringtree.tune.records import CHECK, TUNE, Request
 from ringtree.tune.world import BUFFERS, PRIVATE, SHARED, SHARED_COLLECTIVES, SHARED_FROM, World
@@ -29,42 +30,70 @@ LEAST_BUDGET = 1.0
 
 
 def make_request(
-    ranks: str | None, collectives: str, sizes: str, buffers: str | None, budget: str, seed: int
+    ranks: str | None,
+    collectives: str,
+    sizes: str,
+    buffers: str | None,
+    budget: str,
+    seed: int,
+    hosts: Hosts | None = None,
 ) -> Request:
-    """Returns what is asked of a tuning. Ranges of sizes go by 2 unless they say otherwise. Raises UsageError."""
+    """Returns what is asked of a tuning. Ranges of sizes go by 2 unless they say otherwise. `hosts`: where a launcher
+    has started ranks. Raises UsageError."""
     asked = [name.strip() for name in collectives.split(",")]
     for name in asked:
         if name not in COLLECTIVES:
             raise UsageError(f"{name!r} can't be tuned; there are: {', '.join(COLLECTIVES)}")
     by_two = ",".join(f"{part}:2" if part.count(":") == 1 else part for part in sizes.split(","))
     collectives_once, all_sizes = list(dict.fromkeys(asked)), parse_sizes(by_two)
-    worlds = _worlds(_ranks(ranks), None if buffers is None else _buffers(buffers), collectives_once, all_sizes)
-    return _checked(TUNE, collectives_once, worlds, all_sizes, budget, seed)
+    kinds = None if buffers is None else _buffers(buffers)
+    if hosts is None:
+        worlds = _worlds(_ranks(ranks), kinds, collectives_once, all_sizes)
+    else:
+        _check_against(hosts, ranks, kinds)
+        worlds = [World(num_ranks=hosts.num_ranks, num_hosts=hosts.num_hosts)]
+    return _checked(TUNE, collectives_once, worlds, all_sizes, budget, seed, hosts)
 
 
 def check_request(
-    profile: Profile, path: str, ranks: str | None, buffers: str | None, budget: str, seed: int
+    profile: Profile,
+    path: str,
+    ranks: str | None,
+    buffers: str | None,
+    budget: str,
+    seed: int,
+    hosts: Hosts | None = None,
 ) -> Request:
     """Returns a check of a profile: its tables that hold here, at sizes that it was not tuned at. Raises UsageError."""
     wanted = None if ranks is None else _ranks(ranks)
     kinds = BUFFERS if buffers is None else _buffers(buffers)
+    if hosts is not None:
+        _check_against(hosts, ranks, None if buffers is None else kinds)
+        wanted = [hosts.num_ranks]
     tables = [
         table
         for table in profile.tables
-        if table.own_cores == own_cores(table.num_ranks)
+        if table.num_hosts == (1 if hosts is None else hosts.num_hosts)
+        and table.own_cores == (own_cores(table.num_ranks) if hosts is None else hosts.own_cores)
         and (wanted is None or table.num_ranks in wanted)
         and (SHARED if table.shared_buffers else PRIVATE) in kinds
     ]
     if not tables:
-        raise UsageError(f"{path} holds no rules for these ranks and buffers on the cores that can be used here")
+        raise UsageError(f"{path} holds no rules for these ranks and buffers on the hosts and cores that are used here")
     measured = {size.size_bytes for table in tables for size in table.sizes}
     request = _checked(
         CHECK,
         sorted({table.collective for table in tables}),
-        _in_order({World(num_ranks=table.num_ranks, shared_buffers=table.shared_buffers) for table in tables}),
+        _in_order(
+            {
+                World(num_ranks=table.num_ranks, num_hosts=table.num_hosts, shared_buffers=table.shared_buffers)
+                for table in tables
+            }
+        ),
         unseen_sizes(measured),
         budget,
         seed,
+        hosts,
     )
     return request.model_copy(update={"profile": path})
 
@@ -85,6 +114,15 @@ def unseen_sizes(measured: Iterable[int]) -> list[int]:
 def default_ranks() -> list[int]:
     """Returns 2, 4 and a rank for every core that can be used."""
     return sorted({2, 4, min(MAX_RANKS, max(2, len(os.sched_getaffinity(0))))})
+
+
+def _check_against(hosts: Hosts, ranks: str | None, buffers: Iterable[str] | None) -> None:
+    if ranks is not None and _ranks(ranks) != [hosts.num_ranks]:
+        raise UsageError(f"the launcher has started {hosts.num_ranks} ranks, not --ranks {ranks}: leave it out")
+    if hosts.num_ranks > MAX_RANKS:
+        raise UsageError(f"at most {MAX_RANKS} ranks are tuned, not {hosts.num_ranks}")
+    if buffers is not None and SHARED in buffers:
+        raise UsageError("shared buffers are tuned on one host: leave --buffers out")
 
 
 def _ranks(text: str | None) -> list[int]:
@@ -132,13 +170,19 @@ def _in_order(worlds: Iterable[World]) -> list[World]:
 
 
 def _checked(
-    purpose: str, collectives: list[str], worlds: list[World], sizes: list[int], budget: str, seed: int
+    purpose: str,
+    collectives: list[str],
+    worlds: list[World],
+    sizes: list[int],
+    budget: str,
+    seed: int,
+    hosts: Hosts | None,
 ) -> Request:
     item = np.dtype(DTYPE).itemsize
     for size in sizes:
         if size < item or size % item:
             raise UsageError(f"{size} bytes is no size for {DTYPE}: use a multiple of {item} bytes above 0")
-    most_ranks = max(world.num_ranks for world in worlds)
+    most_ranks = max(world.num_ranks // world.num_hosts for world in worlds)
     needed, available = 2 * max(sizes) * most_ranks, available_memory()
     if needed > available:
         raise UsageError(
@@ -157,5 +201,6 @@ def _checked(
             "budget": seconds,
             "dtype": DTYPE,
             "seed": seed,
+            "own_cores": None if hosts is None else hosts.own_cores,
         }
     )

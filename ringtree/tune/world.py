@@ -27,12 +27,14 @@ class World(Record):
     """What launches are repeated for."""
 
     num_ranks: int = Field(ge=1)
+    num_hosts: int = Field(default=1, ge=1, description="of as many ranks each, which are neighbours")
     shared_buffers: bool = Field(default=False, description="vectors come from ringtree.empty")
 
     @property
     def words(self) -> str:
-        """Names it: "2 ranks", "2 ranks and shared buffers"."""
-        return f"{self.num_ranks} ranks{' and shared buffers' if self.shared_buffers else ''}"
+        """Names it: "2 ranks", "2 ranks and shared buffers", "4 ranks on 2 hosts"."""
+        hosts = f" on {self.num_hosts} hosts" if self.num_hosts > 1 else ""
+        return f"{self.num_ranks} ranks{hosts}{' and shared buffers' if self.shared_buffers else ''}"
 
     @property
     def weight(self) -> float:
@@ -43,7 +45,7 @@ class World(Record):
     @property
     def private(self) -> World:
         """The world of as many ranks with private buffers."""
-        return World(num_ranks=self.num_ranks)
+        return World(num_ranks=self.num_ranks, num_hosts=self.num_hosts)
 
     def measures(self, collective: str) -> bool:
         """Returns whether a collective is measured here."""

@@ -19,6 +19,7 @@ import os
 import secrets
 import shutil
 import subprocess
+import sys
 import tempfile
 import threading
 from dataclasses import dataclass
@@ -28,6 +29,7 @@ from types import TracebackType
 _CLONE_NEWNET = 0x40000000
 _LISTEN = "0A"  # as /proc/net/tcp writes the state of a socket
 _TIME_WAIT = "06"
+PATIENCE_S = 120
 FORWARDS, BLOCKED = 3, 0  # states of a switch's port
 
 
@@ -214,3 +216,34 @@ def why_no_hosts() -> str:
     except (OSError, subprocess.TimeoutExpired) as error:
         return str(error)
     return ""
+
+
+def run_on(hosts: Hosts, *command: str, **environment: str) -> list[subprocess.CompletedProcess[str]]:
+    """Runs `ringtree <command>` as every rank of the hosts, as torchrun would start it; what became of each rank."""
+    address, port = hosts.store().removeprefix("tcp://").rsplit(":", 1)
+    started = []
+    for rank in range(hosts.num_ranks):
+        variables = {
+            "RANK": str(rank),
+            "WORLD_SIZE": str(hosts.num_ranks),
+            "LOCAL_WORLD_SIZE": str(hosts.ranks_per_host),
+            "MASTER_ADDR": address,
+            "MASTER_PORT": port,
+            **hosts.environment(),
+            **environment,
+        }
+        inside = ["nsenter", f"--net={hosts.namespace(hosts.host_of(rank))}"]
+        started.append(
+            subprocess.Popen(
+                [*inside, sys.executable, "-m", "ringtree", *command],
+                env={**os.environ, **variables},
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+            )
+        )
+    ended = []
+    for process in started:
+        out, err = process.communicate(timeout=PATIENCE_S)
+        ended.append(subprocess.CompletedProcess(process.args, process.returncode, out, err))
+    return ended

@@ -43,7 +43,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def machine(monkeypatch: pytest.MonkeyPatch) -> MadeUpMachine:
     made_up = MadeUpMachine(auto=lambda *cell: configuration("quick/ll"))
-    monkeypatch.setattr(COMMAND, "run", lambda *arguments: run(*arguments, made_up))
+    monkeypatch.setattr(COMMAND, "run", lambda *arguments: run(*arguments[:4], made_up))
     return made_up
 
 
@@ -149,7 +149,7 @@ def test_what_was_left_out_is_said_but_not_what_was_slow(
             super().__call__(request, launch, first, on_measured)  # type: ignore[arg-type]
 
     refusing = Refusing()
-    monkeypatch.setattr(COMMAND, "run", lambda *arguments: run(*arguments, refusing))
+    monkeypatch.setattr(COMMAND, "run", lambda *arguments: run(*arguments[:4], refusing))
     lines = [line for line in invoke(*QUICK).stderr.splitlines() if line.startswith("left out")]
     assert lines == ["left out: poor/ll at 1 size: its result was wrong"]
 

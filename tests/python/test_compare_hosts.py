@@ -6,61 +6,19 @@ For: the command on hosts that are network namespaces. Not for: what a compariso
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
-from hosts_support import Hosts, why_no_hosts
+from hosts_support import Hosts, run_on, why_no_hosts
 
 pytestmark = pytest.mark.skipif(bool(why_no_hosts()), reason=f"no network namespaces: {why_no_hosts()}")
-
-PATIENCE_S = 120
-
-
-def compare_on(hosts: Hosts, *options: str, **environment: str) -> list[subprocess.CompletedProcess[str]]:
-    """Runs the command on every rank of the hosts; what became of each, by rank."""
-    address, port = hosts.store().removeprefix("tcp://").rsplit(":", 1)
-    started = []
-    for rank in range(hosts.num_ranks):
-        variables = {
-            "RANK": str(rank),
-            "WORLD_SIZE": str(hosts.num_ranks),
-            "LOCAL_WORLD_SIZE": str(hosts.ranks_per_host),
-            "MASTER_ADDR": address,
-            "MASTER_PORT": port,
-            **hosts.environment(),
-            **environment,
-        }
-        command = [
-            "nsenter",
-            f"--net={hosts.namespace(hosts.host_of(rank))}",
-            sys.executable,
-            "-m",
-            "ringtree",
-            "compare",
-        ]
-        started.append(
-            subprocess.Popen(
-                [*command, *options],
-                env={**os.environ, **variables},
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                text=True,
-            )
-        )
-    ended = []
-    for process in started:
-        out, err = process.communicate(timeout=PATIENCE_S)
-        ended.append(subprocess.CompletedProcess(process.args, process.returncode, out, err))
-    return ended
 
 
 def test_compares_ranks_of_several_hosts(tmp_path: Path) -> None:
     with Hosts(2, 2) as hosts:
-        ranks = compare_on(
+        ranks = run_on(
             hosts,
+            "compare",
             "--arms",
             "ring,hierarchical_ring,auto",
             "--sizes",
@@ -82,8 +40,9 @@ def test_compares_ranks_of_several_hosts(tmp_path: Path) -> None:
 
 def test_what_cannot_run_between_hosts_is_left_out_or_refused(tmp_path: Path) -> None:
     with Hosts(2) as hosts:
-        fitting = compare_on(
+        fitting = run_on(
             hosts,
+            "compare",
             "--arms",
             "ring,ring/ll,textbook-shm:ring",
             "--sizes",
@@ -101,7 +60,7 @@ def test_what_cannot_run_between_hosts_is_left_out_or_refused(tmp_path: Path) ->
             (["--emulate", "2x1"], "emulated on one host"),
             (["--arms", "nonsense"], "unknown arm"),
         ]:
-            ranks = compare_on(hosts, *options, "--runs", str(tmp_path))
+            ranks = run_on(hosts, "compare", *options, "--runs", str(tmp_path))
             assert ranks[0].returncode == 2
             assert said in ranks[0].stderr.replace("\n", " ")
             assert ranks[1].returncode == 0, "the others are sent home"
@@ -109,6 +68,6 @@ def test_what_cannot_run_between_hosts_is_left_out_or_refused(tmp_path: Path) ->
 
 def test_a_secret_in_the_environment_cannot_be_handed_on(tmp_path: Path) -> None:
     with Hosts(2) as hosts:
-        ranks = compare_on(hosts, "--runs", str(tmp_path), RINGTREE_SECRET="x" * 32)
+        ranks = run_on(hosts, "compare", "--runs", str(tmp_path), RINGTREE_SECRET="x" * 32)
     assert [rank.returncode for rank in ranks] == [2, 2]
     assert "RINGTREE_SECRET_FILE, not RINGTREE_SECRET" in ranks[0].stderr.replace("\n", " ")

@@ -67,11 +67,22 @@ TEST(Profile, HasOneSpelling) {
   EXPECT_EQ(Profile::parse(c + a + b).text(), b + a + c);
 }
 
-TEST(Profile, ListsEachConfigurationOnce) {
-  const std::string again = "all_reduce 8 shared private rest ring simple 0 ordinary 1\n";
-  const auto found = Profile::parse(kText + again).configurations();
-  ASSERT_EQ(found.size(), 5u);
-  EXPECT_EQ(found.back(), std::pair(Collective::broadcast, Configuration{"tree", Protocol::ll, 0, false, 1}));
+TEST(Profile, ARuleForSeveralHostsHoldsForThemAlone) {
+  const std::string text =
+      "all_reduce 4 own private rest ring simple 0 ordinary 1\n"
+      "all_reduce 2x2 own private rest tree simple 0 ordinary 1\n"
+      "all_reduce 4x1 own private rest pat simple 0 ordinary 1\n";
+  const Profile profile = Profile::parse(text);
+  EXPECT_EQ(profile.text(), text);
+  const auto algorithm_on = [&](int hosts) {
+    const auto found = profile.find(Collective::all_reduce, {4, true, false, hosts}, 8);
+    return found ? found->algorithm : "none";
+  };
+  EXPECT_EQ(algorithm_on(1), "ring");
+  EXPECT_EQ(algorithm_on(2), "tree");
+  EXPECT_EQ(algorithm_on(4), "pat");
+  EXPECT_EQ(algorithm_on(0), "none");
+  EXPECT_FALSE(profile.find(Collective::all_reduce, {6, true, false, 3}, 8));
 }
 
 TEST(Profile, SaysAConfigurationInWords) {
@@ -109,6 +120,12 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"all_reduce 0 own private rest ring simple 0 ordinary 1\n", "'0' is no number of ranks"},
         Mistake{"all_reduce 02 own private rest ring simple 0 ordinary 1\n", "'02' is no number of ranks"},
         Mistake{"all_reduce +2 own private rest ring simple 0 ordinary 1\n", "'+2' is no number of ranks"},
+        Mistake{"all_reduce 1x2 own private rest ring simple 0 ordinary 1\n", "'1' is no number of hosts"},
+        Mistake{"all_reduce 2x0 own private rest ring simple 0 ordinary 1\n", "'0' is no number of ranks"},
+        Mistake{"all_reduce 2x2x2 own private rest ring simple 0 ordinary 1\n", "'2x2' is no number of ranks"},
+        Mistake{"all_reduce x2 own private rest ring simple 0 ordinary 1\n", "'' is no number of hosts"},
+        Mistake{"all_reduce 2x40000 own private rest ring simple 0 ordinary 1\n", "'2x40000' is no number of ranks"},
+        Mistake{"all_reduce 2x2 own private rest ring ll 0 ordinary 1\n", "between hosts the protocol is simple"},
         Mistake{"all_reduce 2 mine private rest ring simple 0 ordinary 1\n", "'mine' is neither shared nor own"},
         Mistake{"all_reduce 2 own mapped rest ring simple 0 ordinary 1\n", "'mapped' is neither private nor shared"},
         Mistake{"all_reduce 2 own private 4K ring simple 0 ordinary 1\n", "'4K' is no size in bytes"},
