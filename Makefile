@@ -27,7 +27,7 @@ TIDY_FILES = $(shell find core -name '*.cpp' -not -path 'core/bindings/*')
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help build torch compare test test-cpp test-python lint layers asan fuzz tsan capi model faults peers bench-drivers bench bench-emulated bench-compare bench-explain method-check method-data docs tables format clean distclean
+.PHONY: help build torch compare test test-cpp test-python lint layers asan fuzz tsan capi model faults peers bench-drivers bench bench-hosts bench-emulated bench-compare bench-explain method-check method-data docs tables format clean distclean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
@@ -138,6 +138,11 @@ bench-drivers: $(STAMPS)/build-tools ## what `make bench` runs: one program a li
 bench: $(STAMPS)/torch $(STAMPS)/package $(STAMPS)/extra-report ## the engine beside its peers, into docs/benchmarks/<machine>-<date>
 	-@$(WITH_TOOLS) $(MAKE) -k -C tools/bench/drivers
 	PYTHONPATH=tools $(BIN)/python -m bench run $(ARGS)
+
+# 10 minutes, as root with network namespaces (else it says so and ends with 2); ARGS="--budget 30m" for more.
+bench-hosts: $(STAMPS)/torch $(STAMPS)/package $(STAMPS)/extra-report ## all_reduce between hosts beside Gloo and Open MPI, into docs/benchmarks/hosts-<machine>-<date>
+	-@$(WITH_TOOLS) $(MAKE) -k -C tools/bench/drivers
+	PYTHONPATH=tools:tests/python $(BIN)/python -m bench.hosts run $(ARGS)
 
 # Minutes each, and only worth something on a machine that is quiet.
 bench-emulated: $(STAMPS)/package ## measure ring and tree on an emulated cluster against the model, into docs/benchmarks

@@ -180,8 +180,8 @@ bool LinkDirectory::is_announced(uint64_t plan_key, int peer, int tag) {
 
 void LinkDirectory::close_descriptors() {
   for (const auto& [key, link] : outgoing_) link.segment->close_descriptor();
-  // Of pools that are in no segment of a link of ours: in a gather the root makes them and sends nothing. The lower rank
-  // makes a pool; the other's is the same object where ranks are threads, and its maker may still hand it out.
+  // Of pools that are in no segment of a link of ours: in a gather the root makes them and sends nothing. The lower
+  // rank makes a pool; the other's is the same object where ranks are threads, and its maker may still hand it out.
   for (const auto& [key, exchange] : exchanges_)
     if (session_->rank() < key.second && exchange.memory.segment) exchange.memory.segment->close_descriptor();
 }

@@ -72,13 +72,12 @@ std::byte* TcpIn::room_for(const TcpFrame& frame) {
 }
 
 void TcpIn::deliver(const TcpFrame& frame) {
-  const std::optional<uint64_t> number = number_of(frame.number);
-  assert(number && "room_for() has looked");
-  const size_t at = *number & geometry_.slot_mask();
+  const uint64_t number = number_of(frame.number).value_or(0);  // there is one: room_for() has looked
+  const size_t at = number & geometry_.slot_mask();
   begun_ &= ~(1u << at);
   const int slot = frame.bytes > kInlineBytes ? static_cast<int>(at) : MessageFlag::kNoSlot;
   // release, as SendEnd::publish(); pairs with RecvEnd::has_message(), of this thread.
-  lines_[at].flag.store(MessageFlag::make(frame.fingerprint, slot, *number), std::memory_order_release);
+  lines_[at].flag.store(MessageFlag::make(frame.fingerprint, slot, number), std::memory_order_release);
 }
 
 }  // namespace ringtree

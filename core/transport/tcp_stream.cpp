@@ -15,12 +15,11 @@ namespace ringtree {
 
 void TcpStream::add(TcpFrame frame, std::span<const std::byte> payload, TcpOut* owner, uint64_t number) {
   frame.sequence = next_sequence_++;
-  const size_t at = static_cast<size_t>(num_items_++);
+  const size_t at = num_items_++;
   headers_[at] = encode_tcp_frame(frame);
-  vectors_[static_cast<size_t>(num_vectors_++)] = {headers_[at].data(), kTcpHeaderBytes};
+  vectors_[num_vectors_++] = {headers_[at].data(), kTcpHeaderBytes};
   // sendmsg() only reads.
-  if (!payload.empty())
-    vectors_[static_cast<size_t>(num_vectors_++)] = {const_cast<std::byte*>(payload.data()), payload.size()};
+  if (!payload.empty()) vectors_[num_vectors_++] = {const_cast<std::byte*>(payload.data()), payload.size()};
   batch_bytes_ += kTcpHeaderBytes + payload.size();
   items_[at] = {owner, number, batch_bytes_};
 }
@@ -29,7 +28,7 @@ bool TcpStream::send() {
   if (!has_unsent() || !can_send() || !writable) return false;
   msghdr message{};
   message.msg_iov = vectors_.data() + first_vector_;
-  message.msg_iovlen = static_cast<size_t>(num_vectors_ - first_vector_);
+  message.msg_iovlen = num_vectors_ - first_vector_;
   const ssize_t taken = ::sendmsg(socket_.get(), &message, MSG_NOSIGNAL | MSG_DONTWAIT);
   if (taken > 0) {
     sent(static_cast<size_t>(taken));
@@ -49,15 +48,15 @@ void TcpStream::sent(size_t bytes) {
   bytes_sent_ += bytes;
   batch_sent_ += bytes;
   for (; bytes > 0; ++first_vector_) {
-    iovec& vector = vectors_[static_cast<size_t>(first_vector_)];
+    iovec& vector = vectors_[first_vector_];
     if (bytes < vector.iov_len) {
       vector = {static_cast<std::byte*>(vector.iov_base) + bytes, vector.iov_len - bytes};
       break;
     }
     bytes -= vector.iov_len;
   }
-  for (; first_item_ < num_items_ && items_[static_cast<size_t>(first_item_)].ends_at <= batch_sent_; ++first_item_) {
-    const Item& item = items_[static_cast<size_t>(first_item_)];
+  for (; first_item_ < num_items_ && items_[first_item_].ends_at <= batch_sent_; ++first_item_) {
+    const Item& item = items_[first_item_];
     if (item.owner) item.owner->sent(item.number);
   }
   if (has_unsent()) return;
@@ -67,8 +66,7 @@ void TcpStream::sent(size_t bytes) {
 
 bool TcpStream::flushed() const {
   if (!has_unsent()) return true;
-  const auto unsent =
-      std::span(items_).first(static_cast<size_t>(num_items_)).subspan(static_cast<size_t>(first_item_));
+  const auto unsent = std::span(items_).first(num_items_).subspan(first_item_);
   return !can_send() && std::all_of(unsent.begin(), unsent.end(), [](const Item& item) { return !item.owner; });
 }
 

@@ -75,7 +75,7 @@ class TcpStream {
   void close() { socket_.reset(); }
 
  private:
-  static constexpr int kBatch = 16;
+  static constexpr size_t kBatch = 16;
   static constexpr size_t kStagingBytes = size_t{4} << 10;
   static constexpr int kReceivesATurn = 4;
 
@@ -100,7 +100,7 @@ class TcpStream {
   std::array<TcpHeader, kBatch> headers_;
   std::array<Item, kBatch> items_;
   std::array<iovec, 2 * kBatch> vectors_;
-  int num_items_ = 0, first_item_ = 0, num_vectors_ = 0, first_vector_ = 0;
+  size_t num_items_ = 0, first_item_ = 0, num_vectors_ = 0, first_vector_ = 0;
   size_t batch_bytes_ = 0, batch_sent_ = 0;
   uint32_t next_sequence_ = 0;
   uint64_t bytes_sent_ = 0;

@@ -17,6 +17,7 @@ stored.py      the directory of a run: header, raw launches, packed and unpacked
 effects.py     raw launches -> ratios to the engine, verdicts, the best peer of each size
 bars.py        what is to be reached, and whether it is
 tables.py, plots.py, page.py    what is shown
+hosts/         `make bench-hosts`: the same between hosts
 
 For: the project's claims against other libraries. Not for: users' comparisons (`ringtree compare`); nothing of
 ringtree/ imports this.

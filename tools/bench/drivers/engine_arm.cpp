@@ -1,11 +1,15 @@
 // See engine_arm.h. Nothing here is on the way of a call but the call: no lock, no allocation, no look-up of names.
 #include "tools/bench/drivers/engine_arm.h"
 
+#include <cstdint>
+#include <cstdlib>
 #include <exception>
 #include <map>
 #include <memory>
 
 #include "core/algorithms/registry.h"
+#include "core/bootstrap/network.h"
+#include "core/bootstrap/tcp_store.h"
 #include "core/bootstrap/unix_store.h"
 #include "core/builtin/algorithm_table.h"
 #include "core/engine/communicator.h"
@@ -19,7 +23,7 @@ constexpr double kTimeout = 60;  // seconds, of meeting and of each call
 struct Engine {
   std::string store_id, rules;
   int rank = 0, size = 0;
-  std::unique_ptr<UnixStore> store;  // rank 0 serves it: outlives the communicator
+  std::unique_ptr<Store> store;  // rank 0 serves it: outlives the communicator
   /// One whose `auto` chooses for private buffers, one for shared ones, and the one in use.
   std::unique_ptr<Communicator> for_private, for_shared;
   Communicator* communicator = nullptr;
@@ -41,10 +45,26 @@ const char* said(Work&& work) {
   }
 }
 
+constexpr char kTcp[] = "tcp://";
+
+// "tcp://10.77.0.10:29500" is one of several hosts, any other id one of this host. Sets what the network needs, too.
+std::unique_ptr<Store> open_store(Settings& settings) {
+  const Deadline deadline = Deadline::after_seconds(kTimeout);
+  if (engine.store_id.rfind(kTcp, 0) != 0) return std::make_unique<UnixStore>(engine.store_id, engine.rank, deadline);
+  const std::string place = engine.store_id.substr(sizeof kTcp - 1);
+  const size_t colon = place.rfind(':');
+  const int port = colon == std::string::npos ? 0 : std::atoi(place.c_str() + colon + 1);
+  if (port < 1 || port > UINT16_MAX) throw UsageError("the store is '" + place + "', not HOST:PORT");
+  settings.network = Network::from_environment();
+  settings.network.towards = place.substr(0, colon);
+  return std::make_unique<TcpStore>(settings.network.towards, static_cast<uint16_t>(port), engine.rank,
+                                    settings.network.secret, deadline);
+}
+
 const char* start(int* rank, int* size) {
   return said([&] {
-    engine.store = std::make_unique<UnixStore>(engine.store_id, engine.rank, Deadline::after_seconds(kTimeout));
     Settings settings;
+    engine.store = open_store(settings);
     settings.timeout_s = kTimeout;
     settings.profile = engine.rules;
     auto make = [&](const char* name) {

@@ -1,6 +1,7 @@
 // One rank, or all ranks, of our engine for the benchmark; what it is told is in driver.h. Three ways to start it:
 //   engine_driver --ranks 4 --socket PATH                forks 4 ranks, which connect to the controller at PATH
-//   RANK=0 WORLD_SIZE=2 engine_driver --store ID --socket PATH     one rank, as launchers start it
+//   RANK=0 WORLD_SIZE=2 engine_driver --store ID --socket PATH     one rank, as launchers start it; on several hosts
+//                                                                  ID is tcp://HOST:PORT of rank 0
 //   engine_driver --ranks 2 --sizes 8,4K,1M              no controller: prints a table of medians (engine_table.h)
 // All take --pin 0,1 (rank r runs on core list[r % length]) and --rules TEXT, what `auto` runs (core/engine/profile.h);
 // without it the model decides. Build, from the repository's root:
