@@ -1,5 +1,5 @@
-/* ringtree's C API: collective communication between ranks of one host, over shared memory. Shaped like nccl.h, so that
- * who knows NCCL knows most of this; docs/c-api.md tells what differs and shows programs.
+/* ringtree's C API: collective communication between ranks of one host, over shared memory, and of several, over TCP.
+ * Shaped like nccl.h, so that who knows NCCL knows most of this; docs/c-api.md tells what differs and shows programs.
  *
  * For: C, C++ and whatever can call C, as a library of its own (-lringtree). Not for: measuring, comparing or proving
  * algorithms, which is the Python package's.
@@ -119,7 +119,7 @@ typedef struct rtComm* rtComm_t;
 typedef struct rtRequest* rtRequest_t;
 
 #define RT_UNIQUE_ID_BYTES 128
-/* Which communicator: a text of a few random digits, to be passed to all ranks as these bytes. */
+/* Which communicator: a text that says where the ranks meet, to be passed to all of them as these bytes. */
 typedef struct {
   char internal[RT_UNIQUE_ID_BYTES];
 } rtUniqueId;
@@ -163,13 +163,17 @@ RT_API rtResult_t rtMemFree(void* ptr);
 /* ---- Communicators ---------------------------------------------------------------------------------------------- */
 
 /* A new id. One rank makes it, all ranks of one communicator pass it to rtCommInitRank(). It serves for one
- * communicator only. Any thread. */
+ * communicator only. Any thread.
+ * Where RINGTREE_IFNAME is set, or MASTER_ADDR and a secret, ranks of other hosts may come (docs/c-api.md): then rank 0
+ * makes it, or the process that forks rank 0. It opens the port that the id names, and holds it until rank 0's
+ * rtCommInitRank(), its own end, or until 64 newer ids wait for theirs.
+ * Errors: rtInvalidUsage (the environment says what cannot be, or there is no secret), rtSystemError. */
 RT_API rtResult_t rtGetUniqueId(rtUniqueId* id);
 
-/* Makes a communicator of `nranks` ranks, of which this is `rank` (from 0), all processes or threads of this user on
- * this host. Returns when all have come. Not within a group. Any thread.
+/* Makes a communicator of `nranks` ranks, of which this is `rank` (from 0), all processes or threads of this user, on
+ * this host or where the id lets them. Returns when all have come. Not within a group. Any thread.
  * Errors: rtTimeout (not all came), rtMismatch (different settings), rtRemoteError (a rank ended meanwhile),
- * rtInvalidUsage (the id is in use), rtSystemError. *comm is then NULL. */
+ * rtInvalidUsage (the id is in use, or of another host's ranks; no secret), rtSystemError. *comm is then NULL. */
 RT_API rtResult_t rtCommInitRank(rtComm_t* comm, int nranks, rtUniqueId id, int rank);
 
 /* The same with settings; config NULL: the defaults. */

@@ -32,6 +32,7 @@ unset LD_LIBRARY_PATH
 say "examples/c by pkg-config ($(pkg-config --modversion ringtree))"
 make -C c
 c/all_reduce 2
+RINGTREE_IFNAME=lo c/all_reduce 2 # the ranks meet as those of several hosts do
 
 say "examples/c by find_package"
 cmake -S c -B c/build -G Ninja -DCMAKE_PREFIX_PATH="$prefix" >/dev/null
@@ -46,6 +47,8 @@ if command -v mpicc >/dev/null && command -v mpirun >/dev/null; then
   export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
   export OMPI_MCA_rmaps_base_oversubscribe=1 PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe
   mpirun -n 2 mpi/beside_mpi
+  say "examples/mpi as if on two hosts"
+  mpirun -n 1 env RINGTREE_HOSTID=a mpi/beside_mpi : -n 1 env RINGTREE_HOSTID=b mpi/beside_mpi
 else
   say "examples/mpi left out: there is no mpicc and mpirun (Debian: apt-get install openmpi-bin libopenmpi-dev)"
 fi

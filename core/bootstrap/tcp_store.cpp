@@ -43,6 +43,23 @@ TcpStore::TcpStore(const std::string& host, uint16_t port, int rank, std::shared
   open(deadline);
 }
 
+TcpStore::TcpStore(Fd listener, const Address& address, std::shared_ptr<const Secret> secret, Deadline deadline)
+    : SocketStore("the store at " + address.to_text()),
+      host_(address.host_text()),
+      port_(address.port()),
+      rank_(0),
+      secret_(std::move(secret)) {
+  require_secret(address, *secret_);
+  serve_on(std::move(listener), address);
+  open(deadline);
+}
+
+void TcpStore::serve_on(Fd listener, const Address& address) {
+  address_ = address;
+  port_ = address.port();
+  serve(std::make_unique<StoreServer>(std::move(listener), key_of(*secret_)));
+}
+
 void TcpStore::listen() {
   const std::vector<Address> addresses = resolve(host_, port_);
   int error = 0;
@@ -50,9 +67,8 @@ void TcpStore::listen() {
     require_secret(address, *secret_);
     SocketResult listener = listen_tcp(address, SOMAXCONN);
     if (listener.error == 0) {
-      address_ = local_address(listener.socket.get());
-      port_ = address_->port();
-      return serve(std::make_unique<StoreServer>(std::move(listener.socket), key_of(*secret_)));
+      const Address at = *local_address(listener.socket.get());
+      return serve_on(std::move(listener.socket), at);
     }
     error = listener.error;
   }

@@ -21,11 +21,16 @@ class TcpStore final : public SocketStore {
   /// the secret is another than rank 0's; TimeoutError: rank 0 did not come.
   TcpStore(const std::string& host, uint16_t port, int rank, std::shared_ptr<const Secret> secret, Deadline deadline);
 
+  /// Rank 0's, on a socket that listens at `address` already: for who must tell the port before the store is made.
+  /// UsageError: there is no secret and the address is not loopback.
+  TcpStore(Fd listener, const Address& address, std::shared_ptr<const Secret> secret, Deadline deadline);
+
   /// Where rank 0 listens, as this rank reaches it.
   const Address& address() const { return *address_; }
 
  private:
   void listen();
+  void serve_on(Fd listener, const Address& address);
   Fd connect(Deadline deadline) override;
 
   const std::string host_;

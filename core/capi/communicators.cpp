@@ -4,33 +4,19 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <iterator>
 #include <memory>
 #include <string>
 #include <utility>
 
-#include "core/bootstrap/unix_socket.h"
-#include "core/bootstrap/unix_store.h"
 #include "core/builtin/algorithm_table.h"
 #include "core/capi/errors.h"
 #include "core/capi/group_scope.h"
 #include "core/capi/handle.h"
+#include "core/capi/meeting.h"
+#include "core/net/socket.h"
 
 namespace ringtree::capi {
 namespace {
-
-constexpr char kIdPrefix[] = "capi-";
-constexpr size_t kIdRandomBytes = 16;
-constexpr size_t kIdLength = sizeof kIdPrefix - 1 + 2 * kIdRandomBytes;
-static_assert(kIdLength < RT_UNIQUE_ID_BYTES);
-
-std::string text_of(const rtUniqueId& id) {
-  const char* const end = std::find(std::begin(id.internal), std::end(id.internal), '\0');
-  const std::string text(std::begin(id.internal), end);
-  if (text.size() != kIdLength || text.rfind(kIdPrefix, 0) != 0)
-    refuse_argument("the unique id was not made by rtGetUniqueId(), or did not arrive whole");
-  return text;
-}
 
 // The fields that the caller's version of the struct has; those that it does not have are 0, as is their default.
 rtConfig_t complete(const rtConfig_t* given) {
@@ -79,12 +65,7 @@ using namespace ringtree;
 using namespace ringtree::capi;
 
 rtResult_t rtGetUniqueId(rtUniqueId* id) {
-  return guarded(nullptr, [&] {
-    rtUniqueId& made = require_out(id, "id");
-    const std::string text = kIdPrefix + random_hex(kIdRandomBytes);
-    std::fill(std::begin(made.internal), std::end(made.internal), '\0');
-    std::copy(text.begin(), text.end(), made.internal);
-  });
+  return guarded(nullptr, [&] { require_out(id, "id") = announce_meeting(); });
 }
 
 rtResult_t rtCommInitRank(rtComm_t* comm, int nranks, rtUniqueId id, int rank) {
@@ -97,9 +78,9 @@ rtResult_t rtCommInitRankConfig(rtComm_t* comm, int nranks, rtUniqueId id, int r
     require_no_group("rtCommInitRank");
     if (nranks < 1 || rank < 0 || rank >= nranks)
       refuse_argument("rank " + std::to_string(rank) + " is not within a world of " + std::to_string(nranks));
-    const Settings settings = settings_of(config, rank);
-    auto store = std::make_shared<UnixStore>(text_of(id), rank, Deadline::after_seconds(settings.timeout_s));
-    auto communicator = std::make_unique<Communicator>(*store, rank, nranks, settings, built_in_table());
+    Settings settings = settings_of(config, rank);
+    auto [store, prefix] = join_meeting(id, rank, settings.network, Deadline::after_seconds(settings.timeout_s));
+    auto communicator = std::make_unique<Communicator>(*store, rank, nranks, settings, built_in_table(), prefix);
     *comm = make_handle(std::move(store), std::move(communicator));
   });
 }

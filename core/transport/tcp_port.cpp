@@ -106,28 +106,32 @@ bool TcpPort::progress() {
   return moved;
 }
 
-// With several streams each takes its share in turn, or the first would take all that fits into its kernel buffers.
+// With several streams each takes its share in turn, or the first would take all that fits into its kernel buffers. The
+// next turn goes to the one behind the last that took messages: as long as none of them is full all carry alike,
+// however few messages there are at a time. (Were it counted by calls, those that send a credit alone would disturb
+// that.)
 bool TcpPort::send_to(Peer& to) {
   const size_t num_streams = to.streams.size();
   const size_t share = num_streams == 1 ? TcpStream::kBatchBytes : kShareBytes;
+  const size_t first = to.next_stream;
   bool moved = false;
   for (bool more = true; more;) {
     more = false;
     for (size_t i = 0; i < num_streams; ++i) {
-      TcpStream& stream = *to.streams[(to.next_stream + i) % num_streams];
+      const size_t turn = (first + i) % num_streams;
+      TcpStream& stream = *to.streams[turn];
       if (!stream.can_send() || !stream.writable) continue;
-      if (!stream.has_unsent()) fill(to, stream, share);
+      if (!stream.has_unsent() && fill(to, stream, share)) to.next_stream = (turn + 1) % num_streams;
       more |= stream.send();
       look_at(to, stream);
     }
     moved |= more;
   }
-  if (moved) to.next_stream = (to.next_stream + 1) % num_streams;
   return moved;
 }
 
-// One message a link and round, so that none keeps the others waiting.
-void TcpPort::fill(Peer& to, TcpStream& stream, size_t share) {
+// One message a link and round, so that none keeps the others waiting. True if there were any.
+bool TcpPort::fill(Peer& to, TcpStream& stream, size_t share) {
   const size_t num_outs = to.outs.size();
   bool any = false;
   for (size_t idle = 0; idle < num_outs && stream.has_room(share);) {
@@ -153,6 +157,7 @@ void TcpPort::fill(Peer& to, TcpStream& stream, size_t share) {
     frame.number = in->settle();
     stream.add(frame, {}, nullptr, 0);
   }
+  return any;
 }
 
 bool TcpPort::receive_from(Peer& from) {

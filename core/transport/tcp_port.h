@@ -92,7 +92,7 @@ class TcpPort {
 
   Peer& peer(int rank);
   bool send_to(Peer& peer);
-  void fill(Peer& peer, TcpStream& stream, size_t share);
+  bool fill(Peer& peer, TcpStream& stream, size_t share);
   bool receive_from(Peer& peer);
   void look_at(Peer& peer, const TcpStream& stream);
   int wait_for_events(int timeout_ms);

@@ -128,6 +128,17 @@ class Hosts:
                 found.append(Listening(fields[1], fields[3] == _LISTEN))
         return found
 
+    def bytes_sent(self, host: int, card: int) -> int:
+        """What has left a host over a card, headers of all layers included."""
+        table = self.run(host, "cat", "/proc/net/dev")
+        return int(table.partition(f"eth{card}:")[2].split()[8])
+
+    def hold_in_sockets(self, num_bytes: int) -> None:
+        """A TCP socket that is made from now on takes so much before it is full, whatever the network does."""
+        for host in range(self.count):
+            size = f"{num_bytes} {num_bytes} {num_bytes}"
+            self.run(host, "sh", "-c", f"echo {size} > /proc/sys/net/ipv4/tcp_wmem")
+
     # --- faults
 
     def cut(self, host: int) -> None:

@@ -7,7 +7,6 @@ test_faults_hosts.py), frames and streams (tests/core/transport, tests/core/net)
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 import pytest
@@ -78,11 +77,11 @@ def test_hosts_that_share_a_directory(tmp_path: Path) -> None:
 def test_data_take_the_cards_that_were_asked_for(pattern: str, cards: set[str]) -> None:
     with Hosts(2, cards=2) as hosts:
         chosen = {"RINGTREE_IFNAME": pattern, "RINGTREE_STREAMS": "2"}
-        before = {card: _bytes_sent(hosts, card) for card in ("eth0", "eth1")}
+        before = {f"eth{card}": hosts.bytes_sent(0, card) for card in range(2)}
         with Job(2, send_some, 4_000_000, places=places_on(hosts, chosen)) as job:
             for rank in range(2):
                 job.hear(rank)
-            used = {card for card in before if _bytes_sent(hosts, card) - before[card] > 1_000_000}
+            used = {card for card in before if hosts.bytes_sent(0, int(card[-1])) - before[card] > 1_000_000}
     assert used == cards
 
 
@@ -104,13 +103,6 @@ def test_nobody_listens_on_all_addresses_and_nothing_is_left(ipv6: bool) -> None
         assert [socket for host in range(2) for socket in hosts.sockets(host)] == []
     assert _namespaces_in_use().isdisjoint(namespaces)
     assert set(Path("/dev/shm").iterdir()) <= shared_memory
-
-
-def _bytes_sent(hosts: Hosts, card: str) -> int:
-    table = hosts.run(0, "cat", "/proc/net/dev")
-    found = re.search(rf"{card}:\s*(.*)", table)
-    assert found
-    return int(found[1].split()[8])
 
 
 def _namespaces_in_use() -> set[int]:

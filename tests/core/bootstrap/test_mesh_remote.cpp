@@ -96,11 +96,13 @@ TEST(MeshRemote, sends_no_descriptors_to_other_hosts) {
 }
 
 TEST(MeshRemote, what_is_heard_moves_the_time_at_which_a_rank_was_heard) {
-  expect_all_well(with_mesh({0, 1}, 1, [](Mesh& mesh, EventLog& log) {
+  std::barrier both_looked(2);  // what the other sends may be here before this rank has looked
+  expect_all_well(with_mesh({0, 1}, 1, [&](Mesh& mesh, EventLog& log) {
     const int other = 1 - mesh.rank();
     EXPECT_EQ(mesh.heard_ns(mesh.rank()), 0);
     const int64_t before = mesh.heard_ns(other);
     EXPECT_GT(before, 0);
+    both_looked.arrive_and_wait();
     const int64_t sent_ns = now_ns();
     EXPECT_TRUE(mesh.send(other, ControlType::status, "here"));
     EXPECT_EQ(log.messages(1).at(0).payload, "here");
