@@ -79,7 +79,7 @@ class ReduceScatter {
                  .from(around(r_, distance_, n_))
                  .own(kept)
                  .into(sums));
-      for (int i = 0; i < count; ++i) next[static_cast<size_t>(part + i * parts)] = {sums.buffer, sums.slot + i};
+      for (int i = 0; i < count; ++i) next[index(part + i * parts)] = {sums.buffer, sums.slot + i};
     }
     held_ = std::move(next);
   }
@@ -88,7 +88,7 @@ class ReduceScatter {
 
   /// Where held_[first], held_[first + 2], … of all pairs lie side by side, copied together if need be.
   Place side_by_side(int first) {
-    const auto place = [&](int pair) { return held_[static_cast<size_t>(first + 2 * pair)]; };
+    const auto place = [&](int pair) { return held_[index(first + 2 * pair)]; };
     const Place begin = place(0);
     int fitting = 1;
     while (fitting < num_pairs() && follows(begin, place(fitting), fitting)) ++fitting;
@@ -98,6 +98,8 @@ class ReduceScatter {
       b_.add(Do(Verb::copy, blocks(first + 2 * pair, 1, 1), kTaking).own(place(pair)).into(scratch(region + pair)));
     return scratch(region);
   }
+
+  static size_t index(int at) { return static_cast<size_t>(at); }
 
   static bool follows(const Place& begin, const Place& place, int distance) {
     if (begin.buffer == Buffer::input) return place.buffer == Buffer::input;

@@ -49,15 +49,15 @@ class Connector {
     const size_t n = identities.size();
     made_.control.resize(n);
     made_.streams.resize(n);
-    size_t num_remote = 0;
     for (const PeerIdentity& peer : identities_) {
       if (!is_remote(peer.rank)) continue;
-      ++num_remote;
-      made_.streams[static_cast<size_t>(peer.rank)].resize(static_cast<size_t>(network.num_streams));
-      for (int index = 0; index <= network.num_streams && peer.rank < rank_; ++index)
-        to_call_.push_back({peer.rank, index, now_ns()});
+      const size_t rails = std::min(listeners.addresses.size(), addresses[static_cast<size_t>(peer.rank)].size());
+      const size_t streams = network.num_streams > 0 ? static_cast<size_t>(network.num_streams) : rails;
+      made_.streams[static_cast<size_t>(peer.rank)].resize(streams);
+      for (size_t index = 0; index <= streams && peer.rank < rank_; ++index)
+        to_call_.push_back({peer.rank, static_cast<int>(index), now_ns()});
+      num_missing_ += streams + 1;
     }
-    num_missing_ = num_remote * static_cast<size_t>(network.num_streams + 1);
     max_pending_ = 2 * num_missing_ + 64;
   }
 
@@ -88,7 +88,8 @@ class Connector {
   struct Pending {
     Fd socket;
     int64_t give_up_ns = 0;
-    std::optional<Call> call;                 // none: somebody called us
+    bool is_ours = false;                     // else somebody called us
+    Call call;                                // of ours
     bool connecting = false;                  // the kernel has not said yet that it is connected
     std::unique_ptr<CallerHandshake> caller;  // of a call
     std::unique_ptr<CalleeHandshake> callee;  // of one that was accepted
@@ -99,6 +100,8 @@ class Connector {
   const PeerIdentity& self() const { return identities_[static_cast<size_t>(rank_)]; }
   const PeerIdentity& peer(int rank) const { return identities_[static_cast<size_t>(rank)]; }
   bool is_remote(int rank) const { return rank != rank_ && !share_host(self(), peer(rank)); }
+
+  size_t num_streams(int rank) const { return made_.streams[static_cast<size_t>(rank)].size(); }
 
   Fd& place_of(int rank, int index) {
     const size_t at = static_cast<size_t>(rank);
@@ -122,6 +125,7 @@ class Connector {
     Pending pending;
     pending.socket = std::move(socket.socket);
     pending.give_up_ns = now_ns() + kAttemptNs;
+    pending.is_ours = true;
     pending.call = call;
     pending.connecting = true;
     const HandshakeRole role = call.index == 0 ? HandshakeRole::control : HandshakeRole::data;
@@ -150,6 +154,7 @@ class Connector {
       Pending probe;
       probe.socket = std::move(socket.socket);
       probe.give_up_ns = probe_at_ns_;
+      probe.is_ours = true;
       probe.call = Call{higher, 0, 0};
       probe.connecting = probe.only_probes = true;
       pending_.push_back(std::move(probe));
@@ -204,9 +209,9 @@ class Connector {
   // no other.
   void drop_one_caller() {
     auto goes =
-        std::find_if(pending_.begin(), pending_.end(), [](const Pending& p) { return !p.call && p.claims < 0; });
+        std::find_if(pending_.begin(), pending_.end(), [](const Pending& p) { return !p.is_ours && p.claims < 0; });
     if (goes == pending_.end())
-      goes = std::find_if(pending_.begin(), pending_.end(), [](const Pending& p) { return !p.call; });
+      goes = std::find_if(pending_.begin(), pending_.end(), [](const Pending& p) { return !p.is_ours; });
     if (goes != pending_.end()) pending_.erase(goes);
   }
 
@@ -214,14 +219,16 @@ class Connector {
   std::optional<std::string> key_for(const Hello& hello) {
     if (hello.called_rank != static_cast<uint32_t>(rank_) || hello.rank >= identities_.size()) return std::nullopt;
     const int rank = static_cast<int>(hello.rank);
+    if (rank <= rank_ || !is_remote(rank)) return std::nullopt;
     const std::optional<int> index = index_of(hello);
-    if (rank <= rank_ || !is_remote(rank) || !index || place_of(rank, *index).valid()) return std::nullopt;
+    if (!index || place_of(rank, *index).valid()) return std::nullopt;
     return key_of(*network_.secret, self(), peer(rank));
   }
 
   std::optional<int> index_of(const Hello& hello) const {
     if (hello.role == HandshakeRole::control) return 0;
-    if (hello.role != HandshakeRole::data || hello.stream_index >= network_.num_streams) return std::nullopt;
+    if (hello.role != HandshakeRole::data || hello.stream_index >= num_streams(static_cast<int>(hello.rank)))
+      return std::nullopt;
     return hello.stream_index + 1;
   }
 
@@ -229,19 +236,19 @@ class Connector {
   bool advance(Pending& pending) {
     if (pending.connecting) return finish_connecting(pending);
     char buffer[64];
-    const size_t wanted = pending.call ? pending.caller->wanted() : pending.callee->wanted();
+    const size_t wanted = pending.is_ours ? pending.caller->wanted() : pending.callee->wanted();
     const ssize_t got = ::recv(pending.socket.get(), buffer, std::min(wanted, sizeof buffer), 0);
     if (got < 0 && (errno == EAGAIN || errno == EINTR)) return true;
     if (got <= 0) {
-      if (pending.call) call_again(*pending.call, got == 0 ? ECONNRESET : errno);
+      if (pending.is_ours) call_again(pending.call, got == 0 ? ECONNRESET : errno);
       if (pending.claims >= 0) ++num_refused_;  // it did not like our proof, so ours would not have liked its
       return false;
     }
     const std::string_view bytes(buffer, static_cast<size_t>(got));
-    const HandshakeState state = pending.call ? pending.caller->feed(bytes) : pending.callee->feed(bytes);
-    const std::string answer = pending.call ? pending.caller->take_output() : pending.callee->take_output();
+    const HandshakeState state = pending.is_ours ? pending.caller->feed(bytes) : pending.callee->feed(bytes);
+    const std::string answer = pending.is_ours ? pending.caller->take_output() : pending.callee->take_output();
     if (!answer.empty() && !write_all(pending.socket.get(), answer, Deadline{0})) {
-      if (pending.call) call_again(*pending.call, ECONNRESET);
+      if (pending.is_ours) call_again(pending.call, ECONNRESET);
       return false;
     }
     if (state == HandshakeState::more) return true;
@@ -254,11 +261,11 @@ class Connector {
     const int error = connect_error(pending.socket.get());
     if (error == EINPROGRESS) return true;
     if (pending.only_probes) {
-      if (error == ECONNREFUSED && !is_calling(pending.call->peer)) throw_ended(pending.call->peer);
+      if (error == ECONNREFUSED && !is_calling(pending.call.peer)) throw_ended(pending.call.peer);
       return false;
     }
     if (error != 0) {
-      call_again(*pending.call, error);
+      call_again(pending.call, error);
       return false;
     }
     pending.connecting = false;
@@ -266,21 +273,24 @@ class Connector {
     // A rank answers once it has all addresses, which may take it until the deadline: no shorter limit here.
     pending.give_up_ns = INT64_MAX;
     if (write_all(pending.socket.get(), pending.caller->first(), Deadline{0})) return true;
-    call_again(*pending.call, ECONNRESET);
+    call_again(pending.call, ECONNRESET);
     return false;
   }
 
   void admit(Pending& pending) {
-    const int rank = pending.call ? pending.call->peer : static_cast<int>(pending.callee->hello().rank);
-    Fd& place = place_of(rank, pending.call ? pending.call->index : *index_of(pending.callee->hello()));
+    // A caller's index was found when it said who it is, else its key would have been none.
+    const Call call = pending.is_ours ? pending.call
+                                      : Call{static_cast<int>(pending.callee->hello().rank),
+                                             index_of(pending.callee->hello()).value_or(0), 0};
+    Fd& place = place_of(call.peer, call.index);
     if (place.valid()) return;  // two were under way for it
     place = std::move(pending.socket);
     --num_missing_;
   }
 
   void refuse(const Pending& pending) {
-    if (pending.call)
-      throw PeerError(to_text(peer(pending.call->peer)) +
+    if (pending.is_ours)
+      throw PeerError(to_text(peer(pending.call.peer)) +
                       " could not show that it knows our secret: give all ranks the same (RINGTREE_SECRET_FILE)");
     ++num_refused_;
   }
@@ -292,7 +302,7 @@ class Connector {
         ++pending;
         continue;
       }
-      if (pending->call && !pending->only_probes) call_again(*pending->call, ETIMEDOUT);
+      if (pending->is_ours && !pending->only_probes) call_again(pending->call, ETIMEDOUT);
       pending = pending_.erase(pending);
     }
   }
@@ -304,8 +314,11 @@ class Connector {
 
   [[noreturn]] void throw_errno(int error) const {
     if (error == EMFILE || error == ENFILE) {
-      throw WorldError("rank " + std::to_string(rank_) + " needs " + std::to_string(network_.num_streams + 1) +
-                       " descriptors for each rank of other hosts and has too few: raise the limit (ulimit -n)");
+      size_t needed = 0;
+      for (const PeerIdentity& other : identities_)
+        if (is_remote(other.rank)) needed += num_streams(other.rank) + 1;
+      throw WorldError("rank " + std::to_string(rank_) + " needs " + std::to_string(needed) +
+                       " descriptors for ranks of other hosts and has too few: raise the limit (ulimit -n)");
     }
     throw WorldError(errno_text("rank " + std::to_string(rank_) + " cannot connect to its peers", error));
   }
@@ -315,7 +328,8 @@ class Connector {
     for (const PeerIdentity& other : identities_) {
       if (!is_remote(other.rank)) continue;
       bool missing = false;
-      for (int index = 0; index <= network_.num_streams; ++index) missing |= !place_of(other.rank, index).valid();
+      for (size_t index = 0; index <= num_streams(other.rank); ++index)
+        missing |= !place_of(other.rank, static_cast<int>(index)).valid();
       if (!missing) continue;
       list += (list.empty() ? "" : ", ") + to_text(other) + " at " +
               addresses_[static_cast<size_t>(other.rank)].front().to_text();

@@ -59,7 +59,7 @@ std::vector<Address> own_rails(const Network& network) {
                        ": set RINGTREE_IFNAME to the one that leads to the other ranks");
     rails.push_back(*own);
   } else if (!network.host_id.empty()) {
-    rails.push_back(*Address::parse("127.0.0.1:0"));
+    rails.push_back(Address::loopback());
   } else {
     throw UsageError("the ranks run on several hosts, and nothing says which network connects them: set " +
                      std::string("RINGTREE_IFNAME (for example eth0), or MASTER_ADDR"));

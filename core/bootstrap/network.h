@@ -23,7 +23,7 @@ struct Network {
   /// Stands for the host in place of what the kernel says (RINGTREE_HOSTID): ranks with different ones meet over TCP,
   /// also on one machine.
   std::string host_id;
-  int num_streams = 1;     // RINGTREE_STREAMS; alike on all ranks
+  int num_streams = 0;     // RINGTREE_STREAMS; alike on all ranks. 0: between two ranks one a rail that both have
   bool checksums = false;  // of payloads (RINGTREE_CRC); alike on all ranks
   std::shared_ptr<const Secret> secret = std::make_shared<const Secret>(Secret::none());
 

@@ -41,7 +41,9 @@ RemoteListeners listen_for_remote(const Network& network, int backlog) {
   for (const Address& rail : own_rails(network)) {
     SocketResult made = listen_tcp(rail, backlog);
     if (made.error != 0) throw WorldError(errno_text("cannot listen on " + rail.to_text(), made.error));
-    listeners.addresses.push_back(*local_address(made.socket.get()));
+    const std::optional<Address> bound = local_address(made.socket.get());
+    if (!bound) throw WorldError("a socket that listens on " + rail.to_text() + " has no address");
+    listeners.addresses.push_back(*bound);
     listeners.sockets.push_back(std::move(made.socket));
   }
   return listeners;

@@ -96,7 +96,7 @@ Fd TcpStore::connect(Deadline deadline) {
       CallerHandshake handshake(key_of(*secret_), Hello{HandshakeRole::store, static_cast<uint32_t>(rank_), 0, 0});
       const Deadline soon{std::min(deadline.at_ns, Deadline::after_seconds(kHandshakeSeconds).at_ns)};
       if (perform(handshake, connecting.socket.get(), soon)) {
-        if (!address_) address_ = address;  // in the constructor: later, threads may connect at once
+        if (address_.port() == 0) address_ = address;  // in the constructor: later, threads may connect at once
         return std::move(connecting.socket);
       }
       if (handshake.state() == HandshakeState::refused)

@@ -26,7 +26,7 @@ class TcpStore final : public SocketStore {
   TcpStore(Fd listener, const Address& address, std::shared_ptr<const Secret> secret, Deadline deadline);
 
   /// Where rank 0 listens, as this rank reaches it.
-  const Address& address() const { return *address_; }
+  const Address& address() const { return address_; }
 
  private:
   void listen();
@@ -37,7 +37,7 @@ class TcpStore final : public SocketStore {
   uint16_t port_;
   const int rank_;
   const std::shared_ptr<const Secret> secret_;
-  std::optional<Address> address_;  // once connected
+  Address address_ = Address::loopback();  // without a port until connected
 };
 
 }  // namespace ringtree

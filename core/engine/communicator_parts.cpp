@@ -70,10 +70,11 @@ std::unique_ptr<Communicator> Communicator::split(int color, int key) {
 // goes on when a communicator has failed.
 std::unique_ptr<Store> Communicator::open_meeting(const std::string& id, int place, const std::vector<int>& survivors,
                                                   Deadline deadline) {
-  if (!session_->port()) return std::make_unique<UnixStore>(id, place, deadline);
+  const std::optional<Address>& own = session_->mesh().own_address();
+  if (!own) return std::make_unique<UnixStore>(id, place, deadline);
   const std::shared_ptr<const Secret>& secret = settings_.network.secret;
   if (place == 0) {
-    auto store = std::make_unique<TcpStore>(session_->mesh().own_address()->host_text(), 0, 0, secret, deadline);
+    auto store = std::make_unique<TcpStore>(own->host_text(), 0, 0, secret, deadline);
     const std::string payload = ByteWriter()
                                     .number(static_cast<uint8_t>(LinkMessage::meeting), 1)
                                     .text(store->address().host_text())

@@ -27,7 +27,7 @@ std::string Settings::agreed_text() const {
                      " slots of " + std::to_string(kSlotBytes) + " bytes, " + std::to_string(num_channels) +
                      " channels" + (shared_buffers ? ", choosing for shared buffers" : "") +
                      (deterministic ? ", deterministic" : "");
-  if (network.num_streams != 1) text += ", " + std::to_string(network.num_streams) + " streams between hosts";
+  if (network.num_streams != 0) text += ", " + std::to_string(network.num_streams) + " streams between hosts";
   if (network.checksums) text += ", with checksums";
   if (emulation)
     text += ", emulating " + std::to_string(emulation->num_hosts) + "x" + std::to_string(emulation->ranks_per_host) +
@@ -39,7 +39,7 @@ void Settings::check(int world_size) const {
   if (!(timeout_s > 0)) throw UsageError("timeout must be above 0 s");
   if (num_channels < 1 || num_channels > kMaxChannels)
     throw UsageError("channels must be within 1.." + std::to_string(kMaxChannels));
-  if (network.num_streams < 1 || network.num_streams > kMaxStreams)
+  if (network.num_streams < 0 || network.num_streams > kMaxStreams)
     throw UsageError("streams must be within 1.." + std::to_string(kMaxStreams));
   if (!emulation) return;
   const Cluster& cluster = *emulation;

@@ -97,6 +97,15 @@ std::optional<Address> Address::parse(std::string_view text) {
   return result.with_port(*port);
 }
 
+Address Address::loopback() {
+  sockaddr_in ipv4{};
+  ipv4.sin_family = AF_INET;
+  ipv4.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  Address result;
+  std::memcpy(&result.raw_, &ipv4, sizeof ipv4);
+  return result;
+}
+
 Address Address::from_raw(const sockaddr* raw, socklen_t num_bytes) {
   Address result;
   if (raw != nullptr && num_bytes >= sizeof(raw->sa_family)) {

@@ -19,6 +19,9 @@ class Address {
   /// for everything else: names, ports above 65535 or with leading zeros, interfaces that this host lacks.
   static std::optional<Address> parse(std::string_view text);
 
+  /// 127.0.0.1, with port 0.
+  static Address loopback();
+
   /// From what a system call gave. UsageError unless it is IPv4 or IPv6 and `num_bytes` are enough for it.
   static Address from_raw(const sockaddr* raw, socklen_t num_bytes);
 

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <iosfwd>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace ringtree {
@@ -33,8 +34,10 @@ class Secret {
 
   Secret(const Secret&) = default;
   Secret(Secret&& other) noexcept = default;  // leaves the other one empty: the vector moves its only copy
-  Secret& operator=(Secret other) noexcept {
-    bytes_.swap(other.bytes_);  // what was here goes with `other`, wiped
+  Secret& operator=(const Secret& other) { return *this = Secret(other); }
+  Secret& operator=(Secret&& other) noexcept {
+    Secret taken(std::move(other));
+    bytes_.swap(taken.bytes_);  // what was here goes with `taken`, wiped
     return *this;
   }
   ~Secret();

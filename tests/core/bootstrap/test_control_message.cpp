@@ -29,8 +29,8 @@ TEST(ControlMessage, refuses_every_truncation_and_every_spoilt_field) {
   for (size_t i = 0; i < frame.size(); ++i) {
     std::string spoilt = frame;
     spoilt[i] = '\x7f';
-    // Bytes 8 and 9 are the low bytes of the payload's length: 0x7f and 0x7f00 are below the limit. From byte 16 on comes
-    // the checksum, which is held against the whole frame.
+    // Bytes 8 and 9 are the low bytes of the payload's length: 0x7f and 0x7f00 are below the limit. From byte 16 on
+    // comes the checksum, which is held against the whole frame.
     const std::optional<ControlHeader> header = decode_control_header(spoilt);
     EXPECT_EQ(header.has_value(), i == 8 || i == 9 || i >= 16) << i;
     EXPECT_FALSE(header && is_whole(spoilt, *header)) << i;
