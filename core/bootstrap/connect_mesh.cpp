@@ -20,6 +20,7 @@
 
 #include "core/base/error.h"
 #include "core/bootstrap/control_message.h"
+#include "core/bootstrap/ended_peer.h"
 #include "core/bootstrap/store.h"
 #include "core/bootstrap/unix_socket.h"
 
@@ -163,9 +164,10 @@ class Connector {
   }
 
   [[noreturn]] void throw_ended(int peer) const {
-    throw PeerError(
+    throw EndedPeer(
+        peer,
         to_text(identities_[peer]) + " ended while rank " + std::to_string(rank_) +
-        " connected to it: look at its own error, or use a fresh store (this one may hold an earlier job's ranks)");
+            " connected to it: look at its own error, or use a fresh store (this one may hold an earlier job's ranks)");
   }
 
   [[noreturn]] void throw_errno(int error) const {

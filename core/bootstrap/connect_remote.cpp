@@ -14,6 +14,7 @@
 #include <optional>
 
 #include "core/base/error.h"
+#include "core/bootstrap/ended_peer.h"
 #include "core/net/handshake.h"
 #include "core/net/socket.h"
 #include "core/net/tcp_socket.h"
@@ -308,8 +309,9 @@ class Connector {
   }
 
   [[noreturn]] void throw_ended(int rank) const {
-    throw PeerError(to_text(peer(rank)) + " ended while rank " + std::to_string(rank_) +
-                    " connected to it, or something between the hosts refuses connections: look at its own error");
+    throw EndedPeer(rank,
+                    to_text(peer(rank)) + " ended while rank " + std::to_string(rank_) +
+                        " connected to it, or something between the hosts refuses connections: look at its own error");
   }
 
   [[noreturn]] void throw_errno(int error) const {

@@ -38,8 +38,8 @@ struct RemoteSockets {
 };
 
 /// `local`: the control sockets to ranks of this host, by rank: one that ends stops the wait. TimeoutError: names the
-/// ranks that did not connect, and what was tried last; PeerError: a rank ended meanwhile, or has another secret;
-/// WorldError: no descriptors are left.
+/// ranks that did not connect, and what was tried last; EndedPeer: a rank ended meanwhile; PeerError: it has another
+/// secret; WorldError: no descriptors are left.
 RemoteSockets connect_remote(const RemoteListeners& listeners, const std::vector<PeerIdentity>& identities,
                              const std::vector<std::vector<Address>>& addresses, int rank, const Network& network,
                              const std::vector<Fd>& local, Deadline deadline);

@@ -16,7 +16,7 @@
 #include "core/base/error.h"
 #include "core/base/helper_thread.h"
 #include "core/bootstrap/connect_mesh.h"
-#include "core/bootstrap/connect_remote.h"
+#include "core/bootstrap/ended_peer.h"
 #include "core/bootstrap/exchange.h"
 #include "core/bootstrap/unix_socket.h"
 
@@ -82,14 +82,24 @@ std::vector<Fd> Mesh::meet(Store& store, const MeshOptions& options, Deadline de
   identities_ = exchange_identities(store, options.prefix, self, deadline);
   hosts_ = hosts_of(identities_);
   const bool one_host = std::all_of(hosts_.begin(), hosts_.end(), [](int host) { return host == 0; });
-  if (one_host) return connect_mesh(listener.socket, identities_, rank_, deadline);
+  try {
+    return one_host ? connect_mesh(listener.socket, identities_, rank_, deadline)
+                    : connect_hosts(listener.socket, remote, options.network, deadline);
+  } catch (const EndedPeer& found) {
+    throw first_to_end(store, options.prefix, rank_, found);
+  }
+}
+
+std::vector<Fd> Mesh::connect_hosts(const Fd& listener, const RemoteListeners& remote, const Network& network,
+                                    Deadline deadline) {
+  const PeerIdentity& self = identities_[static_cast<size_t>(rank_)];
   const bool one_machine = std::all_of(identities_.begin(), identities_.end(), [&](const PeerIdentity& peer) {
     return peer.boot_id == self.boot_id && peer.network_namespace == self.network_namespace;
   });
   const std::vector<std::vector<Address>> addresses = remote_addresses(identities_, rank_, one_machine);
   own_address_ = remote.addresses.front().with_port(0);
-  std::vector<Fd> sockets = connect_mesh(listener.socket, identities_, rank_, deadline);
-  RemoteSockets made = connect_remote(remote, identities_, addresses, rank_, options.network, sockets, deadline);
+  std::vector<Fd> sockets = connect_mesh(listener, identities_, rank_, deadline);
+  RemoteSockets made = connect_remote(remote, identities_, addresses, rank_, network, sockets, deadline);
   for (size_t i = 0; i < sockets.size(); ++i)
     if (made.control[i].valid()) sockets[i] = std::move(made.control[i]);
   streams_ = std::move(made.streams);

@@ -20,6 +20,7 @@
 
 #include "core/base/clock.h"
 #include "core/base/fd.h"
+#include "core/bootstrap/connect_remote.h"
 #include "core/bootstrap/control_message.h"
 #include "core/bootstrap/frame_reader.h"
 #include "core/bootstrap/network.h"
@@ -116,6 +117,8 @@ class Mesh {
 
   /// Sockets to all others.
   std::vector<Fd> meet(Store& store, const MeshOptions& options, Deadline deadline);
+  std::vector<Fd> connect_hosts(const Fd& listener, const RemoteListeners& remote, const Network& network,
+                                Deadline deadline);
   void watch();
   void beat_if_due(int64_t& next_ns);
   void read(int peer, int max_reads);

@@ -17,7 +17,7 @@ _POLL_S = 0.005
 
 
 class DirectoryStore:
-    """change: gives what is written in place of a key's value. after_set: called with each key that was written."""
+    """change: gives what is read in place of a key's value. after_set: called with each key that was written."""
 
     def __init__(
         self,
@@ -32,7 +32,7 @@ class DirectoryStore:
 
     def _set(self, key: str, value: bytes) -> None:
         draft = self._directory / f"{os.getpid()}.draft"
-        draft.write_bytes(self._change(key, value))
+        draft.write_bytes(value)
         draft.rename(self._path(key))
         self._after_set(key)
 
@@ -42,7 +42,7 @@ class DirectoryStore:
             if time.monotonic() > until:
                 return None
             time.sleep(_POLL_S)
-        return self._path(key).read_bytes()
+        return self._change(key, self._path(key).read_bytes())
 
     def _path(self, key: str) -> Path:
         return self._directory / f"key-{key.replace('/', '%')}"

@@ -1,7 +1,7 @@
 """Connections between two ranks that break, one of several, or carry what was not sent: through a proxy.
 
 For: what bar 2 leaves out: the peer lives, the connection does not. Two ranks, told apart as hosts by RINGTREE_HOSTID,
-meet on the loopback interface; rank 0 publishes the proxy's address in place of its own. No namespaces are needed.
+meet on the loopback interface; rank 1 reads the proxy's address in place of rank 0's. No namespaces are needed.
 """
 
 from __future__ import annotations
@@ -23,23 +23,25 @@ from faults.stage import staged_at
 from faults.trial import Cell, Trial
 from ringtree import _core
 
+_ADDRESS = re.compile(rb"(....)(127\.0\.0\.1:[0-9]+)", re.DOTALL)  # its length and text (core/bootstrap/peer.cpp)
 CALLS_AFTER_PAUSE = 20
 CALLS_UNNOTICED = 10_000  # after so many that work the fault has gone unnoticed
 
 
 def _store_of(directory: str, port: int, rank: int) -> _core.Store:
-    """Of that rank; rank 0's address is exchanged for the proxy's and written into a file for the proxy."""
+    """Of that rank. Rank 1 reads the proxy's address in place of rank 0's, which goes into a file for the proxy."""
 
     def change(key: str, value: bytes) -> bytes:
-        if rank != 0 or "/address/" not in key:
+        if rank == 0 or not key.endswith("/identity/0"):
             return value
-        length = int.from_bytes(value[1:5], "little")  # one address: count, length, text (remote_addresses.cpp)
-        address = value[5 : 5 + length].decode()
+        found = _ADDRESS.search(value)
+        assert found is not None, "rank 0's identity says where it listens"
+        assert int.from_bytes(found[1], "little") == len(found[2])
         draft = Path(directory, "upstream.draft")
-        draft.write_text(address)
+        draft.write_bytes(found[2])
         draft.rename(Path(directory, "upstream"))
         ours = f"127.0.0.1:{port}".encode()
-        return value[:1] + len(ours).to_bytes(4, "little") + ours
+        return value[: found.start()] + len(ours).to_bytes(4, "little") + ours + value[found.end() :]
 
     return DirectoryStore(directory, change).as_store()
 
