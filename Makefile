@@ -125,7 +125,7 @@ model: ## the Spin models of links, pools, sleep and death; what is broken on pu
 
 # About 20 minutes, as root with network namespaces; else only what one host has. ARGS=--quick: 3 minutes.
 faults: $(STAMPS)/torch $(STAMPS)/package $(STAMPS)/extra-test ## what ranks are told when one of them or the network fails, into docs/reliability.md
-	PYTHONPATH=tests:tests/python $(BIN)/python -m faults $(ARGS)
+	PYTHONPATH=tests:tests/python:tools $(BIN)/python -m faults $(ARGS)
 
 peers: $(STAMPS)/build-tools ## the libraries that `make bench` compares with (2 GB with Intel's), and the drivers
 	@PYTHON="$(PYTHON)" tools/peers.sh

