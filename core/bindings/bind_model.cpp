@@ -58,8 +58,10 @@ void bind_model(nb::module_& module) {
             names.emplace_back(algorithm.name);
             schedules.push_back(make_schedule(algorithm.name, kind, groups.num_ranks(), 0, groups));
           }
+        const int cores = default_machine().num_cores;
         const size_t count = num_bytes / static_cast<size_t>(blocks_of_rank(kind, groups.num_ranks()));
-        const Choice choice = choose_on_hosts(schedules, count, 1, groups, default_host_links());
+        const Choice choice = choose_on_hosts(schedules, count, 1, groups, default_host_links(),
+                                              default_message_work(static_cast<double>(groups.largest()) / cores));
         return std::tuple(names, choice.seconds, static_cast<size_t>(choice.index), choice.reason);
       },
       "collective"_a, "hosts"_a, "num_bytes"_a, nb::call_guard<nb::gil_scoped_release>());

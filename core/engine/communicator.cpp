@@ -47,7 +47,8 @@ Communicator::Communicator(Store& store, int rank, int world_size, const Setting
   selection_.profile = Profile::parse(profile);
   selection_.machine = default_machine();
   selection_.machine.num_cores = count_cores(rank);
-  selection_.own_cores = all_have_cores();
+  selection_.ranks_per_core = ranks_per_core();
+  selection_.own_cores = selection_.ranks_per_core <= 1;
   bool all_can_be_fenced = true;  // every rank reads the same pages, so every rank finds the same
   for (int peer = 0; peer < world_size; ++peer) all_can_be_fenced &= session_->page(peer).can_be_fenced;
   policy_ = settings_.emulation    ? WaitPolicy::emulated()
@@ -123,13 +124,15 @@ bool Communicator::on_one_kernel(int a, int b) const {
   return session_->mesh().peer(a).boot_id == session_->mesh().peer(b).boot_id;
 }
 
-bool Communicator::all_have_cores() const {
+// Of the kernel on which most ranks share their cores.
+double Communicator::ranks_per_core() const {
+  double most = 0;
   for (int rank = 0; rank < world_size(); ++rank) {
     int num_ranks = 0;
     for (int other = 0; other < world_size(); ++other) num_ranks += on_one_kernel(rank, other) ? 1 : 0;
-    if (count_cores(rank) < num_ranks) return false;
+    most = std::max(most, static_cast<double>(num_ranks) / count_cores(rank));
   }
-  return true;
+  return most;
 }
 
 void Communicator::check_fork() const {

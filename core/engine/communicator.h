@@ -149,7 +149,7 @@ class Communicator {
   const void* scaled_input(const CallArguments& arguments, const PreparedCall& call);
   int count_cores(int rank) const;
   bool on_one_kernel(int a, int b) const;
-  bool all_have_cores() const;
+  double ranks_per_core() const;
   /// None on the thread of started calls: signals are not for it, and who waits for it may hold Python's lock.
   InterruptCheck interrupt_here() const { return queue_.is_own_thread() ? nullptr : interrupted_; }
   Settings settings_of_part() const;

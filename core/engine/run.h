@@ -13,6 +13,7 @@
 #include "core/base/stream_copy.h"
 #include "core/engine/executor.h"
 #include "core/engine/messages.h"
+#include "core/engine/progress.h"
 #include "core/engine/trace.h"
 #include "core/engine/virtual_time.h"
 #include "core/engine/waiter.h"
@@ -58,23 +59,7 @@ class Run {
     return num_open_ == 0 && (!sent_in_place_ || all_read());
   }
   int mismatched_peer() const { return mismatched_peer_; }
-  /// Bytes of the slice steps done so far, of all lanes. Counted when it is asked for, which is when the run waits.
-  size_t done_bytes() const {
-    size_t done = 0;
-    for (size_t lane = 0; lane < plan_.lanes.size(); ++lane) {
-      const LaneState& state = plan_.states[lane];
-      for (int i = 0; i < plan_.lanes[lane].num_steps; ++i) {
-        const PlanStep& step = plan_.steps[sum(plan_.lanes[lane].first_step, i)];
-        size_t all = 0;
-        for (int k = 0; k < step.chunks.count; ++k) all += part(lane, step, k).length;
-        const size_t before = std::min(all, state.pass * call_.cut.pass_bytes * static_cast<size_t>(step.chunks.count));
-        const size_t pass = std::min(all - before, call_.cut.pass_bytes * static_cast<size_t>(step.chunks.count));
-        done += before + (i < state.step ? pass : 0);
-        if (i == state.step) done += std::min(pass, state.slice * call_.cut.slice_bytes);
-      }
-    }
-    return done;
-  }
+  size_t done_bytes() const { return bytes_done(plan_, call_); }
   int64_t next_event_ns() const { return kEmulated ? time_.next_event_ns() : kNever; }
 
   /// Advances every lane as far as it goes. True if anything moved.

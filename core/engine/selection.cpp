@@ -50,7 +50,8 @@ std::pair<Configuration, std::string> choose_configuration(const AlgorithmTable&
       schedules.push_back(table.make(candidate.name, kind.collective, kind.root, selection.hosts));
     choice = selection.emulation
                  ? choose_on_cluster(schedules, count, item_size(kind.dtype), *selection.emulation)
-                 : choose_on_hosts(schedules, count, item_size(kind.dtype), selection.hosts, default_host_links());
+                 : choose_on_hosts(schedules, count, item_size(kind.dtype), selection.hosts, default_host_links(),
+                                   default_message_work(selection.ranks_per_core));
   } else {
     choice = ringtree::choose(candidates, selection.num_ranks, bytes, selection.machine);
   }

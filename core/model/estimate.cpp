@@ -67,6 +67,13 @@ HostLinks default_host_links() {
   return {.alpha_s = 25e-6, .beta_Bps = 1.25e9};
 }
 
+MessageWork default_message_work(double ranks_per_core) {
+  // all_reduce of 8 bytes over veth links, by algorithms of 6 to 24 messages in all: 5.8 us more for each message where
+  // 4 ranks share 2 cores, so 11 us of a core; 2 ranks with a core each exchange a message in 10.5 us (2 cores of an
+  // AMD EPYC virtual machine, 2026-11-22).
+  return {.message_s = 11e-6, .ranks_per_core = std::max(1.0, ranks_per_core)};
+}
+
 Machine default_machine() {
   Machine machine;
   // Source: two threads passing a counter back and forth, half a round trip, and memcpy of 64 KB pieces between a 128
@@ -110,15 +117,19 @@ Choice choose(std::span<const Candidate> candidates, int num_ranks, size_t num_b
 }
 
 Choice choose_on_hosts(std::span<const Schedule> candidates, size_t count, size_t item_size, const HostGroups& hosts,
-                       const HostLinks& links) {
+                       const HostLinks& links, const MessageWork& work) {
   char rate[32];
   std::snprintf(rate, sizeof rate, "%.3g GB/s", links.beta_Bps / 1e9);
   const auto seconds = [&](const Schedule& schedule) {
-    return time_schedule(schedule, count, item_size, hosts, links).seconds;
+    const Timing timing = time_schedule(schedule, count, item_size, hosts, links);
+    // A rank has one half of each of its messages to do; a core all that its ranks have.
+    const double of_rank = static_cast<double>(timing.most_transmissions) / 2;
+    const double of_core = work.ranks_per_core * static_cast<double>(timing.num_transmissions) / hosts.num_ranks();
+    return timing.seconds + work.message_s * std::max(of_rank, of_core);
   };
   return pick_timed("sliced recurrence between hosts", candidates, seconds,
                     hosts.describe() + ", links of " + time_text(links.alpha_s) + " and " + rate + ", " +
-                        elements_text(count, item_size));
+                        time_text(work.message_s) + " of a core a message, " + elements_text(count, item_size));
 }
 
 Choice choose_on_cluster(std::span<const Schedule> candidates, size_t count, size_t item_size, const Cluster& cluster) {

@@ -46,6 +46,15 @@ Machine default_machine();
 /// Links between real hosts of which nothing was measured (values and source in estimate.cpp).
 HostLinks default_host_links();
 
+/// What messages between hosts cost the processors, which the recurrence leaves out.
+struct MessageWork {
+  double message_s = 0;       // of a core, to send a message and to receive it together
+  double ranks_per_core = 1;  // that share a core, where that is most
+};
+
+/// Of this machine class (value and source in estimate.cpp).
+MessageWork default_message_work(double ranks_per_core);
+
 /// Seconds by the closed form for a collective on `num_bytes` bytes (S above: the whole vector, as in CostSummary).
 double estimate_seconds(const CostSummary& summary, int num_ranks, size_t num_bytes, const Machine& machine);
 
@@ -64,10 +73,10 @@ struct Choice {
 Choice choose(std::span<const Candidate> candidates, int num_ranks, size_t num_bytes, const Machine& machine);
 
 /// For several hosts: time_schedule() of each candidate at just this size, because a closed form of the shares of each
-/// network card would need the placement. What a message costs beside alpha and its bytes is left out, which flatters
-/// algorithms of many small messages. Costs milliseconds to tens of milliseconds: decide once a size.
+/// network card would need the placement, and what its messages cost the busiest core. Costs milliseconds to tens of
+/// milliseconds: decide once a size.
 Choice choose_on_hosts(std::span<const Schedule> candidates, size_t count, size_t item_size, const HostGroups& hosts,
-                       const HostLinks& links);
+                       const HostLinks& links, const MessageWork& work);
 /// The same for an emulated cluster.
 Choice choose_on_cluster(std::span<const Schedule> candidates, size_t count, size_t item_size, const Cluster& cluster);
 

@@ -56,7 +56,8 @@ class Recurrence {
         lanes_(wiring_.lanes.size()),
         done_(wiring_.steps.size()),
         cards_(static_cast<size_t>(hosts.num_hosts())),
-        last_served_(static_cast<size_t>(shape_.num_ranks), -1.0) {
+        last_served_(static_cast<size_t>(shape_.num_ranks), -1.0),
+        transmissions_(static_cast<size_t>(shape_.num_ranks)) {
     const Layout layout(shape_, count);
     for (int chunk = 0; chunk < shape_.num_chunks; ++chunk)
       chunk_bytes_.push_back(layout.part(chunk, 0, 1).length * item_size);
@@ -219,6 +220,8 @@ class Recurrence {
     double& card = cards_[hosts_.host_of(link.src_rank)].free_at;
     card = std::max(at, card) + static_cast<double>(bytes) / network_.beta_Bps;
     ++timing_.num_transmissions;
+    for (const int rank : {static_cast<int>(link.src_rank), static_cast<int>(link.dst_rank)})
+      timing_.most_transmissions = std::max(timing_.most_transmissions, ++transmissions_[static_cast<size_t>(rank)]);
     timing_.network_bytes += static_cast<int64_t>(bytes);
     return card + network_.alpha_s;
   }
@@ -234,6 +237,7 @@ class Recurrence {
   std::vector<std::vector<std::vector<double>>> done_;  // step, pass, slice; only of steps that others depend on
   std::vector<CardState> cards_;                        // by host
   std::vector<double> last_served_;                     // by rank: when its host's card last took a slice of it
+  std::vector<int64_t> transmissions_;                  // by rank, in and out
   std::priority_queue<Event, std::vector<Event>, std::greater<>> queue_;
   Timing timing_;
 };

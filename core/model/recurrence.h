@@ -35,6 +35,7 @@ struct Timing {
   int64_t num_messages = 0;          // slices that were received; a multicast counts once a reader
   int64_t num_transmissions = 0;     // those of them that went between hosts
   int64_t network_bytes = 0;         // in those
+  int64_t most_transmissions = 0;    // of one rank, those that it sends and those that it receives
 };
 
 /// `count` elements as in Layout, of `item_size` bytes. Time grows with messages (some ten million a second) and so

@@ -25,7 +25,6 @@ from ringtree import _core
 
 _ADDRESS = re.compile(rb"(....)(127\.0\.0\.1:[0-9]+)", re.DOTALL)  # its length and text (core/bootstrap/peer.cpp)
 CALLS_AFTER_PAUSE = 20
-CALLS_UNNOTICED = 10_000  # after so many that work the fault has gone unnoticed
 
 
 def _store_of(directory: str, port: int, rank: int) -> _core.Store:
@@ -54,7 +53,7 @@ def _upstream(directory: str) -> tuple[str, int]:
 def broken(cell: Cell, role: Role, fault: Fault, *, checksums: bool = False) -> Trial:
     """Both ranks are heard: the victim is whoever is at the other end."""
     goes_on = fault is Fault.PAUSE
-    more = CALLS_AFTER_PAUSE if goes_on else CALLS_UNNOTICED if fault is Fault.BYTE else 0
+    more = CALLS_AFTER_PAUSE if goes_on else 0
     with ExitStack() as stack:
         directory = stack.enter_context(TemporaryDirectory(prefix="ringtree-faults-"))
         proxy = stack.enter_context(Proxy(functools.partial(_upstream, directory)))

@@ -101,26 +101,49 @@ std::vector<Schedule> candidates(Collective collective, const HostGroups& hosts)
 TEST(Hosts, TheChoiceSaysWhereAndWhy) {
   const HostGroups hosts({0, 0, 1, 1, 1});
   const std::vector<Schedule> schedules = candidates(Collective::all_reduce, hosts);
-  const Choice choice = choose_on_hosts(schedules, 1000, 4, hosts, {25e-6, 1.25e9});
+  const Choice choice = choose_on_hosts(schedules, 1000, 4, hosts, {25e-6, 1.25e9}, {});
   for (size_t i = 0; i < schedules.size(); ++i) {
     EXPECT_EQ(choice.seconds[i], time_schedule(schedules[i], 1000, 4, hosts, {25e-6, 1.25e9}).seconds);
     EXPECT_GE(choice.seconds[i], choice.seconds[static_cast<size_t>(choice.index)]);
     EXPECT_NE(choice.reason.find(schedules[i].shape().name), std::string::npos) << choice.reason;
   }
-  const std::string where = "(2 hosts of 2, 3 ranks, links of 25 us and 1.25 GB/s, 1000 elements of 4 bytes)";
+  const std::string where =
+      "(2 hosts of 2, 3 ranks, links of 25 us and 1.25 GB/s, 0 us of a core a message, "
+      "1000 elements of 4 bytes)";
   EXPECT_NE(choice.reason.find(where), std::string::npos) << choice.reason;
-  EXPECT_THROW(choose_on_hosts({}, 1, 4, hosts, default_host_links()), UsageError);
+  EXPECT_THROW(choose_on_hosts({}, 1, 4, hosts, default_host_links(), {}), UsageError);
 }
 
-// From 64 KB on. Below, one_shot and direct win on paper: they cost one alpha, and the model takes nothing for a
-// message itself, of which they send 48 through each card. (On blocks of 4 flat halving_doubling does as well: its
+// By hand, on 4 hosts of one rank: in one_shot each rank sends 3 messages and receives 3, 12 in all; in naive rank 0
+// does so, 6 in all. Where two ranks share a core, its messages are half of all.
+TEST(Hosts, MessagesCostTheBusiestCore) {
+  const HostGroups hosts = HostGroups::blocks(4, 1);
+  const std::vector<Schedule> schedules{make_schedule("one_shot", Collective::all_reduce, 4, 0, hosts),
+                                        make_schedule("naive", Collective::all_reduce, 4, 0, hosts)};
+  const HostLinks links{25e-6, 1.25e9};
+  const auto more = [&](double ranks_per_core) {
+    const Choice free = choose_on_hosts(schedules, 2, 4, hosts, links, {});
+    const Choice paid =
+        choose_on_hosts(schedules, 2, 4, hosts, links, {.message_s = 1, .ranks_per_core = ranks_per_core});
+    return std::pair(paid.seconds[0] - free.seconds[0], paid.seconds[1] - free.seconds[1]);
+  };
+  EXPECT_NEAR(more(1).first, 3, 1e-9);
+  EXPECT_NEAR(more(1).second, 3, 1e-9);
+  EXPECT_NEAR(more(2).first, 6, 1e-9);
+  EXPECT_NEAR(more(2).second, 3, 1e-9);
+  EXPECT_EQ(choose_on_hosts(schedules, 2, 4, hosts, links, {}).index, 0);
+  EXPECT_EQ(choose_on_hosts(schedules, 2, 4, hosts, links, default_message_work(2)).index, 1);
+}
+
+// From 64 KB on. (On blocks of 4 flat halving_doubling does as well: its
 // first two rounds stay inside the hosts.)
 TEST(Hosts, CompositionsAreChosenOnHostsOfSeveralRanks) {
   for (const HostGroups& hosts : {HostGroups::blocks(12, 3), testing::shuffled(HostGroups::blocks(16, 4), 1)})
     for (Collective collective : {Collective::all_reduce, Collective::reduce_scatter, Collective::all_gather})
       for (size_t count : {size_t{1} << 14, size_t{1} << 20}) {
         const std::vector<Schedule> schedules = candidates(collective, hosts);
-        const Choice choice = choose_on_hosts(schedules, count, 4, hosts, default_host_links());
+        const Choice choice =
+            choose_on_hosts(schedules, count, 4, hosts, default_host_links(), default_message_work(1));
         const std::string& name = schedules[static_cast<size_t>(choice.index)].shape().name;
         EXPECT_TRUE(find_algorithm(name).compose) << choice.reason;
       }
