@@ -53,6 +53,7 @@ Communicator::Communicator(Store& store, int rank, int world_size, const Setting
   for (int peer = 0; peer < world_size; ++peer) all_can_be_fenced &= session_->page(peer).can_be_fenced;
   policy_ = settings_.emulation    ? WaitPolicy::emulated()
             : selection_.own_cores ? WaitPolicy::own_cores(!all_can_be_fenced)
+            : session_->port()     ? WaitPolicy::shared_cores_on_hosts()
                                    : WaitPolicy::shared_cores();
   budget_ = SpinBudget(policy_);
   links_.attach(*session_, shared_, policy_.fenced);

@@ -18,6 +18,8 @@ struct WaitPolicy {
 
   static WaitPolicy own_cores(bool fenced) { return {4000, 200, fenced}; }
   static WaitPolicy shared_cores() { return {0, 100, true}; }
+  /// To be woken from the kernel's sleep takes longer than most messages between hosts.
+  static WaitPolicy shared_cores_on_hosts() { return {0, 2000, true}; }
   static WaitPolicy emulated() { return {0, 1, true}; }  // waits are milliseconds, and one core serves many ranks
 };
 
