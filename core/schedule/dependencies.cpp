@@ -60,7 +60,9 @@ class Deriver {
     const Step &later = steps_[static_cast<size_t>(index)], &first = steps_[static_cast<size_t>(earlier.step)];
     if (first.lane == later.lane) return;          // a lane keeps its own order
     if (pass > 0 && earlier.pass == pass) return;  // found in pass 0 already
-    Dependency dependency{earlier.step, same_bytes(first, later, place), earlier.pass < pass};
+    // Slices of several chunks lie elsewhere in a pass whose pieces are shorter; those of one chunk only end sooner.
+    const bool same_slices = earlier.pass == pass || later.chunks.count == 1;
+    Dependency dependency{earlier.step, same_slices && same_bytes(first, later, place), earlier.pass < pass};
     touched_.emplace_back(first.lane, dependency);
   }
 

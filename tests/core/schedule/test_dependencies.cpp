@@ -97,6 +97,14 @@ TEST(Dependencies, scratch_is_used_again_in_the_next_pass) {
             (Found{{{1, true, true}}, {slice_by_slice(0)}}));
 }
 
+// Two chunks of 3 and 5 elements, passes of 2 elements of each, slices of 2: in the first pass the second slice is the
+// second chunk's; in the next one the first chunk has one element left, and the first slice reaches into the second.
+TEST(Dependencies, slices_of_several_chunks_are_others_in_the_next_pass) {
+  const ChunkRange both{0, 2, 1};
+  EXPECT_EQ(derive({write(0, both, scratch(0)), read(1, both, scratch(0))}),
+            (Found{{{1, false, true}}, {slice_by_slice(0)}}));
+}
+
 TEST(Dependencies, user_data_is_not) {
   EXPECT_EQ(derive({read(0, {0}, kInput), write(1, {0}, kOutput)})[0], (std::vector<Dependency>{}));
 }
