@@ -51,8 +51,8 @@ Communicator::Communicator(Store& store, int rank, int world_size, const Setting
 
 Communicator::~Communicator() { close(); }
 
-// Returns rank 0's profile, which counts on all ranks: it is a file, and not every rank need see the same one. The token
-// names this communicator where the store is no longer there (shrink()).
+// Returns rank 0's profile, which counts on all ranks: it is a file, and not every rank need see the same one. The
+// token names this communicator where the store is no longer there (shrink()).
 std::string Communicator::agree_at_start(Store& store, int rank) {
   const auto agree = [&](const char* what, const std::string& mine) {
     const std::string key = prefix_ + "/" + what;

@@ -1,6 +1,6 @@
-/* An all_reduce between processes, in C: `./all_reduce 4` forks four ranks, each adds its own numbers to everybody's and
- * checks the sum. How it is built is in the Makefile (pkg-config) and in CMakeLists.txt (find_package) beside it; how ranks
- * that a launcher starts get the id, in ../mpi/beside_mpi.c. */
+/* An all_reduce between processes, in C: `./all_reduce 4` forks four ranks, each adds its own numbers to everybody's
+ * and checks the sum. How it is built is in the Makefile (pkg-config) and in CMakeLists.txt (find_package) beside it;
+ * how ranks that a launcher starts get the id, in ../mpi/beside_mpi.c. */
 #include <ringtree.h>
 #include <stdio.h>
 #include <stdlib.h>

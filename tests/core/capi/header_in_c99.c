@@ -1,5 +1,5 @@
-/* ringtree.h as a C compiler sees it that knows C99 and nothing else: this file compiles with -pedantic -Werror, uses every
- * type and initializer of the header, and hands C++ what it found (test_header.cpp). */
+/* ringtree.h as a C compiler sees it that knows C99 and nothing else: this file compiles with -pedantic -Werror, uses
+ * every type and initializer of the header, and hands C++ what it found (test_header.cpp). */
 #include <ringtree.h>
 
 /* A struct of its own, as only C's rules for the header's initializer count here. */
