@@ -67,7 +67,7 @@ def read_call(events: ChromeEvents, number: int | None) -> Call:
     return Call(
         rows=dict(_rows(events, {(one["pid"], one["tid"]) for one in own})),
         bars=[_bar(one, origin) for one in own if one["cat"] in ("step", "wait")],
-        messages=list(_messages(events, origin, end)),
+        messages=list(_messages(events, spans, origin)),
         end=end - origin,
     )
 
@@ -94,8 +94,14 @@ def _bar(event: dict[str, Any], origin: float) -> Bar:
     return Bar((event["pid"], event["tid"]), event["ts"] - origin, event["dur"], label, colour)
 
 
-def _messages(events: ChromeEvents, origin: float, end: float) -> Iterator[tuple[Row, float, Row, float]]:
-    starts = {one["id"]: one for one in events if one["ph"] == "s" and origin <= one["ts"] <= end}
+def _messages(events: ChromeEvents, spans: ChromeEvents, origin: float) -> Iterator[tuple[Row, float, Row, float]]:
+    # What a rank sent during its own span of the call: a faster one is in its next call before the last has ended.
+    during = {one["pid"]: (one["ts"], one["ts"] + one["dur"]) for one in spans}
+    starts = {
+        one["id"]: one
+        for one in events
+        if one["ph"] == "s" and one["pid"] in during and during[one["pid"]][0] <= one["ts"] <= during[one["pid"]][1]
+    }
     for one in events:
         if one["ph"] == "f" and one["id"] in starts:
             start = starts[one["id"]]

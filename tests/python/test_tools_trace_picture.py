@@ -35,6 +35,21 @@ def test_a_call_has_a_row_a_rank_and_all_its_messages(trace: Path) -> None:
         trace_picture.read_call(events, 9)
 
 
+def test_a_rank_that_is_in_its_next_call_already_sends_nothing_of_this_one() -> None:
+    def call(pid: int, number: int, begin: float, length: float) -> dict[str, object]:
+        return {"cat": "call", "ph": "X", "pid": pid, "tid": 1, "ts": begin, "dur": length, "name": f"sum #{number}"}
+
+    def message(name: int, begin: float) -> list[dict[str, object]]:
+        there = {"name": "message", "id": name, "tid": 2}
+        return [{**there, "ph": "s", "pid": 1, "ts": begin}, {**there, "ph": "f", "pid": 2, "ts": begin + 9.0}]
+
+    events = [call(1, 1, 0.0, 4.0), call(2, 1, 0.0, 8.0), call(1, 2, 5.0, 5.0), call(2, 2, 8.5, 2.0)]
+    events += [*message(1, 2.0), *message(2, 6.0)]  # the second while rank 1 is still in call 1
+    for number, sent_at in ((1, 2.0), (2, 1.0)):
+        (only,) = trace_picture.read_call(events, number).messages
+        assert only[1] == sent_at
+
+
 def test_it_is_drawn(trace: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("matplotlib")
     picture = tmp_path / "trace.svg"
