@@ -67,8 +67,9 @@ void TcpStore::listen() {
     require_secret(address, *secret_);
     SocketResult listener = listen_tcp(address, SOMAXCONN);
     if (listener.error == 0) {
-      const Address at = *local_address(listener.socket.get());
-      return serve_on(std::move(listener.socket), at);
+      const std::optional<Address> at = local_address(listener.socket.get());
+      if (!at) throw WorldError(errno_text(name() + " cannot tell where it listens", errno));
+      return serve_on(std::move(listener.socket), *at);
     }
     error = listener.error;
   }

@@ -57,14 +57,15 @@ bool other_hosts_may_come(const Network& network) {
 }
 
 // Rank 0's store, on the port that this process holds since it made the id.
-std::shared_ptr<Store> open_held_port(const UniqueId& id, const Network& network, Deadline deadline) {
+std::shared_ptr<Store> open_held_port(const UniqueId& id, const Address& address, const Network& network,
+                                      Deadline deadline) {
   Fd listener = held_ports().take(id.random);
   if (!listener.valid())
-    refuse_usage("this process does not hold the port " + id.address->to_text() +
+    refuse_usage("this process does not hold the port " + address.to_text() +
                  " of the unique id: rank 0 must be the process that called rtGetUniqueId(), or forked from it, an id "
                  "serves once, and of those that were not used yet the newest " +
                  std::to_string(kMaxHeldPorts) + " count");
-  return std::make_shared<TcpStore>(std::move(listener), *id.address, network.secret, deadline);
+  return std::make_shared<TcpStore>(std::move(listener), address, network.secret, deadline);
 }
 
 }  // namespace
@@ -91,7 +92,7 @@ Meeting join_meeting(const rtUniqueId& bytes, int rank, Network& network, Deadli
   if (network.towards.empty()) network.towards = id.address->host_text();
   // The port may be another job's by now, with the same secret: its ranks have other keys.
   const std::string prefix = "ringtree/" + id.random;
-  if (rank == 0) return {open_held_port(id, network, deadline), prefix};
+  if (rank == 0) return {open_held_port(id, *id.address, network, deadline), prefix};
   return {std::make_shared<TcpStore>(id.address->host_text(), id.address->port(), rank, network.secret, deadline),
           prefix};
 }

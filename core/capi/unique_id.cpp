@@ -55,7 +55,7 @@ std::string this_host() {
 }
 
 UniqueId make_unique_id(std::optional<Address> address) {
-  return {std::move(address), this_host(), random_hex(kRandomDigits / 2)};
+  return {address, this_host(), random_hex(kRandomDigits / 2)};
 }
 
 rtUniqueId encode(const UniqueId& id) {

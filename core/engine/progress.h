@@ -16,7 +16,7 @@ inline size_t bytes_done(const Plan& plan, const BoundCall& call) {
   for (size_t lane = 0; lane < plan.lanes.size(); ++lane) {
     const LaneState& state = plan.states[lane];
     for (int i = 0; i < plan.lanes[lane].num_steps; ++i) {
-      const PlanStep& step = plan.steps[static_cast<size_t>(plan.lanes[lane].first_step + i)];
+      const PlanStep& step = plan.steps[static_cast<size_t>(plan.lanes[lane].first_step) + static_cast<size_t>(i)];
       const size_t of_a_pass = call.cut.pass_bytes * static_cast<size_t>(step.chunks.count);
       size_t all = 0;
       for (int k = 0; k < step.chunks.count; ++k)
