@@ -20,19 +20,19 @@ from ringtree import Communicator
 @dataclass(frozen=True)
 class Plan:
     """healthy: calls before the fault. victim: who says "ready" then, and does what `then` says: "goes on", "stops"
-    (SIGSTOP), "dies", "is late". idle: nobody calls until told so. timeout: of the calls after the fault. more: so many
-    calls must work after it, 0: calls go on until one fails."""
+    (SIGSTOP), "dies", "is late"; `times` times, before each of its next calls. idle: nobody calls until told so.
+    timeout: of the calls after the fault. late_s: so late is who is late. more: so many calls must work after it, 0:
+    calls go on until one fails."""
 
     call: Call
     victim: int
     then: str = "goes on"
     healthy: int = 5
+    times: int = 1
     idle: bool = False
     timeout: float = 30.0
+    late_s: float = 2.0
     more: int = 0
-
-
-LATE_S = 2.0
 
 
 def _sleep_until(at: float) -> None:
@@ -40,11 +40,11 @@ def _sleep_until(at: float) -> None:
         time.sleep(left)
 
 
-_ACTS: dict[str, Callable[[], None]] = {
-    "goes on": lambda: None,
-    "stops": lambda: os.kill(os.getpid(), signal.SIGSTOP),
-    "dies": lambda: os.kill(os.getpid(), signal.SIGKILL),
-    "is late": lambda: _sleep_until(time.monotonic() + LATE_S),
+_ACTS: dict[str, Callable[[Plan], None]] = {
+    "goes on": lambda plan: None,
+    "stops": lambda plan: os.kill(os.getpid(), signal.SIGSTOP),
+    "dies": lambda plan: os.kill(os.getpid(), signal.SIGKILL),
+    "is late": lambda plan: _sleep_until(time.monotonic() + plan.late_s),
 }
 
 
@@ -58,8 +58,12 @@ def follow(comm: Communicator, pipe: Connection, plan: Plan) -> None:
             plan.call.make(comm)
         if plan.idle or comm.rank == plan.victim:
             pipe.send("ready")
+        for _ in range(plan.times - 1):
+            if comm.rank == plan.victim:
+                _ACTS[plan.then](plan)
+            plan.call.make(comm, plan.timeout)
         if comm.rank == plan.victim:
-            _ACTS[plan.then]()
+            _ACTS[plan.then](plan)
         if plan.idle:
             pipe.recv()
             called.append(time.monotonic())

@@ -64,6 +64,7 @@ def _of(worlds: Sequence[World], quick: bool) -> list[Row]:
     few, one = worlds[:: 2 if quick else 1], worlds[-1:]
     many, some = (SOME[:1], SOME[:1]) if quick else (COLLECTIVES, SOME)
     often = 1 if quick else 3
+    often_late = f"3 s late, {silences.LATE_TIMES} times in {silences.LATE_JOBS} jobs at once"
 
     def row(fault: str, bar: Bar, attempt: Try, collectives: Sequence[str] = some, repeats: int = 1) -> Row:
         return Row(fault, bar, attempt, one if "stopped" in fault and quick else few, collectives, repeats)
@@ -76,6 +77,7 @@ def _of(worlds: Sequence[World], quick: bool) -> list[Row]:
         row("killed, then shrink() and a call without it", bars.GOES_ON, deaths.killed_and_shrunk, some),
         row("stopped for 1 s", bars.NO_ALARM, lambda c: silences.stopped_for(c, 1.0), some),
         row("2 s late", bars.NO_ALARM, silences.late, some),
+        *([] if quick else [Row(often_late, bars.NO_ALARM, silences.late_often, worlds[:1], SOME[:1], 1)]),
         row("stopped for 8 s", bars.SUSPECTED, lambda c: silences.stopped_for(c, 8.0), some[:1]),
         row("stopped for ever", bars.AT_DEADLINE, silences.stopped_for_ever, some[:2]),
     ]

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable
+from contextlib import ExitStack
 
 from fault_ranks import Call
 from hosts_support import Hosts
@@ -20,6 +21,7 @@ from faults.trial import Cell, Trial
 SUSPICION_S = 6.0  # within which a rank that is silent must be named
 DEADLINE_S = 8.0
 CALLS_AFTER = 20
+LATE_TIMES, LATE_JOBS = 16, 32  # over shared memory and over TCP together: 1,024 late calls
 
 
 def _warnings(stage: Stage, ranks: list[int], victim: int, until: float) -> dict[int, float]:
@@ -52,14 +54,30 @@ def stopped_for(cell: Cell, seconds: float) -> Trial:
 
 def late(cell: Cell) -> Trial:
     """2 s late in its call: nothing may happen."""
-    victim = victim_of(cell)
-    with staged(cell.world, follow, Plan(Call(cell.collective), victim, then="is late", more=CALLS_AFTER)) as stage:
-        assert stage.job.hear(victim) == "ready"
+    return _late(cell, Plan(Call(cell.collective), victim_of(cell), then="is late", more=CALLS_AFTER), 1)
+
+
+def late_often(cell: Cell) -> Trial:
+    """3 s late LATE_TIMES times in each of LATE_JOBS jobs at the same time: nothing may happen."""
+    plan = Plan(Call(cell.collective), victim_of(cell), then="is late", times=LATE_TIMES, late_s=3.0, more=CALLS_AFTER)
+    return _late(cell, plan, LATE_JOBS)
+
+
+def _late(cell: Cell, plan: Plan, jobs: int) -> Trial:
+    everybody = list(range(cell.world.ranks))
+    survivors, left = [], []
+    with ExitStack() as stack:
+        stages = [stack.enter_context(staged(cell.world, follow, plan)) for _ in range(jobs)]
+        for stage in stages:
+            assert stage.job.hear(plan.victim) == "ready"
         at = time.monotonic()
-        survivors = [stage.told(rank, at, victim) for rank in range(stage.ranks)]
-        stage.left += _false_alarms(stage, list(range(stage.ranks)))
-        note_descriptors(stage, cell, list(range(stage.ranks)))
-    return Trial(cell, survivors, left=stage.left)
+        for stage in stages:
+            survivors += [stage.told(rank, at, plan.victim) for rank in everybody]
+            stage.left += _false_alarms(stage, everybody)
+            note_descriptors(stage, cell, everybody)
+    for stage in stages:
+        left += stage.left
+    return Trial(cell, survivors, left=left)
 
 
 def stopped_for_ever(cell: Cell) -> Trial:
