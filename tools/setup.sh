@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # What `make` needs from the machine and puts into .venv, one verb each:
-#   setup.sh toolchain | venv | build-tools | torch | package | extra NAME | gtest | spin | pkg-config | mpi
+#   setup.sh toolchain | venv | build-tools | torch | package | extra NAME | gtest | spin | pkg-config | mpi | namespaces
 # Every verb may be repeated: it probes first and changes nothing that is there already. System packages come from apt
 # where we may (root, or sudo that asks for no password); elsewhere the exact command is printed and we stop.
 # Not for building or testing: that is the Makefile's.
@@ -164,11 +164,16 @@ mpi() {
   { command -v mpicc && command -v mpirun; } >/dev/null || apt_install "there is no MPI" openmpi-bin libopenmpi-dev
 }
 
+namespaces() {
+  { command -v ip && command -v bridge && command -v tc && command -v nsenter; } >/dev/null ||
+    apt_install "what makes hosts out of network namespaces (ip, bridge, tc, nsenter) is missing" iproute2 util-linux
+}
+
 verb=${1:-}
 case $verb in
-  toolchain | venv | torch | package | gtest | spin | mpi) "$verb" ;;
+  toolchain | venv | torch | package | gtest | spin | mpi | namespaces) "$verb" ;;
   build-tools) build_tools ;;
   pkg-config) pkg_config ;;
   extra) extra "${2:?extra needs a name}" ;;
-  *) die "unknown verb '$verb': toolchain, venv, build-tools, torch, package, extra NAME, gtest, spin, pkg-config, mpi" ;;
+  *) die "unknown verb '$verb': toolchain, venv, build-tools, torch, package, extra NAME, gtest, spin, pkg-config, mpi, namespaces" ;;
 esac
