@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from bench.hosts.__main__ import main
-from bench.hosts.header import FORMAT, LINKS, HostsHeader, begin, read_header, read_links, write
+from bench.hosts.header import FORMAT, HEADER, LINKS, HostsHeader, begin, read_header, read_links, write
 from bench.hosts.links import LARGE, MIDDLE, SMALL, Links, LinkTimes
 from bench.hosts.page import page_text, worlds_of, write_page
 from bench.hosts.rate import share_of
@@ -125,6 +125,14 @@ def test_the_page_is_made_from_the_stored_data_alone(tmp_path: Path) -> None:
     }
     assert main(["page", str(tmp_path)]) == 0
     assert {file.name: file.read_bytes() for file in tmp_path.glob("*.*")} == first
+
+
+def test_the_page_says_what_auto_chooses_by(tmp_path: Path) -> None:
+    found = stored(tmp_path, PARTS[:1])
+    assert "choose by the model\n" in page(found)
+    tuned = header(PARTS[:1]).model_copy(update={"rules": ["2x1", "4x1"]})
+    write(found / HEADER, tuned)
+    assert "choose by measured rules on 2x1, 4x1 hosts" in page(found)
 
 
 def test_a_directory_is_not_written_twice_and_other_formats_are_refused(tmp_path: Path) -> None:

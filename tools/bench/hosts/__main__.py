@@ -1,5 +1,7 @@
-"""The command of the bench between hosts: `run` measures and writes the page, `page` only writes it.
+"""The command of the bench between hosts: `run` measures and writes the page, `page` only writes it, `tune` before
+both makes the rules that auto and the engine choose by on such hosts.
 
+    PYTHONPATH=tools:tests/python python -m bench.hosts tune [--budget 6m]
     PYTHONPATH=tools:tests/python python -m bench.hosts run [--budget 10m] [--launches 8] [--parts native-2x1,rate-4x1]
     PYTHONPATH=tools:tests/python python -m bench.hosts page DIR
 
@@ -17,6 +19,7 @@ from pathlib import Path
 from bench.hosts.header import default_directory
 from bench.hosts.page import write_page
 from bench.hosts.session import Choices, run
+from bench.hosts.tuned import tune_worlds
 from bench.hosts.worlds import DEFAULT_BUDGET, WORLDS, world_of
 from ringtree.errors import UsageError
 from ringtree.lab.units import parse_duration
@@ -30,6 +33,9 @@ def main(arguments: Sequence[str]) -> int:
     """Returns the exit code: 0, 2 for what can't be done (no hosts can be made here), 130 after Ctrl-C."""
     options = _parser().parse_args(arguments)
     try:
+        if options.command == "tune":
+            tune_worlds(parse_duration(options.budget), _say)
+            return 0
         directory = _measured(options) if options.command == "run" else Path(options.directory)
         missed = write_page(directory)
     except UsageError as error:
@@ -60,6 +66,8 @@ def _parser() -> argparse.ArgumentParser:
     measure.add_argument("--seed", type=int, default=1, help="of order and data (default 1)")
     measure.add_argument("--parts", help=f"of: {','.join(world.name for world in WORLDS)} (default all)")
     measure.add_argument("--out", type=Path, help="directory (default docs/benchmarks/hosts-<machine>-<date>)")
+    tuning = commands.add_parser("tune", help="`ringtree tune` on such hosts, into the profile of this machine")
+    tuning.add_argument("--budget", default="6m", help="time aimed at for all of it (default 6m)")
     page = commands.add_parser("page", help="write the page of a stored run again")
     page.add_argument("directory")
     return parser

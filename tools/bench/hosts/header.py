@@ -42,6 +42,7 @@ class HostsHeader(Record):
     parts: list[str]
     arms: dict[str, list[str]] = Field(description="part and arm -> the command that started it, shortened")
     left_out: dict[str, str]
+    rules: list[str] = Field(default=[], description="the hosts for which the profile had measured rules: 2x1")
 
 
 def default_directory(benchmarks: Path, num_cores: int) -> Path:

@@ -119,6 +119,8 @@ def _provenance(header: HostsHeader, worlds: Mapping[str, World]) -> list[str]:
             f"{cores} in turn; {origin.memory_bytes >> 30} GiB, Linux {origin.kernel}; all hosts are on it",
             f"- versions: {versions}; commit {origin.git_commit or 'unknown'}",
         ]
+    rules = f"measured rules on {', '.join(header.rules)} hosts (`bench.hosts tune`)" if header.rules else "the model"
+    lines.append(f"- auto, and the engine of native parts, choose by {rules}")
     found = {name: version for world in worlds.values() for name, version in world.versions.items()}
     lines += [f"- {name}: {' '.join(version.split())[:MOST_VERSION]}" for name, version in found.items()]
     for name, world in worlds.items():

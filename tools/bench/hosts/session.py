@@ -19,6 +19,7 @@ from bench.hosts.arms import host_arms, wanted_arms
 from bench.hosts.header import HEADER, LINKS, HostsHeader, begin, read_links, write
 from bench.hosts.links import Links, LinkTimes, measure_messages, measure_streams
 from bench.hosts.network import Hosts, made_hosts, require_hosts, run_on_ranks
+from bench.hosts.tuned import rules_for_hosts
 from bench.hosts.worlds import CROSSOVER, RATE, UNSHAPED, WORLDS, World, default_launches, make_plan
 from bench.plans import NATIVE, Part
 from bench.rounds import NativeLaunch
@@ -66,6 +67,7 @@ def run(choices: Choices, directory: Path, root: Path, say: Say) -> None:
         parts=[world.name for world in choices.worlds],
         arms={},
         left_out=left_out,
+        rules=rules_for_hosts(),
     )
     begin(directory, header)
     whole = sum(world.share for world in choices.worlds)
