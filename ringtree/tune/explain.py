@@ -128,33 +128,34 @@ def _by_model(
     if not names:
         raise ringtree.UsageError(f"no algorithm runs {collective!r}; `ringtree support` lists what runs")
     algorithm, reason = ringtree.model.choose(collective, num_ranks, size_bytes)
-    estimates = {
+    seconds = {
         name: ringtree.model.estimate(ringtree.schedule(collective, name, ranks=num_ranks), size_bytes)
         for name in names
     }
-    return Explanation(
-        collective=collective,
-        num_ranks=num_ranks,
-        own_cores=own,
-        shared_buffers=shared_buffers,
-        size_bytes=size_bytes,
-        source="model",
-        algorithm=algorithm,
-        configuration=None,
-        alternatives=_alternatives({name: (taken, taken) for name, taken in estimates.items()}, algorithm),
-        measured_at=[],
-        reason=reason,
-        notes=notes,
-    )
+    return _modelled(collective, num_ranks, own, shared_buffers, size_bytes, (algorithm, reason, seconds), notes)
 
 
 def _by_model_on(
     hosts: list[int], collective: str, own: bool, shared_buffers: bool, size_bytes: int, notes: list[str]
 ) -> Explanation:
-    algorithm, reason, seconds = ringtree.model.choose_on_hosts(collective, hosts, size_bytes)
+    found = ringtree.model.choose_on_hosts(collective, hosts, size_bytes)
+    return _modelled(collective, len(hosts), own, shared_buffers, size_bytes, found, notes)
+
+
+def _modelled(
+    collective: str,
+    num_ranks: int,
+    own: bool,
+    shared_buffers: bool,
+    size_bytes: int,
+    found: tuple[str, str, dict[str, float]],
+    notes: list[str],
+) -> Explanation:
+    """`found`: the algorithm, why, and every candidate's seconds."""
+    algorithm, reason, seconds = found
     return Explanation(
         collective=collective,
-        num_ranks=len(hosts),
+        num_ranks=num_ranks,
         own_cores=own,
         shared_buffers=shared_buffers,
         size_bytes=size_bytes,

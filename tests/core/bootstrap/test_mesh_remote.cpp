@@ -15,6 +15,7 @@
 #include "core/bootstrap/thread_store.h"
 #include "core/bootstrap/unix_store.h"
 #include "tests/core/bootstrap/child_process.h"
+#include "tests/core/bootstrap/mesh_deaths.h"
 #include "tests/core/bootstrap/rank_threads.h"
 
 namespace ringtree::testing {
@@ -266,25 +267,6 @@ std::vector<ChildProcess> start_job(const std::vector<int>& hosts,
   for (const ChildProcess& rank : ranks) EXPECT_EQ(rank.pipe().hear(), "up");
   for (const ChildProcess& rank : ranks) rank.pipe().say("go");
   return ranks;
-}
-
-void report_first_gone(EventLog& log, const Pipe& pipe) {
-  const auto gone = log.gone(1);
-  if (gone.empty()) return pipe.say("nobody");
-  pipe.say(std::to_string(gone[0].peer) + (gone[0].said_bye ? " bye " : " died ") + std::to_string(gone[0].at_ns));
-}
-
-int64_t slowest_notice(const std::vector<ChildProcess>& ranks, int victim, const std::string& how, int64_t start_ns) {
-  int64_t slowest = 0;
-  for (int rank = 0; rank < static_cast<int>(ranks.size()); ++rank) {
-    if (rank == victim) continue;
-    const std::string line = ranks[static_cast<size_t>(rank)].pipe().hear();
-    const std::string expected = std::to_string(victim) + " " + how + " ";
-    EXPECT_EQ(line.substr(0, expected.size()), expected) << "rank " << rank << ": " << line;
-    if (line.size() > expected.size())
-      slowest = std::max(slowest, int64_t{std::atoll(line.c_str() + expected.size())} - start_ns);
-  }
-  return slowest;
 }
 
 TEST(MeshRemoteDeath, kill_reaches_every_survivor_within_a_second) {

@@ -77,6 +77,18 @@ inline std::vector<std::string> run_communicators(int num_ranks, const Settings&
   return run_communicators(num_ranks, [&](int) { return settings; }, body, cores);
 }
 
+/// What a call says; its arrays are the caller's.
+inline CallArguments arguments_of(Collective collective, size_t count, Dtype dtype = Dtype::kFloat32,
+                                  ReduceOp op = ReduceOp::sum, int root = 0) {
+  CallArguments arguments;
+  arguments.collective = collective;
+  arguments.count = count;
+  arguments.dtype = dtype;
+  arguments.op = op;
+  arguments.root = root;
+  return arguments;
+}
+
 /// An all_reduce of `count` float32 ones, in place, that must give the number of ranks.
 inline void sum_of_ones(Communicator& communicator, size_t count, const AlgorithmRef& algorithm, double timeout_s = 0) {
   std::vector<float> data(count, 1.0f);

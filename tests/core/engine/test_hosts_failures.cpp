@@ -32,17 +32,6 @@ struct Difference {
   std::string algorithm, usual_text, odd_text;
 };
 
-CallArguments arguments_of(Collective collective, size_t count, Dtype dtype = Dtype::kFloat32,
-                           ReduceOp op = ReduceOp::sum, int root = 0) {
-  CallArguments arguments;
-  arguments.collective = collective;
-  arguments.count = count;
-  arguments.dtype = dtype;
-  arguments.op = op;
-  arguments.root = root;
-  return arguments;
-}
-
 std::vector<Difference> differences() {
   using enum Collective;
   const CallArguments usual = arguments_of(all_reduce, 1000);

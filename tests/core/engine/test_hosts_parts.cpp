@@ -7,19 +7,10 @@
 
 #include "tests/core/engine/exact_data.h"
 #include "tests/core/engine/host_threads.h"
+#include "tests/core/engine/transfers.h"
 
 namespace ringtree::testing {
 namespace {
-
-using Words = std::vector<uint64_t>;
-
-Words message(int from, int to, int number, size_t length) {
-  Words words(length);
-  for (size_t i = 0; i < length; ++i) words[i] = random_word(static_cast<uint64_t>(number), from * 100 + to, i);
-  return words;
-}
-Transfer sending(int peer, Words& words) { return {true, peer, Dtype::kInt64, words.size(), words.data()}; }
-Transfer receiving(int peer, Words& words) { return {false, peer, Dtype::kInt64, words.size(), words.data()}; }
 
 // From nothing to more than all slots of a link and the kernel's buffers hold.
 constexpr size_t kLengths[] = {0, 1, 7, 8, 1'000, kSanitized ? 50'000 : 1'500'000};
@@ -27,28 +18,8 @@ constexpr size_t kLengths[] = {0, 1, 7, 8, 1'000, kSanitized ? 50'000 : 1'500'00
 class TransfersOnHosts : public ::testing::TestWithParam<std::vector<int>> {};
 
 TEST_P(TransfersOnHosts, of_everybody_with_everybody_at_once) {
-  const int n = static_cast<int>(GetParam().size());
-  expect_all_well(run_on_hosts(GetParam(), [n](Communicator& communicator) {
-    const int rank = communicator.rank();
-    for (int number = 0; number < 2; ++number)
-      for (const size_t length : kLengths) {
-        std::vector<Words> sent, received;
-        for (int peer = 0; peer < n; ++peer) {
-          sent.push_back(message(rank, peer, number, length));
-          received.emplace_back(length);
-        }
-        std::vector<Transfer> transfers;
-        for (int peer = 0; peer < n; ++peer) {
-          const size_t at = static_cast<size_t>(peer);
-          transfers.push_back(receiving(peer, received[at]));
-          transfers.push_back(sending(peer, sent[at]));
-        }
-        communicator.transfer(transfers);
-        for (int peer = 0; peer < n; ++peer)
-          if (received[static_cast<size_t>(peer)] != message(peer, rank, number, length))
-            throw std::runtime_error("the message of rank " + std::to_string(peer) + " is wrong");
-      }
-  }));
+  expect_all_well(
+      run_on_hosts(GetParam(), [](Communicator& communicator) { exchange_with_everybody(communicator, kLengths, 2); }));
 }
 
 INSTANTIATE_TEST_SUITE_P(, TransfersOnHosts,
@@ -56,25 +27,8 @@ INSTANTIATE_TEST_SUITE_P(, TransfersOnHosts,
                                            std::vector<int>{0, 1, 1, 0}),
                          [](const auto& one) { return "hosts_" + text_of(one.param); });
 
-// Each rank waits for its left neighbour before it sends to the right one.
 TEST(TransfersBetweenHosts, one_by_one_around_a_ring) {
-  constexpr int kRanks = 4;
-  expect_all_well(run_on_hosts({0, 1, 1, 2}, [](Communicator& communicator) {
-    const int rank = communicator.rank(), next = (rank + 1) % kRanks, before = (rank + kRanks - 1) % kRanks;
-    Words token(1'000, 0);
-    for (int round = 0; round < 50; ++round) {
-      const Transfer send = sending(next, token), receive = receiving(before, token);
-      if (rank == 0) {
-        communicator.transfer({&send, 1});
-        communicator.transfer({&receive, 1});
-      } else {
-        communicator.transfer({&receive, 1});
-        for (uint64_t& word : token) ++word;
-        communicator.transfer({&send, 1});
-      }
-    }
-    if (rank == 0 && token[999] != 150) throw std::runtime_error("the token was counted wrongly");
-  }));
+  expect_all_well(run_on_hosts({0, 1, 1, 2}, [](Communicator& communicator) { pass_around(communicator, 50); }));
 }
 
 TEST(TransfersBetweenHosts, what_peers_sent_before_they_left_arrives) {

@@ -6,55 +6,20 @@
 
 #include "tests/core/engine/exact_data.h"
 #include "tests/core/engine/rank_threads.h"
+#include "tests/core/engine/transfers.h"
 
 namespace ringtree::testing {
 namespace {
-
-using Words = std::vector<uint64_t>;
-
-/// What `from` sends to `to` as its `number`-th message.
-Words message(int from, int to, int number, size_t length) {
-  Words words(length);
-  for (size_t i = 0; i < length; ++i) words[i] = random_word(static_cast<uint64_t>(number), from * 100 + to, i);
-  return words;
-}
-
-Transfer sending(int peer, Words& words) { return {true, peer, Dtype::kInt64, words.size(), words.data()}; }
-Transfer receiving(int peer, Words& words) { return {false, peer, Dtype::kInt64, words.size(), words.data()}; }
-
-void expect_equal(const Words& found, const Words& wanted, const std::string& what) {
-  if (found != wanted) throw std::runtime_error(what + " is wrong");
-}
 
 // From nothing to more than all slots of a link hold.
 constexpr size_t kLengths[] = {0, 1, 7, 8, 1'000, kSanitized ? 20'000 : 200'000};
 
 TEST(Transfers, of_everybody_with_everybody_at_once) {
   for (int n : {1, 2, 3, 5})
-    expect_all_well(run_communicators(n, test_settings(),
-                                      [n](Communicator& communicator) {
-                                        const int rank = communicator.rank();
-                                        for (int number = 0; number < 3; ++number)
-                                          for (size_t length : kLengths) {
-                                            std::vector<Words> sent, received;
-                                            for (int peer = 0; peer < n; ++peer) {
-                                              sent.push_back(message(rank, peer, number, length));
-                                              received.emplace_back(length);
-                                            }
-                                            std::vector<Transfer> transfers;
-                                            for (int peer = 0; peer < n; ++peer) {
-                                              const size_t at = static_cast<size_t>(peer);
-                                              transfers.push_back(receiving(peer, received[at]));
-                                              transfers.push_back(sending(peer, sent[at]));
-                                            }
-                                            communicator.transfer(transfers);
-                                            for (int peer = 0; peer < n; ++peer)
-                                              expect_equal(received[static_cast<size_t>(peer)],
-                                                           message(peer, rank, number, length),
-                                                           "the message of rank " + std::to_string(peer));
-                                          }
-                                      }),
-                    std::to_string(n) + " ranks");
+    expect_all_well(
+        run_communicators(n, test_settings(),
+                          [](Communicator& communicator) { exchange_with_everybody(communicator, kLengths, 3); }),
+        std::to_string(n) + " ranks");
 }
 
 TEST(Transfers, of_one_direction_keep_their_order) {
@@ -72,25 +37,9 @@ TEST(Transfers, of_one_direction_keep_their_order) {
   }));
 }
 
-// Each rank waits for its left neighbour before it sends to the right one: only possible one after the other.
 TEST(Transfers, one_by_one_around_a_ring) {
-  constexpr int kRanks = 4;
-  expect_all_well(run_communicators(kRanks, test_settings(), [](Communicator& communicator) {
-    const int rank = communicator.rank(), next = (rank + 1) % kRanks, before = (rank + kRanks - 1) % kRanks;
-    Words token(1'000, 0);
-    for (int round = 0; round < 3; ++round) {
-      const Transfer send = sending(next, token), receive = receiving(before, token);
-      if (rank == 0) {
-        communicator.transfer({&send, 1});
-        communicator.transfer({&receive, 1});
-      } else {
-        communicator.transfer({&receive, 1});
-        for (uint64_t& word : token) ++word;
-        communicator.transfer({&send, 1});
-      }
-    }
-    if (rank == 0 && token[999] != 9) throw std::runtime_error("the token was counted " + std::to_string(token[999]));
-  }));
+  expect_all_well(
+      run_communicators(4, test_settings(), [](Communicator& communicator) { pass_around(communicator, 3); }));
 }
 
 TEST(Transfers, go_between_collectives) {
