@@ -17,7 +17,7 @@ from fault_ranks import num_descriptors
 import ringtree
 from ringtree import Communicator
 
-LARGE = 1 << 20  # elements of four bytes
+LARGE, MANY_RANKS = 1 << 20, 16  # elements of four bytes; each rank holds what all give: less where there are more
 
 
 def case_of(ranks: int, collective: str, count: int, **options: Any) -> Case:
@@ -46,9 +46,11 @@ def case_of(ranks: int, collective: str, count: int, **options: Any) -> Case:
 def cases_of(ranks: int) -> list[Case]:
     """Every collective in several sizes up to vectors of 4 MB, in and out of place, started, with other roots."""
     blocked = ("reduce_scatter", "all_gather", "gather", "scatter", "all_to_all")
+    large = LARGE if ranks <= MANY_RANKS else LARGE // 16
     cases = []
     for at, collective in enumerate(COLLECTIVES):
-        for count in (0, 1, 1000, 100_003, LARGE // ranks if collective in blocked else LARGE):
+        most = large // ranks if collective in blocked else large
+        for count in (0, 1, 1000, 100_003 if ranks <= MANY_RANKS else most // 2 + 3, most):
             root = (at + count) % ranks
             in_place = count == 1000 and collective != "all_to_all"
             cases.append(case_of(ranks, collective, count, root=root, in_place=in_place, started=count == 1))

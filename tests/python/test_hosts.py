@@ -16,7 +16,7 @@ from hosts_support import Hosts, why_no_hosts
 
 pytestmark = pytest.mark.skipif(bool(why_no_hosts()), reason=f"no network namespaces: {why_no_hosts()}")
 
-SHAPES = [(2, 1), (2, 2), (3, 1), (4, 2)]  # hosts, ranks on each
+SHAPES = [(2, 1), (2, 2), (3, 1), (4, 2), (8, 1), (2, 4), (8, 4)]  # hosts, ranks on each
 
 
 @pytest.mark.parametrize(("count", "each"), SHAPES)
