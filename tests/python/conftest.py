@@ -12,4 +12,4 @@ from pathlib import Path
 
 os.environ["RINGTREE_PROFILE"] = ""  # also for the ranks and commands that tests start
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools"))
+sys.path[:0] = [str(Path(__file__).resolve().parents[2] / "tools"), str(Path(__file__).resolve().parents[1])]

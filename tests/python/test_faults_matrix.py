@@ -1,5 +1,4 @@
-"""The fault matrix of `make faults`, few cells of it: who is told what, and how soon on a machine that does other things
-as well.
+"""The fault matrix of `make faults`, few cells of it: who is told what, also on a machine that does other things.
 
 For: every row of the matrix at least once. Not for: the bars themselves, which hold on a quiet machine (`make faults`,
 docs/reliability.md), or every collective (test_faults_death.py, test_faults_mismatch.py, test_faults_hosts.py).
@@ -7,14 +6,9 @@ docs/reliability.md), or every collective (test_faults_death.py, test_faults_mis
 
 from __future__ import annotations
 
-import sys
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
-
-sys.path[:0] = [str(Path(__file__).resolve().parents[1])]
-
 from faults.bars import Bar, misses
 from faults.matrix import Row, rows
 

@@ -1,4 +1,4 @@
-"""Whether sending without a copy pays on the links here: `PYTHONPATH=tools:tests/python python -m bench.hosts.zerocopy`.
+"""Whether sending without a copy pays here: `PYTHONPATH=tools:tests/python python -m bench.hosts.zerocopy`.
 
 MSG_ZEROCOPY (Linux, Documentation/networking/msg_zerocopy.rst) lets the kernel send from the caller's pages and tell
 later, on the socket's error queue, when it is done with them, and whether it had to copy after all. Two hosts, plain
@@ -87,14 +87,16 @@ def rank_main(addresses: list[str]) -> None:
         connection.setsockopt(socket.SOL_SOCKET, SO_ZEROCOPY, 1)
         found = {}
         for size in SIZES:
-            sender, costs, rates = Sender(connection, size), ([], []), ([], [])
+            sender = Sender(connection, size)
+            costs: tuple[list[float], list[float]] = ([], [])  # without, with
+            times: tuple[list[float], list[float]] = ([], [])
             for block in range(2 * BLOCKS):
                 which = block % 2
                 began = time.perf_counter()
                 costs[which].append(sender.send(BLOCK_BYTES // size, MSG_ZEROCOPY if which else 0))
                 comm.barrier()
-                rates[which].append((time.perf_counter() - began))
-            found[size] = {"core": costs, "time": rates, "copied": sender.copied}
+                times[which].append(time.perf_counter() - began)
+            found[size] = {"core": costs, "time": times, "copied": sender.copied}
         print(json.dumps(found))
 
 
