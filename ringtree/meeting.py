@@ -86,6 +86,15 @@ def on_several_hosts() -> bool:
     return world is not None and local is not None and world != local
 
 
+def refuse_several_hosts(command: str) -> None:
+    """Raises UsageError where a launcher has started ranks on several hosts: `command` would run once for each."""
+    if on_several_hosts():
+        raise UsageError(
+            f"a launcher has started this on several hosts (WORLD_SIZE is not LOCAL_WORLD_SIZE), and {command} runs on "
+            "one: `ringtree compare` and `ringtree tune` run there"
+        )
+
+
 def _split_address(place: str) -> tuple[str, int]:
     host, colon, port = place.rpartition(":")
     host = host.removeprefix("[").removesuffix("]")

@@ -17,6 +17,7 @@ from rich.markup import escape
 from ringtree.backends import has_out_of_place
 from ringtree.cli.outcome import WRONG, exit_codes
 from ringtree.errors import RingtreeError, UsageError
+from ringtree.meeting import refuse_several_hosts
 from ringtree.ncclbench.figures import MeasuredRow, summarise
 from ringtree.ncclbench.json_report import JsonFile
 from ringtree.ncclbench.messages import JoinedReport
@@ -187,6 +188,7 @@ def bench(
                 timeout=timeout,
             )
         )
+        refuse_several_hosts("ringtree bench")
         required = parse_min_busbw(os.environ.get("NCCL_TESTS_MIN_BW"))
         file = None if output_file is None else JsonFile(output_file)
         measure(options, None if required is None else required * 1e9, file)

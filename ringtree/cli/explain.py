@@ -28,6 +28,7 @@ from ringtree.explain.plan import (
 from ringtree.explain.record import TOO_FEW_ROUNDS, Ladder
 from ringtree.explain.session import measure, read_again
 from ringtree.explain.table import print_ladder
+from ringtree.meeting import refuse_several_hosts
 from ringtree.results.files import write_whole
 
 PICTURE = "ladder.svg"
@@ -61,6 +62,7 @@ def explain(
         if show is not None:
             stored, pilot = read_again(runs, show)
         else:
+            refuse_several_hosts("ringtree explain")
             stored, pilot = measure(Asked(algorithm, ranks, sizes, budget, launches, seed), runs, stderr)
         ladder = ladder_of(stored, pilot)
         print_ladder(Console(), ladder)

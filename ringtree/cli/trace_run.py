@@ -13,6 +13,7 @@ import typer
 import ringtree
 from ringtree.cli.outcome import exit_codes
 from ringtree.cli.text import console_for_tables
+from ringtree.meeting import refuse_several_hosts
 from ringtree.trace import summarise, write_chrome_trace
 from ringtree.trace.request import Asked, check_out, make_options
 from ringtree.trace.session import run
@@ -64,6 +65,7 @@ def trace_run(
                 beta=beta,
             )
         )
+        refuse_several_hosts("ringtree trace-run")
         check_out(out)
         traced = run(options)
         about = {"ringtree": ringtree.__version__, "options": options.model_dump()}
