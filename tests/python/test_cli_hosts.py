@@ -1,6 +1,6 @@
 """Commands that run on one host, started by a launcher on several: each says so instead of running once for each rank.
 
-For: bench, explain and trace-run. Not for: compare and tune, which run there (test_compare_hosts.py, test_tune_hosts.py).
+For: bench, explain and trace-run. Not for: those that do run there (test_compare_hosts.py, test_tune_hosts.py).
 """
 
 from __future__ import annotations
