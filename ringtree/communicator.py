@@ -239,7 +239,7 @@ def init(
         place, prefix = STORES.meet(where, rank, name, timeout)
         towards = host_of(where)
     rules = _profile_rules(profile) if rank == 0 and emulate is None else ""
-    return Communicator(
+    made = Communicator(
         _core.Communicator(
             place,
             rank,
@@ -255,6 +255,9 @@ def init(
             towards,
         )
     )
+    # Read and kept by now, and gone from what this process's environment shows; os.environ is a copy of its own.
+    os.environ.pop("RINGTREE_SECRET", None)
+    return made
 
 
 def _profile_rules(profile: str | os.PathLike[str] | None) -> str:

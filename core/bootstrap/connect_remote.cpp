@@ -26,13 +26,18 @@ constexpr int64_t kHandshakeNs = 2'000'000'000;  // a caller that has not proved
 constexpr int64_t kAttemptNs = 3'000'000'000;    // after which a call that got no answer is made again
 constexpr int64_t kRetryNs = 50'000'000;         // between two calls to a rank that could not be reached
 constexpr int64_t kProbeNs = 500'000'000;        // between two looks whether the missing higher ranks still exist
+constexpr int64_t kNearlyNs = 1'000'000'000;     // so long before our own deadline others may have met theirs
 constexpr int kTickMs = 10;
 
-// The key of two ranks: who knows the secret and has read both identities.
+// The key of two ranks: who knows the secret and has read both identities. Made in one piece of memory, which the
+// handshake wipes.
 std::string key_of(const Secret& secret, const PeerIdentity& a, const PeerIdentity& b) {
   const PeerIdentity& low = a.rank < b.rank ? a : b;
   const PeerIdentity& high = a.rank < b.rank ? b : a;
-  return "ringtree ranks " + low.token + high.token + std::string(secret.bytes());
+  const std::string who = "ringtree ranks " + low.token + high.token;
+  std::string key;
+  key.reserve(who.size() + secret.bytes().size());
+  return key.append(who).append(secret.bytes());
 }
 
 class Connector {
@@ -150,7 +155,7 @@ class Connector {
     for (int higher = rank_ + 1; higher < static_cast<int>(identities_.size()); ++higher) {
       if (!is_remote(higher) || place_of(higher, 0).valid()) continue;
       SocketResult socket = call_socket(higher, 0);
-      if (socket.error == ECONNREFUSED && !is_calling(higher)) throw_ended(higher);
+      if (socket.error == ECONNREFUSED && !has_called(higher)) throw_ended(higher);
       if (socket.error != 0) continue;
       Pending probe;
       probe.socket = std::move(socket.socket);
@@ -162,21 +167,25 @@ class Connector {
     }
   }
 
-  // Its proof may lie here unread: with that sent, its mesh stands and it listens no more.
-  bool is_calling(int rank) const {
-    return std::any_of(pending_.begin(), pending_.end(), [&](const Pending& p) { return p.claims == rank; });
+  // With all its connections made its mesh stands and it listens no more; its last proof may lie here unread.
+  bool has_called(int rank) const {
+    return made_.control[static_cast<size_t>(rank)].valid() ||
+           std::any_of(pending_.begin(), pending_.end(), [&](const Pending& p) { return p.claims == rank; });
   }
 
   void poll_once() {
     std::vector<pollfd> entries;
     for (const Fd& listener : listeners_.sockets) entries.push_back({listener.get(), POLLIN, 0});
-    for (const Fd& socket : local_) entries.push_back({socket.valid() ? socket.get() : -1, POLLRDHUP, 0});
+    for (size_t i = 0; i < local_.size(); ++i) {
+      const Fd& socket = made_.control[i].valid() ? made_.control[i] : local_[i];
+      entries.push_back({socket.valid() ? socket.get() : -1, POLLRDHUP, 0});
+    }
     const size_t first_pending = entries.size();
     for (const Pending& pending : pending_)
       entries.push_back({pending.socket.get(), static_cast<short>(pending.connecting ? POLLOUT : POLLIN), 0});
     if (::poll(entries.data(), entries.size(), poll_timeout_ms(deadline_, kTickMs)) <= 0) return drop_late();
     for (size_t i = 0; i < local_.size(); ++i)
-      if (entries[listeners_.sockets.size() + i].revents != 0) throw_ended(static_cast<int>(i));
+      if (entries[listeners_.sockets.size() + i].revents != 0) throw_left(static_cast<int>(i));
     size_t index = first_pending;
     for (auto pending = pending_.begin(); pending != pending_.end();) {
       const bool keep = entries[index++].revents == 0 || advance(*pending);
@@ -205,14 +214,14 @@ class Connector {
     }
   }
 
-  // Too many that prove nothing: the one that has tried for longest goes, and calls again if it is a rank. One that was
-  // answered may have proved itself by now, would not know that it was dropped and never call again: only if there is
-  // no other.
+  // Too many that prove nothing: one goes, and calls again if it is a rank. Those that were answered and those that
+  // were not get half of the places each, so that neither kind keeps the other out; of its kind the oldest goes.
   void drop_one_caller() {
-    auto goes =
-        std::find_if(pending_.begin(), pending_.end(), [](const Pending& p) { return !p.is_ours && p.claims < 0; });
-    if (goes == pending_.end())
-      goes = std::find_if(pending_.begin(), pending_.end(), [](const Pending& p) { return !p.is_ours; });
+    const auto is_answered = [](const Pending& p) { return !p.is_ours && p.claims >= 0; };
+    const auto num_answered = std::count_if(pending_.begin(), pending_.end(), is_answered);
+    const bool answered = static_cast<size_t>(num_answered) > max_pending_ / 2;
+    const auto goes = std::find_if(pending_.begin(), pending_.end(),
+                                   [&](const Pending& p) { return !p.is_ours && is_answered(p) == answered; });
     if (goes != pending_.end()) pending_.erase(goes);
   }
 
@@ -262,7 +271,7 @@ class Connector {
     const int error = connect_error(pending.socket.get());
     if (error == EINPROGRESS) return true;
     if (pending.only_probes) {
-      if (error == ECONNREFUSED && !is_calling(pending.call.peer)) throw_ended(pending.call.peer);
+      if (error == ECONNREFUSED && !has_called(pending.call.peer)) throw_ended(pending.call.peer);
       return false;
     }
     if (error != 0) {
@@ -306,6 +315,12 @@ class Connector {
       if (pending->is_ours && !pending->only_probes) call_again(pending->call, ETIMEDOUT);
       pending = pending_.erase(pending);
     }
+  }
+
+  // One that was connected. Near the deadline it has hardly died: it waited for the same ranks as this one.
+  [[noreturn]] void throw_left(int rank) {
+    if (deadline_.at_ns - now_ns() < kNearlyNs) throw_missing();
+    throw_ended(rank);
   }
 
   [[noreturn]] void throw_ended(int rank) const {

@@ -32,8 +32,8 @@ PeerError first_to_end(Store& store, const std::string& prefix, int rank, const 
       text = printable(theirs, kMaxTextBytes);
       ended = next;
     }
-  } catch (const WorldError&) {  // NOLINT(bugprone-empty-catch)
-    // It left no word, so it was the first; or the store has ended too.
+  } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch)
+    // It left no word, so it was the first; or the store has ended too, and a launcher's says that in its own way.
   }
   return PeerError(text);
 }

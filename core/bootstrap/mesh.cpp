@@ -42,6 +42,40 @@ Fd open_process(const PeerIdentity& self, const PeerIdentity& peer) {
 #endif
 }
 
+// Gives the kernel `bytes`, with descriptor `fd` beside the first of them, until it has them all, `deadline` passes or
+// `cancelled` is set; `bytes` is then what it has not taken. True if it has all.
+bool write(int socket, std::string_view& bytes, int fd, Deadline deadline, const std::atomic<bool>* cancelled) {
+  while (!bytes.empty()) {
+    iovec place{const_cast<char*>(bytes.data()), bytes.size()};
+    alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
+    msghdr message{};
+    message.msg_iov = &place;
+    message.msg_iovlen = 1;
+    if (fd >= 0) {
+      message.msg_control = control;
+      message.msg_controllen = sizeof(control);
+      cmsghdr* item = CMSG_FIRSTHDR(&message);
+      item->cmsg_level = SOL_SOCKET;
+      item->cmsg_type = SCM_RIGHTS;
+      item->cmsg_len = CMSG_LEN(sizeof(int));
+      std::memcpy(CMSG_DATA(item), &fd, sizeof(fd));
+    }
+    const ssize_t sent = ::sendmsg(socket, &message, MSG_NOSIGNAL);
+    if (sent >= 0) {
+      bytes.remove_prefix(static_cast<size_t>(sent));
+      fd = -1;
+      continue;
+    }
+    if (errno == EINTR) continue;
+    if (errno != EAGAIN || deadline.passed()) return false;
+    pollfd entry{socket, POLLOUT, 0};
+    ::poll(&entry, 1, poll_timeout_ms(deadline, kSendPollMs));
+    // Acquire, pairs with the store in Mesh::close().
+    if (deadline.passed() || (cancelled != nullptr && cancelled->load(std::memory_order_acquire))) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 Mesh::Mesh(Store& store, int rank, int world_size, Deadline deadline, MeshEvents events, MeshOptions options)
@@ -128,6 +162,7 @@ bool Mesh::send(int peer, ControlType type, std::string_view payload, int fd) {
                      ": a communicator does not survive fork, make a new one in the child");
   }
   const std::string frame = encode_control_frame(type, payload, fd >= 0);
+  if (type == ControlType::status) return send_status(*peers_[peer], frame);
   return send_frame(*peers_[peer], frame, fd, Deadline::after_seconds(kSendSeconds), &closing_);
 }
 
@@ -140,37 +175,30 @@ bool Mesh::send_frame(Peer& peer, std::string_view frame, int fd, Deadline deadl
   // Relaxed, pairs with the store in set_gone(): a hint that saves a system call; a late look only finds the socket
   // shut.
   if (!peer.socket.valid() || peer.gone.load(std::memory_order_relaxed)) return false;
+  std::string_view rest = peer.rest;
+  const bool first = write(peer.socket.get(), rest, -1, deadline, cancelled);
+  peer.rest.erase(0, peer.rest.size() - rest.size());
+  if (!first) return false;
   const size_t frame_bytes = frame.size();
-  while (!frame.empty()) {
-    iovec place{const_cast<char*>(frame.data()), frame.size()};
-    alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
-    msghdr message{};
-    message.msg_iov = &place;
-    message.msg_iovlen = 1;
-    if (fd >= 0 && frame.size() == frame_bytes) {
-      message.msg_control = control;
-      message.msg_controllen = sizeof(control);
-      cmsghdr* item = CMSG_FIRSTHDR(&message);
-      item->cmsg_level = SOL_SOCKET;
-      item->cmsg_type = SCM_RIGHTS;
-      item->cmsg_len = CMSG_LEN(sizeof(int));
-      std::memcpy(CMSG_DATA(item), &fd, sizeof(fd));
-    }
-    const ssize_t sent = ::sendmsg(peer.socket.get(), &message, MSG_NOSIGNAL);
-    if (sent >= 0) {
-      frame.remove_prefix(static_cast<size_t>(sent));
-      continue;
-    }
-    if (errno == EINTR) continue;
-    if (errno != EAGAIN) break;
-    pollfd entry{peer.socket.get(), POLLOUT, 0};
-    ::poll(&entry, 1, poll_timeout_ms(deadline, kSendPollMs));
-    if (deadline.passed() || (cancelled != nullptr && cancelled->load(std::memory_order_acquire))) break;
-  }
-  if (frame.empty()) return true;
+  if (write(peer.socket.get(), frame, fd, deadline, cancelled)) return true;
   // Half a frame would make nonsense of all that follows it: end the connection, both sides will see that.
   if (frame.size() < frame_bytes) ::shutdown(peer.socket.get(), SHUT_RDWR);
   return false;
+}
+
+// Also of the monitor thread, which must not wait for a peer that reads nothing: it hears and beats for all.
+bool Mesh::send_status(Peer& peer, std::string_view frame) {
+  const std::lock_guard<std::mutex> lock(peer.sending);
+  if (closing_.load(std::memory_order_acquire)) return false;  // as in send_frame()
+  if (!peer.socket.valid() || peer.gone.load(std::memory_order_relaxed)) return false;
+  std::string_view rest = peer.rest;
+  const bool first = write(peer.socket.get(), rest, -1, Deadline{0}, nullptr);
+  peer.rest.erase(0, peer.rest.size() - rest.size());
+  if (!first) return false;
+  const size_t frame_bytes = frame.size();
+  write(peer.socket.get(), frame, -1, Deadline{0}, nullptr);
+  if (frame.size() < frame_bytes) peer.rest = frame;
+  return frame.size() < frame_bytes;
 }
 
 void Mesh::watch() {

@@ -73,6 +73,8 @@ class Mesh {
   /// be on this host, gets a duplicate.
   /// False: the peer is gone, or took nothing for 2 s (another sender to it may add its own 2 s), or close() was
   /// called. When a part of the message had left by then, the connection is ended and both sides report a peer gone.
+  /// A status waits for nothing: where the kernel takes nothing it is left out, since a newer one will come, and what
+  /// it took a part of goes on with the next message.
   ///
   /// UsageError: no such peer, a type that is the mesh's own, a payload above kMaxControlPayloadBytes, or forked().
   bool send(int peer, ControlType type, std::string_view payload, int fd = -1);
@@ -110,7 +112,8 @@ class Mesh {
     Fd socket;   // stays open until close(), also when the peer is gone: no other thread may meet a reused number
     Fd process;  // pidfd; not valid where there is none
     FrameReader reader;
-    std::mutex sending;  // held for one whole frame: protects the order of bytes on `socket`
+    std::mutex sending;  // held for one whole frame: protects the order of bytes on `socket`, and `rest`
+    std::string rest;    // of a status of which the kernel took a part
     std::atomic<bool> gone{false};
     std::atomic<int64_t> heard_ns{0};
   };
@@ -127,6 +130,7 @@ class Mesh {
   void set_gone(int peer, bool said_bye);
   // `cancelled`: set when the frame must not be sent any more; none for the bye.
   bool send_frame(Peer& peer, std::string_view frame, int fd, Deadline deadline, const std::atomic<bool>* cancelled);
+  bool send_status(Peer& peer, std::string_view frame);
 
   const pid_t owner_pid_;
   const int rank_;

@@ -11,6 +11,9 @@ namespace ringtree {
 namespace {
 
 constexpr size_t kMaxReasonBytes = 1024;
+constexpr const char* kNotAsked =
+    "it expects ranks of its own host only: set RINGTREE_HOSTID on all ranks or on none, and on several hosts a store "
+    "that they all reach";
 constexpr const char* kOnlyLoopback =
     "the ranks run on several hosts, and the loopback interface connects none of them: set RINGTREE_IFNAME, or "
     "MASTER_ADDR to an address that all hosts reach";
@@ -28,7 +31,7 @@ std::vector<Address> parse_all(const PeerIdentity& identity) {
 
 // What is wrong with the rank's addresses; "" if nothing is.
 std::string why_not(const PeerIdentity& identity, const std::vector<Address>& addresses, bool one_machine) {
-  if (addresses.empty()) return identity.why_no_address;
+  if (addresses.empty()) return identity.why_no_address.empty() ? kNotAsked : identity.why_no_address;
   const bool only_loopback =
       std::all_of(addresses.begin(), addresses.end(), [](const Address& address) { return address.is_loopback(); });
   return only_loopback && !one_machine ? kOnlyLoopback : "";

@@ -29,7 +29,7 @@ constexpr int kLongestPollMs = 1000;
 
 }  // namespace
 
-StoreServer::StoreServer(Fd listener, std::optional<std::string> key)
+StoreServer::StoreServer(Fd listener, std::optional<Secret> key)
     : key_(std::move(key)), listener_(std::move(listener)), stop_(make_event()), owner_pid_(::getpid()) {
   thread_ = start_helper_thread("rt-store", [this] { run(); });
 }
@@ -89,8 +89,9 @@ void StoreServer::accept_clients() {
     clients_.back().came_at_ns = now_ns();
     if (!key_) continue;
     send_at_once(clients_.back().socket.get());
-    clients_.back().handshake = std::make_unique<CalleeHandshake>(
-        [this](const Hello& hello) { return hello.role == HandshakeRole::store ? key_ : std::nullopt; });
+    clients_.back().handshake = std::make_unique<CalleeHandshake>([this](const Hello& hello) {
+      return hello.role == HandshakeRole::store ? std::optional<std::string>(key_->bytes()) : std::nullopt;
+    });
   }
 }
 

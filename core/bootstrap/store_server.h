@@ -21,7 +21,7 @@ namespace ringtree {
 class StoreServer {
  public:
   /// Takes the listening socket and starts to serve. `key`: of the handshake; none on a Unix socket.
-  explicit StoreServer(Fd listener, std::optional<std::string> key = {});
+  explicit StoreServer(Fd listener, std::optional<Secret> key = {});
   /// Tells clients that wait that the store closes, ends the thread and closes all.
   ~StoreServer();
   StoreServer(const StoreServer&) = delete;
@@ -57,7 +57,7 @@ class StoreServer {
   static int64_t silent_until_ns(const Client& client);  // when it is dropped if it goes on saying nothing
   int64_t next_event_ns() const;
 
-  const std::optional<std::string> key_;
+  const std::optional<Secret> key_;
   Fd listener_;
   Fd stop_ = Fd();
   std::list<Client> clients_;  // a list: a client keeps its place while others come and go

@@ -2,10 +2,12 @@
 #include "core/bootstrap/tcp_store.h"
 
 #include <poll.h>
+#include <string.h>
 #include <sys/socket.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <string_view>
 #include <utility>
 
 #include "core/base/error.h"
@@ -19,7 +21,15 @@ namespace {
 constexpr double kConnectSeconds = 2.0;  // one attempt at one address
 constexpr double kHandshakeSeconds = 2.0;
 
-std::string key_of(const Secret& secret) { return "ringtree store " + std::string(secret.bytes()); }
+Secret key_of(const Secret& secret) {
+  constexpr std::string_view kWho = "ringtree store ";
+  std::string key;
+  key.reserve(kWho.size() + secret.bytes().size());  // one piece of memory, which is wiped here
+  key.append(kWho).append(secret.bytes());
+  Secret kept = Secret::of(key);
+  ::explicit_bzero(key.data(), key.size());
+  return kept;
+}
 
 void require_secret(const Address& address, const Secret& secret) {
   if (!secret.empty() || address.is_loopback()) return;
@@ -94,7 +104,8 @@ Fd TcpStore::connect(Deadline deadline) {
       }
       if (error != 0) continue;
       send_at_once(connecting.socket.get());
-      CallerHandshake handshake(key_of(*secret_), Hello{HandshakeRole::store, static_cast<uint32_t>(rank_), 0, 0});
+      CallerHandshake handshake(std::string(key_of(*secret_).bytes()),
+                                Hello{HandshakeRole::store, static_cast<uint32_t>(rank_), 0, 0});
       const Deadline soon{std::min(deadline.at_ns, Deadline::after_seconds(kHandshakeSeconds).at_ns)};
       if (perform(handshake, connecting.socket.get(), soon)) {
         if (address_.port() == 0) address_ = address;  // in the constructor: later, threads may connect at once

@@ -85,7 +85,7 @@ void Communicator::close() {
   const bool idle = !in_call_.exchange(true, std::memory_order_seq_cst);
   if (!idle && ours)
     session_->fail(FailureKind::peer, session_->describe(rank()) + " closed its communicator during a call");
-  session_->close();
+  session_->close(!idle);
   if (!idle) return;  // the call's own links keep their descriptors until the communicator goes
   links_.close_descriptors();
   in_call_.store(false, std::memory_order_release);

@@ -13,6 +13,7 @@ namespace ringtree {
 namespace {
 
 constexpr double kLookAgainS = 0.05;  // how long one attempt to reach a survivor may take
+constexpr double kConnectS = 2;       // the same for a connection to another host, which takes three round trips
 constexpr size_t kMaxHostBytes = 128, kMaxIdBytes = 256;
 
 std::string text_of(const std::vector<int>& ranks) {
@@ -94,7 +95,8 @@ std::unique_ptr<Store> Communicator::open_meeting(const std::string& id, int pla
       },
       [&] { return deadline.passed(); });
   if (!told) throw TimeoutError("the first survivor has not said where to meet");
-  return std::make_unique<TcpStore>(where.first, where.second, place, secret, deadline);
+  const Deadline connected = Deadline::after_seconds(kConnectS);
+  return std::make_unique<TcpStore>(where.first, where.second, place, secret, connected);
 }
 
 void Communicator::on_meeting(Session& session, std::string_view payload) {

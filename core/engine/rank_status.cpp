@@ -54,8 +54,9 @@ RankStatus RankStatus::of(const RankPage& page, std::optional<uint64_t> also, bo
   status.completed = page.completed.load(std::memory_order_acquire);  // pairs with the store at the end of a call
   status.done_bytes = page.done_bytes.load(std::memory_order_relaxed);
   const uint64_t newest = page.board.newest();
-  if (newest == 0) return status;  // it has begun none
-  const uint64_t last = also.value_or(0), num = history ? std::min<uint64_t>(last, Board::kEntries) : last > 0 ? 1 : 0;
+  if (newest == 0) return status;                            // it has begun none
+  const uint64_t last = std::min(also.value_or(0), newest);  // a peer says it, and who asks is not believed
+  const uint64_t num = history ? std::min<uint64_t>(last, Board::kEntries) : last > 0 ? 1 : 0;
   for (uint64_t sequence = last - num + 1; sequence <= last; ++sequence)
     if (sequence != newest)
       if (const auto call = page.board.find(sequence)) status.calls.push_back(*call);

@@ -106,11 +106,12 @@ void Session::make_port(const Settings& settings) {
 
 Session::~Session() { close(); }
 
-void Session::close() {
+void Session::close(bool in_call) {
   if (!mesh_) return;
   if (failed() && !mesh_->forked()) pass_on();
   if (port_)
     port_->close(mesh_->forked() ? TcpPort::Closing::copy
+                 : in_call       ? TcpPort::Closing::in_call
                  : failed()      ? TcpPort::Closing::at_once
                                  : TcpPort::Closing::in_order);
   mesh_->close();

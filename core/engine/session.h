@@ -91,8 +91,8 @@ class Session {
   /// Runs `change` under the lock of wait() and wakes waiters.
   void notify(const std::function<void()>& change);
 
-  /// Leaves in order. Idempotent.
-  void close();
+  /// Leaves in order. Idempotent. `in_call`: another thread is in a call, which must have been made to fail.
+  void close(bool in_call = false);
 
  private:
   enum Gone : int { kHere = 0, kSaidBye = 1, kDied = 2 };

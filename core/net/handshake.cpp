@@ -31,10 +31,12 @@ CallerHandshake::CallerHandshake(std::string key, const Hello& hello, const Nonc
 HandshakeState CallerHandshake::feed(std::string_view bytes) {
   if (bytes.size() > wanted()) return refuse();
   in_.append(bytes);
-  if (state_ != State::more || in_.size() < kReplyBytes) return state_;
+  if (state_ != State::more || in_.size() < answer_bytes()) return state_;
+  if (proved_) return in_ == kAccepted ? state_ = State::done : refuse();
   if (!is_reply(key_.bytes(), hello_message_, in_)) return refuse();
-  out_ = encode_proof(key_.bytes(), hello_message_, in_);
-  return state_ = State::done;
+  out_ = encode_proof(key_.bytes(), hello_message_, std::exchange(in_, {}));
+  proved_ = true;
+  return state_;
 }
 
 HandshakeState CallerHandshake::refuse() {
@@ -51,6 +53,7 @@ HandshakeState CalleeHandshake::feed(std::string_view bytes) {
   if (reply_.empty()) return take_hello();
   if (in_.size() < kProofBytes) return state_;
   if (!is_proof(key_.bytes(), hello_message_, reply_, in_)) return refuse();
+  out_ = kAccepted;
   return state_ = State::done;
 }
 
@@ -87,8 +90,9 @@ bool perform(CallerHandshake& handshake, int socket, Deadline deadline) {
     const ssize_t got = ::recv(socket, buffer.data(), handshake.wanted(), 0);
     if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR)) return false;
     if (got > 0) handshake.feed({buffer.data(), static_cast<size_t>(got)});
+    if (!write_all(socket, handshake.take_output(), deadline)) return false;
   }
-  return handshake.state() == HandshakeState::done && write_all(socket, handshake.take_output(), deadline);
+  return handshake.state() == HandshakeState::done;
 }
 
 }  // namespace ringtree

@@ -23,7 +23,7 @@ enum class HandshakeState {
   refused,  // it does not, or is something else: close the socket, say nothing
 };
 
-/// The side that connected. Send first(), feed what comes, send take_output(). One thread at a time.
+/// The side that connected. Send first(), feed what comes, send take_output() after each. One thread at a time.
 class CallerHandshake {
  public:
   using State = HandshakeState;
@@ -39,22 +39,25 @@ class CallerHandshake {
   State state() const { return state_; }
 
   /// How many bytes may be read from the socket now; 0 when there is nothing to wait for.
-  size_t wanted() const { return state_ == State::more ? kReplyBytes - in_.size() : 0; }
+  size_t wanted() const { return state_ == State::more ? answer_bytes() - in_.size() : 0; }
 
-  /// What is to be sent, once: the proof when done. Only the callee knows whether it accepted that.
+  /// What is to be sent, once: the proof. Done is it when the callee has said that it accepts that.
   std::string take_output() { return std::exchange(out_, {}); }
 
  private:
+  size_t answer_bytes() const { return proved_ ? kAccepted.size() : kReplyBytes; }
   State refuse();
 
   Secret key_;
   std::string hello_message_;
   std::string in_;
   std::string out_;
+  bool proved_ = false;  // the reply was right and answered
   State state_ = State::more;
 };
 
-/// The side that was connected to. Feed what comes, send take_output() after each. One thread at a time.
+/// The side that was connected to. Feed what comes, send take_output() after each, also when done. One thread at a
+/// time.
 class CalleeHandshake {
  public:
   using State = HandshakeState;

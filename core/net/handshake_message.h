@@ -1,5 +1,6 @@
-// The three messages by which two ends of a connection prove to each other that they know a key, as bytes and as
-// values. Fixed sizes; numbers little endian. Not for their order: handshake.h.
+// The messages by which two ends of a connection prove to each other that they know a key, as bytes and as values.
+// Fixed sizes; numbers little endian. Not for their order: handshake.h. The last one, callee -> caller, is one byte:
+// the proof was accepted. A caller without it does not know whether the callee had given it up meanwhile.
 //
 //   caller -> callee, 64 bytes          callee -> caller, 64 bytes       caller -> callee, 32 bytes
 //    0 magic "RTHELLO1"                  0 magic                          0 HMAC(key, "caller" | hello | reply)
@@ -28,6 +29,7 @@ namespace ringtree {
 inline constexpr size_t kHelloBytes = 64;
 inline constexpr size_t kReplyBytes = 64;
 inline constexpr size_t kProofBytes = 32;
+inline constexpr std::string_view kAccepted = "\x06";
 inline constexpr std::string_view kHandshakeMagic = "RTHELLO1";
 
 using Nonce = std::array<char, 16>;

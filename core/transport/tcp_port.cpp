@@ -182,6 +182,11 @@ bool TcpPort::flushed() const {
       if (!stream->flushed()) return false;
     for (const auto& out : each->outs)
       if (!out->empty()) return false;
+    // Credits that a peer needs before it can go on: the next call may be long in coming.
+    const bool takes =
+        std::any_of(each->streams.begin(), each->streams.end(), [](const auto& s) { return s->can_send(); });
+    if (takes && std::any_of(each->ins.begin(), each->ins.end(), [](const auto& in) { return in->owes_much(); }))
+      return false;
   }
   return true;
 }
@@ -248,10 +253,16 @@ void TcpPort::drain(Deadline deadline) {
 }
 
 void TcpPort::close(Closing how) {
-  if (std::exchange(closed_, true)) return;
+  if (closed_.exchange(true, std::memory_order_relaxed)) return;  // relaxed: only who is first matters
   if (how == Closing::in_order) drain(Deadline::after_seconds(kDrainSeconds));
   for (const auto& each : peers_)
-    for (const auto& stream : each->streams) stream->close();
+    for (const auto& stream : each->streams) {
+      if (how == Closing::in_call) {
+        ::shutdown(stream->fd(), SHUT_RDWR);
+      } else {
+        stream->close();
+      }
+    }
 }
 
 }  // namespace ringtree

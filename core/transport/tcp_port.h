@@ -6,6 +6,7 @@
 // reader puts messages in order by their numbers.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -71,9 +72,10 @@ class TcpPort {
     in_order,  // waits, for some seconds at most, until the peers' kernels have everything that was sent: a socket that
                // is closed before may take it back
     at_once,   // nobody needs it any more
+    in_call,   // the same while another thread is in a call: the streams end, their descriptors stay as long as this
     copy,      // of a child that fork() made: the parent's streams go on
   };
-  /// From the thread that closes the communicator, when no call is under way. Idempotent.
+  /// From the thread that closes the communicator; when no call is under way, or in_call. Idempotent.
   void close(Closing how);
 
  private:
@@ -103,7 +105,7 @@ class TcpPort {
   std::vector<std::unique_ptr<Peer>> peers_;
   std::vector<Peer*> by_rank_;  // null: none
   size_t num_streams_ = 0;
-  bool closed_ = false;
+  std::atomic<bool> closed_{false};
   mutable std::mutex links_mutex_;  // protects Peer::outs against accept()
   std::vector<TcpFault> faults_;
 };

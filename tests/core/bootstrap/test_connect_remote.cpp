@@ -177,6 +177,36 @@ TEST(ConnectRemote, a_flood_of_strangers_meanwhile_locks_nobody_out) {
   }
 }
 
+// Strangers who say what rank 1 would say are answered and then have a place until they must prove it. More of them
+// than there are places must not keep rank 1 out.
+TEST(ConnectRemote, strangers_that_speak_like_ranks_lock_nobody_out) {
+  Ranks ranks({0, 1}, 2);
+  std::vector<Fd> strangers;
+  for (int i = 0; i < 150; ++i) {
+    strangers.push_back(call(ranks.address(0)));
+    const std::string hello = encode_hello({HandshakeRole::data, 1, 0, static_cast<uint16_t>(i % 2)}, random_nonce());
+    ASSERT_TRUE(write_all(strangers.back().get(), hello, patience()));
+  }
+  const int64_t start_ns = now_ns();
+  expect_all_connected(ranks, connect_all(ranks));
+  std::printf("[ measured ] joined after %.0f ms\n", static_cast<double>(now_ns() - start_ns) * 1e-6);
+}
+
+// Rank 1 has its control connection and dies before it has its stream: rank 0 must not wait for that until its
+// deadline.
+TEST(ConnectRemote, a_rank_that_ends_between_its_connections_is_named) {
+  Ranks ranks({0, 1});
+  const auto outcomes = run_ranks(2, [&](int rank) {
+    if (rank == 0) ranks.connect(0);
+    if (rank == 0) return;
+    const Fd control = call(ranks.address(0));
+    CallerHandshake caller(ranks.key(0, 1), Hello{HandshakeRole::control, 1, 0, 0});
+    EXPECT_TRUE(perform(caller, control.get(), patience()));
+    ranks.end(1);
+  });
+  EXPECT_TRUE(contains(outcomes[0], "peer: rank 1 (pid ")) << outcomes[0];
+}
+
 TEST(ConnectRemote, another_secret_is_told_by_both_sides) {
   Ranks ranks({0, 1});
   Network other = ranks.network;
@@ -287,7 +317,7 @@ TEST(ConnectRemote, a_rank_that_listens_no_more_has_not_ended_while_its_proof_is
       char reply[kReplyBytes];
       ASSERT_TRUE(wait_for(sockets[i].get(), POLLIN, patience()));
       ASSERT_EQ(::recv(sockets[i].get(), reply, sizeof reply, MSG_WAITALL), static_cast<ssize_t>(sizeof reply));
-      ASSERT_EQ(callers[i].feed({reply, sizeof reply}), HandshakeState::done);
+      ASSERT_EQ(callers[i].feed({reply, sizeof reply}), HandshakeState::more);
     }
     ranks.end(1);
     // Not to synchronise: so long a stop is what is tested, and rank 0 looks every half second.
@@ -317,6 +347,8 @@ TEST(RemoteAddresses, are_those_of_other_hosts_and_nonsense_is_refused) {
   identities[1].addresses.assign(kMaxRails + 1, "127.0.0.1:5");
   EXPECT_TRUE(contains(outcome(0), "mismatch: rank 1 (pid "));
   identities[1].addresses = {};
+  EXPECT_TRUE(contains(outcome(0), "set RINGTREE_HOSTID on all ranks or on none")) << outcome(0);
+  EXPECT_TRUE(contains(outcome(1), "usage: it expects ranks of its own host only")) << outcome(1);
   identities[1].why_no_address = "no \x1b[31mred\x1b[0m interface";
   EXPECT_TRUE(contains(outcome(0), "cannot be reached by other hosts: no \\x1b[31mred")) << outcome(0);
   EXPECT_TRUE(contains(outcome(1), "usage: no ")) << outcome(1);

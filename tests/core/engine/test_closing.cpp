@@ -3,7 +3,7 @@
 // test_failures.cpp.
 #include <gtest/gtest.h>
 
-#include "tests/core/engine/rank_threads.h"
+#include "tests/core/engine/host_threads.h"
 
 namespace ringtree::testing {
 namespace {
@@ -66,6 +66,34 @@ TEST_P(Closing, while_another_thread_calls_ends_its_calls_on_every_rank) {
 INSTANTIATE_TEST_SUITE_P(RanksAndCores, Closing,
                          ::testing::Values(std::tuple(2, Cores::all), std::tuple(2, Cores::one),
                                            std::tuple(4, Cores::all), std::tuple(4, Cores::one)));
+
+TEST(ClosingOnHosts, while_another_thread_calls_ends_its_calls_on_every_rank) {
+  for (int round = 0; round < kRounds; ++round) {
+    const size_t count = round % 5 == 0 ? 1'000'000 : 50;
+    const std::vector<int> hosts = round % 2 == 0 ? std::vector<int>{0, 1} : std::vector<int>{0, 1, 1};
+    expect_all_well(run_on_hosts(hosts,
+                                 [&](Communicator& communicator) {
+                                   std::string outcome = outcome_of([&] { sum_of_ones(communicator, 1); });
+                                   if (communicator.rank() == 0)
+                                     outcome = call_until_closed(
+                                         communicator, 1 + static_cast<uint64_t>(round) * 3 % 16, count, by("ring"));
+                                   while (outcome.empty())
+                                     outcome = outcome_of([&] { sum_of_ones(communicator, count); });
+                                   if (!is_an_end(outcome, 0)) throw std::runtime_error(outcome);
+                                 }),
+                    "round " + std::to_string(round));
+    if (::testing::Test::HasFailure()) return;
+  }
+}
+
+TEST(ClosingOnHosts, from_several_threads_at_once_is_as_good_as_from_one) {
+  expect_all_well(run_on_hosts({0, 1}, [](Communicator& communicator) {
+    sum_of_ones(communicator, 100);
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 3; ++i) threads.emplace_back([&] { communicator.close(); });
+    for (std::thread& thread : threads) thread.join();
+  }));
+}
 
 TEST(Closing, from_several_threads_at_once_is_as_good_as_from_one) {
   for (Cores cores : {Cores::all, Cores::one})

@@ -31,6 +31,28 @@ TEST(TransfersBetweenHosts, one_by_one_around_a_ring) {
   expect_all_well(run_on_hosts({0, 1, 1, 2}, [](Communicator& communicator) { pass_around(communicator, 50); }));
 }
 
+// Rank 1 takes eight messages, all that may be under way, and then computes for long. Rank 0 may send four more at
+// least: it must have been told, although rank 1 is in no call.
+TEST(TransfersBetweenHosts, who_has_received_has_said_so_when_its_calls_end) {
+  constexpr int kTaken = 8, kMore = 4;
+  std::barrier received(2), sent(2);
+  expect_all_well(run_on_hosts({0, 1}, [&](Communicator& communicator) {
+    const auto one = [&](bool sends, int number) {
+      Words words = message(0, 1, number, sends ? 1'000 : 0);
+      words.resize(1'000);
+      const Transfer transfer = sends ? sending(1, words) : receiving(0, words);
+      communicator.transfer({&transfer, 1}, 20.0);
+      if (!sends) expect_equal(words, message(0, 1, number, 1'000), "message " + std::to_string(number));
+    };
+    const bool sends = communicator.rank() == 0;
+    for (int i = 0; i < kTaken; ++i) one(sends, i);
+    received.arrive_and_wait();
+    for (int i = kTaken; sends && i < kTaken + kMore; ++i) one(sends, i);
+    sent.arrive_and_wait();
+    for (int i = kTaken; !sends && i < kTaken + kMore; ++i) one(sends, i);
+  }));
+}
+
 TEST(TransfersBetweenHosts, what_peers_sent_before_they_left_arrives) {
   constexpr int kRounds = kSanitized ? 5 : 30;
   for (int round = 0; round < kRounds; ++round) {

@@ -166,5 +166,20 @@ TEST(RankStatus, shows_a_page_to_another_host) {
   EXPECT_EQ(copy.board.newest(), 100u);
 }
 
+TEST(RankStatus, of_a_call_that_nobody_can_have_asked_for_ends) {
+  const auto page = std::make_unique<RankPage>();
+  for (uint64_t sequence = 1; sequence <= 3; ++sequence)
+    page->board.post(sequence, Board::words_of(call_of(sequence, sequence)));
+  for (const uint64_t asked : {uint64_t{0}, uint64_t{2}, uint64_t{4}, ~uint64_t{0}, ~uint64_t{0} - 1})
+    for (const bool history : {false, true}) {
+      const RankStatus status = RankStatus::of(*page, asked, history);
+      EXPECT_LE(status.calls.size(), RankStatus::kMaxCalls) << asked;
+      EXPECT_EQ(status.calls.back().sequence, 3u) << asked;
+      if (asked == 2) {
+        EXPECT_EQ(status.calls.front().sequence, history ? 1u : 2u);
+      }
+    }
+}
+
 }  // namespace
 }  // namespace ringtree::testing

@@ -48,9 +48,10 @@ Transcript transcript(const Nonce& of_caller, const Nonce& of_callee) {
   CalleeHandshake callee(knows(kKey), of_callee);
   EXPECT_EQ(callee.feed(caller.first()), State::more);
   const std::string reply = callee.take_output();
-  EXPECT_EQ(caller.feed(reply), State::done);
+  EXPECT_EQ(caller.feed(reply), State::more);
   const std::string proof = caller.take_output();
   EXPECT_EQ(callee.feed(proof), State::done);
+  EXPECT_EQ(caller.feed(callee.take_output()), State::done);
   return {caller.first(), reply, proof};
 }
 
@@ -62,12 +63,14 @@ TEST(Handshake, BothEndsAreDoneWhenBothKnowTheKey) {
   EXPECT_EQ(callee.feed(caller.first()), State::more);
   EXPECT_EQ(callee.wanted(), 32u);
   EXPECT_EQ(caller.wanted(), 64u);
-  EXPECT_EQ(caller.feed(callee.take_output()), State::done);
-  EXPECT_EQ(caller.wanted(), 0u);
+  EXPECT_EQ(caller.feed(callee.take_output()), State::more);
+  EXPECT_EQ(caller.wanted(), 1u);       // whether its proof was accepted
   EXPECT_EQ(callee.take_output(), "");  // told once
   EXPECT_EQ(callee.feed(caller.take_output()), State::done);
   EXPECT_EQ(callee.wanted(), 0u);
   EXPECT_EQ(caller.take_output(), "");
+  EXPECT_EQ(caller.feed(callee.take_output()), State::done);
+  EXPECT_EQ(caller.wanted(), 0u);
   EXPECT_EQ(callee.take_output(), "");
   EXPECT_EQ(callee.hello(), kHello);
 }
@@ -108,7 +111,7 @@ TEST(Handshake, TheKeyMayDependOnTheHello) {
     CalleeHandshake callee(key_of);
     callee.feed(caller.first());
     const std::string reply = callee.take_output();
-    return (reply.empty() ? "no answer" : caller.feed(reply) == State::done ? "right" : "wrong key");
+    return (reply.empty() ? "no answer" : caller.feed(reply) == State::more ? "right" : "wrong key");
   };
   EXPECT_STREQ(callee_says(3, 7), "right");
   EXPECT_STREQ(callee_says(4, 7), "wrong key");
@@ -221,9 +224,10 @@ TEST(Handshake, BytesMayComeOneByOne) {
   };
   feed_slowly(callee, caller.first());
   feed_slowly(caller, callee.take_output());
-  EXPECT_EQ(caller.state(), State::done);
   feed_slowly(callee, caller.take_output());
   EXPECT_EQ(callee.state(), State::done);
+  feed_slowly(caller, callee.take_output());
+  EXPECT_EQ(caller.state(), State::done);
 }
 
 TEST(Handshake, WhatIsCutIsNeverDone) {
@@ -251,10 +255,21 @@ TEST(Handshake, MoreThanWantedIsRefusedAndNothingIsSaid) {
   EXPECT_EQ(callee.feed(good.hello + good.proof), State::refused);
   EXPECT_EQ(callee.feed(good.hello), State::refused);  // for good
   CallerHandshake done(kKey, kHello, nonce_of(1));
-  EXPECT_EQ(done.feed(good.reply), State::done);
+  EXPECT_EQ(done.feed(good.reply), State::more);
+  EXPECT_EQ(done.take_output(), good.proof);
+  EXPECT_EQ(done.feed(kAccepted), State::done);
   EXPECT_EQ(done.feed(""), State::done);
   EXPECT_EQ(done.feed("x"), State::refused);
   EXPECT_EQ(done.take_output(), "");
+}
+
+TEST(Handshake, WithoutAWordThatItsProofWasAcceptedACallerIsNotDone) {
+  const Transcript good = transcript(nonce_of(1), nonce_of(2));
+  for (const char* word : {"", "\x07", "x"}) {
+    CallerHandshake caller(kKey, kHello, nonce_of(1));
+    caller.feed(good.reply);
+    EXPECT_EQ(caller.feed(word), *word ? State::refused : State::more);
+  }
 }
 
 TEST(Handshake, AWrongMagicIsRefusedAtItsFirstWrongByte) {

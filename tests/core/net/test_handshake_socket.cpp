@@ -72,7 +72,8 @@ TEST_F(HandshakeSocket, ReadsNothingBehindTheHandshake) {
     callee.feed(caller.first());
     const std::string reply = callee.take_output();
     caller.feed(reply.substr(0, before));
-    ASSERT_TRUE(write_all(theirs_.get(), reply.substr(before) + "the first frame", patience()));
+    const std::string all = reply.substr(before) + std::string(kAccepted) + "the first frame";
+    ASSERT_TRUE(write_all(theirs_.get(), all, patience()));
     EXPECT_TRUE(perform(caller, ours_.get(), patience())) << before;
     EXPECT_EQ(receive(ours_.get(), 1'000), "the first frame") << before;
     EXPECT_EQ(receive(theirs_.get(), 64), caller.first());
