@@ -117,6 +117,16 @@ class EventLog {
   /// The first `count` messages (or peers gone); fewer when they don't come in time.
   std::vector<Message> messages(size_t count) { return wait(messages_, count); }
   std::vector<Gone> gone(size_t count) { return wait(gone_, count); }
+  /// The first message of that type, after however many others; from peer -1 when it does not come in time.
+  Message first_of(ControlType type) {
+    size_t at = 0;
+    std::unique_lock<std::mutex> lock(mutex_);
+    changed_.wait_for(lock, std::chrono::duration<double>(kPatienceSeconds), [&] {
+      while (at < messages_.size() && messages_[at].type != type) ++at;
+      return at < messages_.size();
+    });
+    return at < messages_.size() ? messages_[at] : Message{-1, type, "", -1};
+  }
 
  private:
   template <typename Item>
