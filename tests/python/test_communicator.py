@@ -173,9 +173,15 @@ def test_auto_says_why() -> None:
     assert choice.algorithm in choice.reason
 
 
-@pytest.mark.parametrize("bad", ["nowhere", "unix:", "file:", "tcp://x"])
+@pytest.mark.parametrize("bad", ["nowhere", "unix:", "file:", "tcp:"])
 def test_an_unknown_store_says_what_exists(bad: str) -> None:
     with pytest.raises(ringtree.UsageError, match="unix:<id>"):
+        ringtree.init(0, 1, bad)
+
+
+@pytest.mark.parametrize("bad", ["tcp://x", "tcp://", "tcp://x:", "tcp://:80", "tcp://x:70000", "tcp://x:eighty"])
+def test_an_address_that_is_none_says_how_to_write_one(bad: str) -> None:
+    with pytest.raises(ringtree.UsageError, match="write <host>:<port>"):
         ringtree.init(0, 1, bad)
 
 
