@@ -19,11 +19,7 @@ std::vector<std::byte> random_bytes(uint64_t seed, int rank, size_t bytes) {
 }
 
 CallArguments call_on(Collective collective, Dtype dtype, ReduceOp op, size_t count, const void* input, void* output) {
-  CallArguments arguments;
-  arguments.collective = collective;
-  arguments.dtype = dtype;
-  arguments.op = op;
-  arguments.count = count;
+  CallArguments arguments = arguments_of(collective, count, dtype, op);
   arguments.input = input;
   arguments.output = output;
   return arguments;

@@ -15,6 +15,8 @@ from typing import Any, Protocol
 
 from ringtree.errors import RingtreeError, UsageError
 
+_PATIENCE, _LEAST_PATIENCE = 10.0, 300.0  # times what was asked for; seconds
+
 
 class Hosts(Protocol):
     """What the bench asks of hosts_support.Hosts."""
@@ -82,6 +84,12 @@ def rank_variables(hosts: Hosts, rank: int, store: str) -> dict[str, str]:
         "MASTER_PORT": port,
         **hosts.environment(),
     }
+
+
+def patience_for(seconds: float) -> float:
+    """Returns after how many seconds something hangs that was to take `seconds`: the fewest visits of large sizes may
+    take more than a share."""
+    return max(_LEAST_PATIENCE, _PATIENCE * seconds)
 
 
 def run_on_ranks(hosts: Hosts, command: Sequence[str], patience: float) -> str:

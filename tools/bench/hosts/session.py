@@ -18,7 +18,7 @@ from bench.crew import Limits
 from bench.hosts.arms import host_arms, wanted_arms
 from bench.hosts.header import HEADER, LINKS, HostsHeader, begin, read_links, write
 from bench.hosts.links import Links, LinkTimes, measure_messages, measure_streams
-from bench.hosts.network import Hosts, made_hosts, require_hosts, run_on_ranks
+from bench.hosts.network import Hosts, made_hosts, patience_for, require_hosts, run_on_ranks
 from bench.hosts.tuned import rules_for_hosts
 from bench.hosts.worlds import CROSSOVER, RATE, UNSHAPED, WORLDS, World, default_launches, make_plan
 from bench.plans import NATIVE, Part
@@ -32,8 +32,6 @@ from ringtree.probe import usable_cores
 from ringtree.results import Launch, Plan, Provenance, Run, RunWriter, StoredRun, read_run
 
 LINK_SHARE = 0.2  # of the time of the crossover
-# A comparison that takes so many times its share hangs; the fewest visits of large sizes may take more than the share.
-PATIENCE, LEAST_PATIENCE = 10.0, 300.0
 Say = Callable[[str], None]
 
 
@@ -142,8 +140,7 @@ class _Part:
         file, runs = folder / "plan.json", folder / "runs"
         file.write_text(plan.model_dump_json())
         command = [sys.executable, "-m", "bench.hosts.agent", str(file), str(runs)]
-        patience = max(LEAST_PATIENCE, PATIENCE * seconds)
-        said = run_on_ranks(hosts, command, patience)
+        said = run_on_ranks(hosts, command, patience_for(seconds))
         self._take_over(read_run(Path(said.strip())))
 
     def _take_over(self, found: StoredRun) -> None:

@@ -9,12 +9,11 @@ import sys
 from collections.abc import Callable
 
 from bench.cases import ALL_REDUCE
-from bench.hosts.network import made_hosts, require_hosts, run_on_ranks
+from bench.hosts.network import made_hosts, patience_for, require_hosts, run_on_ranks
 from bench.hosts.worlds import WORLDS
 from ringtree import profile
 
 LARGEST = "16M"  # that the parts measure
-PATIENCE, LEAST_PATIENCE = 10.0, 300.0  # times its share, and seconds: who takes longer hangs
 
 
 def _shapes() -> list[tuple[int, int]]:
@@ -30,7 +29,7 @@ def tune_worlds(budget: float, say: Callable[[str], None]) -> None:
         say(f"tuning {count}x{each}: about {seconds:.0f} s")
         command = [sys.executable, "-m", "ringtree", "tune", "--sizes", f"8:{LARGEST}", "--budget", f"{seconds:.0f}s"]
         with made_hosts(count, each) as hosts:
-            say(run_on_ranks(hosts, command, max(LEAST_PATIENCE, PATIENCE * seconds)))
+            say(run_on_ranks(hosts, command, patience_for(seconds)))
 
 
 def rules_for_hosts() -> list[str]:
