@@ -1,0 +1,45 @@
+"""The torch.distributed backend `ringtree`, for CPU tensors.
+
+    torch.distributed.init_process_group("ringtree")              # or "cpu:ringtree,cuda:nccl"
+
+For: programs that use torch.distributed on CPUs, which need nothing of this module: PyTorch finds the backend by its name
+(ringtree_autoload). Not for: ringtree's own API (`ringtree.init()`), nor for GPUs.
+
+The backend is a small C++ class (csrc/) over libringtree, which comes with the package. As PyTorch's C++ interface changes
+with each of its versions, it is compiled on first use, for the PyTorch that is there, and kept (building.py);
+`python -m ringtree.torch` does it beforehand.
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+import ringtree_autoload
+
+if TYPE_CHECKING:
+    from torch.distributed import Store
+
+__all__ = ["create", "register"]
+
+
+def register() -> None:
+    """Makes the name `ringtree` known to torch.distributed; needed only where entry points are not loaded.
+
+    That is the case with TORCH_DEVICE_BACKEND_AUTOLOAD=0, or where ringtree is on the path without being installed.
+    """
+    ringtree_autoload.register()
+
+
+def create(store: Store, rank: int, size: int, timeout: timedelta) -> object:
+    """Makes this rank's end of a group, as torch.distributed calls it: meets the other ranks through `store`.
+
+    Returns a `torch._C._distributed_c10d.Backend`. Raises RuntimeError if the backend cannot be compiled (the text says
+    what is missing), torch.distributed.DistBackendError if ranks do not come or one of them dies.
+    """
+    from ringtree.torch.building import load
+    from ringtree.torch.monitored_barrier import allow_monitored_barrier
+
+    module = load()
+    allow_monitored_barrier()
+    return module.create(store, rank, size, timeout)

@@ -1,0 +1,14 @@
+"""`python -m ringtree.torch`: compiles the backend beforehand, for instance when an image is made."""
+
+from __future__ import annotations
+
+import sys
+
+from ringtree.torch.building import BuildError, built_library
+
+if __name__ == "__main__":
+    try:
+        print(built_library())
+    except BuildError as error:
+        print(f"ringtree: {error}", file=sys.stderr)
+        sys.exit(1)

@@ -1,0 +1,109 @@
+// The process group backend "ringtree" of torch.distributed, for CPU tensors: PyTorch's calls in the words of
+// libringtree. Everything here is about tensors, threads and Futures; how ranks talk is the library's.
+//
+// Names are those that PyTorch's Backend had before 2.14, where newer ones forward to them: one source for all versions.
+// A group has two communicators: one for collectives, which run one after another (call_queue.h), and one for send and
+// recv, which run as messages come, whatever the collectives do.
+#pragma once
+
+#include <torch/csrc/distributed/c10d/Backend.hpp>
+
+#include <atomic>
+#include <memory>
+
+#include "call_queue.h"
+#include "communicator.h"
+#include "library.h"
+#include "staging.h"
+
+namespace ringtree_torch {
+
+using c10::intrusive_ptr;
+using Tensors = std::vector<at::Tensor>;
+using TensorLists = std::vector<std::vector<at::Tensor>>;
+using Milliseconds = std::chrono::milliseconds;
+
+class Backend final : public c10d::Backend {
+ public:
+  /// Meets the other ranks through `store`. Without the GIL.
+  Backend(intrusive_ptr<c10d::Store> store, int rank, int size, Milliseconds timeout);
+  ~Backend() override;
+
+  const std::string getBackendName() const override { return "ringtree"; }
+
+  intrusive_ptr<c10d::Work> broadcast(Tensors& tensors, const c10d::BroadcastOptions& opts) override;
+  intrusive_ptr<c10d::Work> allreduce(Tensors& tensors, const c10d::AllreduceOptions& opts) override;
+  intrusive_ptr<c10d::Work> allreduce_sparse(Tensors& tensors, const c10d::AllreduceOptions& opts) override;
+  intrusive_ptr<c10d::Work> allreduce_coalesced(Tensors& tensors,
+                                                const c10d::AllreduceCoalescedOptions& opts) override;
+  intrusive_ptr<c10d::Work> reduce(Tensors& tensors, const c10d::ReduceOptions& opts) override;
+  intrusive_ptr<c10d::Work> allgather(TensorLists& outputs, Tensors& inputs,
+                                      const c10d::AllgatherOptions& opts) override;
+  intrusive_ptr<c10d::Work> _allgather_base(at::Tensor& output, at::Tensor& input,
+                                            const c10d::AllgatherOptions& opts) override;
+  intrusive_ptr<c10d::Work> allgather_coalesced(TensorLists& outputs, Tensors& inputs,
+                                                const c10d::AllgatherOptions& opts) override;
+  intrusive_ptr<c10d::Work> allgather_into_tensor_coalesced(Tensors& outputs, Tensors& inputs,
+                                                            const c10d::AllgatherOptions& opts) override;
+  intrusive_ptr<c10d::Work> gather(TensorLists& outputs, Tensors& inputs, const c10d::GatherOptions& opts) override;
+  intrusive_ptr<c10d::Work> scatter(Tensors& outputs, TensorLists& inputs, const c10d::ScatterOptions& opts) override;
+  intrusive_ptr<c10d::Work> reduce_scatter(Tensors& outputs, TensorLists& inputs,
+                                           const c10d::ReduceScatterOptions& opts) override;
+  intrusive_ptr<c10d::Work> _reduce_scatter_base(at::Tensor& output, at::Tensor& input,
+                                                 const c10d::ReduceScatterOptions& opts) override;
+  intrusive_ptr<c10d::Work> reduce_scatter_tensor_coalesced(Tensors& outputs, Tensors& inputs,
+                                                            const c10d::ReduceScatterOptions& opts) override;
+  intrusive_ptr<c10d::Work> alltoall_base(at::Tensor& output, at::Tensor& input, std::vector<int64_t>& output_splits,
+                                          std::vector<int64_t>& input_splits,
+                                          const c10d::AllToAllOptions& opts) override;
+  intrusive_ptr<c10d::Work> alltoall(Tensors& outputs, Tensors& inputs, const c10d::AllToAllOptions& opts) override;
+  intrusive_ptr<c10d::Work> barrier(const c10d::BarrierOptions& opts) override;
+  void monitoredBarrier(const c10d::BarrierOptions& opts, bool wait_all_ranks) override;
+
+  intrusive_ptr<c10d::Work> send(Tensors& tensors, int peer, int tag) override;
+  intrusive_ptr<c10d::Work> recv(Tensors& tensors, int peer, int tag) override;
+  intrusive_ptr<c10d::Work> recvAnysource(Tensors& tensors, int tag) override;
+
+  /// The communicators' ranks start together, so numbers do.
+  void setSequenceNumberForGroup() override {}
+  uint64_t getSequenceNumberForGroup() override { return sequence_.load(std::memory_order_relaxed); }
+  void setTimeout(Milliseconds timeout) override { timeout_.store(timeout, std::memory_order_relaxed); }
+  /// Ends the group on all ranks: what is under way fails. From any thread.
+  void abort() override;
+  /// Waits for what is under way, then leaves.
+  void shutdown() override;
+  // Not in every version's Backend, so not marked as overriding.
+  intrusive_ptr<Options> getBackendOptions();
+  c10d::ErrorType getError();
+
+ private:
+  /// Of a collective: what PyTorch wants to know of it, and whether its caller will wait at once.
+  struct Call {
+    c10d::OpType type;
+    const char* title;
+    Milliseconds timeout;
+    bool async;
+  };
+  /// Queues a collective. `body(comm)` makes the library's calls; it runs in another thread or here. `outputs`: what the
+  /// Future gives; `inputs`: for profiles.
+  template <class Body>
+  intrusive_ptr<c10d::Work> start(const Call& call, Tensors outputs, const Tensors& inputs, Body body);
+  rtComm_t comm() const { return collectives_->get(); }
+  size_t size() const { return static_cast<size_t>(size_); }
+  void check_root(int64_t root) const;
+  void check_lists(const TensorLists& lists, const char* what) const;
+  void all_gather_sparse(const at::Tensor& input, Tensors& gathered);
+  intrusive_ptr<c10d::Work> receive(Tensors& tensors, int peer, int tag, c10d::OpType type, const char* title);
+
+  const intrusive_ptr<c10d::Store> store_;
+  std::atomic<Milliseconds> timeout_;
+  std::atomic<uint64_t> sequence_{0};  // of collectives; relaxed: a count, it publishes nothing
+  uint64_t num_monitored_ = 0;         // monitored barriers; one at a time
+  std::atomic<bool> left_{false};      // shutdown() has been called; relaxed: calls beside it are a race of the caller's
+  std::unique_ptr<Communicator> collectives_, messages_;
+  CallQueue queue_;  // last: its thread uses the members above
+};
+
+}  // namespace ringtree_torch
+
+#include "backend_start.h"

@@ -1,0 +1,107 @@
+// See call_queue.h.
+#include "call_queue.h"
+
+#include <pthread.h>
+#include <signal.h>
+
+#include <utility>
+
+#include "signals.h"
+
+namespace ringtree_torch {
+
+CallQueue::~CallQueue() {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    stopping_ = true;
+  }
+  changed_.notify_all();
+  if (thread_.joinable()) thread_.join();
+}
+
+void CallQueue::run(c10::intrusive_ptr<Work> work, Task task, bool here) {
+  Entry entry{std::move(work), std::move(task)};
+  std::unique_lock<std::mutex> lock(mutex_);
+  if (is_own_thread()) {
+    while (!waiting_.empty()) {
+      {
+        const Entry before = std::move(waiting_.front());
+        waiting_.pop_front();
+        lock.unlock();
+        execute(before);
+      }
+      lock.lock();
+    }
+    lock.unlock();
+    execute(entry);
+    return;
+  }
+  if (here && !busy_ && waiting_.empty()) {
+    busy_ = true;
+    lock.unlock();
+    execute(entry);
+    lock.lock();
+    busy_ = false;
+    const bool more = !waiting_.empty() || stopping_;
+    lock.unlock();
+    if (more) changed_.notify_all();
+    return;
+  }
+  waiting_.push_back(std::move(entry));
+  if (!thread_.joinable()) start_thread();
+  lock.unlock();
+  changed_.notify_all();
+}
+
+void CallQueue::drain() {
+  std::unique_lock<std::mutex> lock(mutex_);
+  while (busy_ || !waiting_.empty()) changed_.wait_for(lock, std::chrono::milliseconds(20));
+}
+
+void CallQueue::execute(const Entry& entry) {
+  std::exception_ptr error;
+  try {
+    const at::NoGradGuard no_grad;  // results are written into tensors that may require gradients
+    entry.task();
+  } catch (...) {
+    error = std::current_exception();
+  }
+  if (error && has_signal()) {  // what ended the call is what the handler raised
+    try {
+      throw_signal();
+    } catch (...) {
+      error = std::current_exception();
+    }
+  }
+  entry.work->complete(error);
+}
+
+// Signals are for the threads that Python knows.
+void CallQueue::start_thread() {
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  thread_ = std::thread([this] { work_off(); });
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  pthread_setname_np(thread_.native_handle(), "ringtree-calls");
+}
+
+void CallQueue::work_off() {
+  std::unique_lock<std::mutex> lock(mutex_);
+  while (true) {
+    changed_.wait(lock, [this] { return !busy_ && (stopping_ || !waiting_.empty()); });
+    if (waiting_.empty()) return;
+    busy_ = true;
+    {
+      const Entry entry = std::move(waiting_.front());
+      waiting_.pop_front();
+      lock.unlock();
+      execute(entry);
+    }  // what it holds goes without the lock
+    lock.lock();
+    busy_ = false;
+    if (waiting_.empty()) changed_.notify_all();  // drain()
+  }
+}
+
+}  // namespace ringtree_torch

@@ -1,0 +1,53 @@
+// The calls of one group: they run one after another, in the order in which they were made, as a communicator wants it.
+// A call that is waited for at once runs in its caller's thread if nothing is before it: a thread's wake-up takes longer
+// than a small collective. All others run in a thread of the queue's own.
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <thread>
+
+#include "work.h"
+
+namespace ringtree_torch {
+
+class CallQueue {
+ public:
+  using Task = std::function<void()>;
+
+  CallQueue() = default;
+  /// Runs what is left.
+  ~CallQueue();
+  CallQueue(const CallQueue&) = delete;
+  CallQueue& operator=(const CallQueue&) = delete;
+
+  /// Runs `task` and completes `work` by how it ended. `here`: the caller would wait anyway. From any thread.
+  ///
+  /// In the queue's own thread, where the callbacks of Futures run, all that is queued is run first and then this: such
+  /// a callback often waits for what it calls (PowerSGD's does), and nobody else would run it.
+  void run(c10::intrusive_ptr<Work> work, Task task, bool here);
+
+  /// Waits until nothing is under way or queued.
+  void drain();
+
+ private:
+  struct Entry {
+    c10::intrusive_ptr<Work> work;
+    Task task;
+  };
+  static void execute(const Entry& entry);
+  void work_off();
+  bool is_own_thread() const { return thread_.joinable() && std::this_thread::get_id() == thread_.get_id(); }
+  void start_thread();
+
+  std::mutex mutex_;  // protects all but thread_, which is set under it
+  std::condition_variable changed_;
+  std::deque<Entry> waiting_;
+  bool busy_ = false;  // some thread runs a call
+  bool stopping_ = false;
+  std::thread thread_;
+};
+
+}  // namespace ringtree_torch

@@ -1,0 +1,84 @@
+// send and recv of the backend: messages by tag, from one rank or from any, done as they come. See backend.h.
+#include "backend.h"
+
+namespace ringtree_torch {
+namespace {
+
+/// A message under way: what its completion needs. Owned by the library until it says that the message is done.
+struct Message {
+  intrusive_ptr<Work> work;
+  at::Tensor plain;              // what is sent, kept until then
+  std::unique_ptr<Output> into;  // of a receive
+
+  static void done(void* context, rtResult_t result, int source, const char* error) noexcept {
+    const std::unique_ptr<Message> message(static_cast<Message*>(context));
+    std::exception_ptr failure = exception_of(result, error);
+    if (!failure && message->into) {
+      try {
+        const at::NoGradGuard no_grad;
+        message->into->finish();
+      } catch (...) {
+        failure = std::current_exception();
+      }
+    }
+    message->work->complete(failure, source);
+  }
+};
+
+// Owns `message` until it is posted.
+template <class Post>
+intrusive_ptr<c10d::Work> post(std::unique_ptr<Message> message, Post post_it, rtComm_t comm) {
+  intrusive_ptr<Work> work = message->work;
+  check(post_it(message.get()), comm);
+  [[maybe_unused]] Message* const posted = message.release();
+  return work;
+}
+
+}  // namespace
+
+intrusive_ptr<c10d::Work> Backend::send(Tensors& tensors, int peer, int tag) {
+  const at::Tensor& tensor = only(tensors, "send");
+  datatype_of(tensor);
+  auto message = std::make_unique<Message>();
+  message->work = c10::make_intrusive<Work>(rank_, c10d::OpType::SEND, "ringtree:send", Tensors{}, 0, tensors);
+  message->plain = plain_input(tensor);
+  const at::Tensor from = message->plain;
+  return post(
+      std::move(message),
+      [&](Message* context) {
+        return rtPostSend(from.data_ptr(), from.nbytes(), peer, tag, seconds_of(timeout_.load(std::memory_order_relaxed)),
+                          Message::done, context, messages_->get());
+      },
+      messages_->get());
+}
+
+intrusive_ptr<c10d::Work> Backend::receive(Tensors& tensors, int peer, int tag, c10d::OpType type, const char* title) {
+  const at::Tensor& tensor = only(tensors, "recv");
+  datatype_of(tensor);
+  auto message = std::make_unique<Message>();
+  message->work = c10::make_intrusive<Work>(rank_, type, title, tensors, 0, tensors);
+  message->into = std::make_unique<Output>(tensor, Output::Content::kIgnored);
+  const at::Tensor into = message->into->tensor();
+  return post(
+      std::move(message),
+      [&](Message* context) {
+        return rtPostRecv(into.data_ptr(), into.nbytes(), peer, tag, seconds_of(timeout_.load(std::memory_order_relaxed)),
+                          Message::done, context, messages_->get());
+      },
+      messages_->get());
+}
+
+intrusive_ptr<c10d::Work> Backend::recv(Tensors& tensors, int peer, int tag) {
+  return receive(tensors, peer, tag, c10d::OpType::RECV, "ringtree:recv");
+}
+
+intrusive_ptr<c10d::Work> Backend::recvAnysource(Tensors& tensors, int tag) {
+  return receive(tensors, RT_ANY_SOURCE, tag, c10d::OpType::RECVANYSOURCE, "ringtree:recvAnySource");
+}
+
+intrusive_ptr<c10d::Work> Backend::barrier(const c10d::BarrierOptions& opts) {
+  return start({c10d::OpType::BARRIER, "ringtree:barrier", opts.timeout, is_async(opts)}, {}, {},
+               [](rtComm_t comm) { check(rtBarrier(comm), comm); });
+}
+
+}  // namespace ringtree_torch

@@ -1,0 +1,33 @@
+"""What people run on a backend, on this one: each training's losses are Gloo's, but for the order of additions."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Iterator
+
+import pytest
+
+pytest.importorskip("torch")
+
+import torch_training
+from torch_ranks import Crews
+
+pytestmark = pytest.mark.torch
+
+
+@pytest.fixture(scope="module")
+def crews(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Crews]:
+    found = Crews(tmp_path_factory.mktemp("torch"))
+    yield found
+    found.close()
+
+
+@pytest.mark.parametrize("case", torch_training.CASES)
+def test_losses(crews: Crews, case: str) -> None:
+    if case == "accelerate" and importlib.util.find_spec("accelerate") is None:
+        pytest.skip("accelerate is not installed")
+    size = torch_training.CASES[case]
+    ours, gloo = (crews.get(size, backend).run(case, module="torch_training") for backend in ("ringtree", "gloo"))
+    for rank in range(size):
+        assert ours[rank] == pytest.approx(gloo[rank], rel=1e-4, abs=1e-6), (rank, ours[rank], gloo[rank])
+    assert any(ours), "no losses were compared"

@@ -1,0 +1,101 @@
+"""`make torch-suite`: PyTorch's tests of torch.distributed on this backend and on Gloo, then docs/torch-suite.md.
+
+Results are kept in build/torch-suite/ test by test: a run that was stopped goes on where it was (--again forgets them).
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from torch_suite import page, verdicts
+from torch_suite.gates import GATES
+
+_LIST = """
+import json, sys, tempfile
+from pathlib import Path
+from torch_suite import gates, runner
+with tempfile.TemporaryDirectory() as folder:
+    kind = runner._test_class(gates.open_suite(sys.argv[1], sys.argv[2], int(sys.argv[3]), Path(folder)))
+    print(json.dumps({name: runner.static_skip(kind, name) for name in runner.names(kind)}))
+"""
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="torch_suite", description=__doc__)
+    parser.add_argument("--backends", nargs="+", default=["ringtree", "gloo"])
+    parser.add_argument("--world-size", type=int, default=4)
+    parser.add_argument("--results", type=Path, default=Path("build/torch-suite"))
+    parser.add_argument("--only", nargs="+", metavar="TEST", help="these tests; the page is not written")
+    parser.add_argument("--shard", default="1/1", metavar="I/N", help="every N-th test, from the I-th")
+    parser.add_argument("--again", action="store_true", help="forget earlier results")
+    parser.add_argument("--page", type=Path, default=Path("docs/torch-suite.md"))
+    options = parser.parse_args()
+    options.results.mkdir(parents=True, exist_ok=True)
+    index, count = (int(part) for part in options.shard.split("/"))
+    if not 1 <= index <= count:
+        parser.error(f"--shard {options.shard}: I is from 1 to N")
+    failed = 0
+    for backend in options.backends:
+        file = options.results / f"{backend}.jsonl"
+        if options.again:
+            file.unlink(missing_ok=True)
+        planned = plan(backend, options.world_size)
+        for name, reason in planned.skipped.items():
+            if not options.only and name not in {verdict.test for verdict in verdicts.read(file)}:
+                verdicts.append(file, verdicts.Verdict(name, "none", "skipped", reason, 0.0))
+        for gate in GATES:
+            done = {verdict.test for verdict in verdicts.read(file)}
+            wanted = [name for name, its in sorted(planned.gates.items()) if its == gate][index - 1 :: count]
+            wanted = [name for name in wanted if name not in done and (not options.only or name in options.only)]
+            if wanted:
+                _run(gate, backend, options.world_size, file, wanted)
+        failed += sum(verdict.outcome == "failed" for verdict in verdicts.read(file) if backend != "gloo")
+    if not options.only and count == 1:
+        page.write(options.page, options.results, options.backends, options.world_size)
+    return 1 if failed else 0
+
+
+class Plan:
+    """Which gate each test goes through, and which go through none, with the last gate's reason."""
+
+    def __init__(self) -> None:
+        self.gates: dict[str, str] = {}
+        self.skipped: dict[str, str] = {}
+
+
+def plan(backend: str, world_size: int) -> Plan:
+    found = Plan()
+    for gate in GATES:
+        command = [sys.executable, "-c", _LIST, gate, backend, str(world_size)]
+        answer = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, env=_environment())
+        for name, why in json.loads(answer.stdout.splitlines()[-1]).items():
+            if name in found.gates:
+                continue
+            if why:
+                found.skipped[name] = why
+            else:
+                found.gates[name] = gate
+                found.skipped.pop(name, None)
+    return found
+
+
+def _run(gate: str, backend: str, world_size: int, file: Path, names: list[str]) -> None:
+    command = [sys.executable, "-m", "torch_suite.runner", "--gate", gate, "--backend", backend]
+    command += ["--results", str(file), "--world-size", str(world_size), "--only", *names]
+    with (file.parent / f"{backend}.log").open("a") as log:
+        subprocess.run(command, check=False, env=_environment(), stderr=log)
+
+
+def _environment() -> dict[str, str]:
+    here = str(Path(__file__).parents[1])
+    known = os.environ.get("PYTHONPATH")
+    return os.environ | {"PYTHONPATH": f"{here}{os.pathsep}{known}" if known else here}
+
+
+if __name__ == "__main__":
+    sys.exit(main())

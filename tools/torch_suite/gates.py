@@ -1,0 +1,41 @@
+"""The gates of PyTorch's suite: tests that run only if the backend is called `gloo`, or `mpi`.
+
+For: running such a test on another backend. Decorators read the name when the module is imported, the tests' bodies when
+they run: so the name is the gate's at the import and the backend's from then on.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+from pathlib import Path
+from types import ModuleType
+
+# In this order a test takes the first gate that lets it through. `own`: the backend's own name.
+GATES = ("gloo", "mpi", "own")
+
+# For what the suite runs only where it knows of the backend that it has it.
+_FEATURES = ("ddp", "subgroup", "plugin")
+
+
+def open_suite(gate: str, backend: str, world_size: int, folder: Path) -> ModuleType:
+    """Imports the suite with the gate open and lets it run `backend`. Once in a process."""
+    for name in ("barrier", "test_dir"):
+        (folder / name).mkdir(parents=True, exist_ok=True)
+    os.environ.update(
+        BACKEND=backend if gate == "own" else gate,
+        WORLD_SIZE=str(world_size),
+        TEMP_DIR=str(folder),
+        INIT_METHOD=f"file://{folder}/shared_init_file",
+        CUDA_VISIBLE_DEVICES="",
+        OMP_NUM_THREADS="1",
+    )
+    common = importlib.import_module("torch.testing._internal.common_distributed")
+    for feature in _FEATURES:
+        common.DistTestCases.backend_feature[feature].add(backend)
+    suite = importlib.import_module("torch.testing._internal.distributed.distributed_test")
+    suite.BACKEND = backend  # type: ignore[attr-defined]
+    for allowed in (suite.PROFILING_SUPPORTED_BACKENDS, suite.SEND_RECV_PROFILING_SUPPORTED_BACKENDS):
+        if backend not in allowed:
+            allowed.append(backend)
+    return suite

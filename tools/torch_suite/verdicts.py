@@ -1,0 +1,37 @@
+"""What a test came to, one line of JSON each, so that a run may be stopped and gone on with."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Literal
+
+Outcome = Literal["passed", "failed", "skipped"]
+
+
+@dataclass(frozen=True)
+class Verdict:
+    test: str
+    gate: str
+    outcome: Outcome
+    reason: str  # of a skip, in PyTorch's words; of a failure, the last line of its error
+    seconds: float
+
+
+def read(file: Path) -> list[Verdict]:
+    """Returns the verdicts of `file`; none if it is not there. A last line that was cut off is left out."""
+    if not file.exists():
+        return []
+    found = []
+    for line in file.read_text().splitlines():
+        try:
+            found.append(Verdict(**json.loads(line)))
+        except ValueError:
+            continue
+    return found
+
+
+def append(file: Path, verdict: Verdict) -> None:
+    with file.open("a") as lines:
+        lines.write(json.dumps(asdict(verdict)) + "\n")
