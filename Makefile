@@ -20,14 +20,14 @@ SETUP := PYTHON="$(PYTHON)" VENV="$(VENV)" TORCH_INDEX="$(TORCH_INDEX)" tools/se
 WITH_TOOLS := PATH="$(CURDIR)/$(BIN):$$PATH"
 
 # Folders count too: their time changes when a file comes or goes.
-CORE_FILES := $(shell find core cmake -type d -o -name '*.cpp' -o -name '*.h' -o -name '*.cmake' -o -name CMakeLists.txt)
-CPP_FILES = $(shell find core include tests tools -name '*.cpp' -o -name '*.h')
+CORE_FILES := $(shell find core cmake include -type d -o -name '*.cpp' -o -name '*.h' -o -name '*.cmake' -o -name CMakeLists.txt)
+CPP_FILES = $(shell find core include ringtree tests tools -name '*.cpp' -o -name '*.h')
 # The bindings are not in build/dev's compile commands: nanobind's templates would be judged, not our lines.
 TIDY_FILES = $(shell find core -name '*.cpp' -not -path 'core/bindings/*')
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help build torch compare test test-cpp test-python lint layers asan fuzz tsan capi model faults peers bench-drivers bench bench-hosts bench-emulated bench-compare bench-explain method-check method-data docs tables format clean distclean
+.PHONY: help build torch compare torch-suite bench-torch test test-cpp test-python lint layers asan fuzz tsan capi model faults peers bench-drivers bench bench-hosts bench-emulated bench-compare bench-explain method-check method-data docs tables format clean distclean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
@@ -128,6 +128,10 @@ model: ## the Spin models of links, pools, sleep and death; what is broken on pu
 	@$(SETUP) spin
 	$(PYTHON) tests/models/spin/run.py $(ARGS)
 
+# PyTorch's tests of torch.distributed on this backend and on Gloo; goes on where it was stopped. ARGS=--again: from the beginning.
+torch-suite: $(STAMPS)/torch $(STAMPS)/package $(STAMPS)/extra-test ## PyTorch's own tests on the backend, into docs/torch-suite.md
+	PYTHONPATH=tools $(BIN)/python -m torch_suite $(ARGS)
+
 # About 15 minutes, as root with network namespaces; else only what one host has. ARGS=--quick: 3 minutes.
 faults: $(STAMPS)/torch $(STAMPS)/package $(STAMPS)/extra-test ## what ranks are told when one of them or the network fails, into docs/reliability.md
 	PYTHONPATH=tests:tests/python:tools $(BIN)/python -m faults $(ARGS)
@@ -149,6 +153,10 @@ bench-hosts: $(STAMPS)/torch $(STAMPS)/package $(STAMPS)/extra-report ## all_red
 	@$(SETUP) namespaces
 	-@$(WITH_TOOLS) $(MAKE) -k -C tools/bench/drivers
 	PYTHONPATH=tools:tests/python $(BIN)/python -m bench.hosts run $(ARGS)
+
+# 10 minutes on a quiet machine.
+bench-torch: $(STAMPS)/torch $(STAMPS)/package $(STAMPS)/extra-report ## DDP and FSDP2 steps and small calls beside Gloo, into docs/benchmarks/training-<machine>-<date>
+	PYTHONPATH=tools $(BIN)/python -m bench.training $(ARGS)
 
 # Minutes each, and only worth something on a machine that is quiet.
 bench-emulated: $(STAMPS)/package ## measure ring and tree on an emulated cluster against the model, into docs/benchmarks

@@ -1,0 +1,156 @@
+"""Death, mismatch, absence and Ctrl-C through torch.distributed: who failed is named, in time, and nothing is left."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("torch")
+
+pytestmark = pytest.mark.torch
+
+HERE = Path(__file__).parent
+PATIENCE_S = 90
+
+
+class Faulty:
+    """Ranks of torch_faulty.py."""
+
+    def __init__(self, case: str, size: int, folder: Path, timeout_s: float = 60.0) -> None:
+        self.ranks = [
+            subprocess.Popen(
+                [sys.executable, str(HERE / "torch_faulty.py"), case, str(rank), str(size), str(folder / "store")],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                text=True,
+                env={**os.environ, "TIMEOUT_S": str(timeout_s), "OMP_NUM_THREADS": "1"},
+            )
+            for rank in range(size)
+        ]
+
+    def line(self, rank: int, kind: str) -> tuple[float, str]:
+        """The time and the text of the next line of that kind; what comes before is passed over."""
+        stream = self.ranks[rank].stdout
+        assert stream is not None
+        passed = []
+        for line in stream:
+            passed.append(line)
+            if line.startswith(f"{kind} "):
+                _, when, text = line.split(" ", 2)
+                return float(when), text
+        raise AssertionError(f"rank {rank} never said {kind!r}: {''.join(passed)[-3000:]}")
+
+    def close(self) -> None:
+        for process in self.ranks:
+            process.kill()
+            process.communicate()
+
+
+@pytest.fixture
+def start(tmp_path: Path) -> Iterator[object]:
+    started: list[Faulty] = []
+
+    def make(case: str, size: int = 2, **options: float) -> Faulty:
+        started.append(Faulty(case, size, tmp_path, **options))
+        return started[-1]
+
+    yield make
+    for faulty in started:
+        faulty.close()
+
+
+def test_killed_in_backward(start) -> None:
+    """PyTorch's own thread of the backward pass waits; the others know within a second, by name."""
+    faulty = start("killed_in_backward", 3)
+    died, _ = faulty.line(1, "dies")
+    for rank in (0, 2):
+        told, text = faulty.line(rank, "told")
+        assert told - died < 1.0, text
+        assert f"rank 1 (pid {faulty.ranks[1].pid})" in text
+
+
+@pytest.mark.parametrize("case", ["different_sizes", "different_collectives"])
+def test_mismatch(start, case: str) -> None:
+    faulty = start(case)
+    for rank in range(2):
+        begun, _ = faulty.line(rank, "ready")
+        told, text = faulty.line(rank, "told")
+        assert told - begun < 5.0
+        assert "rank 0" in text and "rank 1" in text, text
+        assert "all_reduce" in text, text
+
+
+@pytest.mark.parametrize("case", ["absent", "absent_message"])
+def test_deadline(start, case: str) -> None:
+    faulty = start(case, timeout_s=2.0)
+    begun, _ = faulty.line(0, "ready")
+    told, text = faulty.line(0, "told")
+    assert 1.9 < told - begun < 10.0
+    assert "Timed out" in text and "rank 1" in text, text
+
+
+def test_abort(start) -> None:
+    faulty = start("aborted")
+    _, text = faulty.line(0, "told")
+    assert "aborted its process group" in text
+
+
+def test_ctrl_c_while_a_call_waits(start) -> None:
+    faulty = start("absent")
+    faulty.line(0, "ready")
+    faulty.line(1, "ready")
+    faulty.ranks[0].send_signal(signal.SIGINT)
+    faulty.line(0, "interrupted")
+    assert faulty.ranks[0].wait(PATIENCE_S) == 0
+
+
+def test_ctrl_c_under_torchrun(tmp_path: Path) -> None:
+    """No process and no file is left."""
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    shared = set(os.listdir("/dev/shm"))
+    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
+    torchrun = subprocess.Popen(
+        [*command, str(HERE / "torch_loop.py")],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        env={**os.environ, "TMPDIR": str(scratch), "OMP_NUM_THREADS": "1"},
+    )
+    assert torchrun.stdout is not None
+    begun = [torchrun.stdout.readline() for _ in range(2)]
+    ranks = _group_members(torchrun.pid)
+    os.killpg(torchrun.pid, signal.SIGINT)
+    _, said = torchrun.communicate(timeout=PATIENCE_S)
+    assert begun == ["begun\n"] * 2, said[-3000:]
+    assert len(ranks) >= 3
+    deadline = time.monotonic() + 10
+    while (left := _group_members(torchrun.pid)) and time.monotonic() < deadline:
+        os.sched_yield()
+    assert not left, "processes are left"
+    assert set(os.listdir("/dev/shm")) <= shared
+    left_files = [path for path in scratch.rglob("*") if "ringtree" in path.name]
+    assert not left_files
+
+
+def _group_members(session: int) -> list[int]:
+    """The processes of a session that live."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                state, _, _, its = (entry / "stat").read_text().rpartition(")")[2].split()[:4]
+            except OSError:
+                continue
+            if its == str(session) and state != "Z":
+                found.append(int(entry.name))
+    return found

@@ -1,0 +1,91 @@
+"""Ranks of test_torch_faults.py that end badly: `python torch_faulty.py CASE RANK SIZE STORE`. Each prints what it was told."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+from datetime import timedelta
+
+import torch
+import torch.distributed as dist
+
+
+def say(kind: str, text: object = "") -> None:
+    print(f"{kind} {time.monotonic():.6f} {text}".replace("\n", " "), flush=True)
+
+
+def killed_in_backward(rank: int) -> None:
+    """Rank 1 dies while gradients are on their way; the others are told by what they wait for."""
+    torch.manual_seed(0)
+    net = torch.nn.parallel.DistributedDataParallel(
+        torch.nn.Sequential(*(torch.nn.Linear(64, 64) for _ in range(6))), bucket_cap_mb=0.02
+    )
+    for step in range(100):
+        loss = net(torch.randn(4, 64)).square().mean()
+        if rank == 1 and step == 3:
+            counted = iter(range(100))
+
+            def die(_: torch.Tensor, counted: object = counted) -> None:
+                if next(counted) == 5:  # type: ignore[call-overload]
+                    say("dies")
+                    os.kill(os.getpid(), signal.SIGKILL)
+
+            for parameter in net.parameters():
+                parameter.register_hook(die)
+        loss.backward()
+
+
+def different_sizes(rank: int) -> None:
+    dist.all_reduce(torch.zeros(4 + rank))
+
+
+def different_collectives(rank: int) -> None:
+    if rank == 0:
+        dist.all_reduce(torch.zeros(4))
+    else:
+        dist.broadcast(torch.zeros(4), 0)
+
+
+def absent(rank: int) -> None:
+    """Rank 0 waits for rank 1, which does something else for longer than the deadline."""
+    if rank == 0:
+        dist.all_reduce(torch.zeros(4))
+    else:
+        sys.stdin.read()
+
+
+def absent_message(rank: int) -> None:
+    if rank == 0:
+        dist.recv(torch.zeros(4), 1)
+    else:
+        sys.stdin.read()
+
+
+def aborted(rank: int) -> None:
+    if rank == 0:
+        work = dist.all_reduce(torch.zeros(4), async_op=True)
+        assert work is not None
+        dist.distributed_c10d._get_default_group()._get_backend(torch.device("cpu")).abort()
+        work.wait()
+    else:
+        sys.stdin.read()
+
+
+def main() -> None:
+    case, rank, size, store = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), sys.argv[4]
+    timeout = timedelta(seconds=float(os.environ.get("TIMEOUT_S", "60")))
+    dist.init_process_group("ringtree", init_method=f"file://{store}", rank=rank, world_size=size, timeout=timeout)
+    dist.all_reduce(torch.zeros(1))
+    say("ready")
+    try:
+        globals()[case](rank)
+    except dist.DistBackendError as error:
+        say("told", error)
+    except KeyboardInterrupt:
+        say("interrupted")
+
+
+if __name__ == "__main__":
+    main()
