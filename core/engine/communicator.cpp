@@ -57,7 +57,7 @@ Communicator::Communicator(Store& store, int rank, int world_size, const Setting
                                    : WaitPolicy::shared_cores();
   budget_ = SpinBudget(policy_);
   links_.attach(*session_, shared_, policy_.fenced);
-  transfers_ = std::make_unique<PointToPoint>(*session_, links_, shared_, settings_);
+  transfers_ = std::make_unique<PointToPoint>(TransferWay::Parts{*session_, links_, shared_, settings_});
 }
 
 Communicator::~Communicator() { close(); }
