@@ -134,8 +134,12 @@ typedef struct {
   int deterministic;       /* not 0: the same inputs give the same bits, whatever else is chosen. Alike on all ranks */
   const char* rules_path;  /* a file with the rules of a measured profile (docs/c-api.md), by which algorithms are
                               chosen; without one the cost model chooses. Read by rank 0 alone, for all ranks */
+  int (*interrupted)(
+      void); /* asked now and then, in the calling thread, while a call waits: not 0 ends the communicator
+                with rtSystemError and a text that says so (on other ranks rtRemoteError). Not asked while
+                ranks are met, in rtWait(), for messages, or for calls in the background. Each rank's own */
 } rtConfig_t;
-#define RT_CONFIG_INITIALIZER {sizeof(rtConfig_t), 0, 0, 0, 0, 0, NULL}
+#define RT_CONFIG_INITIALIZER {sizeof(rtConfig_t), 0, 0, 0, 0, 0, NULL, NULL}
 
 /* ---- The library ------------------------------------------------------------------------------------------------ */
 
@@ -203,6 +207,11 @@ RT_API rtResult_t rtCommSplit(rtComm_t comm, int color, int key, rtComm_t* part)
  * who has died or destroyed its communicator is left out. The old one is still to be destroyed. Not within a group. One
  * at a time. Errors as rtCommInitRank(). */
 RT_API rtResult_t rtCommShrink(rtComm_t comm, rtComm_t* survivors);
+
+/* From now on calls, transfers and messages have so many seconds; 0: as many as rtConfig_t said. Parts that are made
+ * later begin with the same. Each rank's own. One at a time.
+ * Errors: rtInvalidArgument (below 0, or beyond 1e9). */
+RT_API rtResult_t rtCommSetTimeout(rtComm_t comm, double timeout_s);
 
 /* How many ranks it has, and which this is. Any thread. */
 RT_API rtResult_t rtCommCount(rtComm_t comm, int* count);
@@ -280,6 +289,34 @@ RT_API rtResult_t rtAlltoAllV(const void* input, const size_t* input_counts, voi
  * other do so within a group. */
 RT_API rtResult_t rtSend(const void* input, size_t count, rtDataType_t datatype, int peer, rtComm_t comm);
 RT_API rtResult_t rtRecv(void* output, size_t count, rtDataType_t datatype, int peer, rtComm_t comm);
+
+/* ---- Messages: any thread, not within a group ---------------------------------------------------------------------
+ */
+
+/* As the peer of rtPostRecv(): whichever rank sends a message with that tag. */
+#define RT_ANY_SOURCE (-1)
+
+/* Told once how a message ended, on a thread of the communicator: rtSuccess, or what any call may return. `source`: the
+ * rank that sent it; of a receive that failed, the peer that was asked for. `error`: "" or what went wrong, valid
+ * during the call. It may post again, and should be quick: other messages wait for it. It must not call
+ * rtCommFinalize() or rtCommDestroy() of that communicator. */
+typedef void (*rtMessageDone_t)(void* context, rtResult_t result, int source, const char* error);
+
+/* Post one end of a message of `size` bytes with a tag, any number, and return at once; the buffer must live, and what
+ * is sent must not change, until `done` is told. A message meets the receive that was posted first of those with its
+ * tag that are from its sender or RT_ANY_SOURCE; of one sender and tag, messages arrive in the order of posting.
+ * Receives with other tags need not wait for each other: what comes first is kept until it is asked for, as long as it
+ * comes. `size` must be alike at both ends, else rtMismatch ends the communicator. A send is done when its bytes lie in
+ * memory that its receiver looks into, which of a small message they soon do, or were read. The rank itself is allowed
+ * as a peer. timeout_s: from now on, 0: the communicator's; a message that is late ends the communicator with
+ * rtTimeout. A communicator that has messages makes no other calls, and one that is in a call or has calls in the
+ * background has no messages (rtInvalidUsage): make two. rtCommFinalize() and rtCommDestroy() wait for sends and end
+ * receives, which are told rtInvalidUsage. Where the function itself returns an error nothing is posted, and `done` is
+ * not told. */
+RT_API rtResult_t rtPostSend(const void* input, size_t size, int peer, int tag, double timeout_s, rtMessageDone_t done,
+                             void* context, rtComm_t comm);
+RT_API rtResult_t rtPostRecv(void* output, size_t size, int peer, int tag, double timeout_s, rtMessageDone_t done,
+                             void* context, rtComm_t comm);
 
 /* ---- Groups ------------------------------------------------------------------------------------------------------ */
 

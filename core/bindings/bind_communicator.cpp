@@ -103,9 +103,9 @@ std::vector<std::tuple<std::string, std::string, std::string, std::string>> supp
 
 }  // namespace
 
-bool python_interrupt() {
+int python_interrupt() {
   const nb::gil_scoped_acquire gil;
-  return PyErr_CheckSignals() != 0;
+  return PyErr_CheckSignals();
 }
 
 ReduceOp op_from(const std::string& name) {

@@ -10,9 +10,9 @@
 
 namespace ringtree::bindings {
 
-/// Runs Python's signal handlers (Ctrl-C). True leaves the exception set, which is then what the caller of the
+/// Runs Python's signal handlers (Ctrl-C). Not 0: the exception stays set, which is then what the caller of the
 /// collective gets.
-bool python_interrupt();
+int python_interrupt();
 
 /// Throws UsageError that lists what exists.
 Collective collective_from(const std::string& name);

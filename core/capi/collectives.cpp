@@ -36,6 +36,7 @@ rtResult_t run(const Common& common, Add&& add) {
     arguments.root = common.root;
     arguments.input = common.input;
     arguments.output = common.output;
+    arguments.timeout_s = comm.timeout_s.load(std::memory_order_relaxed);  // a number, it publishes nothing
     add(arguments, comm);
     submit(comm, arguments);
   });

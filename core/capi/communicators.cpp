@@ -58,6 +58,13 @@ Settings settings_of(const rtConfig_t* given, int rank) {
   return settings;
 }
 
+rtComm_t make_part(const rtComm& whole, std::shared_ptr<Store> store, std::unique_ptr<Communicator> communicator) {
+  const rtComm_t part = make_handle(std::move(store), std::move(communicator));
+  part->timeout_s.store(whole.timeout_s.load(std::memory_order_relaxed),
+                        std::memory_order_relaxed);  // nobody else's yet
+  return part;
+}
+
 }  // namespace
 }  // namespace ringtree::capi
 
@@ -81,6 +88,7 @@ rtResult_t rtCommInitRankConfig(rtComm_t* comm, int nranks, rtUniqueId id, int r
     Settings settings = settings_of(config, rank);
     auto [store, prefix] = join_meeting(id, rank, settings.network, Deadline::after_seconds(settings.timeout_s));
     auto communicator = std::make_unique<Communicator>(*store, rank, nranks, settings, built_in_table(), prefix);
+    communicator->set_interrupt_check(complete(config).interrupted);
     *comm = make_handle(std::move(store), std::move(communicator));
   });
 }
@@ -115,7 +123,7 @@ rtResult_t rtCommSplit(rtComm_t comm, int color, int key, rtComm_t* part) {
     require_out(part, "part") = nullptr;
     require_no_group("rtCommSplit");
     auto made = handle.communicator->split(color, key);
-    if (made) *part = make_handle(handle.store, std::move(made));
+    if (made) *part = make_part(handle, handle.store, std::move(made));
   });
 }
 
@@ -124,7 +132,15 @@ rtResult_t rtCommShrink(rtComm_t comm, rtComm_t* survivors) {
     rtComm& handle = require(comm);
     require_out(survivors, "survivors") = nullptr;
     require_no_group("rtCommShrink");
-    *survivors = make_handle(nullptr, handle.communicator->shrink());  // which brings its own store
+    *survivors = make_part(handle, nullptr, handle.communicator->shrink());  // which brings its own store
+  });
+}
+
+rtResult_t rtCommSetTimeout(rtComm_t comm, double timeout_s) {
+  return guarded(comm, [&] {
+    rtComm& handle = require(comm);
+    require_seconds(timeout_s, "timeout_s");
+    handle.timeout_s.store(timeout_s, std::memory_order_relaxed);  // a number, it publishes nothing
   });
 }
 

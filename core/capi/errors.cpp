@@ -47,6 +47,18 @@ void require_seconds(double seconds, const char* name) {
   if (!(seconds >= 0) || seconds > kMost) refuse_argument(std::string(name) + " must be within 0..1e9 seconds");
 }
 
+std::pair<rtResult_t, std::string> describe(const std::exception_ptr& error) noexcept {
+  try {
+    std::rethrow_exception(error);
+  } catch (...) {
+    try {
+      return describe_current_exception();
+    } catch (...) {
+      return {rtSystemError, ""};
+    }
+  }
+}
+
 rtResult_t keep_current_exception(rtComm_t comm) noexcept {
   try {
     auto [result, text] = describe_current_exception();

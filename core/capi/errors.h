@@ -2,8 +2,10 @@
 // exception leaves the library. The mapping from C++ errors to results is in errors.cpp and nowhere else.
 #pragma once
 
+#include <exception>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 #include "ringtree.h"
 
@@ -29,6 +31,9 @@ Type& require_out(Type* pointer, const char* name) {
 
 /// For a duration that a caller gave: rtInvalidArgument unless it is 0 or above, and one that the clock can count.
 void require_seconds(double seconds, const char* name);
+
+/// Result and text of what was thrown. "" if there is no memory for the text.
+std::pair<rtResult_t, std::string> describe(const std::exception_ptr& error) noexcept;
 
 /// In a handler: the result of the exception that is being handled. Its text becomes this thread's last error and, if
 /// `comm` is a communicator, also that one's.

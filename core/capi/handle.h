@@ -3,6 +3,7 @@
 // without reading freed memory. That costs a few hundred bytes for each communicator that a process ever makes.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -24,6 +25,9 @@ struct rtComm {
   std::vector<std::optional<double>> factors;
   /// rtBarrier()'s, whose buffers must live until a group has run.
   int32_t barrier_input = 1, barrier_output = 0;
+
+  /// Of rtCommSetTimeout(): 0 means the communicator's. Atomic, as messages are posted from any thread.
+  std::atomic<double> timeout_s{0};
 
   void keep_error(const std::string& text);
   std::string error() const;

@@ -17,10 +17,11 @@ inline void submit(rtComm& comm, const CallArguments& arguments) {
 }
 
 inline void submit(rtComm& comm, const Transfer& transfer) {
+  const double timeout_s = comm.timeout_s.load(std::memory_order_relaxed);  // a number, it publishes nothing
   if (Group* const group = open_group_of_thread()) {
-    group->add(*comm.communicator, transfer);
+    group->add(*comm.communicator, transfer, timeout_s);
   } else {
-    comm.communicator->transfer(std::span(&transfer, 1));
+    comm.communicator->transfer(std::span(&transfer, 1), timeout_s);
   }
 }
 

@@ -169,7 +169,7 @@ void CallWatch::check_deadline() {
 void CallWatch::check_interrupt() {
   if (!interrupted_ || now_ns() < next_interrupt_check_ns_) return;
   next_interrupt_check_ns_ = now_ns() + kInterruptCheckNs;
-  if (interrupted_())
+  if (interrupted_() != 0)
     session_.fail(FailureKind::interrupted,
                   session_.describe(session_.rank()) + " was interrupted during " + call_text());
 }

@@ -18,8 +18,9 @@ std::string hang_report(Session& session);
 /// dies is noticed by its control connection as well, which gets a moment for that.
 std::string broken_stream(Session& session);
 
-/// Asked now and then during a wait whether the user wants to stop (Ctrl-C). Any thread that calls collectives.
-using InterruptCheck = bool (*)();
+/// Asked now and then during a wait whether the user wants to stop (Ctrl-C): not 0. Any thread that calls collectives.
+/// As C has it, so that a C program's own function (rtConfig_t) is called as it is.
+using InterruptCheck = int (*)();
 
 class CallWatch final : public Watch {
  public:

@@ -57,10 +57,16 @@ Communicator::Communicator(Store& store, int rank, int world_size, const Setting
                                    : WaitPolicy::shared_cores();
   budget_ = SpinBudget(policy_);
   links_.attach(*session_, shared_, policy_.fenced);
-  transfers_ = std::make_unique<PointToPoint>(*session_, links_, shared_, settings_);
+  transfers_ = std::make_unique<PointToPoint>(TransferWay::Parts{*session_, links_, shared_, settings_});
 }
 
-Communicator::~Communicator() { close(); }
+Communicator::~Communicator() {
+  close();
+  // In a child made by fork() the mailbox's thread, which may wait for its condition variable, is the parent's.
+  if (fork_count() != fork_count_) {
+    [[maybe_unused]] Mailbox* const leaked = mailbox_.release();
+  }
+}
 
 // Returns rank 0's profile, which counts on all ranks: it is a file, and not every rank need see the same one. The
 // token names this communicator where the store is no longer there (shrink()).
@@ -79,12 +85,12 @@ std::string Communicator::agree_at_start(Store& store, int rank) {
 void Communicator::close() {
   const bool ours = fork_count() == fork_count_;  // in a child made by fork() only its copies are closed
   if (ours && !queue_.is_own_thread()) queue_.drain(nullptr);
+  if (ours) close_mailbox();
   // Pairs with enter(): either the call sees that the communicator is closed, or we see that it is in a call.
   closed_.store(true, std::memory_order_seq_cst);
   if (!policy_.fenced) fence_everybody();
-  const bool idle = !in_call_.exchange(true, std::memory_order_seq_cst);
-  if (!idle && ours)
-    session_->fail(FailureKind::peer, session_->describe(rank()) + " closed its communicator during a call");
+  const bool idle = !in_call_.exchange(true, std::memory_order_seq_cst) || !ours;  // a child has no other threads
+  if (!idle) session_->fail(FailureKind::peer, session_->describe(rank()) + " closed its communicator during a call");
   session_->close(!idle);
   if (!idle) return;  // the call's own links keep their descriptors until the communicator goes
   links_.close_descriptors();
@@ -96,8 +102,7 @@ void Communicator::close() {
 // moment are then not always told that they must not.
 void Communicator::enter() {
   // acquire, pairs with the release in leave(): whatever thread calls next sees what that call left in the plans.
-  if (in_call_.load(std::memory_order_acquire) && !closed_.load(std::memory_order_relaxed))
-    throw UsageError("two threads call collectives on one communicator at the same time; give each its own");
+  if (in_call_.load(std::memory_order_acquire) && !closed_.load(std::memory_order_relaxed)) refuse_call();
   if (policy_.fenced) {
     in_call_.store(true, std::memory_order_seq_cst);  // before the look at closed_; pairs with close()
   } else {

@@ -8,6 +8,7 @@
 #include <atomic>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -16,6 +17,7 @@
 
 #include "core/engine/call_watch.h"
 #include "core/engine/link_directory.h"
+#include "core/engine/mailbox.h"
 #include "core/engine/point_to_point.h"
 #include "core/engine/prepared_call.h"
 #include "core/engine/selection.h"
@@ -90,6 +92,13 @@ class Communicator {
   std::shared_ptr<Work> start(const CallArguments& arguments, const AlgorithmRef& algorithm = {});
   std::shared_ptr<Work> start(std::vector<Transfer> transfers, double timeout_s = 0);
 
+  /// Messages with tags (mailbox.h): come back at once, from any thread; `done` is told on a thread of the communicator
+  /// how the message ended (tagged_message.h). From the first one on the communicator makes no other calls. The rank
+  /// itself is allowed as a peer, and kAnySource for a receive. `timeout_s` 0: the communicator's. Throws UsageError,
+  /// and `done` is then not called.
+  void post_send(int peer, int tag, const void* data, size_t bytes, double timeout_s, TaggedMessage::Done done);
+  void post_recv(int peer, int tag, void* data, size_t bytes, double timeout_s, TaggedMessage::Done done);
+
   /// From now on collectives write down what this rank does in them, slice step by slice step, into memory for
   /// `capacity` events (trace_log.h); transfers do not. What was traced before and not taken is gone. Calls that were
   /// started before come first. Throws UsageError. A call that is not traced pays one comparison for it.
@@ -121,7 +130,8 @@ class Communicator {
   void set_interrupt_check(InterruptCheck interrupted) { interrupted_ = interrupted; }
   InterruptCheck interrupt_check() const { return interrupted_; }
   /// Leaves in order, once what was started is done, and gives all descriptors back; later calls throw UsageError. From
-  /// any thread: a call() that is under way in another one ends with PeerError. Idempotent.
+  /// any thread: a call() that is under way in another one ends with PeerError. Sends of messages are brought to their
+  /// end, receives end with UsageError; not while a message is `done` (UsageError). Idempotent.
   void close();
 
  private:
@@ -131,6 +141,9 @@ class Communicator {
   template <class Body>
   void run_alone(const Body& body);
   void enter();
+  [[noreturn]] void refuse_call() const;
+  Mailbox& mailbox();
+  void close_mailbox();
   std::string agree_at_start(Store& store, int rank);
   void call_checked(const CallArguments& arguments, const AlgorithmRef& algorithm);
   /// What the call comes to, apart from its plan. Throws UsageError.
@@ -173,6 +186,7 @@ class Communicator {
   SpinBudget budget_{policy_};
   InterruptCheck interrupted_ = nullptr;
   std::atomic<bool> in_call_{false}, closed_{false};
+  std::atomic<bool> has_messages_{false};  // for the text of an error
   uint64_t sequence_ = 0;
   uint64_t history_ = 0;  // of all calls so far, the one under way included (CallDescription::history)
   std::unordered_map<uint64_t, std::unique_ptr<Plan>> plans_;
@@ -184,7 +198,12 @@ class Communicator {
   int num_splits_ = 0, num_shrinks_ = 0;
   // The last call: put into words only when asked for.
   const PreparedCall* last_ = nullptr;
-  WorkQueue queue_;  // last: its thread uses the members above
+  std::mutex mailbox_mutex_;  // protects mailbox_, mailbox_refused_
+  bool mailbox_refused_ = false;
+  std::mutex closing_mutex_;  // one thread at a time closes the mailbox
+  // Last: their threads use the members above.
+  std::unique_ptr<Mailbox> mailbox_;  // null before the first message; holds in_call_ until it is closed
+  WorkQueue queue_;
 };
 
 }  // namespace ringtree

@@ -138,7 +138,7 @@ std::unique_ptr<Communicator> Communicator::shrink() {
         if (!still_there()) return false;
         if (deadline.passed())
           throw TimeoutError("the survivors " + text_of(alive) + " did not all call shrink() in time");
-        if (interrupted_ && interrupted_()) throw Interrupted("interrupted while the survivors were waited for");
+        if (interrupted_ && interrupted_() != 0) throw Interrupted("interrupted while the survivors were waited for");
       }
     };
     std::unique_ptr<Store> store;

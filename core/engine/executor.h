@@ -73,7 +73,7 @@ class RunPlace {
     if (run_) run_->~ActiveRun();
     run_ = nullptr;
   }
-  ActiveRun* run() { return run_; }
+  ActiveRun* run() const { return run_; }
 
  private:
   ActiveRun* run_ = nullptr;

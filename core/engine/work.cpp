@@ -32,7 +32,7 @@ void Work::await(double timeout_s, InterruptCheck interrupted) const {
       throw TimeoutError(text);
     }
     lock.unlock();  // the check may take Python's lock
-    if (interrupted && interrupted()) throw Interrupted("interrupted while waiting for a call that is under way");
+    if (interrupted && interrupted() != 0) throw Interrupted("interrupted while waiting for a call that is under way");
     lock.lock();
     if (test()) break;
     const auto longest = interrupted ? std::chrono::nanoseconds(kBetweenInterruptChecks) : std::chrono::hours(1);

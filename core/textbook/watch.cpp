@@ -50,7 +50,7 @@ bool Watch::look(int awaited) {
     fail(Trouble::timeout, call_text() + " was not complete after " + seconds + " s on " + describe(rank_) + whom);
   } else if (interrupted_ && now >= next_interrupt_check_ns_) {
     next_interrupt_check_ns_ = now + kInterruptCheckNs;
-    if (interrupted_()) fail(Trouble::interrupted, describe(rank_) + " was interrupted during " + call_text());
+    if (interrupted_() != 0) fail(Trouble::interrupted, describe(rank_) + " was interrupted during " + call_text());
   }
   return failed();
 }

@@ -15,8 +15,8 @@
 
 namespace ringtree::textbook {
 
-/// Asked now and then during a wait whether the user wants to stop (Ctrl-C).
-using InterruptCheck = bool (*)();
+/// Asked now and then during a wait whether the user wants to stop (Ctrl-C): not 0.
+using InterruptCheck = int (*)();
 
 enum class Trouble { peer, timeout, mismatch, interrupted };
 

@@ -176,20 +176,21 @@ void TcpPort::look_at(Peer& peer, const TcpStream& stream) {
   faults_.push_back({peer.rank, stream.reason(), stream.corrupt(), now_ns()});
 }
 
-bool TcpPort::flushed() const {
-  for (const auto& each : peers_) {
-    for (const auto& stream : each->streams)
-      if (!stream->flushed()) return false;
-    for (const auto& out : each->outs)
-      if (!out->empty()) return false;
-    // Credits that a peer needs before it can go on: the next call may be long in coming.
-    const bool takes =
-        std::any_of(each->streams.begin(), each->streams.end(), [](const auto& s) { return s->can_send(); });
-    if (takes && std::any_of(each->ins.begin(), each->ins.end(), [](const auto& in) { return in->owes_much(); }))
-      return false;
-  }
-  return true;
+bool TcpPort::flushed(const Peer& peer) {
+  for (const auto& stream : peer.streams)
+    if (!stream->flushed()) return false;
+  for (const auto& out : peer.outs)
+    if (!out->empty()) return false;
+  // Credits that a peer needs before it can go on: the next call may be long in coming.
+  const bool takes = std::any_of(peer.streams.begin(), peer.streams.end(), [](const auto& s) { return s->can_send(); });
+  return !takes || std::none_of(peer.ins.begin(), peer.ins.end(), [](const auto& in) { return in->owes_much(); });
 }
+
+bool TcpPort::flushed() const {
+  return std::all_of(peers_.begin(), peers_.end(), [](const auto& each) { return flushed(*each); });
+}
+
+bool TcpPort::flushed(int rank) const { return !has_peer(rank) || flushed(*by_rank_[static_cast<size_t>(rank)]); }
 
 bool TcpPort::ended(int rank) const {
   if (!has_peer(rank)) return true;

@@ -56,6 +56,8 @@ class TcpPort {
   bool progress();
   /// Everything that was published is with the kernel.
   bool flushed() const;
+  /// The same of what is for one rank. True if there are no streams to it.
+  bool flushed(int peer) const;
   /// Waits until the kernel has something for progress(), the doorbell rings, or `until_ns` (CLOCK_MONOTONIC). May
   /// return early.
   void sleep(int64_t until_ns);
@@ -93,6 +95,7 @@ class TcpPort {
   };
 
   Peer& peer(int rank);
+  static bool flushed(const Peer& peer);
   bool send_to(Peer& peer);
   bool fill(Peer& peer, TcpStream& stream, size_t share);
   bool receive_from(Peer& peer);

@@ -25,6 +25,7 @@ TEST(Header, initializes_alike_in_c_and_cpp) {
   EXPECT_EQ(in_c.shared_buffers, in_cpp.shared_buffers);
   EXPECT_EQ(in_c.deterministic, in_cpp.deterministic);
   EXPECT_EQ(in_c.rules_path, in_cpp.rules_path);
+  EXPECT_EQ(in_c.interrupted, in_cpp.interrupted);
 }
 
 TEST(Header, is_of_the_librarys_version) {

@@ -132,7 +132,7 @@ TEST(Failures, an_interrupt_ends_the_call_here_and_is_a_departed_peer_there) {
   Gate interrupted(1);
   const auto outcomes = run_communicators(3, test_settings(), [&](Communicator& communicator) {
     sum_of_ones(communicator, 100);
-    communicator.set_interrupt_check([] { return interrupt_this_thread; });
+    communicator.set_interrupt_check([] { return interrupt_this_thread ? 1 : 0; });
     interrupt_this_thread = communicator.rank() == 1;
     if (communicator.rank() == 2) interrupted.wait();
     if (communicator.rank() == 1) {
@@ -178,7 +178,7 @@ TEST(Failures, closing_during_a_call_of_another_thread_ends_that_call) {
     communicator.set_interrupt_check([] {
       waits_in_a_call.store(true);
       waits_in_a_call.notify_all();
-      return false;
+      return 0;
     });
     std::thread closer([&] {
       waits_in_a_call.wait(false);

@@ -193,7 +193,7 @@ TEST(Group, of_several_communicators_ends_all_of_them_when_interrupted) {
     while (num_made.load() < 2) std::this_thread::yield();
     std::vector<float> a(10, 1.0f), b(10, 1.0f);
     if (rank == 0) {  // its peer comes to neither call, and somebody presses Ctrl-C
-      first.set_interrupt_check([] { return stop_asked.load(); });
+      first.set_interrupt_check([] { return stop_asked.load() ? 1 : 0; });
       std::thread presser([] { stop_asked.store(true); });
       Group group;
       group.add(first, sum_in_place(a));

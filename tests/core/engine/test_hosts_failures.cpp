@@ -203,7 +203,7 @@ TEST(HostsFailures, of_an_interrupt_is_a_departed_peer_elsewhere) {
   const auto outcomes = run_on_hosts({0, 1}, [&](Communicator& communicator) {
     sum_of_ones(communicator, 100);
     if (communicator.rank() == 1) {
-      communicator.set_interrupt_check([] { return true; });
+      communicator.set_interrupt_check([] { return 1; });
       EXPECT_THROW(sum_of_ones(communicator, 100), Interrupted);
       all_here.arrive_and_wait();
       return;

@@ -278,7 +278,7 @@ TEST(Trace, has_the_wait_for_peers_that_read_in_place) {
     if (communicator.rank() == 0) {
       communicator.set_interrupt_check([] {
         rank_0_waits = true;
-        return false;
+        return 0;
       });
     } else {
       while (!rank_0_waits && !rank_0_is_done) std::this_thread::yield();

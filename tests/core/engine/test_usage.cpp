@@ -125,7 +125,7 @@ TEST(Usage, two_threads_at_once_are_refused_and_the_first_call_goes_on) {
     communicator.set_interrupt_check([] {  // asked while a call waits, so by then it is under way
       waits_in_a_call.store(true);
       waits_in_a_call.notify_all();
-      return false;
+      return 0;
     });
     std::thread second([&] {
       waits_in_a_call.wait(false);
