@@ -94,10 +94,6 @@ def odd_layouts(rank: int, size: int) -> None:
     whole = numbers(1, 24).view(4, 6).t().contiguous().t() if rank == 1 else torch.zeros(4, 6)
     dist.broadcast(whole, 1)
     equal(whole, numbers(1, 24).view(4, 6))
-    conjugate = torch.complex(numbers(rank, 4), numbers(rank + 1, 4)).conj()
-    dist.all_reduce(conjugate)
-    total = sum(torch.complex(numbers(r, 4), numbers(r + 1, 4)).conj().resolve_conj() for r in range(size))
-    equal(conjugate.resolve_conj(), total)  # type: ignore[arg-type]
     output = torch.zeros(6, size * 4).t()
     dist.all_gather_into_tensor(output, base.t().contiguous().t())
     equal(output, torch.cat([numbers(r, 24).view(4, 6) for r in range(size)]))
@@ -416,7 +412,8 @@ def refused(rank: int, size: int) -> None:
 
 def sequence_numbers(rank: int, size: int) -> None:
     group = dist.new_group(list(range(size)))
-    before = group._get_sequence_number_for_group()
+    backend = group._get_backend(torch.device("cpu"))  # ProcessGroup itself answers for names that it knows only
+    before = backend._get_sequence_number_for_group()
     dist.all_reduce(numbers(rank, 3), group=group)
     dist.barrier(group)
-    assert group._get_sequence_number_for_group() == before + 2
+    assert backend._get_sequence_number_for_group() == before + 2

@@ -83,7 +83,7 @@ def ddp_hooks(rank: int, size: int) -> list[float]:
     from torch.distributed.algorithms.ddp_comm_hooks import default_hooks, powerSGD_hook
 
     losses = []
-    for hook in (default_hooks.allreduce_hook, default_hooks.bf16_compress_hook):
+    for hook in (default_hooks.allreduce_hook, default_hooks.fp16_compress_hook):
         net = DistributedDataParallel(model())
         net.register_comm_hook(None, hook)
         losses += train(net, rank, sgd(net))
@@ -230,6 +230,7 @@ def accelerate(rank: int, size: int) -> list[float]:
     import accelerate as hf
 
     os.environ.update(RANK=str(rank), WORLD_SIZE=str(size), LOCAL_RANK=str(rank), ACCELERATE_USE_CPU="true")
+    os.environ.update(MASTER_ADDR="127.0.0.1", MASTER_PORT="0")  # asked for, not used: the group is there
     accelerator = hf.Accelerator(cpu=True)
     net = model()
     net, optimizer = accelerator.prepare(net, sgd(net))

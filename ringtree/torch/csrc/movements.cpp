@@ -7,14 +7,14 @@ namespace ringtree_torch {
 namespace {
 
 void gather_into(const at::Tensor& output, const at::Tensor& input, rtComm_t comm) {
-  const at::Tensor from = plain_input(input);
+  const at::Tensor from = input.contiguous();
   const Output result(output, Output::Content::kIgnored);
   check(rtAllGather(from.data_ptr(), result.data(), static_cast<size_t>(from.numel()), datatype_of(input), comm), comm);
   result.finish();
 }
 
 void gather_list(const Tensors& outputs, const at::Tensor& input, rtComm_t comm) {
-  const at::Tensor from = plain_input(input);
+  const at::Tensor from = input.contiguous();
   const Pack pack(outputs, Output::Content::kIgnored);
   const rtDataType_t datatype = datatype_of(input);
   check(pack.even() ? rtAllGather(from.data_ptr(), pack.data(), pack.counts().front(), datatype, comm)
@@ -143,7 +143,7 @@ intrusive_ptr<c10d::Work> Backend::gather(TensorLists& outputs, Tensors& inputs,
   Tensors list = is_root ? outputs.front() : Tensors{};
   return start({c10d::OpType::GATHER, "ringtree:gather", opts.timeout, is_async(opts)}, list, inputs,
                [list, input, root = static_cast<int>(opts.rootRank)](rtComm_t comm) {
-                 const at::Tensor from = plain_input(input);
+                 const at::Tensor from = input.contiguous();
                  const size_t count = static_cast<size_t>(from.numel());
                  if (list.empty()) {
                    check(rtGather(from.data_ptr(), nullptr, count, datatype_of(input), root, comm), comm);
@@ -188,7 +188,7 @@ intrusive_ptr<c10d::Work> Backend::alltoall_base(at::Tensor& output, at::Tensor&
   const auto got = split_counts(output, output_splits, size_, "output");
   return start({c10d::OpType::ALLTOALL_BASE, "ringtree:all_to_all", opts.timeout, is_async(opts)}, {output}, {input},
                [output, input, sent, got, even = input_splits.empty() && output_splits.empty()](rtComm_t comm) {
-                 const at::Tensor from = plain_input(input);
+                 const at::Tensor from = input.contiguous();
                  const Output result(output, Output::Content::kIgnored);
                  const rtDataType_t datatype = datatype_of(input);
                  check(even ? rtAlltoAll(from.data_ptr(), result.data(), sent.front(), datatype, comm)

@@ -41,7 +41,7 @@ intrusive_ptr<c10d::Work> Backend::send(Tensors& tensors, int peer, int tag) {
   datatype_of(tensor);
   auto message = std::make_unique<Message>();
   message->work = c10::make_intrusive<Work>(rank_, c10d::OpType::SEND, "ringtree:send", Tensors{}, 0, tensors);
-  message->plain = plain_input(tensor);
+  message->plain = tensor.contiguous();
   const at::Tensor from = message->plain;
   return post(
       std::move(message),

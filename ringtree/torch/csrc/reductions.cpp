@@ -53,7 +53,7 @@ intrusive_ptr<c10d::Work> Backend::reduce(Tensors& tensors, const c10d::ReduceOp
                  const Op op(reduce_op, comm);
                  const rtDataType_t datatype = datatype_of(tensor);
                  if (root != rank_) {
-                   const at::Tensor input = plain_input(tensor);
+                   const at::Tensor input = tensor.contiguous();
                    check(rtReduce(input.data_ptr(), nullptr, static_cast<size_t>(input.numel()), datatype, op.value(),
                                   root, comm),
                          comm);
@@ -91,7 +91,7 @@ namespace {
 
 void scatter_base(const at::Tensor& output, const at::Tensor& input, const c10d::ReduceOp& reduce_op, rtComm_t comm) {
   const Op op(reduce_op, comm);
-  const at::Tensor from = plain_input(input);
+  const at::Tensor from = input.contiguous();
   const Output result(output, Output::Content::kIgnored);
   check(rtReduceScatter(from.data_ptr(), result.data(), result.count(), datatype_of(output), op.value(), comm), comm);
   result.finish();

@@ -10,7 +10,7 @@ namespace {
 at::Tensor side_by_side(const std::vector<at::Tensor>& tensors, int64_t total) {
   const auto* next = static_cast<const char*>(tensors.front().data_ptr());
   for (const at::Tensor& tensor : tensors) {
-    if (!is_plain(tensor) || !tensor.storage().is_alias_of(tensors.front().storage()) || tensor.data_ptr() != next)
+    if (!tensor.is_contiguous() || !tensor.storage().is_alias_of(tensors.front().storage()) || tensor.data_ptr() != next)
       return {};
     next += tensor.nbytes();
   }
@@ -42,17 +42,11 @@ at::Tensor& only(std::vector<at::Tensor>& tensors, const char* what) {
   return tensors.front();
 }
 
-bool is_plain(const at::Tensor& tensor) { return tensor.is_contiguous() && !tensor.is_conj() && !tensor.is_neg(); }
-
-at::Tensor plain_input(const at::Tensor& tensor) {
-  return is_plain(tensor) ? tensor : tensor.resolve_conj().resolve_neg().contiguous();
-}
-
 Output::Output(at::Tensor user, Content content) : user_(std::move(user)) {
-  if (is_plain(user_)) {
+  if (user_.is_contiguous()) {
     plain_ = user_;
   } else if (content == Content::kNeeded) {
-    plain_ = plain_input(user_);
+    plain_ = user_.contiguous();
   } else {
     plain_ = at::empty(user_.sizes(), user_.options().memory_format(at::MemoryFormat::Contiguous));
   }

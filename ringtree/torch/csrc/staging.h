@@ -1,4 +1,5 @@
 // Tensors as the library wants them, bytes side by side: what lies otherwise is copied, and results are copied back.
+// Elements that are to be read conjugated or negated do not come here: PyTorch's dispatcher resolves them before.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -13,12 +14,6 @@ void check_dense(const at::Tensor& tensor, const char* what);
 void check_alike(const std::vector<at::Tensor>& tensors, const char* what);
 /// The one tensor of a list: PyTorch's interface has lists where there were several devices once.
 at::Tensor& only(std::vector<at::Tensor>& tensors, const char* what);
-
-/// Whether its elements lie side by side in the order of their indexes, each as it is read.
-bool is_plain(const at::Tensor& tensor);
-
-/// A tensor that is read.
-at::Tensor plain_input(const at::Tensor& tensor);
 
 /// A tensor that is written, or read and written. Its elements are in tensor(); finish() brings them to where the user
 /// wants them.
