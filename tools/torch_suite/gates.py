@@ -1,7 +1,8 @@
 """The gates of PyTorch's suite: tests that run only if the backend is called `gloo`, or `mpi`.
 
 For: running such a test on another backend. Decorators read the name when the module is imported, the tests' bodies when
-they run: so the name is the gate's at the import and the backend's from then on.
+they run: so the name is the gate's at the import and the backend's from then on, and where a body compares it with the
+gate's it finds both.
 """
 
 from __future__ import annotations
@@ -16,6 +17,25 @@ GATES = ("gloo", "mpi", "own")
 
 # For what the suite runs only where it knows of the backend that it has it.
 _FEATURES = ("ddp", "subgroup", "plugin")
+
+
+class _Both(str):
+    """The backend's name, which also equals the gate's."""
+
+    def __new__(cls, name: str, gate: str) -> _Both:
+        made = super().__new__(cls, name)
+        made._gate = gate
+        return made
+
+    _gate: str
+
+    def __eq__(self, other: object) -> bool:
+        return str.__eq__(self, other) is True or self._gate == other
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    __hash__ = str.__hash__
 
 
 def open_suite(gate: str, backend: str, world_size: int, folder: Path) -> ModuleType:
@@ -34,7 +54,8 @@ def open_suite(gate: str, backend: str, world_size: int, folder: Path) -> Module
     for feature in _FEATURES:
         common.DistTestCases.backend_feature[feature].add(backend)
     suite = importlib.import_module("torch.testing._internal.distributed.distributed_test")
-    suite.BACKEND = backend  # type: ignore[attr-defined]
+    suite.BACKEND = _Both(backend, gate)  # type: ignore[attr-defined]
+    os.environ["BACKEND"] = "mpi"  # whoever is called otherwise gets no subgroups with fewer than 8 ranks
     for allowed in (suite.PROFILING_SUPPORTED_BACKENDS, suite.SEND_RECV_PROFILING_SUPPORTED_BACKENDS):
         if backend not in allowed:
             allowed.append(backend)
