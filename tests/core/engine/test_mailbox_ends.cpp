@@ -88,13 +88,13 @@ TEST(MailboxEnds, a_timeout_comes_beside_traffic_that_never_pauses) {
   const auto outcomes = run_communicators(1, test_settings(), [](Communicator& communicator) {
     Words words(8);
     Ending late = post_recv(communicator, 0, 1, words, 0.05);
-    std::promise<std::exception_ptr> ended;
+    std::promise<void> ended;
     std::function<void()> send;
     send = [&] {
       communicator.post_recv(0, 2, nullptr, 0, 0, [](int, const std::exception_ptr&) {});
       communicator.post_send(0, 2, nullptr, 0, 0, [&](int, const std::exception_ptr& error) {
         if (error) {
-          ended.set_value(error);
+          ended.set_value();
         } else {
           send();
         }
@@ -346,7 +346,7 @@ TEST(MailboxEnds, a_peer_that_died_is_named_within_a_second) {
         EXPECT_TRUE(contains(line, " peer: rank 1 (pid " + std::to_string(ranks[1].pid()))) << line;
         EXPECT_TRUE(contains(line, "died before the recv of 64 bytes with tag 3 from ")) << line;
         if (!line.empty()) {
-          EXPECT_LT(std::stoll(line) - killed_ns, 1'000'000'000 * (kSanitized ? 5 : 1));
+          EXPECT_LT(std::stoll(line) - killed_ns, int64_t{1'000'000'000} * (kSanitized ? 5 : 1));
         }
       }
     }
