@@ -208,8 +208,8 @@ RT_API rtResult_t rtCommSplit(rtComm_t comm, int color, int key, rtComm_t* part)
  * at a time. Errors as rtCommInitRank(). */
 RT_API rtResult_t rtCommShrink(rtComm_t comm, rtComm_t* survivors);
 
-/* From now on calls, transfers and messages have so many seconds; 0: as many as rtConfig_t said. Parts that are made
- * later begin with the same. Each rank's own. One at a time.
+/* From now on each call or message of this rank has so many seconds; 0: as many as rtConfig_t said. What is under way
+ * keeps its own, and parts that are made later begin with the same. One at a time.
  * Errors: rtInvalidArgument (below 0, or beyond 1e9). */
 RT_API rtResult_t rtCommSetTimeout(rtComm_t comm, double timeout_s);
 
@@ -290,29 +290,30 @@ RT_API rtResult_t rtAlltoAllV(const void* input, const size_t* input_counts, voi
 RT_API rtResult_t rtSend(const void* input, size_t count, rtDataType_t datatype, int peer, rtComm_t comm);
 RT_API rtResult_t rtRecv(void* output, size_t count, rtDataType_t datatype, int peer, rtComm_t comm);
 
-/* ---- Messages: any thread, not within a group ---------------------------------------------------------------------
- */
+/* ---- Messages: any thread, not within a group -------------------------------------------------------------------- */
 
-/* As the peer of rtPostRecv(): whichever rank sends a message with that tag. */
+/* As the peer of rtPostRecv(): whichever rank sends first. */
 #define RT_ANY_SOURCE (-1)
 
-/* Told once how a message ended, on a thread of the communicator: rtSuccess, or what any call may return. `source`: the
- * rank that sent it; of a receive that failed, the peer that was asked for. `error`: "" or what went wrong, valid
- * during the call. It may post again, and should be quick: other messages wait for it. It must not call
- * rtCommFinalize() or rtCommDestroy() of that communicator. */
+/* Told once how a message ended, on a thread of the communicator: rtSuccess, or any result of a call. `source`: the
+ * rank that sent it; of a receive that failed, the peer that was asked for. `error`: what went wrong, "" if nothing; it
+ * lives during the call. It may post again. It should be quick, as other messages wait for it, and must not end that
+ * communicator by rtCommFinalize() or rtCommDestroy() (rtInvalidUsage). */
 typedef void (*rtMessageDone_t)(void* context, rtResult_t result, int source, const char* error);
 
-/* Post one end of a message of `size` bytes with a tag, any number, and return at once; the buffer must live, and what
- * is sent must not change, until `done` is told. A message meets the receive that was posted first of those with its
- * tag that are from its sender or RT_ANY_SOURCE; of one sender and tag, messages arrive in the order of posting.
- * Receives with other tags need not wait for each other: what comes first is kept until it is asked for, as long as it
- * comes. `size` must be alike at both ends, else rtMismatch ends the communicator. A send is done when its bytes lie in
- * memory that its receiver looks into, which of a small message they soon do, or were read. The rank itself is allowed
- * as a peer. timeout_s: from now on, 0: the communicator's; a message that is late ends the communicator with
- * rtTimeout. A communicator that has messages makes no other calls, and one that is in a call or has calls in the
- * background has no messages (rtInvalidUsage): make two. rtCommFinalize() and rtCommDestroy() wait for sends and end
- * receives, which are told rtInvalidUsage. Where the function itself returns an error nothing is posted, and `done` is
- * not told. */
+/* Post one end of a message of `size` bytes with a tag (any number) and return at once. The buffer must live, and what
+ * is sent must stay as it is, until `done` is told; a send is done when its bytes have left the buffer, which does not
+ * mean that they were received. The rank itself is allowed as a peer.
+ * Which send meets which receive: messages of one rank come in the order of posting, and each is for the receive that
+ * was posted first of those with its tag, from that rank or from any. One that comes while a receive waits for another
+ * tag is kept, in memory of this rank, for a receive that is posted later.
+ * `size` must be alike at both ends, else the communicator ends with rtMismatch; it ends with rtTimeout if a message is
+ * not done `timeout_s` seconds (0: the communicator's) after it was posted, and with rtRemoteError if a rank that it
+ * needs has died or left. Then all open messages and all later ones are told that.
+ * A communicator that has had a message makes no calls any more, and one that is in a call, or has calls in the
+ * background, takes no message (rtInvalidUsage): make two. rtCommFinalize() and rtCommDestroy() bring sends to their
+ * end; receives that are open are told rtInvalidUsage.
+ * Errors: rtInvalidArgument, rtInvalidUsage, rtSystemError (no thread can be started); `done` is then not told. */
 RT_API rtResult_t rtPostSend(const void* input, size_t size, int peer, int tag, double timeout_s, rtMessageDone_t done,
                              void* context, rtComm_t comm);
 RT_API rtResult_t rtPostRecv(void* output, size_t size, int peer, int tag, double timeout_s, rtMessageDone_t done,

@@ -85,7 +85,13 @@ std::string Communicator::agree_at_start(Store& store, int rank) {
 void Communicator::close() {
   const bool ours = fork_count() == fork_count_;  // in a child made by fork() only its copies are closed
   if (ours && !queue_.is_own_thread()) queue_.drain(nullptr);
-  if (ours) close_mailbox();
+  // One thread at a time, so that the second does not take the first for a call.
+  std::unique_lock closing(closing_mutex_, std::defer_lock);
+  if (ours) {
+    Mailbox* const open = refuse_messages();
+    closing.lock();
+    if (open && open->close()) in_call_.store(false, std::memory_order_release);  // pairs with the load in enter()
+  }
   // Pairs with enter(): either the call sees that the communicator is closed, or we see that it is in a call.
   closed_.store(true, std::memory_order_seq_cst);
   if (!policy_.fenced) fence_everybody();

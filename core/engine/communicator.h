@@ -143,7 +143,8 @@ class Communicator {
   void enter();
   [[noreturn]] void refuse_call() const;
   Mailbox& mailbox();
-  void close_mailbox();
+  /// From now on. The mailbox, if there is one. UsageError: on its own thread, which cannot wait for its end.
+  Mailbox* refuse_messages();
   std::string agree_at_start(Store& store, int rank);
   void call_checked(const CallArguments& arguments, const AlgorithmRef& algorithm);
   /// What the call comes to, apart from its plan. Throws UsageError.
@@ -200,7 +201,7 @@ class Communicator {
   const PreparedCall* last_ = nullptr;
   std::mutex mailbox_mutex_;  // protects mailbox_, mailbox_refused_
   bool mailbox_refused_ = false;
-  std::mutex closing_mutex_;  // one thread at a time closes the mailbox
+  std::mutex closing_mutex_;  // of close(); taken before no other
   // Last: their threads use the members above.
   std::unique_ptr<Mailbox> mailbox_;  // null before the first message; holds in_call_ until it is closed
   WorkQueue queue_;

@@ -36,7 +36,7 @@ Mailbox& Communicator::mailbox() {
   const std::lock_guard lock(mailbox_mutex_);
   if (mailbox_) return *mailbox_;
   if (mailbox_refused_) throw UsageError("this communicator was closed; make a new one");
-  // acquire, pairs with the release in enter()'s counterpart: the mailbox sees what calls left in links and plans.
+  // acquire, pairs with the release at the end of a call (run_alone()): the mailbox sees what calls left in the links.
   if (!queue_.idle() || in_call_.exchange(true, std::memory_order_acquire))
     throw UsageError("this communicator is in a call: make another one for messages");
   try {
@@ -55,18 +55,12 @@ void Communicator::refuse_call() const {
   throw UsageError("two threads call collectives on one communicator at the same time; give each its own");
 }
 
-void Communicator::close_mailbox() {
-  Mailbox* open = nullptr;
-  {
-    const std::lock_guard lock(mailbox_mutex_);
-    if (mailbox_ && mailbox_->is_own_thread())
-      throw UsageError(
-          "a communicator cannot be closed by who is told that a message is done: let another thread do it");
-    mailbox_refused_ = true;
-    open = mailbox_.get();
-  }
-  const std::lock_guard closing(closing_mutex_);  // not the other: who is told that a message is done may post
-  if (open && open->close()) in_call_.store(false, std::memory_order_release);  // pairs with the load in enter()
+Mailbox* Communicator::refuse_messages() {
+  const std::lock_guard lock(mailbox_mutex_);
+  if (mailbox_ && mailbox_->is_own_thread())
+    throw UsageError("a communicator cannot be closed by who is told that a message is done: let another thread do it");
+  mailbox_refused_ = true;
+  return mailbox_.get();
 }
 
 }  // namespace ringtree

@@ -15,8 +15,7 @@ Mailbox::Mailbox(const TransferWay::Parts& parts, const WaitPolicy& policy)
       policy_(policy),
       posted_(parts.session.own_page().bell),
       traffic_(parts, posted_),
-      thread_(start_helper_thread("ringtree-mail", [this] { run(); })),
-      thread_id_(thread_.get_id()) {}
+      thread_(start_helper_thread("ringtree-mail", [this] { run(); })) {}
 
 Mailbox::~Mailbox() { close(); }
 
@@ -49,6 +48,7 @@ bool Mailbox::close() {
 }
 
 void Mailbox::run() {
+  thread_id_.store(std::this_thread::get_id(), std::memory_order_relaxed);  // read by this thread, or found different
   if (parts_.settings.emulation) use_exact_timers();
   SpinBudget budget(policy_);
   while (posted_.wait()) {
@@ -56,6 +56,7 @@ void Mailbox::run() {
     drive(traffic_, waiter, traffic_);
     if (parts_.session.failed()) traffic_.fail_all();
   }
+  thread_id_.store({}, std::memory_order_relaxed);  // before who joins this thread goes on
 }
 
 }  // namespace ringtree

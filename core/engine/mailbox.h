@@ -6,6 +6,7 @@
 // and one port, at which one thread can wait.
 #pragma once
 
+#include <atomic>
 #include <thread>
 
 #include "core/engine/message_traffic.h"
@@ -30,7 +31,7 @@ class Mailbox {
   /// it was closed before.
   bool close();
   /// True while a poster is told how its message ended.
-  bool is_own_thread() const { return std::this_thread::get_id() == thread_id_; }
+  bool is_own_thread() const { return std::this_thread::get_id() == thread_id_.load(std::memory_order_relaxed); }
 
  private:
   void run();
@@ -39,9 +40,9 @@ class Mailbox {
   const TransferWay::Parts parts_;
   const WaitPolicy policy_;
   PostedMessages posted_;
-  MessageTraffic traffic_;  // the thread's
+  MessageTraffic traffic_;                    // the thread's
+  std::atomic<std::thread::id> thread_id_{};  // none once it has ended: the system gives ids out again
   std::thread thread_;
-  const std::thread::id thread_id_;
 };
 
 }  // namespace ringtree

@@ -15,19 +15,18 @@
 
 namespace ringtree::testing {
 
-/// How a message ends: its source, or what went wrong.
-using Ending = std::future<int>;
+/// How a message ends: its source, and what went wrong ("" if nothing).
+using Ending = std::future<std::pair<int, std::string>>;
 
-/// A second ending of one message would throw here, where nobody catches it.
+/// A second ending of one message would throw here, where nobody catches it. The text is made here as well: TSan does
+/// not see what orders the last uses of an exception that several threads share.
 inline TaggedMessage::Done tell(Ending& ending) {
-  const auto promise = std::make_shared<std::promise<int>>();
+  const auto promise = std::make_shared<std::promise<std::pair<int, std::string>>>();
   ending = promise->get_future();
   return [promise](int source, const std::exception_ptr& error) {
-    if (error) {
-      promise->set_exception(error);
-    } else {
-      promise->set_value(source);
-    }
+    promise->set_value({source, outcome_of([&] {
+                          if (error) std::rethrow_exception(error);
+                        })});
   };
 }
 
@@ -43,11 +42,13 @@ inline Ending post_recv(Communicator& communicator, int peer, int tag, Words& wo
   return ending;
 }
 
-/// The source. Throws what the message ended with.
+/// The source. Throws the text of what the message ended with.
 inline int end_of(Ending& ending) {
   if (ending.wait_for(std::chrono::duration<double>(2 * kPatienceSeconds)) != std::future_status::ready)
     throw std::runtime_error("a message never ended");
-  return ending.get();
+  const auto [source, outcome] = ending.get();
+  if (!outcome.empty()) throw std::runtime_error(outcome);
+  return source;
 }
 inline void end_all(std::vector<Ending>& endings) {
   for (Ending& ending : endings) end_of(ending);

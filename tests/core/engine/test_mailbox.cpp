@@ -128,11 +128,8 @@ TEST_P(Mailbox, may_be_posted_to_when_a_message_is_done) {
     std::function<void()> receive, send;
     const auto next = [&](const std::function<void()>& step) {
       return [&](int, const std::exception_ptr& error) {
-        if (error) {
-          all_done.set_exception(error);
-        } else {
-          step();
-        }
+        if (error) std::terminate();  // on the mailbox's thread: nobody would catch it
+        step();
       };
     };
     const std::function<void()> sent = [&] { word < kTimes ? receive() : all_done.set_value(); };
