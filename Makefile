@@ -74,8 +74,9 @@ test-cpp: $(STAMPS)/build-tools ## the C++ tests
 	$(WITH_TOOLS) cmake --build --preset dev
 	$(WITH_TOOLS) ctest --preset dev
 
-# What makes hosts out of network namespaces is brought in for CI only: elsewhere tests that need it are skipped and say so.
-test-python: $(STAMPS)/torch $(STAMPS)/package $(STAMPS)/extra-test ## the Python tests
+# What makes hosts out of network namespaces, and Hugging Face's accelerate, are brought in for CI only: elsewhere tests that
+# need them are skipped and say so.
+test-python: $(STAMPS)/torch $(STAMPS)/package $(STAMPS)/extra-test $(if $(CI),$(STAMPS)/extra-train) ## the Python tests
 	$(if $(CI),@$(SETUP) namespaces)
 	$(BIN)/python -m pytest tests/python
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import importlib
 import os
+import unittest
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 
@@ -16,7 +18,23 @@ from types import ModuleType
 GATES = ("gloo", "mpi", "own")
 
 # For what the suite runs only where it knows of the backend that it has it.
-_FEATURES = ("ddp", "subgroup", "plugin")
+_FEATURES = ("ddp", "gpu", "subgroup", "plugin")
+
+
+def _skip_early(common: ModuleType) -> None:
+    """Tests for which GPUs are missing are skipped before ranks are started, not by each rank."""
+    import torch
+
+    original = common.skip_if_lt_x_gpu
+
+    def skip_if_lt_x_gpu(count: int, *further: object, **options: object) -> Callable[[object], object]:
+        if torch.cuda.device_count() >= count or further or options:
+            return original(count, *further, **options)  # type: ignore[no-any-return]
+        return unittest.skip(f"Need at least {count} CUDA devices")
+
+    common.skip_if_lt_x_gpu = skip_if_lt_x_gpu  # type: ignore[attr-defined]
+    if torch.cuda.device_count() == 0:
+        common.skip_if_no_gpu = unittest.skip("CUDA is not available.")  # type: ignore[attr-defined]
 
 
 class _Both(str):
@@ -53,6 +71,7 @@ def open_suite(gate: str, backend: str, world_size: int, folder: Path) -> Module
     common = importlib.import_module("torch.testing._internal.common_distributed")
     for feature in _FEATURES:
         common.DistTestCases.backend_feature[feature].add(backend)
+    _skip_early(common)
     suite = importlib.import_module("torch.testing._internal.distributed.distributed_test")
     suite.BACKEND = _Both(backend, gate)  # type: ignore[attr-defined]
     os.environ["BACKEND"] = "mpi"  # whoever is called otherwise gets no subgroups with fewer than 8 ranks

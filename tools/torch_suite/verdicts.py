@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal
@@ -38,5 +39,10 @@ def read(file: Path) -> list[Verdict]:
 
 
 def append(file: Path, verdict: Verdict) -> None:
-    with file.open("a") as lines:
-        lines.write(json.dumps(asdict(verdict)) + "\n")
+    """Adds a line; after one that was cut off, on a line of its own."""
+    with file.open("a+b") as lines:
+        if lines.tell():
+            lines.seek(-1, os.SEEK_END)
+            if lines.read(1) != b"\n":
+                lines.write(b"\n")
+        lines.write(json.dumps(asdict(verdict)).encode() + b"\n")

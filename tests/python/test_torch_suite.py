@@ -1,0 +1,83 @@
+"""PyTorch's own tests on the backend, all that need no GPU, and the tool that runs them."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("torch")
+pytest.importorskip("expecttest")
+
+from torch_suite import page, verdicts
+from torch_suite.gates import _Both
+from torch_suite.verdicts import Verdict
+
+pytestmark = pytest.mark.torch
+
+ROOT = Path(__file__).parents[2]
+
+
+def suite(*options: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "torch_suite", *options],
+        cwd=cwd,
+        env={**os.environ, "PYTHONPATH": str(ROOT / "tools")},
+        capture_output=True,
+        text=True,
+        timeout=800,
+    )
+
+
+def test_all_that_gloo_passes_and_all_to_all(tmp_path: Path) -> None:
+    """Failures are those that are known; so many tests ran that the gates must have been open."""
+    done = suite("--backends", "ringtree", "--page", str(tmp_path / "page.md"), cwd=tmp_path)
+    found = verdicts.read(tmp_path / "build/torch-suite/ringtree.jsonl")
+    failed = [verdict for verdict in found if verdict.outcome == "failed" and verdict.test not in verdicts.KNOWN]
+    assert not failed, [(verdict.test, verdict.reason) for verdict in failed]
+    assert done.returncode == 0, done.stderr[-2000:]
+    passed = {verdict.test for verdict in found if verdict.outcome == "passed"}
+    assert len(passed) >= 100
+    assert {"test_all_to_all", "test_monitored_barrier_gloo", "test_barrier_timeout_global"} <= passed
+
+
+def test_a_failure_is_a_failure(tmp_path: Path) -> None:
+    """The tool must be able to fail: a backend that nobody knows."""
+    done = suite("--backends", "nonsense", "--only", "test_get_rank", cwd=tmp_path)
+    assert done.returncode == 1
+    (verdict,) = verdicts.read(tmp_path / "build/torch-suite/nonsense.jsonl")
+    assert (verdict.test, verdict.outcome) == ("test_get_rank", "failed")
+
+
+def test_goes_on_where_it_was_stopped(tmp_path: Path) -> None:
+    file = tmp_path / "ringtree.jsonl"
+    first = Verdict("test_a", "gloo", "passed", "", 1.0)
+    verdicts.append(file, first)
+    with file.open("a") as lines:
+        lines.write('{"test": "test_b", "ga')  # stopped here
+    assert verdicts.read(file) == [first]
+    done = suite("--backends", "ringtree", "--only", "test_get_rank", "--results", str(tmp_path), cwd=tmp_path)
+    assert [verdict.test for verdict in verdicts.read(file)] == ["test_a", "test_get_rank"], "the next is a line of its own"
+    again = suite("--backends", "ringtree", "--only", "test_get_rank", "--results", str(tmp_path), cwd=tmp_path)
+    assert (done.returncode, again.returncode) == (0, 0), done.stderr[-2000:]
+    assert Counter(verdict.test for verdict in verdicts.read(file)) == {"test_a": 1, "test_get_rank": 1}
+
+
+def test_the_page_escapes_what_it_shows(tmp_path: Path) -> None:
+    verdicts.append(tmp_path / "ringtree.jsonl", Verdict("test_x", "gloo", "failed", "<b>|*no*", 1.0))
+    verdicts.append(tmp_path / "ringtree.jsonl", Verdict("test_y", "none", "skipped", "no GPU", 0.0))
+    page.write(tmp_path / "page.md", tmp_path, ["ringtree"], 4)
+    text = (tmp_path / "page.md").read_text()
+    assert "| ringtree | 0 | 1 | 1 |" in text
+    assert r"`test_x`: \<b>\|\*no\*" in text
+    assert "no GPU: 1 (`test_y`)" in text
+
+
+def test_a_name_that_equals_the_gates() -> None:
+    name = _Both("ringtree", "gloo")
+    assert name == "ringtree" and name == "gloo" and name != "nccl"
+    assert name in {"ringtree"} and str(name.lower()) == "ringtree"
