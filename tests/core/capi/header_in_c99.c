@@ -11,13 +11,18 @@ rtConfig_t c99_config(void) {
   return config;
 }
 
+static void told(void* context, rtResult_t result, int source, const char* error) {
+  if (result == rtSuccess && source == 0 && error[0] == '\0') *(int*)context = 1;
+}
+
 /* What C allows and C++ does not: numbers that are none of the enum's. 0, or the number of the check that failed. */
 int c99_uses_the_header(void) {
   rtUniqueId id;
   rtComm_t comm = NULL;
   rtRequest_t request = NULL;
   rtRedOp_t op = rtSum;
-  int version = 0, done = 0;
+  rtMessageDone_t tell = told;
+  int version = 0, done = 0, sent = 0, received = 0;
   float data[2] = {1, 2};
   if (rtGetVersion(&version) != rtSuccess || version != RT_VERSION_CODE) return 1;
   if (rtGetUniqueId(&id) != rtSuccess) return 2;
@@ -31,5 +36,9 @@ int c99_uses_the_header(void) {
   if (rtGroupStart() != rtSuccess || rtGroupEndAsync(&request) != rtSuccess) return 10;
   if (rtTest(&request, &done) != rtSuccess || done != 1 || request != NULL) return 11;
   if (rtGetErrorString((rtResult_t)99)[0] == '\0') return 12;
-  return rtCommDestroy(comm) == rtSuccess ? 0 : 13;
+  if (rtCommSetTimeout(comm, 30) != rtSuccess) return 13;
+  if (rtPostSend(&data[0], sizeof(float), 0, 1, 0, tell, &sent, comm) != rtSuccess) return 14;
+  if (rtPostRecv(&data[1], sizeof(float), RT_ANY_SOURCE, 1, 0, tell, &received, comm) != rtSuccess) return 15;
+  if (rtCommDestroy(comm) != rtSuccess) return 16;
+  return sent == 1 && received == 1 && data[1] == 0.5f ? 0 : 17;
 }

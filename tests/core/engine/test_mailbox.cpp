@@ -241,6 +241,13 @@ TEST(MailboxOfTwoRanks, reads_shared_buffers_in_place) {
   }));
 }
 
+TEST(MailboxOfTwoRanks, serves_an_emulated_cluster) {
+  Settings settings = test_settings();
+  settings.emulation = Cluster{2, 1, 1e-4, 1e9};
+  expect_all_well(run_communicators(
+      2, settings, [](Communicator& communicator) { exchange_backwards(communicator, std::span(kLengths, 5), 1); }));
+}
+
 TEST(MailboxOfTwoRanks, comes_after_calls_and_transfers) {
   expect_all_well(run_communicators(2, test_settings(), [](Communicator& communicator) {
     const int rank = communicator.rank(), other = 1 - rank;
