@@ -110,14 +110,11 @@ fuzz: $(STAMPS)/build-tools ## the decoders of what comes over the network, FUZZ
 	$(WITH_TOOLS) cmake --build --preset asan --target fuzz_tcp_stream fuzz_control_frames fuzz_handshake fuzz_records
 	for target in tcp_stream control_frames handshake records; do build/asan/tests/fuzz/fuzz_$$target $(FUZZ_EXECUTIONS) || exit 1; done
 
-# Tests that start no thread have nothing to show it, and take minutes.
-ALONE = schedule|reduce|algorithms|verify|model|fuzz_.*
-
 tsan: $(STAMPS)/build-tools ## the C++ tests (ranks as threads) under ThreadSanitizer
 	@$(SETUP) gtest
 	$(WITH_TOOLS) cmake --preset tsan
 	$(WITH_TOOLS) cmake --build --preset tsan
-	$(WITH_TOOLS) tools/tsan_env.sh ctest --preset tsan -E '^($(ALONE))$$'
+	$(WITH_TOOLS) tools/tsan_env.sh ctest --preset tsan
 
 # MPI is brought in for CI only: elsewhere its example is left out where there is none.
 capi: $(STAMPS)/build-tools ## install libringtree into build/capi-install, build and run the C and MPI examples from there
