@@ -134,10 +134,10 @@ typedef struct {
   int deterministic;       /* not 0: the same inputs give the same bits, whatever else is chosen. Alike on all ranks */
   const char* rules_path;  /* a file with the rules of a measured profile (docs/c-api.md), by which algorithms are
                               chosen; without one the cost model chooses. Read by rank 0 alone, for all ranks */
-  int (*interrupted)(
-      void); /* asked now and then, in the calling thread, while a call waits: not 0 ends the communicator
-                with rtSystemError and a text that says so (on other ranks rtRemoteError). Not asked while
-                ranks are met, in rtWait(), for messages, or for calls in the background. Each rank's own */
+  /* Asked now and then, in the calling thread, while a call waits: not 0 ends the communicator with rtSystemError and a
+   * text that says so (on other ranks rtRemoteError). Not asked while ranks are met, in rtWait(), nor for messages and
+   * calls in the background. Each rank's own */
+  int (*interrupted)(void);
 } rtConfig_t;
 #define RT_CONFIG_INITIALIZER {sizeof(rtConfig_t), 0, 0, 0, 0, 0, NULL, NULL}
 

@@ -36,7 +36,7 @@ std::exception_ptr MessageTraffic::failure() {
 }
 
 void MessageTraffic::fail_all() {
-  const std::exception_ptr error = failure();
+  std::exception_ptr error = failure();
   while (!fresh_.empty()) complete(fresh_, source_of(fresh_.front()), error);
   end_receives([&](const TaggedMessage&) { return error; });
   for (auto& [peer, out] : outgoing_) {
