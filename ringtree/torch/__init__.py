@@ -12,10 +12,14 @@ with each of its versions, it is compiled on first use, for the PyTorch that is 
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import ringtree_autoload
+from ringtree import profile
 
 if TYPE_CHECKING:
     from torch.distributed import Store
@@ -42,4 +46,17 @@ def create(store: Store, rank: int, size: int, timeout: timedelta) -> object:
 
     module = load()
     allow_monitored_barrier()
-    return module.create(store, rank, size, timeout)
+    with _file_of(profile.load(None).rules if rank == 0 else "") as rules:
+        return module.create(store, rank, size, timeout, rules)
+
+
+@contextmanager
+def _file_of(text: str) -> Iterator[str]:
+    """Gives the name of a file with that text, which is gone afterwards; "" for no text."""
+    if not text:
+        yield ""
+        return
+    with open(os.memfd_create("ringtree-rules"), "w") as file:
+        file.write(text)
+        file.flush()
+        yield f"/proc/self/fd/{file.fileno()}"

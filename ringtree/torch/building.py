@@ -114,7 +114,9 @@ def _folder() -> Path:
         ) from error
     state = folder.stat()
     if state.st_uid != os.geteuid() or state.st_mode & 0o002:
-        raise BuildError(f"{folder} belongs to somebody else or can be written to by everybody: code is loaded from there")
+        raise BuildError(
+            f"{folder} belongs to somebody else or can be written to by everybody: code is loaded from there"
+        )
     return folder
 
 

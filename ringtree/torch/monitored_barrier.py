@@ -23,7 +23,10 @@ def allow_monitored_barrier() -> None:
     def monitored_barrier(
         group: Any = None, timeout: timedelta | float | None = None, wait_all_ranks: bool = False
     ) -> Any:
-        if group is torch.distributed.GroupMember.NON_GROUP_MEMBER or torch.distributed.get_backend(group) != "ringtree":
+        if (
+            group is torch.distributed.GroupMember.NON_GROUP_MEMBER
+            or torch.distributed.get_backend(group) != "ringtree"
+        ):
             return original(group, timeout, wait_all_ranks)
         if isinstance(timeout, (int, float)):
             timeout = timedelta(seconds=timeout)

@@ -61,7 +61,9 @@ def test_goes_on_where_it_was_stopped(tmp_path: Path) -> None:
         lines.write('{"test": "test_b", "ga')  # stopped here
     assert verdicts.read(file) == [first]
     done = suite("--backends", "ringtree", "--only", "test_get_rank", "--results", str(tmp_path), cwd=tmp_path)
-    assert [verdict.test for verdict in verdicts.read(file)] == ["test_a", "test_get_rank"], "the next is a line of its own"
+    assert [verdict.test for verdict in verdicts.read(file)] == ["test_a", "test_get_rank"], (
+        "the next is a line of its own"
+    )
     again = suite("--backends", "ringtree", "--only", "test_get_rank", "--results", str(tmp_path), cwd=tmp_path)
     assert (done.returncode, again.returncode) == (0, 0), done.stderr[-2000:]
     assert Counter(verdict.test for verdict in verdicts.read(file)) == {"test_a": 1, "test_get_rank": 1}

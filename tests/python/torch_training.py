@@ -136,7 +136,9 @@ def hsdp(rank: int, size: int) -> list[float]:
 def tensor_parallel(rank: int, size: int) -> list[float]:
     from torch.distributed.tensor.parallel import ColwiseParallel, RowwiseParallel, parallelize_module
 
-    net = parallelize_module(model(), init_device_mesh("cpu", (size,)), {"0": ColwiseParallel(), "2": RowwiseParallel()})
+    net = parallelize_module(
+        model(), init_device_mesh("cpu", (size,)), {"0": ColwiseParallel(), "2": RowwiseParallel()}
+    )
     losses = []
     optimizer = sgd(net)
     for step in range(STEPS):

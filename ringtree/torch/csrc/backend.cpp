@@ -6,10 +6,10 @@
 
 namespace ringtree_torch {
 
-Backend::Backend(intrusive_ptr<c10d::Store> store, int rank, int size, Milliseconds timeout)
+Backend::Backend(intrusive_ptr<c10d::Store> store, int rank, int size, Milliseconds timeout, const std::string& rules)
     : c10d::Backend(rank, size), store_(std::move(store)), timeout_(timeout) {
-  collectives_ = std::make_unique<Communicator>(*store_, "collectives", rank, size, timeout);
-  messages_ = std::make_unique<Communicator>(*store_, "messages", rank, size, timeout);
+  collectives_ = std::make_unique<Communicator>(*store_, "collectives", rank, size, timeout, rules);
+  messages_ = std::make_unique<Communicator>(*store_, "messages", rank, size, timeout, "");
   init();
 }
 
@@ -51,6 +51,13 @@ c10d::ErrorType Backend::getError() {
     default:
       return c10d::ErrorType::COMM_ERROR;
   }
+}
+
+at::Tensor Backend::allocateTensor(long size, at::TensorOptions options) {
+  const auto bytes = static_cast<size_t>(size) * options.dtype().itemsize();
+  void* memory = nullptr;
+  check(rtMemAlloc(&memory, std::max<size_t>(bytes, 1)), nullptr);
+  return at::from_blob(memory, {size}, [](void* mine) { rtMemFree(mine); }, options);
 }
 
 void Backend::check_root(int64_t root) const {

@@ -1,15 +1,14 @@
 // The process group backend "ringtree" of torch.distributed, for CPU tensors: PyTorch's calls in the words of
 // libringtree. Everything here is about tensors, threads and Futures; how ranks talk is the library's.
 //
-// Names are those that PyTorch's Backend had before 2.14, where newer ones forward to them: one source for all versions.
-// A group has two communicators: one for collectives, which run one after another (call_queue.h), and one for send and
-// recv, which run as messages come, whatever the collectives do.
+// Names are those that PyTorch's Backend had before 2.14, where newer ones forward to them: one source for all
+// versions. A group has two communicators: one for collectives, which run one after another (call_queue.h), and one for
+// send and recv, which run as messages come, whatever the collectives do.
 #pragma once
-
-#include <torch/csrc/distributed/c10d/Backend.hpp>
 
 #include <atomic>
 #include <memory>
+#include <torch/csrc/distributed/c10d/Backend.hpp>
 
 #include "call_queue.h"
 #include "communicator.h"
@@ -25,8 +24,8 @@ using Milliseconds = std::chrono::milliseconds;
 
 class Backend final : public c10d::Backend {
  public:
-  /// Meets the other ranks through `store`. Without the GIL.
-  Backend(intrusive_ptr<c10d::Store> store, int rank, int size, Milliseconds timeout);
+  /// Meets the other ranks through `store`. Without the GIL. `rules`: as Communicator's.
+  Backend(intrusive_ptr<c10d::Store> store, int rank, int size, Milliseconds timeout, const std::string& rules);
   ~Backend() override;
 
   const std::string getBackendName() const override { return "ringtree"; }
@@ -34,8 +33,7 @@ class Backend final : public c10d::Backend {
   intrusive_ptr<c10d::Work> broadcast(Tensors& tensors, const c10d::BroadcastOptions& opts) override;
   intrusive_ptr<c10d::Work> allreduce(Tensors& tensors, const c10d::AllreduceOptions& opts) override;
   intrusive_ptr<c10d::Work> allreduce_sparse(Tensors& tensors, const c10d::AllreduceOptions& opts) override;
-  intrusive_ptr<c10d::Work> allreduce_coalesced(Tensors& tensors,
-                                                const c10d::AllreduceCoalescedOptions& opts) override;
+  intrusive_ptr<c10d::Work> allreduce_coalesced(Tensors& tensors, const c10d::AllreduceCoalescedOptions& opts) override;
   intrusive_ptr<c10d::Work> reduce(Tensors& tensors, const c10d::ReduceOptions& opts) override;
   intrusive_ptr<c10d::Work> allgather(TensorLists& outputs, Tensors& inputs,
                                       const c10d::AllgatherOptions& opts) override;
@@ -75,6 +73,9 @@ class Backend final : public c10d::Backend {
   // Not in every version's Backend, so not marked as overriding.
   intrusive_ptr<Options> getBackendOptions();
   c10d::ErrorType getError();
+  // DDP takes the memory of its buckets from here: memory that the other ranks can map need not be copied for them.
+  bool supportsTensorAlloc(c10::DeviceIndex) { return true; }
+  at::Tensor allocateTensor(long size, at::TensorOptions options);
 
  private:
   /// Of a collective: what PyTorch wants to know of it, and whether its caller will wait at once.
@@ -84,8 +85,8 @@ class Backend final : public c10d::Backend {
     Milliseconds timeout;
     bool async;
   };
-  /// Queues a collective. `body(comm)` makes the library's calls; it runs in another thread or here. `outputs`: what the
-  /// Future gives; `inputs`: for profiles.
+  /// Queues a collective. `body(comm)` makes the library's calls; it runs in another thread or here. `outputs`: what
+  /// the Future gives; `inputs`: for profiles.
   template <class Body>
   intrusive_ptr<c10d::Work> start(const Call& call, Tensors outputs, const Tensors& inputs, Body body);
   rtComm_t comm() const { return collectives_->get(); }
@@ -99,7 +100,7 @@ class Backend final : public c10d::Backend {
   std::atomic<Milliseconds> timeout_;
   std::atomic<uint64_t> sequence_{0};  // of collectives; relaxed: a count, it publishes nothing
   uint64_t num_monitored_ = 0;         // monitored barriers; one at a time
-  std::atomic<bool> left_{false};      // shutdown() has been called; relaxed: calls beside it are a race of the caller's
+  std::atomic<bool> left_{false};  // shutdown() has been called; relaxed: calls beside it are a race of the caller's
   std::unique_ptr<Communicator> collectives_, messages_;
   CallQueue queue_;  // last: its thread uses the members above
 };

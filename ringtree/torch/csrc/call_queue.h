@@ -1,6 +1,6 @@
 // The calls of one group: they run one after another, in the order in which they were made, as a communicator wants it.
-// A call that is waited for at once runs in its caller's thread if nothing is before it: a thread's wake-up takes longer
-// than a small collective. All others run in a thread of the queue's own.
+// A call that is waited for at once runs in its caller's thread if nothing is before it: a thread's wake-up takes
+// longer than a small collective. All others run in a thread of the queue's own.
 #pragma once
 
 #include <condition_variable>

@@ -30,17 +30,16 @@ rtUniqueId agree_on_id(c10d::Store& store, const std::string& name, int rank, st
 
 }  // namespace
 
-double seconds_of(std::chrono::milliseconds time) {
-  return std::max(0.001, static_cast<double>(time.count()) / 1e3);
-}
+double seconds_of(std::chrono::milliseconds time) { return std::max(0.001, static_cast<double>(time.count()) / 1e3); }
 
 Communicator::Communicator(c10d::Store& store, const std::string& name, int rank, int size,
-                           std::chrono::milliseconds timeout)
+                           std::chrono::milliseconds timeout, const std::string& rules)
     : timeout_(timeout) {
   const rtUniqueId id = agree_on_id(store, name, rank, timeout);
   rtConfig_t config = RT_CONFIG_INITIALIZER;
   config.timeout_s = seconds_of(timeout);
   config.interrupted = ringtree_torch_interrupted;
+  if (!rules.empty()) config.rules_path = rules.c_str();
   const rtResult_t result = rtCommInitRankConfig(&comm_, size, id, rank, &config);
   if (result != rtSuccess && has_signal()) throw_signal();
   check(result, nullptr);

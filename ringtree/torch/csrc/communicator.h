@@ -17,7 +17,9 @@ class Communicator {
   /// Meets the other ranks; blocks until all have come. `name` tells the communicators of one group apart. The id goes
   /// through `store`, under a number that each rank counts by itself, so that a group which is made again with the same
   /// store finds no old id. Without the GIL. Errors as check().
-  Communicator(c10d::Store& store, const std::string& name, int rank, int size, std::chrono::milliseconds timeout);
+  /// `rules`: a file by which algorithms are chosen (rtConfig_t), "" for none.
+  Communicator(c10d::Store& store, const std::string& name, int rank, int size, std::chrono::milliseconds timeout,
+               const std::string& rules);
   ~Communicator();
   Communicator(const Communicator&) = delete;
   Communicator& operator=(const Communicator&) = delete;

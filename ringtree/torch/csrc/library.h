@@ -3,13 +3,14 @@
 #pragma once
 
 #include <ringtree.h>
-#include <torch/csrc/distributed/c10d/Types.hpp>
 #include <torch/torch.h>
+
+#include <torch/csrc/distributed/c10d/Types.hpp>
 
 namespace ringtree_torch {
 
-/// Throws unless `result` is rtSuccess: DistBackendError for what ends a group (a rank that died, a deadline, a mismatch,
-/// the machine), ValueError for what was asked wrongly, with the library's text. `comm` may be null.
+/// Throws unless `result` is rtSuccess: DistBackendError for what ends a group (a rank that died, a deadline, a
+/// mismatch, the machine), ValueError for what was asked wrongly, with the library's text. `comm` may be null.
 void check(rtResult_t result, rtComm_t comm);
 
 /// The exception that check() would throw, for a text that was told elsewhere.

@@ -1,7 +1,8 @@
 // The Python module: one function, which PyTorch's registry of backends calls through ringtree/torch.
 #include <pybind11/chrono.h>
-#include <torch/csrc/distributed/c10d/Store.hpp>
 #include <torch/csrc/utils/pybind.h>
+
+#include <torch/csrc/distributed/c10d/Store.hpp>
 
 #include "backend.h"
 
@@ -11,8 +12,8 @@ namespace {
 // PyTorch's own way to hold what must not be destroyed under Python's lock is not in a public header; Backend's
 // destructor looks for itself.
 intrusive_ptr<c10d::Backend> create(const intrusive_ptr<c10d::Store>& store, int rank, int size,
-                                    std::chrono::milliseconds timeout) {
-  return c10::make_intrusive<Backend>(store, rank, size, timeout);
+                                    std::chrono::milliseconds timeout, const std::string& rules) {
+  return c10::make_intrusive<Backend>(store, rank, size, timeout, rules);
 }
 
 }  // namespace
@@ -21,5 +22,5 @@ intrusive_ptr<c10d::Backend> create(const intrusive_ptr<c10d::Store>& store, int
 PYBIND11_MODULE(RINGTREE_TORCH_MODULE, module) {
   pybind11::module_::import("torch._C._distributed_c10d");  // which knows Store and Backend
   module.def("create", &ringtree_torch::create, pybind11::arg("store"), pybind11::arg("rank"), pybind11::arg("size"),
-             pybind11::arg("timeout"), pybind11::call_guard<pybind11::gil_scoped_release>());
+             pybind11::arg("timeout"), pybind11::arg("rules"), pybind11::call_guard<pybind11::gil_scoped_release>());
 }

@@ -1,6 +1,6 @@
-// monitored_barrier: rank 0 says who has not come. It goes through PyTorch's store and not through the group, so that it
-// can tell of ranks that are stuck in a collective, and ends no group where one is late. The texts are Gloo's, by which
-// logs are searched.
+// monitored_barrier: rank 0 says who has not come. It goes through PyTorch's store and not through the group, so that
+// it can tell of ranks that are stuck in a collective, and ends no group where one is late. The texts are Gloo's, by
+// which logs are searched.
 #include <c10/util/StringUtil.h>
 
 #include "backend.h"
@@ -29,7 +29,8 @@ bool comes(c10d::Store& store, const std::string& key, Clock::time_point end) {
 }  // namespace
 
 void Backend::monitoredBarrier(const c10d::BarrierOptions& opts, bool wait_all_ranks) {
-  const Milliseconds timeout = opts.timeout == c10d::kUnsetTimeout ? timeout_.load(std::memory_order_relaxed) : opts.timeout;
+  const Milliseconds timeout =
+      opts.timeout == c10d::kUnsetTimeout ? timeout_.load(std::memory_order_relaxed) : opts.timeout;
   const Clock::time_point begin = Clock::now(), end = begin + timeout;
   const uint64_t number = ++num_monitored_;
   const std::string me = std::to_string(rank_);
@@ -37,10 +38,12 @@ void Backend::monitoredBarrier(const c10d::BarrierOptions& opts, bool wait_all_r
     store_->set(key_of(number, me), std::vector<uint8_t>{1});
     // Rank 0 may have to wait as long for others before it can say so.
     const bool told = comes(*store_, key_of(number, "result"), end + timeout);
-    TORCH_CHECK(told, "Rank ", me, " successfully reached monitoredBarrier, but received errors while waiting for "
+    TORCH_CHECK(told, "Rank ", me,
+                " successfully reached monitoredBarrier, but received errors while waiting for "
                 "send/recv from rank 0. Please check rank 0 logs for faulty rank.");
     const std::vector<uint8_t> result = store_->get(key_of(number, "result"));
-    TORCH_CHECK(result == std::vector<uint8_t>{1}, "Rank ", me, " successfully reached monitoredBarrier, but received "
+    TORCH_CHECK(result == std::vector<uint8_t>{1}, "Rank ", me,
+                " successfully reached monitoredBarrier, but received "
                 "errors while waiting for send/recv from rank 0. Please check rank 0 logs for faulty rank.");
     return;
   }

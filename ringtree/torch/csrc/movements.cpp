@@ -27,8 +27,8 @@ void check_own(const Tensors& list, const at::Tensor& own, int rank, const char*
   const at::Tensor& place = list[static_cast<size_t>(rank)];
   TORCH_CHECK_VALUE(place.numel() == own.numel(), "ringtree: ", what, ": this rank's tensor has ", own.numel(),
                     " elements, its place in the list ", place.numel());
-  TORCH_CHECK_VALUE(place.scalar_type() == own.scalar_type(), "ringtree: ", what, ": invalid tensor type: ",
-                    own.scalar_type(), " for a list of ", place.scalar_type());
+  TORCH_CHECK_VALUE(place.scalar_type() == own.scalar_type(), "ringtree: ", what,
+                    ": invalid tensor type: ", own.scalar_type(), " for a list of ", place.scalar_type());
 }
 
 void check_into(const at::Tensor& output, const at::Tensor& input, int64_t size) {
@@ -52,12 +52,15 @@ std::vector<size_t> split_counts(const at::Tensor& tensor, const std::vector<int
   const int64_t rows = tensor.dim() == 0 ? tensor.numel() : tensor.size(0);
   std::vector<int64_t> all = splits;
   if (all.empty()) {
-    TORCH_CHECK(rows % size == 0, "ringtree: all_to_all_single: Tensor's dim 0 does not divide equally across group size: ",
-                rows, " rows of the ", what, " over ", size, " ranks");
+    TORCH_CHECK(rows % size == 0,
+                "ringtree: all_to_all_single: Tensor's dim 0 does not divide equally across group size: ", rows,
+                " rows of the ", what, " over ", size, " ranks");
     all.assign(static_cast<size_t>(size), rows / size);
   }
-  TORCH_CHECK(static_cast<int64_t>(all.size()) == size, "ringtree: all_to_all_single: Number of tensor splits not equal "
-              "to group size: ", all.size(), " for the ", what, " of ", size, " ranks");
+  TORCH_CHECK(static_cast<int64_t>(all.size()) == size,
+              "ringtree: all_to_all_single: Number of tensor splits not equal "
+              "to group size: ",
+              all.size(), " for the ", what, " of ", size, " ranks");
   TORCH_CHECK(std::accumulate(all.begin(), all.end(), int64_t{0}) == rows,
               "ringtree: all_to_all_single: Split sizes doesn't match total dim 0 size of the ", what);
   const int64_t row = rows == 0 ? 0 : tensor.numel() / rows;
@@ -77,7 +80,8 @@ intrusive_ptr<c10d::Work> Backend::broadcast(Tensors& tensors, const c10d::Broad
   return start({c10d::OpType::BROADCAST, "ringtree:broadcast", opts.timeout, is_async(opts)}, tensors, tensors,
                [this, tensor, root = static_cast<int>(opts.rootRank)](rtComm_t comm) {
                  const Output output(tensor, rank_ == root ? Output::Content::kNeeded : Output::Content::kIgnored);
-                 check(rtBroadcast(output.data(), output.data(), output.count(), datatype_of(tensor), root, comm), comm);
+                 check(rtBroadcast(output.data(), output.data(), output.count(), datatype_of(tensor), root, comm),
+                       comm);
                  if (rank_ != root) output.finish();
                });
 }
@@ -100,13 +104,16 @@ intrusive_ptr<c10d::Work> Backend::_allgather_base(at::Tensor& output, at::Tenso
 
 intrusive_ptr<c10d::Work> Backend::allgather_coalesced(TensorLists& outputs, Tensors& inputs,
                                                        const c10d::AllgatherOptions& opts) {
-  TORCH_CHECK_VALUE(outputs.size() == size(), "ringtree: all_gather_coalesced: output lists should be equal to world "
-                    "size: ", outputs.size(), " for ", size_);
+  TORCH_CHECK_VALUE(outputs.size() == size(),
+                    "ringtree: all_gather_coalesced: output lists should be equal to world "
+                    "size: ",
+                    outputs.size(), " for ", size_);
   std::vector<Tensors> by_input(inputs.size());
   Tensors all;
   for (const Tensors& of_rank : outputs) {
-    TORCH_CHECK_VALUE(of_rank.size() == inputs.size(), "ringtree: all_gather_coalesced: invalid output size: ",
-                      of_rank.size(), " tensors for ", inputs.size(), " inputs");
+    TORCH_CHECK_VALUE(of_rank.size() == inputs.size(),
+                      "ringtree: all_gather_coalesced: invalid output size: ", of_rank.size(), " tensors for ",
+                      inputs.size(), " inputs");
     for (size_t i = 0; i < inputs.size(); ++i) {
       check_alike({of_rank[i], inputs[i]}, "all_gather_coalesced");
       by_input[i].push_back(of_rank[i]);

@@ -46,8 +46,9 @@ intrusive_ptr<c10d::Work> Backend::send(Tensors& tensors, int peer, int tag) {
   return post(
       std::move(message),
       [&](Message* context) {
-        return rtPostSend(from.data_ptr(), from.nbytes(), peer, tag, seconds_of(timeout_.load(std::memory_order_relaxed)),
-                          Message::done, context, messages_->get());
+        return rtPostSend(from.data_ptr(), from.nbytes(), peer, tag,
+                          seconds_of(timeout_.load(std::memory_order_relaxed)), Message::done, context,
+                          messages_->get());
       },
       messages_->get());
 }
@@ -62,8 +63,9 @@ intrusive_ptr<c10d::Work> Backend::receive(Tensors& tensors, int peer, int tag, 
   return post(
       std::move(message),
       [&](Message* context) {
-        return rtPostRecv(into.data_ptr(), into.nbytes(), peer, tag, seconds_of(timeout_.load(std::memory_order_relaxed)),
-                          Message::done, context, messages_->get());
+        return rtPostRecv(into.data_ptr(), into.nbytes(), peer, tag,
+                          seconds_of(timeout_.load(std::memory_order_relaxed)), Message::done, context,
+                          messages_->get());
       },
       messages_->get());
 }

@@ -9,7 +9,8 @@ constexpr size_t kPackBytes = 256 * 1024;
 
 void reduce_all(const Output& output, const c10d::ReduceOp& reduce_op, rtComm_t comm) {
   const Op op(reduce_op, comm);
-  check(rtAllReduce(output.data(), output.data(), output.count(), datatype_of(output.tensor()), op.value(), comm), comm);
+  check(rtAllReduce(output.data(), output.data(), output.count(), datatype_of(output.tensor()), op.value(), comm),
+        comm);
 }
 
 }  // namespace
@@ -72,19 +73,19 @@ intrusive_ptr<c10d::Work> Backend::reduce_scatter(Tensors& outputs, TensorLists&
   const at::Tensor& own = inputs.front()[static_cast<size_t>(rank_)];
   TORCH_CHECK_VALUE(own.numel() == output.numel() && own.scalar_type() == output.scalar_type(),
                     "ringtree: reduce_scatter: the output is not like this rank's tensor of the input list");
-  return start({c10d::OpType::REDUCE_SCATTER, "ringtree:reduce_scatter", opts.timeout, is_async(opts)}, outputs,
-               inputs.front(), [output, list = inputs.front(), reduce_op = opts.reduceOp](rtComm_t comm) {
-                 const Op op(reduce_op, comm);
-                 const Pack input(list, Output::Content::kNeeded);
-                 const Output result(output, Output::Content::kIgnored);
-                 const rtDataType_t datatype = datatype_of(output);
-                 check(input.even() ? rtReduceScatter(input.data(), result.data(), result.count(), datatype, op.value(),
-                                                      comm)
-                                    : rtReduceScatterV(input.data(), result.data(), input.counts().data(), datatype,
-                                                       op.value(), comm),
-                       comm);
-                 result.finish();
-               });
+  return start(
+      {c10d::OpType::REDUCE_SCATTER, "ringtree:reduce_scatter", opts.timeout, is_async(opts)}, outputs, inputs.front(),
+      [output, list = inputs.front(), reduce_op = opts.reduceOp](rtComm_t comm) {
+        const Op op(reduce_op, comm);
+        const Pack input(list, Output::Content::kNeeded);
+        const Output result(output, Output::Content::kIgnored);
+        const rtDataType_t datatype = datatype_of(output);
+        check(input.even()
+                  ? rtReduceScatter(input.data(), result.data(), result.count(), datatype, op.value(), comm)
+                  : rtReduceScatterV(input.data(), result.data(), input.counts().data(), datatype, op.value(), comm),
+              comm);
+        result.finish();
+      });
 }
 
 namespace {
@@ -111,9 +112,8 @@ intrusive_ptr<c10d::Work> Backend::_reduce_scatter_base(at::Tensor& output, at::
                                                         const c10d::ReduceScatterOptions& opts) {
   check_base(output, input, size_);
   return start({c10d::OpType::_REDUCE_SCATTER_BASE, "ringtree:_reduce_scatter_base", opts.timeout, is_async(opts)},
-               {output}, {input}, [output, input, op = opts.reduceOp](rtComm_t comm) {
-                 scatter_base(output, input, op, comm);
-               });
+               {output}, {input},
+               [output, input, op = opts.reduceOp](rtComm_t comm) { scatter_base(output, input, op, comm); });
 }
 
 intrusive_ptr<c10d::Work> Backend::reduce_scatter_tensor_coalesced(Tensors& outputs, Tensors& inputs,

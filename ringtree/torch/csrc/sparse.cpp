@@ -31,8 +31,9 @@ std::vector<int64_t> agree(const at::Tensor& sparse, size_t size, rtComm_t comm)
   std::vector<int64_t> numbers;
   for (size_t rank = 0; rank < size; ++rank) {
     const auto begin = all.begin() + static_cast<std::ptrdiff_t>(rank * kWords);
-    TORCH_CHECK_VALUE(std::equal(begin, begin + kDims + 2, mine.begin()), "ringtree: all_reduce: the sparse tensor of rank ",
-                      rank, " of the group has other sizes or other sparse dimensions");
+    TORCH_CHECK_VALUE(std::equal(begin, begin + kDims + 2, mine.begin()),
+                      "ringtree: all_reduce: the sparse tensor of rank ", rank,
+                      " of the group has other sizes or other sparse dimensions");
     numbers.push_back(begin[kDims + 2]);
   }
   return numbers;
@@ -43,8 +44,8 @@ at::Tensor sum_of_all(const at::Tensor& input, size_t size, rtComm_t comm) {
   const std::vector<int64_t> numbers = agree(own, size, comm);
   const int64_t sparse_dim = own.sparse_dim();
   const at::Tensor values = own.values();
-  const int64_t width = values.numel() == 0 ? at::empty(values.sizes().slice(1), at::kByte).numel()
-                                            : values.numel() / values.size(0);
+  const int64_t width =
+      values.numel() == 0 ? at::empty(values.sizes().slice(1), at::kByte).numel() : values.numel() / values.size(0);
   std::vector<size_t> index_counts, value_counts;
   for (const int64_t number : numbers) {
     index_counts.push_back(static_cast<size_t>(number * sparse_dim));
@@ -57,9 +58,9 @@ at::Tensor sum_of_all(const at::Tensor& input, size_t size, rtComm_t comm) {
   for (const int64_t number : numbers) {
     std::vector<int64_t> shape = values.sizes().vec();
     shape[0] = number;
-    const at::Tensor of_rank = at::sparse_coo_tensor(
-        all_indices.narrow(0, at_index, number * sparse_dim).view({sparse_dim, number}),
-        all_values.narrow(0, at_value, number * width).view(shape), own.sizes(), own.options());
+    const at::Tensor of_rank =
+        at::sparse_coo_tensor(all_indices.narrow(0, at_index, number * sparse_dim).view({sparse_dim, number}),
+                              all_values.narrow(0, at_value, number * width).view(shape), own.sizes(), own.options());
     sum = sum.defined() ? sum + of_rank : of_rank;
     at_index += number * sparse_dim;
     at_value += number * width;

@@ -10,7 +10,8 @@ namespace {
 at::Tensor side_by_side(const std::vector<at::Tensor>& tensors, int64_t total) {
   const auto* next = static_cast<const char*>(tensors.front().data_ptr());
   for (const at::Tensor& tensor : tensors) {
-    if (!tensor.is_contiguous() || !tensor.storage().is_alias_of(tensors.front().storage()) || tensor.data_ptr() != next)
+    if (!tensor.is_contiguous() || !tensor.storage().is_alias_of(tensors.front().storage()) ||
+        tensor.data_ptr() != next)
       return {};
     next += tensor.nbytes();
   }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <ATen/core/ivalue.h>
+
 #include <torch/csrc/distributed/c10d/Work.hpp>
 
 namespace ringtree_torch {
@@ -15,8 +16,9 @@ class Work final : public c10d::Work {
   /// Ends it, well if `error` is null. Once. Runs the callbacks of the Future in this thread.
   void complete(std::exception_ptr error, int source = -1);
 
-  /// Waits until it is complete and throws what the call threw. DistBackendError: not within `timeout` (0: as long as it
-  /// takes); the call goes on. In Python's main thread a signal's handler is run meanwhile, and what it raises is thrown.
+  /// Waits until it is complete and throws what the call threw. DistBackendError: not within `timeout` (0: as long as
+  /// it takes); the call goes on. In Python's main thread a signal's handler is run meanwhile, and what it raises is
+  /// thrown.
   bool wait(std::chrono::milliseconds timeout) override;
   c10::intrusive_ptr<c10::ivalue::Future> getFuture() override;
   std::vector<at::Tensor> result() override { return outputs_; }
@@ -27,8 +29,8 @@ class Work final : public c10d::Work {
  private:
   std::vector<at::Tensor> outputs_;
   const uint64_t sequence_;
-  int source_ = -1;                                    // of a receive, once it is complete
-  c10::intrusive_ptr<c10::ivalue::Future> future_;     // made when it is first asked for; under mutex_
+  int source_ = -1;                                 // of a receive, once it is complete
+  c10::intrusive_ptr<c10::ivalue::Future> future_;  // made when it is first asked for; under mutex_
 };
 
 }  // namespace ringtree_torch

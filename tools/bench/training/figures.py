@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from statistics import median
 
-from bench.training.worker import CALLS, SMALL_BYTES
+from bench.training.worker import ALONE, CALLS, SMALL_BYTES
 from ringtree.stats import MedianInterval, median_interval
 
 Times = Mapping[str, Sequence[float]]  # by arm, the times of a launch's rounds
@@ -23,7 +23,7 @@ def step_time(launches: Sequence[Times], arm: str) -> MedianInterval:
 def exposed(times: Times, kind: str, backend: str) -> float:
     """Returns what a step of `backend` takes longer than one without communication, in seconds, in one launch."""
     return median(
-        with_it - without for with_it, without in zip(times[f"{kind} {backend}"], times[f"{kind} alone"], strict=True)
+        with_it - without for with_it, without in zip(times[f"{kind} {backend}"], times[f"{kind} {ALONE}"], strict=True)
     )
 
 

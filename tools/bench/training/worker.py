@@ -14,6 +14,7 @@ from datetime import timedelta
 from pathlib import Path
 
 BACKENDS = ("ringtree", "gloo")
+ALONE = "fake"  # PyTorch's backend that moves nothing: the same step, with all that DDP and FSDP2 do but communicate
 CALLS = 50  # of the small all_reduce, in a batch
 SMALL_BYTES = (8, 1024, 65536)
 BATCH, TOKENS, WIDTH, LAYERS, VOCABULARY = 2, 32, 512, 7, 3000
@@ -30,8 +31,10 @@ def run(rank: int, size: int, folder: str, seed: int, rounds: int) -> None:
     torch.set_num_threads(1)
     store = f"file://{folder}/store"
     dist.init_process_group("gloo", init_method=store, rank=rank, world_size=size, timeout=timedelta(minutes=5))
-    groups = {backend: dist.new_group(backend=backend) for backend in BACKENDS}
-    arms = {**_steps(groups, size), **_calls(groups)}
+    import torch.testing._internal.distributed.fake_pg  # makes the name `fake` known
+
+    groups = {backend: dist.new_group(backend=backend) for backend in (*BACKENDS, ALONE)}
+    arms = {**_steps(groups), **_calls(groups)}
     times: dict[str, list[float]] = {name: [] for name in arms}
     order = random.Random(seed)  # the same on all ranks
     for arm in arms.values():  # the first step makes buckets, buffers, plans
@@ -52,22 +55,31 @@ def run(rank: int, size: int, folder: str, seed: int, rounds: int) -> None:
     dist.destroy_process_group()
 
 
-def _steps(groups: dict[str, object], size: int) -> dict[str, Callable[[], None]]:
-    import torch
+def _steps(groups: dict[str, object]) -> dict[str, Callable[[], None]]:
     from torch.distributed.device_mesh import DeviceMesh
     from torch.distributed.fsdp import fully_shard
     from torch.nn.parallel import DistributedDataParallel
 
-    found: dict[str, Callable[[], None]] = {"ddp alone": _step(_model()), "fsdp2 alone": _step(_model())}
+    found: dict[str, Callable[[], None]] = {"local": _step(_model())}
     for backend, group in groups.items():
-        found[f"ddp {backend}"] = _step(DistributedDataParallel(_model(), process_group=group))  # type: ignore[arg-type]
+        ddp = DistributedDataParallel(_model(), process_group=group)  # type: ignore[arg-type]
+        if backend == ALONE:
+            ddp.register_comm_hook(None, _no_communication)  # what `fake` returns DDP does not take
+        found[f"ddp {backend}"] = _step(ddp)
         net = _model()
         mesh = DeviceMesh.from_group(group, "cpu")  # type: ignore[arg-type]
         for layer in net.layers:  # type: ignore[union-attr]
             fully_shard(layer, mesh=mesh)
         found[f"fsdp2 {backend}"] = _step(fully_shard(net, mesh=mesh))
-    del torch, size
     return found
+
+
+def _no_communication(_, bucket):  # type: ignore[no-untyped-def] # DDP reads annotations, and wants its own
+    import torch
+
+    done: torch.futures.Future[torch.Tensor] = torch.futures.Future()
+    done.set_result(bucket.buffer())
+    return done
 
 
 def _calls(groups: dict[str, object]) -> dict[str, Callable[[], None]]:
@@ -82,6 +94,7 @@ def _calls(groups: dict[str, object]) -> dict[str, Callable[[], None]]:
         f"all_reduce {size} {backend}": lambda data=torch.zeros(size // 4), group=group: batch(data, group)
         for size in SMALL_BYTES
         for backend, group in groups.items()
+        if backend != ALONE
     }
 
 
