@@ -1,7 +1,7 @@
 """What PyTorch calls when it looks for backends, so that `init_process_group("ringtree")` works without an import.
 
-For: the entry points `torch.backends` (called by every `import torch` up to 2.13) and `torch.distributed.backends` (from
-2.14 on, called when the name is first used). Not for: people; `ringtree.torch` is theirs.
+For: the entry points `torch.backends` (called by every `import torch` up to 2.13) and `torch.distributed.backends`
+(from 2.14 on, called when the name is first used). Not for: people; `ringtree.torch` is theirs.
 
 A package of its own because `import ringtree` loads NumPy and the engine, which an `import torch` of somebody who never
 uses ringtree must not pay for. Nothing here may raise: that would break their `import torch`.

@@ -2,11 +2,11 @@
 
     torch.distributed.init_process_group("ringtree")              # or "cpu:ringtree,cuda:nccl"
 
-For: programs that use torch.distributed on CPUs, which need nothing of this module: PyTorch finds the backend by its name
-(ringtree_autoload). Not for: ringtree's own API (`ringtree.init()`), nor for GPUs.
+For: programs that use torch.distributed on CPUs, which need nothing of this module: PyTorch finds the backend by its
+name (ringtree_autoload). Not for: ringtree's own API (`ringtree.init()`), nor for GPUs.
 
-The backend is a small C++ class (csrc/) over libringtree, which comes with the package. As PyTorch's C++ interface changes
-with each of its versions, it is compiled on first use, for the PyTorch that is there, and kept (building.py);
+The backend is a small C++ class (csrc/) over libringtree, which comes with the package. As PyTorch's C++ interface
+changes with each of its versions, it is compiled on first use, for the PyTorch that is there, and kept (building.py);
 `python -m ringtree.torch` does it beforehand.
 """
 
@@ -22,7 +22,7 @@ import ringtree_autoload
 from ringtree import profile
 
 if TYPE_CHECKING:
-    from torch.distributed import Store
+    from torch._C._distributed_c10d import Store
 
 __all__ = ["create", "register"]
 

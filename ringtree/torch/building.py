@@ -3,9 +3,9 @@
 For: load(), which finds what was compiled before or compiles (about half a minute). Not for: the engine, which comes
 compiled with the package.
 
-What is compiled is kept in `~/.cache/ringtree/torch` (XDG_CACHE_HOME, or RINGTREE_CACHE_DIR itself), under a name made of all
-that it depends on: the versions of PyTorch and Python, the sources, the compiler's flags, where libringtree lies. Processes
-that come at the same time wait for the one that compiles.
+What is compiled is kept in `~/.cache/ringtree/torch` (XDG_CACHE_HOME, or RINGTREE_CACHE_DIR itself), under a name made
+of all that it depends on: the versions of PyTorch and Python, the sources, the compiler's flags, where libringtree
+lies. Processes that come at the same time wait for the one that compiles.
 """
 
 from __future__ import annotations
@@ -114,17 +114,15 @@ def _folder() -> Path:
         ) from error
     state = folder.stat()
     if state.st_uid != os.geteuid() or state.st_mode & 0o002:
-        raise BuildError(
-            f"{folder} belongs to somebody else or can be written to by everybody: code is loaded from there"
-        )
+        raise BuildError(f"{folder} is not this user's, or everybody can write to it: code is loaded from there")
     return folder
 
 
 def _compile(command: list[str], library: Path) -> None:
     if shutil.which(command[0]) is None:
         raise BuildError(
-            f"there is no C++ compiler ({command[0]}), which the torch.distributed backend needs once, for PyTorch's own "
-            "interface: install g++ 11 or newer (apt-get install g++), or set CXX"
+            f"there is no C++ compiler ({command[0]}), which the torch.distributed backend needs once, for PyTorch's "
+            "own interface: install g++ 11 or newer (apt-get install g++), or set CXX"
         )
     print("ringtree: compiling the torch.distributed backend for this PyTorch, once", file=sys.stderr)
     with tempfile.TemporaryDirectory(dir=library.parent) as scratch:

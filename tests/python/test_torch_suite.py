@@ -81,5 +81,8 @@ def test_the_page_escapes_what_it_shows(tmp_path: Path) -> None:
 
 def test_a_name_that_equals_the_gates() -> None:
     name = _Both("ringtree", "gloo")
-    assert name == "ringtree" and name == "gloo" and name != "nccl"
-    assert name in {"ringtree"} and str(name.lower()) == "ringtree"
+    assert name == "ringtree"
+    assert name == "gloo"
+    assert name != "nccl"
+    assert name in {"ringtree"}
+    assert str(name.lower()) == "ringtree"

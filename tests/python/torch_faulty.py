@@ -1,4 +1,7 @@
-"""Ranks of test_torch_faults.py that end badly: `python torch_faulty.py CASE RANK SIZE STORE`. Each prints what it was told."""
+"""Ranks that end badly: `python torch_faulty.py CASE RANK SIZE STORE`. Each prints what it was told.
+
+For: test_torch_faults.py.
+"""
 
 from __future__ import annotations
 

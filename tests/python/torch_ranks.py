@@ -37,7 +37,7 @@ class Ranks:
         self._answers("init_process_group")
 
     def run(self, case: str, *arguments: object, module: str = "torch_cases") -> list[Any]:
-        """Runs `case(rank, size, *arguments)` on all ranks; returns what they return. AssertionError: one has raised."""
+        """Runs `case(rank, size, *arguments)` on all ranks; what they return. AssertionError: one has raised."""
         for pipe in self._pipes:
             pipe.send((module, case, arguments))
         return self._answers(case)

@@ -209,7 +209,7 @@ def pipeline(rank: int, size: int) -> list[float]:
 
 
 def functional(rank: int, size: int) -> list[float]:
-    """Functional collectives, and the same compiled (without a C++ compiler's code: what matters is that they are traced)."""
+    """Functional collectives, and the same traced by torch.compile."""
     import torch.distributed._functional_collectives as funcol
 
     group = dist.group.WORLD

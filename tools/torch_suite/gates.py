@@ -1,8 +1,8 @@
 """The gates of PyTorch's suite: tests that run only if the backend is called `gloo`, or `mpi`.
 
-For: running such a test on another backend. Decorators read the name when the module is imported, the tests' bodies when
-they run: so the name is the gate's at the import and the backend's from then on, and where a body compares it with the
-gate's it finds both.
+For: running such a test on another backend. Decorators read the name when the module is imported, the tests' bodies
+when they run: so the name is the gate's at the import and the backend's from then on, and where a body compares it with
+the gate's it finds both.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from __future__ import annotations
 import importlib
 import os
 import unittest
-from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 # In this order a test takes the first gate that lets it through. `own`: the backend's own name.
 GATES = ("gloo", "mpi", "own")
@@ -27,9 +27,9 @@ def _skip_early(common: ModuleType) -> None:
 
     original = common.skip_if_lt_x_gpu
 
-    def skip_if_lt_x_gpu(count: int, *further: object, **options: object) -> Callable[[object], object]:
+    def skip_if_lt_x_gpu(count: int, *further: object, **options: object) -> Any:
         if torch.cuda.device_count() >= count or further or options:
-            return original(count, *further, **options)  # type: ignore[no-any-return]
+            return original(count, *further, **options)
         return unittest.skip(f"Need at least {count} CUDA devices")
 
     common.skip_if_lt_x_gpu = skip_if_lt_x_gpu  # type: ignore[attr-defined]

@@ -12,7 +12,7 @@ Outcome = Literal["passed", "failed", "skipped"]
 
 # What no backend outside PyTorch can pass, and why.
 KNOWN = {
-    "test_ddp_logging_data_cpu": "DDP's logger calls every backend that is not PyTorch's own `custom`, and the test wants its name",
+    "test_ddp_logging_data_cpu": "DDP's logger calls every backend that is not PyTorch's own `custom`; not the name",
 }
 
 

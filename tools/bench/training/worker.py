@@ -5,6 +5,7 @@ For: times of steps, slowest rank each, written by rank 0. Not for: whether the 
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import random
@@ -12,6 +13,10 @@ import time
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:  # PyTorch is imported once the core is chosen
+    import torch
 
 BACKENDS = ("ringtree", "gloo")
 ALONE = "fake"  # PyTorch's backend that moves nothing: the same step, with all that DDP and FSDP2 do but communicate
@@ -62,7 +67,7 @@ def _steps(groups: dict[str, object]) -> dict[str, Callable[[], None]]:
 
     found: dict[str, Callable[[], None]] = {"local": _step(_model())}
     for backend, group in groups.items():
-        ddp = DistributedDataParallel(_model(), process_group=group)  # type: ignore[arg-type]
+        ddp = DistributedDataParallel(_model(), process_group=group)
         if backend == ALONE:
             ddp.register_comm_hook(None, _no_communication)  # what `fake` returns DDP does not take
         found[f"ddp {backend}"] = _step(ddp)
@@ -70,7 +75,8 @@ def _steps(groups: dict[str, object]) -> dict[str, Callable[[], None]]:
         mesh = DeviceMesh.from_group(group, "cpu")  # type: ignore[arg-type]
         for layer in net.layers:  # type: ignore[union-attr]
             fully_shard(layer, mesh=mesh)
-        found[f"fsdp2 {backend}"] = _step(fully_shard(net, mesh=mesh))
+        fully_shard(net, mesh=mesh)
+        found[f"fsdp2 {backend}"] = _step(net)
     return found
 
 
@@ -88,17 +94,17 @@ def _calls(groups: dict[str, object]) -> dict[str, Callable[[], None]]:
 
     def batch(data: torch.Tensor, group: object) -> None:
         for _ in range(CALLS):
-            dist.all_reduce(data, group=group)  # type: ignore[arg-type]
+            dist.all_reduce(data, group=group)
 
     return {
-        f"all_reduce {size} {backend}": lambda data=torch.zeros(size // 4), group=group: batch(data, group)
+        f"all_reduce {size} {backend}": functools.partial(batch, torch.zeros(size // 4), group)
         for size in SMALL_BYTES
         for backend, group in groups.items()
         if backend != ALONE
     }
 
 
-def _model() -> torch.nn.Module:  # noqa: F821 # PyTorch is imported once the core is chosen
+def _model() -> torch.nn.Module:
     import torch
     from torch import nn
 
@@ -121,7 +127,7 @@ def _model() -> torch.nn.Module:  # noqa: F821 # PyTorch is imported once the co
     return Transformer()
 
 
-def _step(net: torch.nn.Module) -> Callable[[], None]:  # noqa: F821
+def _step(net: torch.nn.Module) -> Callable[[], None]:
     import torch
 
     optimizer = torch.optim.SGD(net.parameters(), lr=1e-3)
@@ -129,7 +135,7 @@ def _step(net: torch.nn.Module) -> Callable[[], None]:  # noqa: F821
 
     def step() -> None:
         logits = net(tokens)
-        torch.nn.functional.cross_entropy(logits.flatten(0, 1), tokens.flatten()).backward()
+        torch.nn.functional.cross_entropy(logits.flatten(0, 1), tokens.flatten()).backward()  # type: ignore[no-untyped-call]
         optimizer.step()
         optimizer.zero_grad()
 
