@@ -10,6 +10,7 @@ lies. Processes that come at the same time wait for the one that compiles.
 
 from __future__ import annotations
 
+import atexit
 import fcntl
 import hashlib
 import importlib.machinery
@@ -39,7 +40,9 @@ class BuildError(RingtreeError):
 @cache
 def load() -> ModuleType:
     """Returns the module with the backend; compiles it if that has not been done. BuildError: it cannot be."""
-    return _import(built_library())
+    module = _import(built_library())
+    atexit.register(module.leave_all)  # threads that need Python must have ended before it does
+    return module
 
 
 def built_library() -> Path:

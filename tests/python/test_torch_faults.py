@@ -105,11 +105,16 @@ def test_abort(start) -> None:
     assert "aborted its process group" in text
 
 
+def test_an_exception_ends_the_rank(start) -> None:
+    """What waits for ranks that never come gets a few seconds, then the process ends, so that launchers notice."""
+    faulty = start("raises_beside_a_call")
+    begun, _ = faulty.line(0, "ready")
+    assert faulty.ranks[0].wait(PATIENCE_S) == 1
+    assert time.monotonic() - begun < 20
+
+
 def test_ctrl_c_while_a_call_waits(start) -> None:
-    faulty = start("absent")
-    faulty.line(0, "ready")
-    faulty.line(1, "ready")
-    faulty.ranks[0].send_signal(signal.SIGINT)
+    faulty = start("ctrl_c")
     faulty.line(0, "interrupted")
     assert faulty.ranks[0].wait(PATIENCE_S) == 0
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import threading
 import time
 from datetime import timedelta
 
@@ -74,6 +75,31 @@ def aborted(rank: int) -> None:
         work.wait()
     else:
         sys.stdin.read()
+
+
+def ctrl_c(rank: int) -> None:
+    """Rank 0 gets the signal once its call has begun."""
+    if rank == 1:
+        sys.stdin.read()
+        return
+    backend = dist.distributed_c10d._get_default_group()._get_backend(torch.device("cpu"))
+    before = backend._get_sequence_number_for_group()
+
+    def press() -> None:
+        while backend._get_sequence_number_for_group() == before:
+            os.sched_yield()
+        os.kill(os.getpid(), signal.SIGINT)
+
+    threading.Thread(target=press).start()
+    dist.all_reduce(torch.zeros(4))
+
+
+def raises_beside_a_call(rank: int) -> None:
+    """Rank 0 ends by an exception while a call of its own waits for rank 1, which never makes it."""
+    if rank == 0:
+        dist.all_reduce(torch.zeros(4), async_op=True)
+        raise ValueError("something else")
+    sys.stdin.read()
 
 
 def main() -> None:

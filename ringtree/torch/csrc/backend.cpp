@@ -4,23 +4,58 @@
 #include <Python.h>
 #include <pybind11/pybind11.h>
 
+#include <algorithm>
+#include <mutex>
+
 namespace ringtree_torch {
+namespace {
+
+constexpr Milliseconds kGrace(5000);
+
+/// The groups of this process.
+struct Groups {
+  std::mutex mutex;  // protects `all`, and keeps groups from going while all leave
+  std::vector<Backend*> all;
+};
+
+Groups& groups() {
+  static auto* const found = new Groups;  // never destroyed: groups may go after everything else
+  return *found;
+}
+
+}  // namespace
 
 Backend::Backend(intrusive_ptr<c10d::Store> store, int rank, int size, Milliseconds timeout, const std::string& rules)
     : c10d::Backend(rank, size), store_(std::move(store)), timeout_(timeout) {
   collectives_ = std::make_unique<Communicator>(*store_, "collectives", rank, size, timeout, rules);
   messages_ = std::make_unique<Communicator>(*store_, "messages", rank, size, timeout, "");
   init();
+  const std::lock_guard<std::mutex> lock(groups().mutex);
+  groups().all.push_back(this);
 }
 
 // Calls that are left may need Python, whose lock a destructor may hold.
 Backend::~Backend() {
   if (Py_IsInitialized() && PyGILState_Check()) {
     const pybind11::gil_scoped_release no_gil;
-    shutdown();
+    go();
   } else {
-    shutdown();
+    go();
   }
+}
+
+void Backend::go() {
+  {
+    const std::lock_guard<std::mutex> lock(groups().mutex);
+    auto& all = groups().all;
+    all.erase(std::remove(all.begin(), all.end(), this), all.end());
+  }
+  shutdown();
+}
+
+void Backend::leave_all() noexcept {
+  const std::lock_guard<std::mutex> lock(groups().mutex);
+  for (Backend* const group : groups().all) group->leave(kGrace);
 }
 
 void Backend::abort() {
@@ -29,9 +64,10 @@ void Backend::abort() {
   messages_->abort(reason);
 }
 
-void Backend::shutdown() {
+void Backend::leave(Milliseconds longest) {
   if (left_.exchange(true, std::memory_order_relaxed)) return;
-  queue_.drain();
+  if (!queue_.drain(longest)) abort();
+  queue_.stop();
   collectives_->leave();
   messages_->leave();
 }

@@ -69,7 +69,11 @@ class Backend final : public c10d::Backend {
   /// Ends the group on all ranks: what is under way fails. From any thread.
   void abort() override;
   /// Waits for what is under way, then leaves.
-  void shutdown() override;
+  void shutdown() override { leave(Milliseconds(0)); }
+  /// All groups that are there, when the program ends: calls that are under way get a few seconds, then they are
+  /// aborted, so that a rank which ends by an exception ends. Afterwards no thread of this module needs Python, which
+  /// threads cannot take any more once it goes.
+  static void leave_all() noexcept;
   // Not in every version's Backend, so not marked as overriding.
   intrusive_ptr<Options> getBackendOptions();
   c10d::ErrorType getError();
@@ -85,6 +89,9 @@ class Backend final : public c10d::Backend {
     Milliseconds timeout;
     bool async;
   };
+  void go();
+  /// `longest`: what calls under way get before they are aborted; 0: as long as they take.
+  void leave(Milliseconds longest);
   /// Queues a collective. `body(comm)` makes the library's calls; it runs in another thread or here. `outputs`: what
   /// the Future gives; `inputs`: for profiles.
   template <class Body>

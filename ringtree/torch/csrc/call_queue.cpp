@@ -10,7 +10,7 @@
 
 namespace ringtree_torch {
 
-CallQueue::~CallQueue() {
+void CallQueue::stop() {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     stopping_ = true;
@@ -53,9 +53,14 @@ void CallQueue::run(c10::intrusive_ptr<Work> work, Task task, bool here) {
   changed_.notify_all();
 }
 
-void CallQueue::drain() {
+bool CallQueue::drain(std::chrono::milliseconds longest) {
+  const auto begin = std::chrono::steady_clock::now();
   std::unique_lock<std::mutex> lock(mutex_);
-  while (busy_ || !waiting_.empty()) changed_.wait_for(lock, std::chrono::milliseconds(20));
+  while (busy_ || !waiting_.empty()) {
+    if (longest.count() > 0 && std::chrono::steady_clock::now() - begin > longest) return false;
+    changed_.wait_for(lock, std::chrono::milliseconds(20));
+  }
+  return true;
 }
 
 void CallQueue::execute(const Entry& entry) {

@@ -18,8 +18,7 @@ class CallQueue {
   using Task = std::function<void()>;
 
   CallQueue() = default;
-  /// Runs what is left.
-  ~CallQueue();
+  ~CallQueue() { stop(); }
   CallQueue(const CallQueue&) = delete;
   CallQueue& operator=(const CallQueue&) = delete;
 
@@ -29,8 +28,10 @@ class CallQueue {
   /// a callback often waits for what it calls (PowerSGD's does), and nobody else would run it.
   void run(c10::intrusive_ptr<Work> work, Task task, bool here);
 
-  /// Waits until nothing is under way or queued.
-  void drain();
+  /// Waits until nothing is under way or queued, `longest` at most (0: as long as it takes). True if nothing is.
+  bool drain(std::chrono::milliseconds longest);
+  /// Runs what is left, then ends the thread. Nothing may be run afterwards. Idempotent.
+  void stop();
 
  private:
   struct Entry {

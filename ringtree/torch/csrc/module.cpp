@@ -1,4 +1,4 @@
-// The Python module: one function, which PyTorch's registry of backends calls through ringtree/torch.
+// The Python module: how ringtree/torch makes a group, and how all groups leave when Python ends.
 #include <pybind11/chrono.h>
 #include <torch/csrc/utils/pybind.h>
 
@@ -23,4 +23,5 @@ PYBIND11_MODULE(RINGTREE_TORCH_MODULE, module) {
   pybind11::module_::import("torch._C._distributed_c10d");  // which knows Store and Backend
   module.def("create", &ringtree_torch::create, pybind11::arg("store"), pybind11::arg("rank"), pybind11::arg("size"),
              pybind11::arg("timeout"), pybind11::arg("rules"), pybind11::call_guard<pybind11::gil_scoped_release>());
+  module.def("leave_all", &ringtree_torch::Backend::leave_all, pybind11::call_guard<pybind11::gil_scoped_release>());
 }
