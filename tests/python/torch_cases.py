@@ -238,6 +238,10 @@ def all_to_all(rank: int, size: int) -> None:
     output = torch.zeros(size * 3)
     dist.all_to_all_single(output, torch.cat([block(rank, to, 3) for to in range(size)]))
     equal(output, torch.cat([block(source, rank, 3) for source in range(size)]))
+    explicit = [3] * size if rank == 0 else None  # what the others leave to the default
+    output = torch.zeros(size * 3)
+    dist.all_to_all_single(output, torch.cat([block(rank, to, 3) for to in range(size)]), explicit, explicit)
+    equal(output, torch.cat([block(source, rank, 3) for source in range(size)]))
     sent = [rank + to for to in range(size)]  # and as many come back
     output = torch.zeros(sum(sent), 2)
     rows = torch.cat([block(rank, to, 2 * sent[to]) for to in range(size)]).view(-1, 2)

@@ -76,6 +76,7 @@ intrusive_ptr<Backend::Options> Backend::getBackendOptions() {
   return c10::make_intrusive<Options>("ringtree", timeout_.load(std::memory_order_relaxed));
 }
 
+#if TORCH_VERSION_MAJOR > 2 || TORCH_VERSION_MINOR >= 7
 c10d::ErrorType Backend::getError() {
   switch (collectives_->state()) {
     case rtSuccess:
@@ -88,6 +89,7 @@ c10d::ErrorType Backend::getError() {
       return c10d::ErrorType::COMM_ERROR;
   }
 }
+#endif
 
 at::Tensor Backend::allocateTensor(long size, at::TensorOptions options) {
   const auto bytes = static_cast<size_t>(size) * options.dtype().itemsize();

@@ -6,6 +6,8 @@
 // send and recv, which run as messages come, whatever the collectives do.
 #pragma once
 
+#include <torch/version.h>
+
 #include <atomic>
 #include <memory>
 #include <torch/csrc/distributed/c10d/Backend.hpp>
@@ -65,18 +67,20 @@ class Backend final : public c10d::Backend {
   /// The communicators' ranks start together, so numbers do.
   void setSequenceNumberForGroup() override {}
   uint64_t getSequenceNumberForGroup() override { return sequence_.load(std::memory_order_relaxed); }
-  void setTimeout(Milliseconds timeout) override { timeout_.store(timeout, std::memory_order_relaxed); }
+  // From here on, not in every version's Backend, so not marked as overriding.
+  void setTimeout(Milliseconds timeout) { timeout_.store(timeout, std::memory_order_relaxed); }
   /// Ends the group on all ranks: what is under way fails. From any thread.
-  void abort() override;
+  void abort();
   /// Waits for what is under way, then leaves.
-  void shutdown() override { leave(Milliseconds(0)); }
+  void shutdown() { leave(Milliseconds(0)); }
   /// All groups that are there, when the program ends: calls that are under way get a few seconds, then they are
   /// aborted, so that a rank which ends by an exception ends. Afterwards no thread of this module needs Python, which
   /// threads cannot take any more once it goes.
   static void leave_all() noexcept;
-  // Not in every version's Backend, so not marked as overriding.
   intrusive_ptr<Options> getBackendOptions();
+#if TORCH_VERSION_MAJOR > 2 || TORCH_VERSION_MINOR >= 7
   c10d::ErrorType getError();
+#endif
   // DDP takes the memory of its buckets from here: memory that the other ranks can map need not be copied for them.
   bool supportsTensorAlloc(c10::DeviceIndex) { return true; }
   at::Tensor allocateTensor(long size, at::TensorOptions options);

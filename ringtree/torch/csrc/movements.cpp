@@ -186,6 +186,7 @@ intrusive_ptr<c10d::Work> Backend::scatter(Tensors& outputs, TensorLists& inputs
                });
 }
 
+// Both kinds make the uneven call: whether the blocks of all ranks are alike no rank can tell.
 intrusive_ptr<c10d::Work> Backend::alltoall_base(at::Tensor& output, at::Tensor& input,
                                                  std::vector<int64_t>& output_splits,
                                                  std::vector<int64_t>& input_splits,
@@ -194,18 +195,15 @@ intrusive_ptr<c10d::Work> Backend::alltoall_base(at::Tensor& output, at::Tensor&
   const auto sent = split_counts(input, input_splits, size_, "input");
   const auto got = split_counts(output, output_splits, size_, "output");
   return start({c10d::OpType::ALLTOALL_BASE, "ringtree:all_to_all", opts.timeout, is_async(opts)}, {output}, {input},
-               [output, input, sent, got, even = input_splits.empty() && output_splits.empty()](rtComm_t comm) {
+               [output, input, sent, got](rtComm_t comm) {
                  const at::Tensor from = input.contiguous();
                  const Output result(output, Output::Content::kIgnored);
                  const rtDataType_t datatype = datatype_of(input);
-                 check(even ? rtAlltoAll(from.data_ptr(), result.data(), sent.front(), datatype, comm)
-                            : rtAlltoAllV(from.data_ptr(), sent.data(), result.data(), got.data(), datatype, comm),
-                       comm);
+                 check(rtAlltoAllV(from.data_ptr(), sent.data(), result.data(), got.data(), datatype, comm), comm);
                  result.finish();
                });
 }
 
-// Whether all blocks are alike no rank can tell of the others, so the uneven call serves all.
 intrusive_ptr<c10d::Work> Backend::alltoall(Tensors& outputs, Tensors& inputs, const c10d::AllToAllOptions& opts) {
   check_alike(inputs, "all_to_all");
   check_alike(outputs, "all_to_all");

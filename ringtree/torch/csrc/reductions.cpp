@@ -121,8 +121,7 @@ intrusive_ptr<c10d::Work> Backend::reduce_scatter_tensor_coalesced(Tensors& outp
   TORCH_CHECK_VALUE(outputs.size() == inputs.size(), "ringtree: reduce_scatter_tensor_coalesced: ", outputs.size(),
                     " outputs for ", inputs.size(), " inputs");
   for (size_t i = 0; i < outputs.size(); ++i) check_base(outputs[i], inputs[i], size_);
-  return start({c10d::OpType::REDUCE_SCATTER_TENSOR_COALESCED, "ringtree:reduce_scatter_tensor_coalesced", opts.timeout,
-                is_async(opts)},
+  return start({c10d::OpType::COALESCED, "ringtree:reduce_scatter_tensor_coalesced", opts.timeout, is_async(opts)},
                outputs, inputs, [outputs, inputs, op = opts.reduceOp](rtComm_t comm) {
                  for (size_t i = 0; i < outputs.size(); ++i) scatter_base(outputs[i], inputs[i], op, comm);
                });
