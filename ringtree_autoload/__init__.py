@@ -15,8 +15,32 @@ def register() -> None:
 
         if is_available() and "ringtree" not in Backend.backend_list:
             Backend.register_backend("ringtree", _create, devices=["cpu"])
+            _hide(Backend)
     except Exception:  # no torch.distributed of a kind that we know: then there is no such backend
         pass
+
+
+def _hide(backend) -> None:  # type: ignore[no-untyped-def] # torch.distributed.Backend
+    """Keeps PyTorch up to 2.13 from treating other people's groups differently because there is a plugin at all.
+
+    There `cpu:gloo` has a default backend only if no plugin is listed. So the table does not list this one; who asks
+    for it by name finds it.
+    """
+    plugin = backend._plugins.pop("RINGTREE")
+
+    class Plugins(dict):  # type: ignore[type-arg]
+        def __missing__(self, name: str) -> object:
+            if name == "RINGTREE":
+                return plugin
+            raise KeyError(name)
+
+        def __contains__(self, name: object) -> bool:
+            return name == "RINGTREE" or super().__contains__(name)
+
+        def get(self, name: str, default: object = None) -> object:
+            return self[name] if name in self else default  # noqa: SIM401 # which would call this function
+
+    backend._plugins = Plugins(backend._plugins)
 
 
 def _create(store, rank, size, timeout):  # type: ignore[no-untyped-def] # as register_backend() calls it

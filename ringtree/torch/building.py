@@ -51,11 +51,18 @@ def built_library() -> Path:
     folder = _folder()
     library = folder / f"{_NAME}-{_digest(command)}.so"
     if library.exists():
+        _check_owner(library)
+        _check_owner(folder)
         return library
-    with open(folder / f"{library.name}.lock", "w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if not library.exists():  # nobody else has done it meanwhile
-            _compile(command, library)
+    _prepare(folder)
+    _check_owner(folder)
+    try:
+        with open(folder / f"{library.name}.lock", "w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if not library.exists():  # nobody else has done it meanwhile
+                _compile(command, library)
+    except OSError as error:
+        raise BuildError(f"the backend cannot be compiled into {folder}: {error}") from error
     return library
 
 
@@ -76,7 +83,7 @@ def _command() -> list[str]:
         if (value := getattr(torch._C, f"_PYBIND11_{name}", None)) is not None
     ]
     return [
-        *shlex.split(os.environ.get("CXX", "c++")),
+        *shlex.split(os.environ.get("CXX") or "c++"),
         *("-std=c++20", "-O2", "-fPIC", "-shared", "-fvisibility=hidden", "-w"),
         f"-D_GLIBCXX_USE_CXX11_ABI={int(torch.compiled_with_cxx11_abi())}",
         f"-DRINGTREE_TORCH_MODULE={_NAME}",
@@ -102,10 +109,16 @@ def _digest(command: list[str]) -> str:
 
 
 def _folder() -> Path:
-    """Returns the folder of what was compiled, which only this user can write to."""
     asked = os.environ.get("RINGTREE_CACHE_DIR")
-    base = Path(asked) if asked else Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "ringtree"
-    folder = base / "torch"
+    if asked:
+        return Path(asked) / "torch"
+    try:
+        return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "ringtree" / "torch"
+    except RuntimeError as error:  # no home
+        raise BuildError(f"{error}: set RINGTREE_CACHE_DIR to a folder for what is compiled") from error
+
+
+def _prepare(folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         with tempfile.TemporaryFile(dir=folder):
@@ -113,12 +126,15 @@ def _folder() -> Path:
     except OSError as error:
         raise BuildError(
             f"{folder} cannot be written to ({error.strerror}), and the backend has to be compiled once: set "
-            "RINGTREE_CACHE_DIR to a folder that can"
+            "RINGTREE_CACHE_DIR to a folder that can, or run python -m ringtree.torch as who can"
         ) from error
-    state = folder.stat()
-    if state.st_uid != os.geteuid() or state.st_mode & 0o002:
-        raise BuildError(f"{folder} is not this user's, or everybody can write to it: code is loaded from there")
-    return folder
+
+
+def _check_owner(path: Path) -> None:
+    """Code is loaded from there: only this user or root may be able to change it."""
+    state = path.stat()
+    if state.st_uid not in (os.geteuid(), 0) or state.st_mode & 0o022:
+        raise BuildError(f"{path} is not this user's, or others can write to it: code is loaded from there")
 
 
 def _compile(command: list[str], library: Path) -> None:
@@ -136,6 +152,7 @@ def _compile(command: list[str], library: Path) -> None:
                 "the torch.distributed backend could not be compiled for this PyTorch with\n"
                 f"  {shlex.join(command)}\n{result.stderr[-4000:]}"
             )
+        made.chmod(0o755)  # whatever the umask says: other users may load what root has compiled
         made.replace(library)  # whoever finds it finds all of it
 
 

@@ -12,6 +12,8 @@ from typing import Any
 import torch.distributed
 from torch.distributed import distributed_c10d
 
+_UNSET = timedelta(milliseconds=-1)  # the group's own
+
 
 def allow_monitored_barrier() -> None:
     """Lets torch.distributed.monitored_barrier() take groups of `ringtree`; for all others it does what it did."""
@@ -31,8 +33,7 @@ def allow_monitored_barrier() -> None:
         if isinstance(timeout, (int, float)):
             timeout = timedelta(seconds=timeout)
         group = group or distributed_c10d._get_default_group()
-        backend = group._get_backend(torch.device("cpu"))
-        return group.monitored_barrier(timeout or backend.options._timeout, wait_all_ranks=wait_all_ranks)
+        return group.monitored_barrier(_UNSET if timeout is None else timeout, wait_all_ranks=wait_all_ranks)
 
     monitored_barrier._knows_ringtree = True  # type: ignore[attr-defined]
     distributed_c10d.monitored_barrier = monitored_barrier

@@ -28,6 +28,11 @@ CASES = [
     "monitored_barrier",
     "refused",
     "sequence_numbers",
+    "shared_memory",
+    "again",
+    "callbacks_of_messages",
+    "inference",
+    "default_backends",
 ]
 
 pytestmark = pytest.mark.torch

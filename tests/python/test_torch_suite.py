@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("torch")
+torch = pytest.importorskip("torch")
 pytest.importorskip("expecttest")
 
 from torch_suite import page, verdicts
@@ -55,6 +55,7 @@ def test_a_failure_is_a_failure(tmp_path: Path) -> None:
 
 def test_goes_on_where_it_was_stopped(tmp_path: Path) -> None:
     file = tmp_path / "ringtree.jsonl"
+    (tmp_path / "about.txt").write_text(f"PyTorch {torch.__version__}, 4 ranks\n")
     first = Verdict("test_a", "gloo", "passed", "", 1.0)
     verdicts.append(file, first)
     with file.open("a") as lines:
@@ -67,6 +68,13 @@ def test_goes_on_where_it_was_stopped(tmp_path: Path) -> None:
     again = suite("--backends", "ringtree", "--only", "test_get_rank", "--results", str(tmp_path), cwd=tmp_path)
     assert (done.returncode, again.returncode) == (0, 0), done.stderr[-2000:]
     assert Counter(verdict.test for verdict in verdicts.read(file)) == {"test_a": 1, "test_get_rank": 1}
+
+
+def test_verdicts_of_another_pytorch_are_forgotten(tmp_path: Path) -> None:
+    verdicts.append(tmp_path / "ringtree.jsonl", Verdict("test_a", "gloo", "passed", "", 1.0))
+    (tmp_path / "about.txt").write_text("PyTorch 1.0, 4 ranks\n")
+    suite("--backends", "ringtree", "--only", "test_get_rank", "--results", str(tmp_path), cwd=tmp_path)
+    assert [verdict.test for verdict in verdicts.read(tmp_path / "ringtree.jsonl")] == ["test_get_rank"]
 
 
 def test_the_page_escapes_what_it_shows(tmp_path: Path) -> None:

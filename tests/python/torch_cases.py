@@ -7,6 +7,7 @@ whole numbers so small that every sum is exact.
 from __future__ import annotations
 
 import functools
+import importlib
 import operator
 from collections.abc import Callable
 from datetime import timedelta
@@ -167,6 +168,86 @@ def all_gather(rank: int, size: int) -> None:
         dist.all_gather_into_tensor(b, numbers(rank, 2))
     equal(a, torch.cat([numbers(r, 3) for r in range(size)]))
     equal(b, torch.cat([numbers(r, 2) for r in range(size)]))
+
+
+def shared_memory(rank: int, size: int) -> None:
+    """Inputs and outputs that share memory, on some ranks as in place and on others not."""
+    buffer = numbers(rank, 4 * size)
+    first = buffer[:4].clone()
+    dist.all_gather(list(buffer.view(size, 4).unbind()), buffer[:4])
+    equal(buffer, torch.cat([numbers(r, 4 * size)[:4] for r in range(size)]))
+    buffer = numbers(rank, 4 * size)
+    dist.all_gather_into_tensor(buffer, buffer[:4])
+    equal(buffer, torch.cat([numbers(r, 4 * size)[:4] for r in range(size)]))
+    assert torch.equal(first, numbers(rank, 4 * size)[:4])
+    blocks = list(numbers(rank, 4 * size).view(size, 4).unbind())
+    dist.reduce_scatter(blocks[0], blocks)
+    equal(blocks[0], sum(numbers(r, 4 * size).view(size, 4)[rank] for r in range(size)))  # type: ignore[arg-type]
+    whole = numbers(rank, 4 * size)
+    dist.reduce_scatter_tensor(whole[:4], whole)
+    equal(whole[:4], sum(numbers(r, 4 * size).view(size, 4)[rank] for r in range(size)))  # type: ignore[arg-type]
+    mixed = numbers(rank, 2 * size)
+    dist.all_to_all_single(mixed, mixed)
+    equal(mixed, torch.cat([numbers(r, 2 * size)[2 * rank : 2 * rank + 2] for r in range(size)]))
+
+
+def again(rank: int, size: int) -> None:
+    """Groups that are made again on one store find nothing of the ones before."""
+    store = dist.PrefixStore("again", dist.distributed_c10d._get_default_store())
+    default = dist.distributed_c10d._get_default_group()
+    for _ in range(2):
+        backend = importlib.import_module("ringtree.torch").create(store, rank, size, timedelta(seconds=30))
+        if rank == 0:
+            with pytest.raises(RuntimeError, match="failed to pass"):
+                backend.monitored_barrier(timedelta(milliseconds=200), False)
+        backend.shutdown()
+    default.barrier().wait()
+
+
+def callbacks_of_messages(rank: int, size: int) -> None:
+    """What a callback of a message calls may wait for another message."""
+    right, left = (rank + 1) % size, (rank - 1) % size
+    first, second = torch.zeros(3), torch.zeros(3)
+    work = dist.irecv(first, left, tag=1)
+    assert work is not None
+
+    def then(_: object) -> torch.Tensor:
+        dist.recv(second, left, tag=2)
+        return second
+
+    future = work.get_future().then(then)
+    sends = [dist.isend(numbers(rank + tag, 3), right, tag=tag) for tag in (1, 2)]
+    equal(future.wait(), numbers(left + 2, 3))
+    equal(first, numbers(left + 1, 3))
+    for send in sends:
+        assert send is not None
+        send.wait()
+
+
+def inference(rank: int, size: int) -> None:
+    """Calls that run in another thread see the caller's mode."""
+    with torch.inference_mode():
+        outputs = [torch.zeros(5) for _ in range(size)]
+        work = dist.all_gather(outputs, numbers(rank, 5), async_op=True)
+        assert work is not None
+        work.wait()
+        got = torch.zeros(5, 2).t()
+        receive = dist.irecv(got, (rank - 1) % size)
+        dist.send(numbers(rank, 10).view(2, 5), (rank + 1) % size)
+        assert receive is not None
+        receive.wait()
+        equal(got, numbers((rank - 1) % size, 10).view(2, 5))
+    for r, tensor in enumerate(outputs):
+        equal(tensor, numbers(r, 5))
+
+
+def default_backends(rank: int, size: int) -> None:
+    """That ringtree is installed changes nothing for groups of others."""
+    plugins = dist.Backend._plugins
+    assert "RINGTREE" in plugins
+    if hasattr(dist.distributed_c10d, "_GLOO_AVAILABLE"):
+        group = dist.new_group(list(range(size)), backend="cpu:gloo")
+        assert group._get_sequence_number_for_group() >= 0
 
 
 def objects(rank: int, size: int) -> None:

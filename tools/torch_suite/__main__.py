@@ -12,6 +12,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import torch
+
 from torch_suite import page, verdicts
 from torch_suite.gates import GATES
 
@@ -39,11 +41,10 @@ def main() -> int:
     index, count = (int(part) for part in options.shard.split("/"))
     if not 1 <= index <= count:
         parser.error(f"--shard {options.shard}: I is from 1 to N")
+    _forget_others(options.results, f"PyTorch {torch.__version__}, {options.world_size} ranks\n", options.again)
     failed = 0
     for backend in options.backends:
         file = options.results / f"{backend}.jsonl"
-        if options.again:
-            file.unlink(missing_ok=True)
         planned = plan(backend, options.world_size)
         for name, reason in planned.skipped.items():
             if not options.only and name not in {verdict.test for verdict in verdicts.read(file)}:
@@ -59,6 +60,15 @@ def main() -> int:
     if not options.only and count == 1:
         page.write(options.page, options.results, options.backends, options.world_size)
     return 1 if failed else 0
+
+
+def _forget_others(results: Path, about: str, again: bool) -> None:
+    """Verdicts of another PyTorch or number of ranks are not gone on with."""
+    file = results / "about.txt"
+    if again or not file.exists() or file.read_text() != about:
+        for verdict_file in results.glob("*.jsonl"):
+            verdict_file.unlink()
+    file.write_text(about)
 
 
 class Plan:
@@ -90,6 +100,10 @@ def _run(gate: str, backend: str, world_size: int, file: Path, names: list[str])
     command += ["--results", str(file), "--world-size", str(world_size), "--only", *names]
     with (file.parent / f"{backend}.log").open("a") as log:
         subprocess.run(command, check=False, env=_environment(), stderr=log)
+    done = {verdict.test for verdict in verdicts.read(file)}
+    for name in names:
+        if name not in done:  # a test that ends the process ends those after it
+            verdicts.append(file, verdicts.Verdict(name, gate, "failed", "the process that ran it ended", 0.0))
 
 
 def _environment() -> dict[str, str]:

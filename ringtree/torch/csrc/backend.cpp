@@ -3,6 +3,7 @@
 
 #include <Python.h>
 #include <pybind11/pybind11.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <mutex>
@@ -14,8 +15,8 @@ constexpr Milliseconds kGrace(5000);
 
 /// The groups of this process.
 struct Groups {
-  std::mutex mutex;  // protects `all`, and keeps groups from going while all leave
-  std::vector<Backend*> all;
+  std::mutex mutex;  // protects `all`
+  std::vector<c10::weak_intrusive_ptr<Backend>> all;
 };
 
 Groups& groups() {
@@ -26,12 +27,20 @@ Groups& groups() {
 }  // namespace
 
 Backend::Backend(intrusive_ptr<c10d::Store> store, int rank, int size, Milliseconds timeout, const std::string& rules)
-    : c10d::Backend(rank, size), store_(std::move(store)), timeout_(timeout) {
+    : c10d::Backend(rank, size), store_(std::move(store)), pid_(getpid()), timeout_(timeout) {
   collectives_ = std::make_unique<Communicator>(*store_, "collectives", rank, size, timeout, rules);
   messages_ = std::make_unique<Communicator>(*store_, "messages", rank, size, timeout, "");
   init();
+}
+
+intrusive_ptr<Backend> Backend::make(intrusive_ptr<c10d::Store> store, int rank, int size, Milliseconds timeout,
+                                     const std::string& rules) {
+  auto made = c10::make_intrusive<Backend>(std::move(store), rank, size, timeout, rules);
   const std::lock_guard<std::mutex> lock(groups().mutex);
-  groups().all.push_back(this);
+  auto& all = groups().all;
+  all.erase(std::remove_if(all.begin(), all.end(), [](const auto& group) { return group.expired(); }), all.end());
+  all.emplace_back(made);
+  return made;
 }
 
 // Calls that are left may need Python, whose lock a destructor may hold.
@@ -45,17 +54,38 @@ Backend::~Backend() {
 }
 
 void Backend::go() {
-  {
-    const std::lock_guard<std::mutex> lock(groups().mutex);
-    auto& all = groups().all;
-    all.erase(std::remove(all.begin(), all.end(), this), all.end());
+  if (getpid() != pid_ || queue_->is_own_thread()) {
+    // A child made by fork() has none of the threads that it would wait for; and a thread cannot wait for itself.
+    [[maybe_unused]] const auto* const kept = queue_.release();
+    if (getpid() != pid_) return;
+    collectives_->leave();
+    messages_->leave();
+    return;
   }
   shutdown();
 }
 
 void Backend::leave_all() noexcept {
-  const std::lock_guard<std::mutex> lock(groups().mutex);
-  for (Backend* const group : groups().all) group->leave(kGrace);
+  std::vector<intrusive_ptr<Backend>> open;
+  {
+    const std::lock_guard<std::mutex> lock(groups().mutex);
+    for (const auto& group : groups().all)
+      if (auto strong = group.lock(); strong && strong->pid_ == getpid()) open.push_back(std::move(strong));
+  }
+  // First all are ended that do not end by themselves: a callback of one group may wait for another.
+  const auto end = Clock::now() + kGrace;
+  for (const auto& group : open)
+    if (!group->left_ && !group->is_done_by(end)) group->abort();
+  for (const auto& group : open) group->shutdown();
+}
+
+bool Backend::is_done_by(Clock::time_point end) {
+  if (!queue_->drain_until(end)) return false;
+  while (open_messages_->load(std::memory_order_acquire) > 0) {  // pairs with the release in Message
+    if (Clock::now() >= end) return false;
+    std::this_thread::sleep_for(Milliseconds(5));
+  }
+  return true;
 }
 
 void Backend::abort() {
@@ -64,10 +94,13 @@ void Backend::abort() {
   messages_->abort(reason);
 }
 
-void Backend::leave(Milliseconds longest) {
-  if (left_.exchange(true, std::memory_order_relaxed)) return;
-  if (!queue_.drain(longest)) abort();
-  queue_.stop();
+void Backend::shutdown() {
+  if (getpid() != pid_) return;
+  TORCH_CHECK(!queue_->is_own_thread(), "ringtree: a group cannot be destroyed by a callback of its own calls");
+  if (leaving_.exchange(true, std::memory_order_relaxed)) return;  // relaxed: only who is first matters
+  queue_->drain_until(Clock::time_point::max());
+  left_.store(true, std::memory_order_relaxed);
+  queue_->stop();
   collectives_->leave();
   messages_->leave();
 }
@@ -91,10 +124,12 @@ c10d::ErrorType Backend::getError() {
 }
 #endif
 
+// What cannot be had so is ordinary memory, as it would be without this.
 at::Tensor Backend::allocateTensor(long size, at::TensorOptions options) {
   const auto bytes = static_cast<size_t>(size) * options.dtype().itemsize();
   void* memory = nullptr;
-  check(rtMemAlloc(&memory, std::max<size_t>(bytes, 1)), nullptr);
+  if (bytes == 0 || !options.device().is_cpu() || rtMemAlloc(&memory, bytes) != rtSuccess)
+    return at::empty({size}, options);
   return at::from_blob(memory, {size}, [](void* mine) { rtMemFree(mine); }, options);
 }
 

@@ -23,10 +23,14 @@ using c10::intrusive_ptr;
 using Tensors = std::vector<at::Tensor>;
 using TensorLists = std::vector<std::vector<at::Tensor>>;
 using Milliseconds = std::chrono::milliseconds;
+using Clock = std::chrono::steady_clock;
 
 class Backend final : public c10d::Backend {
  public:
   /// Meets the other ranks through `store`. Without the GIL. `rules`: as Communicator's.
+  static intrusive_ptr<Backend> make(intrusive_ptr<c10d::Store> store, int rank, int size, Milliseconds timeout,
+                                     const std::string& rules);
+  /// The same for make() alone, which remembers what it made for leave_all().
   Backend(intrusive_ptr<c10d::Store> store, int rank, int size, Milliseconds timeout, const std::string& rules);
   ~Backend() override;
 
@@ -71,8 +75,8 @@ class Backend final : public c10d::Backend {
   void setTimeout(Milliseconds timeout) { timeout_.store(timeout, std::memory_order_relaxed); }
   /// Ends the group on all ranks: what is under way fails. From any thread.
   void abort();
-  /// Waits for what is under way, then leaves.
-  void shutdown() { leave(Milliseconds(0)); }
+  /// Waits for what is under way, then leaves. Not in a callback of this group's calls.
+  void shutdown();
   /// All groups that are there, when the program ends: calls that are under way get a few seconds, then they are
   /// aborted, so that a rank which ends by an exception ends. Afterwards no thread of this module needs Python, which
   /// threads cannot take any more once it goes.
@@ -94,8 +98,8 @@ class Backend final : public c10d::Backend {
     bool async;
   };
   void go();
-  /// `longest`: what calls under way get before they are aborted; 0: as long as they take.
-  void leave(Milliseconds longest);
+  /// Whether no call and no message is under way; waits for that until `end`.
+  bool is_done_by(Clock::time_point end);
   /// Queues a collective. `body(comm)` makes the library's calls; it runs in another thread or here. `outputs`: what
   /// the Future gives; `inputs`: for profiles.
   template <class Body>
@@ -108,12 +112,15 @@ class Backend final : public c10d::Backend {
   intrusive_ptr<c10d::Work> receive(Tensors& tensors, int peer, int tag, c10d::OpType type, const char* title);
 
   const intrusive_ptr<c10d::Store> store_;
+  const pid_t pid_;  // where the group's threads are
   std::atomic<Milliseconds> timeout_;
-  std::atomic<uint64_t> sequence_{0};  // of collectives; relaxed: a count, it publishes nothing
-  uint64_t num_monitored_ = 0;         // monitored barriers; one at a time
-  std::atomic<bool> left_{false};  // shutdown() has been called; relaxed: calls beside it are a race of the caller's
+  std::atomic<uint64_t> sequence_{0};               // of collectives; relaxed: a count, it publishes nothing
+  uint64_t num_monitored_ = 0;                      // monitored barriers; one at a time
+  std::atomic<bool> leaving_{false}, left_{false};  // relaxed: calls beside shutdown() are a race of the caller's
+  /// Messages that the library has not told the end of; shared with them, as the last may outlive the group.
+  const std::shared_ptr<std::atomic<int>> open_messages_ = std::make_shared<std::atomic<int>>(0);
   std::unique_ptr<Communicator> collectives_, messages_;
-  CallQueue queue_;  // last: its thread uses the members above
+  std::unique_ptr<CallQueue> queue_ = std::make_unique<CallQueue>();  // last: its thread uses the members above
 };
 
 }  // namespace ringtree_torch

@@ -22,7 +22,7 @@ intrusive_ptr<c10d::Work> Backend::start(const Call& call, Tensors outputs, cons
   auto work = c10::make_intrusive<Work>(rank_, call.type, call.title, std::move(outputs), sequence, inputs);
   const Milliseconds timeout =
       call.timeout == c10d::kUnsetTimeout ? timeout_.load(std::memory_order_relaxed) : call.timeout;
-  queue_.run(
+  queue_->run(
       work,
       [this, timeout, body = std::move(body)]() mutable {
         collectives_->set_timeout(timeout);

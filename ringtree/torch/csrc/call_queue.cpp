@@ -20,7 +20,7 @@ void CallQueue::stop() {
 }
 
 void CallQueue::run(c10::intrusive_ptr<Work> work, Task task, bool here) {
-  Entry entry{std::move(work), std::move(task)};
+  Entry entry{std::move(work), std::move(task), std::nullopt};
   std::unique_lock<std::mutex> lock(mutex_);
   if (is_own_thread()) {
     while (!waiting_.empty()) {
@@ -47,17 +47,17 @@ void CallQueue::run(c10::intrusive_ptr<Work> work, Task task, bool here) {
     if (more) changed_.notify_all();
     return;
   }
-  waiting_.push_back(std::move(entry));
   if (!thread_.joinable()) start_thread();
+  entry.state.emplace();
+  waiting_.push_back(std::move(entry));
   lock.unlock();
   changed_.notify_all();
 }
 
-bool CallQueue::drain(std::chrono::milliseconds longest) {
-  const auto begin = std::chrono::steady_clock::now();
+bool CallQueue::drain_until(std::chrono::steady_clock::time_point end) {
   std::unique_lock<std::mutex> lock(mutex_);
   while (busy_ || !waiting_.empty()) {
-    if (longest.count() > 0 && std::chrono::steady_clock::now() - begin > longest) return false;
+    if (std::chrono::steady_clock::now() >= end) return false;
     changed_.wait_for(lock, std::chrono::milliseconds(20));
   }
   return true;
@@ -66,6 +66,8 @@ bool CallQueue::drain(std::chrono::milliseconds longest) {
 void CallQueue::execute(const Entry& entry) {
   std::exception_ptr error;
   try {
+    std::optional<at::ThreadLocalStateGuard> as_caller;
+    if (entry.state) as_caller.emplace(*entry.state);
     const at::NoGradGuard no_grad;  // results are written into tensors that may require gradients
     entry.task();
   } catch (...) {
@@ -86,12 +88,18 @@ void CallQueue::start_thread() {
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
-  thread_ = std::thread([this] { work_off(); });
+  try {
+    thread_ = std::thread([this] { work_off(); });
+  } catch (...) {
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    throw;
+  }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   pthread_setname_np(thread_.native_handle(), "ringtree-calls");
 }
 
 void CallQueue::work_off() {
+  own_thread_.store(std::this_thread::get_id(), std::memory_order_relaxed);
   std::unique_lock<std::mutex> lock(mutex_);
   while (true) {
     changed_.wait(lock, [this] { return !busy_ && (stopping_ || !waiting_.empty()); });

@@ -3,10 +3,14 @@
 // longer than a small collective. All others run in a thread of the queue's own.
 #pragma once
 
+#include <ATen/ThreadLocalState.h>
+
+#include <atomic>
 #include <condition_variable>
 #include <deque>
 #include <functional>
 #include <mutex>
+#include <optional>
 #include <thread>
 
 #include "work.h"
@@ -28,8 +32,10 @@ class CallQueue {
   /// a callback often waits for what it calls (PowerSGD's does), and nobody else would run it.
   void run(c10::intrusive_ptr<Work> work, Task task, bool here);
 
-  /// Waits until nothing is under way or queued, `longest` at most (0: as long as it takes). True if nothing is.
-  bool drain(std::chrono::milliseconds longest);
+  /// Waits until nothing is under way or queued, or until `end`. True if nothing is.
+  bool drain_until(std::chrono::steady_clock::time_point end);
+  /// True in a task, and in the callbacks of what it completes, if they run in the queue's thread.
+  bool is_own_thread() const { return own_thread_.load(std::memory_order_relaxed) == std::this_thread::get_id(); }
   /// Runs what is left, then ends the thread. Nothing may be run afterwards. Idempotent.
   void stop();
 
@@ -37,10 +43,11 @@ class CallQueue {
   struct Entry {
     c10::intrusive_ptr<Work> work;
     Task task;
+    std::optional<at::ThreadLocalState>
+        state;  // of the caller (inference mode and the like), where another thread runs it
   };
   static void execute(const Entry& entry);
   void work_off();
-  bool is_own_thread() const { return thread_.joinable() && std::this_thread::get_id() == thread_.get_id(); }
   void start_thread();
 
   std::mutex mutex_;  // protects all but thread_, which is set under it
@@ -49,6 +56,7 @@ class CallQueue {
   bool busy_ = false;  // some thread runs a call
   bool stopping_ = false;
   std::thread thread_;
+  std::atomic<std::thread::id> own_thread_{};  // read by this thread, or found different
 };
 
 }  // namespace ringtree_torch

@@ -36,6 +36,7 @@ Communicator::Communicator(c10d::Store& store, const std::string& name, int rank
                            std::chrono::milliseconds timeout, const std::string& rules)
     : timeout_(timeout) {
   const rtUniqueId id = agree_on_id(store, name, rank, timeout);
+  id_ = std::string(id.internal, strnlen(id.internal, sizeof id.internal));
   rtConfig_t config = RT_CONFIG_INITIALIZER;
   config.timeout_s = seconds_of(timeout);
   config.interrupted = ringtree_torch_interrupted;

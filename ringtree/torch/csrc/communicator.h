@@ -25,6 +25,8 @@ class Communicator {
   Communicator& operator=(const Communicator&) = delete;
 
   rtComm_t get() const { return comm_; }
+  /// Of this communicator alone, alike on all ranks.
+  const std::string& id() const { return id_; }
   /// Of the calls that follow; for the thread that makes them.
   void set_timeout(std::chrono::milliseconds timeout);
   /// Leaves in order; the calls that this rank has started are done first. Later calls fail.
@@ -36,6 +38,7 @@ class Communicator {
 
  private:
   rtComm_t comm_ = nullptr;
+  std::string id_;
   std::chrono::milliseconds timeout_;
 };
 

@@ -5,6 +5,7 @@
 #include <torch/csrc/distributed/c10d/Store.hpp>
 
 #include "backend.h"
+#include "signals.h"
 
 namespace ringtree_torch {
 namespace {
@@ -13,7 +14,7 @@ namespace {
 // destructor looks for itself.
 intrusive_ptr<c10d::Backend> create(const intrusive_ptr<c10d::Store>& store, int rank, int size,
                                     std::chrono::milliseconds timeout, const std::string& rules) {
-  return c10::make_intrusive<Backend>(store, rank, size, timeout, rules);
+  return Backend::make(store, rank, size, timeout, rules);
 }
 
 }  // namespace
@@ -21,6 +22,7 @@ intrusive_ptr<c10d::Backend> create(const intrusive_ptr<c10d::Store>& store, int
 
 PYBIND11_MODULE(RINGTREE_TORCH_MODULE, module) {
   pybind11::module_::import("torch._C._distributed_c10d");  // which knows Store and Backend
+  ringtree_torch::find_main_thread();
   module.def("create", &ringtree_torch::create, pybind11::arg("store"), pybind11::arg("rank"), pybind11::arg("size"),
              pybind11::arg("timeout"), pybind11::arg("rules"), pybind11::call_guard<pybind11::gil_scoped_release>());
   module.def("leave_all", &ringtree_torch::Backend::leave_all, pybind11::call_guard<pybind11::gil_scoped_release>());

@@ -6,16 +6,21 @@
 namespace ringtree_torch {
 namespace {
 
-void gather_into(const at::Tensor& output, const at::Tensor& input, rtComm_t comm) {
-  const at::Tensor from = input.contiguous();
+const void* block_at(const void* begin, size_t bytes) { return static_cast<const char*>(begin) + bytes; }
+
+void gather_into(const at::Tensor& output, const at::Tensor& input, int rank, rtComm_t comm) {
   const Output result(output, Output::Content::kIgnored);
+  const void* const own = block_at(result.data(), static_cast<size_t>(rank) * input.nbytes());
+  const at::Tensor from = apart(input, {result.data(), output.nbytes()}, own);
   check(rtAllGather(from.data_ptr(), result.data(), static_cast<size_t>(from.numel()), datatype_of(input), comm), comm);
   result.finish();
 }
 
-void gather_list(const Tensors& outputs, const at::Tensor& input, rtComm_t comm) {
-  const at::Tensor from = input.contiguous();
+void gather_list(const Tensors& outputs, const at::Tensor& input, int rank, rtComm_t comm) {
   const Pack pack(outputs, Output::Content::kIgnored);
+  size_t before = 0;
+  for (int peer = 0; peer < rank; ++peer) before += outputs[static_cast<size_t>(peer)].nbytes();
+  const at::Tensor from = apart(input, {pack.data(), pack.tensor().nbytes()}, block_at(pack.data(), before));
   const rtDataType_t datatype = datatype_of(input);
   check(pack.even() ? rtAllGather(from.data_ptr(), pack.data(), pack.counts().front(), datatype, comm)
                     : rtAllGatherV(from.data_ptr(), pack.data(), pack.counts().data(), datatype, comm),
@@ -92,14 +97,14 @@ intrusive_ptr<c10d::Work> Backend::allgather(TensorLists& outputs, Tensors& inpu
   check_lists(outputs, "all_gather");
   check_own(outputs.front(), input, rank_, "all_gather");
   return start({c10d::OpType::ALLGATHER, "ringtree:all_gather", opts.timeout, is_async(opts)}, outputs.front(), inputs,
-               [list = outputs.front(), input](rtComm_t comm) { gather_list(list, input, comm); });
+               [this, list = outputs.front(), input](rtComm_t comm) { gather_list(list, input, rank_, comm); });
 }
 
 intrusive_ptr<c10d::Work> Backend::_allgather_base(at::Tensor& output, at::Tensor& input,
                                                    const c10d::AllgatherOptions& opts) {
   check_into(output, input, size_);
   return start({c10d::OpType::_ALLGATHER_BASE, "ringtree:_all_gather_base", opts.timeout, is_async(opts)}, {output},
-               {input}, [output, input](rtComm_t comm) { gather_into(output, input, comm); });
+               {input}, [this, output, input](rtComm_t comm) { gather_into(output, input, rank_, comm); });
 }
 
 intrusive_ptr<c10d::Work> Backend::allgather_coalesced(TensorLists& outputs, Tensors& inputs,
@@ -122,8 +127,8 @@ intrusive_ptr<c10d::Work> Backend::allgather_coalesced(TensorLists& outputs, Ten
   }
   for (size_t i = 0; i < inputs.size(); ++i) check_own(by_input[i], inputs[i], rank_, "all_gather_coalesced");
   return start({c10d::OpType::ALLGATHER_COALESCED, "ringtree:all_gather", opts.timeout, is_async(opts)}, all, inputs,
-               [by_input, inputs](rtComm_t comm) {
-                 for (size_t i = 0; i < inputs.size(); ++i) gather_list(by_input[i], inputs[i], comm);
+               [this, by_input, inputs](rtComm_t comm) {
+                 for (size_t i = 0; i < inputs.size(); ++i) gather_list(by_input[i], inputs[i], rank_, comm);
                });
 }
 
@@ -133,8 +138,8 @@ intrusive_ptr<c10d::Work> Backend::allgather_into_tensor_coalesced(Tensors& outp
                     " outputs for ", inputs.size(), " inputs");
   for (size_t i = 0; i < outputs.size(); ++i) check_into(outputs[i], inputs[i], size_);
   return start({c10d::OpType::COALESCED, "ringtree:all_gather_into_tensor_coalesced", opts.timeout, is_async(opts)},
-               outputs, inputs, [outputs, inputs](rtComm_t comm) {
-                 for (size_t i = 0; i < outputs.size(); ++i) gather_into(outputs[i], inputs[i], comm);
+               outputs, inputs, [this, outputs, inputs](rtComm_t comm) {
+                 for (size_t i = 0; i < outputs.size(); ++i) gather_into(outputs[i], inputs[i], rank_, comm);
                });
 }
 
@@ -150,13 +155,15 @@ intrusive_ptr<c10d::Work> Backend::gather(TensorLists& outputs, Tensors& inputs,
   Tensors list = is_root ? outputs.front() : Tensors{};
   return start({c10d::OpType::GATHER, "ringtree:gather", opts.timeout, is_async(opts)}, list, inputs,
                [list, input, root = static_cast<int>(opts.rootRank)](rtComm_t comm) {
-                 const at::Tensor from = input.contiguous();
-                 const size_t count = static_cast<size_t>(from.numel());
+                 const size_t count = static_cast<size_t>(input.numel());
                  if (list.empty()) {
+                   const at::Tensor from = input.contiguous();
                    check(rtGather(from.data_ptr(), nullptr, count, datatype_of(input), root, comm), comm);
                    return;
                  }
                  const Pack pack(list, Output::Content::kIgnored);
+                 const void* const own = block_at(pack.data(), static_cast<size_t>(root) * input.nbytes());
+                 const at::Tensor from = apart(input, {pack.data(), pack.tensor().nbytes()}, own);
                  check(rtGather(from.data_ptr(), pack.data(), count, datatype_of(input), root, comm), comm);
                  pack.finish();
                });
@@ -180,7 +187,9 @@ intrusive_ptr<c10d::Work> Backend::scatter(Tensors& outputs, TensorLists& inputs
                    check(rtScatter(nullptr, result.data(), result.count(), datatype, root, comm), comm);
                  } else {
                    const Pack pack(list, Output::Content::kNeeded);
-                   check(rtScatter(pack.data(), result.data(), result.count(), datatype, root, comm), comm);
+                   const size_t before = static_cast<size_t>(root) * output.nbytes();
+                   const at::Tensor from = apart_of_blocks(pack.tensor(), result, before);
+                   check(rtScatter(from.data_ptr(), result.data(), result.count(), datatype, root, comm), comm);
                  }
                  result.finish();
                });
@@ -196,8 +205,8 @@ intrusive_ptr<c10d::Work> Backend::alltoall_base(at::Tensor& output, at::Tensor&
   const auto got = split_counts(output, output_splits, size_, "output");
   return start({c10d::OpType::ALLTOALL_BASE, "ringtree:all_to_all", opts.timeout, is_async(opts)}, {output}, {input},
                [output, input, sent, got](rtComm_t comm) {
-                 const at::Tensor from = input.contiguous();
                  const Output result(output, Output::Content::kIgnored);
+                 const at::Tensor from = apart(input, {result.data(), output.nbytes()}, nullptr);
                  const rtDataType_t datatype = datatype_of(input);
                  check(rtAlltoAllV(from.data_ptr(), sent.data(), result.data(), got.data(), datatype, comm), comm);
                  result.finish();
@@ -213,9 +222,10 @@ intrusive_ptr<c10d::Work> Backend::alltoall(Tensors& outputs, Tensors& inputs, c
                     inputs.front().scalar_type(), ", outputs ", outputs.front().scalar_type());
   return start({c10d::OpType::ALLTOALL, "ringtree:all_to_all", opts.timeout, is_async(opts)}, outputs, inputs,
                [outputs, inputs](rtComm_t comm) {
-                 const Pack from(inputs, Output::Content::kNeeded);
+                 const Pack pack(inputs, Output::Content::kNeeded);
                  const Pack result(outputs, Output::Content::kIgnored);
-                 check(rtAlltoAllV(from.data(), from.counts().data(), result.data(), result.counts().data(),
+                 const at::Tensor from = apart(pack.tensor(), {result.data(), result.tensor().nbytes()}, nullptr);
+                 check(rtAlltoAllV(from.data_ptr(), pack.counts().data(), result.data(), result.counts().data(),
                                    datatype_of(inputs.front()), comm),
                        comm);
                  result.finish();

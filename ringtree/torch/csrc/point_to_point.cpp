@@ -9,19 +9,28 @@ struct Message {
   intrusive_ptr<Work> work;
   at::Tensor plain;              // what is sent, kept until then
   std::unique_ptr<Output> into;  // of a receive
+  at::ThreadLocalState state;    // of who posted it
+  std::shared_ptr<std::atomic<int>> open;
+
+  explicit Message(std::shared_ptr<std::atomic<int>> open_messages) : open(std::move(open_messages)) {
+    open->fetch_add(1, std::memory_order_relaxed);
+  }
+  ~Message() { open->fetch_sub(1, std::memory_order_release); }  // pairs with the acquire in is_done_by()
 
   static void done(void* context, rtResult_t result, int source, const char* error) noexcept {
     const std::unique_ptr<Message> message(static_cast<Message*>(context));
     std::exception_ptr failure = exception_of(result, error);
     if (!failure && message->into) {
       try {
+        const at::ThreadLocalStateGuard as_poster(message->state);
         const at::NoGradGuard no_grad;
         message->into->finish();
       } catch (...) {
         failure = std::current_exception();
       }
     }
-    message->work->complete(failure, source);
+    // A callback may wait for another message, which this thread alone moves.
+    message->work->complete(failure, source, false);
   }
 };
 
@@ -39,7 +48,7 @@ intrusive_ptr<c10d::Work> post(std::unique_ptr<Message> message, Post post_it, r
 intrusive_ptr<c10d::Work> Backend::send(Tensors& tensors, int peer, int tag) {
   const at::Tensor& tensor = only(tensors, "send");
   datatype_of(tensor);
-  auto message = std::make_unique<Message>();
+  auto message = std::make_unique<Message>(open_messages_);
   message->work = c10::make_intrusive<Work>(rank_, c10d::OpType::SEND, "ringtree:send", Tensors{}, 0, tensors);
   message->plain = tensor.contiguous();
   const at::Tensor from = message->plain;
@@ -56,7 +65,7 @@ intrusive_ptr<c10d::Work> Backend::send(Tensors& tensors, int peer, int tag) {
 intrusive_ptr<c10d::Work> Backend::receive(Tensors& tensors, int peer, int tag, c10d::OpType type, const char* title) {
   const at::Tensor& tensor = only(tensors, "recv");
   datatype_of(tensor);
-  auto message = std::make_unique<Message>();
+  auto message = std::make_unique<Message>(open_messages_);
   message->work = c10::make_intrusive<Work>(rank_, type, title, tensors, 0, tensors);
   message->into = std::make_unique<Output>(tensor, Output::Content::kIgnored);
   const at::Tensor into = message->into->tensor();

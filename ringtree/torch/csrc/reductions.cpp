@@ -75,14 +75,17 @@ intrusive_ptr<c10d::Work> Backend::reduce_scatter(Tensors& outputs, TensorLists&
                     "ringtree: reduce_scatter: the output is not like this rank's tensor of the input list");
   return start(
       {c10d::OpType::REDUCE_SCATTER, "ringtree:reduce_scatter", opts.timeout, is_async(opts)}, outputs, inputs.front(),
-      [output, list = inputs.front(), reduce_op = opts.reduceOp](rtComm_t comm) {
+      [this, output, list = inputs.front(), reduce_op = opts.reduceOp](rtComm_t comm) {
         const Op op(reduce_op, comm);
         const Pack input(list, Output::Content::kNeeded);
         const Output result(output, Output::Content::kIgnored);
+        size_t before = 0;
+        for (int peer = 0; peer < rank_; ++peer) before += list[static_cast<size_t>(peer)].nbytes();
+        const at::Tensor from = apart_of_blocks(input.tensor(), result, before);
         const rtDataType_t datatype = datatype_of(output);
         check(input.even()
-                  ? rtReduceScatter(input.data(), result.data(), result.count(), datatype, op.value(), comm)
-                  : rtReduceScatterV(input.data(), result.data(), input.counts().data(), datatype, op.value(), comm),
+                  ? rtReduceScatter(from.data_ptr(), result.data(), result.count(), datatype, op.value(), comm)
+                  : rtReduceScatterV(from.data_ptr(), result.data(), input.counts().data(), datatype, op.value(), comm),
               comm);
         result.finish();
       });
@@ -90,10 +93,11 @@ intrusive_ptr<c10d::Work> Backend::reduce_scatter(Tensors& outputs, TensorLists&
 
 namespace {
 
-void scatter_base(const at::Tensor& output, const at::Tensor& input, const c10d::ReduceOp& reduce_op, rtComm_t comm) {
+void scatter_base(const at::Tensor& output, const at::Tensor& input, const c10d::ReduceOp& reduce_op, int rank,
+                  rtComm_t comm) {
   const Op op(reduce_op, comm);
-  const at::Tensor from = input.contiguous();
   const Output result(output, Output::Content::kIgnored);
+  const at::Tensor from = apart_of_blocks(input, result, static_cast<size_t>(rank) * output.nbytes());
   check(rtReduceScatter(from.data_ptr(), result.data(), result.count(), datatype_of(output), op.value(), comm), comm);
   result.finish();
 }
@@ -112,8 +116,9 @@ intrusive_ptr<c10d::Work> Backend::_reduce_scatter_base(at::Tensor& output, at::
                                                         const c10d::ReduceScatterOptions& opts) {
   check_base(output, input, size_);
   return start({c10d::OpType::_REDUCE_SCATTER_BASE, "ringtree:_reduce_scatter_base", opts.timeout, is_async(opts)},
-               {output}, {input},
-               [output, input, op = opts.reduceOp](rtComm_t comm) { scatter_base(output, input, op, comm); });
+               {output}, {input}, [this, output, input, op = opts.reduceOp](rtComm_t comm) {
+                 scatter_base(output, input, op, rank_, comm);
+               });
 }
 
 intrusive_ptr<c10d::Work> Backend::reduce_scatter_tensor_coalesced(Tensors& outputs, Tensors& inputs,
@@ -122,8 +127,8 @@ intrusive_ptr<c10d::Work> Backend::reduce_scatter_tensor_coalesced(Tensors& outp
                     " outputs for ", inputs.size(), " inputs");
   for (size_t i = 0; i < outputs.size(); ++i) check_base(outputs[i], inputs[i], size_);
   return start({c10d::OpType::COALESCED, "ringtree:reduce_scatter_tensor_coalesced", opts.timeout, is_async(opts)},
-               outputs, inputs, [outputs, inputs, op = opts.reduceOp](rtComm_t comm) {
-                 for (size_t i = 0; i < outputs.size(); ++i) scatter_base(outputs[i], inputs[i], op, comm);
+               outputs, inputs, [this, outputs, inputs, op = opts.reduceOp](rtComm_t comm) {
+                 for (size_t i = 0; i < outputs.size(); ++i) scatter_base(outputs[i], inputs[i], op, rank_, comm);
                });
 }
 

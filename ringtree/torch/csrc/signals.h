@@ -7,6 +7,8 @@ namespace ringtree_torch {
 /// As rtConfig_t's `interrupted`: runs the handlers of signals that have come, if this is Python's main thread and some
 /// time has passed since the last look. True if one of them raised, which throw_signal() then throws. Without the GIL.
 bool signal_raised();
+/// Remembers which thread is Python's main one. With the GIL, before any of these.
+void find_main_thread();
 extern "C" int ringtree_torch_interrupted(void);
 
 /// What a handler raised in this thread, if it has not been thrown yet.

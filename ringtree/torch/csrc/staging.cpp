@@ -43,6 +43,13 @@ at::Tensor& only(std::vector<at::Tensor>& tensors, const char* what) {
   return tensors.front();
 }
 
+at::Tensor apart(const at::Tensor& input, Place written, const void* own) {
+  at::Tensor plain = input.contiguous();
+  const auto in = reinterpret_cast<uintptr_t>(plain.data_ptr()), out = reinterpret_cast<uintptr_t>(written.begin);
+  const bool shared = plain.nbytes() > 0 && in < out + written.bytes && out < in + plain.nbytes();
+  return shared && plain.data_ptr() != own ? plain.clone() : plain;
+}
+
 Output::Output(at::Tensor user, Content content) : user_(std::move(user)) {
   if (user_.is_contiguous()) {
     plain_ = user_;
@@ -55,6 +62,12 @@ Output::Output(at::Tensor user, Content content) : user_(std::move(user)) {
 
 void Output::finish() const {
   if (!plain_.is_same(user_)) user_.copy_(plain_);
+}
+
+at::Tensor apart_of_blocks(const at::Tensor& blocks, const Output& result, size_t before) {
+  const at::Tensor plain = blocks.contiguous();
+  const bool in_place = static_cast<const char*>(plain.data_ptr()) + before == result.data();
+  return apart(plain, {result.data(), result.tensor().nbytes()}, in_place ? plain.data_ptr() : nullptr);
 }
 
 Pack::Pack(std::vector<at::Tensor> tensors, Output::Content content) : tensors_(std::move(tensors)) {

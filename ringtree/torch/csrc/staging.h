@@ -15,6 +15,20 @@ void check_alike(const std::vector<at::Tensor>& tensors, const char* what);
 /// The one tensor of a list: PyTorch's interface has lists where there were several devices once.
 at::Tensor& only(std::vector<at::Tensor>& tensors, const char* what);
 
+/// Bytes that a call writes, of all ranks or of this one.
+struct Place {
+  const void* begin;
+  size_t bytes;
+};
+/// What is read, side by side: `input`, or a copy where it shares memory with `written`. In place, where the first
+/// bytes of both are the same or `own` is where `input` begins, it may stay: that is what the library knows.
+at::Tensor apart(const at::Tensor& input, Place written, const void* own);
+
+class Output;
+/// The same for blocks of all ranks, of which this rank's own begins `before` bytes after the first and is where
+/// `result` may lie.
+at::Tensor apart_of_blocks(const at::Tensor& blocks, const Output& result, size_t before);
+
 /// A tensor that is written, or read and written. Its elements are in tensor(); finish() brings them to where the user
 /// wants them.
 class Output {

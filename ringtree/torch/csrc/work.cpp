@@ -1,6 +1,7 @@
 // See work.h.
 #include "work.h"
 
+#include <ATen/Parallel.h>
 #include <c10/util/Exception.h>
 
 #include "signals.h"
@@ -11,7 +12,7 @@ Work::Work(int rank, c10d::OpType type, const char* title, std::vector<at::Tenso
            const std::optional<std::vector<at::Tensor>>& inputs)
     : c10d::Work(rank, type, title, inputs), outputs_(std::move(outputs)), sequence_(sequence) {}
 
-void Work::complete(std::exception_ptr error, int source) {
+void Work::complete(std::exception_ptr error, int source, bool here) {
   source_ = source;
   c10::intrusive_ptr<c10::ivalue::Future> future;
   {
@@ -25,6 +26,15 @@ void Work::complete(std::exception_ptr error, int source) {
     future = future_;
   }
   if (!future || future->completed()) return;
+  if (here) {
+    mark(future, error);
+  } else {
+    auto self = c10::intrusive_ptr<Work>::unsafe_reclaim_from_nonowning(this);
+    at::launch([self, future, error] { self->mark(future, error); });
+  }
+}
+
+void Work::mark(const c10::intrusive_ptr<c10::ivalue::Future>& future, const std::exception_ptr& error) const {
   if (error) {
     future->setErrorIfNeeded(error);
   } else {

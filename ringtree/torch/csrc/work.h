@@ -13,8 +13,9 @@ class Work final : public c10d::Work {
   Work(int rank, c10d::OpType type, const char* title, std::vector<at::Tensor> outputs, uint64_t sequence,
        const std::optional<std::vector<at::Tensor>>& inputs);
 
-  /// Ends it, well if `error` is null. Once. Runs the callbacks of the Future in this thread.
-  void complete(std::exception_ptr error, int source = -1);
+  /// Ends it, well if `error` is null. Once. `here`: callbacks of the Future run in this thread, else in one of
+  /// PyTorch's.
+  void complete(std::exception_ptr error, int source = -1, bool here = true);
 
   /// Waits until it is complete and throws what the call threw. DistBackendError: not within `timeout` (0: as long as
   /// it takes); the call goes on. In Python's main thread a signal's handler is run meanwhile, and what it raises is
@@ -27,6 +28,8 @@ class Work final : public c10d::Work {
   void abort() override;
 
  private:
+  void mark(const c10::intrusive_ptr<c10::ivalue::Future>& future, const std::exception_ptr& error) const;
+
   std::vector<at::Tensor> outputs_;
   const uint64_t sequence_;
   int source_ = -1;                                 // of a receive, once it is complete
