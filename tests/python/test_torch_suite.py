@@ -10,9 +10,10 @@ from pathlib import Path
 
 import pytest
 
-torch = pytest.importorskip("torch")
+pytest.importorskip("torch")
 pytest.importorskip("expecttest")
 
+import torch
 from torch_suite import page, verdicts
 from torch_suite.gates import _Both
 from torch_suite.verdicts import Verdict

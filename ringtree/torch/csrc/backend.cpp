@@ -124,15 +124,6 @@ c10d::ErrorType Backend::getError() {
 }
 #endif
 
-// What cannot be had so is ordinary memory, as it would be without this.
-at::Tensor Backend::allocateTensor(long size, at::TensorOptions options) {
-  const auto bytes = static_cast<size_t>(size) * options.dtype().itemsize();
-  void* memory = nullptr;
-  if (bytes == 0 || !options.device().is_cpu() || rtMemAlloc(&memory, bytes) != rtSuccess)
-    return at::empty({size}, options);
-  return at::from_blob(memory, {size}, [](void* mine) { rtMemFree(mine); }, options);
-}
-
 void Backend::check_root(int64_t root) const {
   TORCH_CHECK_VALUE(root >= 0 && root < size_, "ringtree: invalid root rank: ", root, " is not a rank of a group of ",
                     size_);

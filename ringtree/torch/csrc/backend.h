@@ -85,9 +85,6 @@ class Backend final : public c10d::Backend {
 #if TORCH_VERSION_MAJOR > 2 || TORCH_VERSION_MINOR >= 7
   c10d::ErrorType getError();
 #endif
-  // DDP takes the memory of its buckets from here: memory that the other ranks can map need not be copied for them.
-  bool supportsTensorAlloc(c10::DeviceIndex) { return true; }
-  at::Tensor allocateTensor(long size, at::TensorOptions options);
 
  private:
   /// Of a collective: what PyTorch wants to know of it, and whether its caller will wait at once.
