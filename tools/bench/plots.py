@@ -13,10 +13,12 @@ from typing import TYPE_CHECKING
 
 from bench.cases import group_of, is_power_of_two
 from bench.effects import Place, World
+from ringtree.lab.units import format_size
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+_CROWDED = 10.0  # a range of ratios from which on minor ticks have no labels
 _STYLES = ("o-", "s-", "^-", "v-", "D-", "x-", "+-", "*-", "<-", ">-", "p-", "h-")
 
 
@@ -98,6 +100,7 @@ def _width(world: World, label: str) -> float:
 def _write(file: Path, ylabel: str, draw: Callable[[Axes], None]) -> None:
     import matplotlib
     from matplotlib.figure import Figure
+    from matplotlib.ticker import FuncFormatter
 
     # Text as text and ids from the data: small, and the same again.
     with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": file.name}):
@@ -105,7 +108,13 @@ def _write(file: Path, ylabel: str, draw: Callable[[Axes], None]) -> None:
         axes = figure.add_subplot()
         draw(axes)
         axes.set_xscale("log", base=2)
-        axes.set_xlabel("bytes")
+        axes.xaxis.set_major_formatter(FuncFormatter(lambda size, _: format_size(round(size))))
+        # Ratios span less than a decade, where only minor ticks stand: as plain numbers, not as powers of ten.
+        axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+        low, high = axes.get_ylim()
+        if high / low < _CROWDED:
+            axes.yaxis.set_minor_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+        axes.set_xlabel("size")
         axes.set_ylabel(ylabel)
         axes.grid(True, which="major", linewidth=0.3)
         if axes.get_legend_handles_labels()[0]:
