@@ -77,7 +77,7 @@ def test_killed_in_backward(start) -> None:
         assert f"rank 1 (pid {faulty.ranks[1].pid})" in text
 
 
-@pytest.mark.parametrize("case", ["different_sizes", "different_collectives"])
+@pytest.mark.parametrize("case", ["different_sizes", "different_types", "different_ops", "different_collectives"])
 def test_mismatch(start, case: str) -> None:
     faulty = start(case)
     for rank in range(2):

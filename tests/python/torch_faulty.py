@@ -45,6 +45,14 @@ def different_sizes(rank: int) -> None:
     dist.all_reduce(torch.zeros(4 + rank))
 
 
+def different_types(rank: int) -> None:
+    dist.all_reduce(torch.zeros(4, dtype=torch.float32 if rank == 0 else torch.int32))
+
+
+def different_ops(rank: int) -> None:
+    dist.all_reduce(torch.zeros(4), dist.ReduceOp.SUM if rank == 0 else dist.ReduceOp.MAX)
+
+
 def different_collectives(rank: int) -> None:
     if rank == 0:
         dist.all_reduce(torch.zeros(4))
