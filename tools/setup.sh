@@ -152,8 +152,9 @@ gtest() {
   has_gtest || apt_install "GoogleTest is missing" libgtest-dev
 }
 
+# `command -v` would find this function.
 spin() {
-  command -v spin >/dev/null || apt_install "the model checker Spin is missing" spin
+  type -P spin >/dev/null || apt_install "the model checker Spin is missing" spin
 }
 
 pkg_config() {
