@@ -139,16 +139,7 @@ def tensor_parallel(rank: int, size: int) -> list[float]:
     net = parallelize_module(
         model(), init_device_mesh("cpu", (size,)), {"0": ColwiseParallel(), "2": RowwiseParallel()}
     )
-    losses = []
-    optimizer = sgd(net)
-    for step in range(STEPS):
-        x, y = batch(0, step)  # the same on all ranks
-        loss = nn.functional.mse_loss(net(x), y)
-        loss.backward()
-        optimizer.step()
-        optimizer.zero_grad()
-        losses.append(loss.item())
-    return losses
+    return train(net, 0, sgd(net))  # the same data on all ranks
 
 
 def dtensor(rank: int, size: int) -> list[float]:
