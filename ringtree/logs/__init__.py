@@ -1,0 +1,37 @@
+"""Readers: what other people's benchmarks, logs and traces say, without believing it.
+
+For: turning a file into tables of timings and facts, every number as it was printed. Not for: judging them
+(ringtree.audit), measuring (ringtree.lab).
+"""
+
+from ringtree.logs.importing import Imported, read_file, read_stream
+from ringtree.logs.records import (
+    IN_PLACE,
+    NOT_STATED,
+    OUT_OF_PLACE,
+    Document,
+    Inference,
+    Item,
+    Printed,
+    Row,
+    Side,
+    Skipped,
+    Table,
+)
+
+__all__ = [
+    "IN_PLACE",
+    "NOT_STATED",
+    "OUT_OF_PLACE",
+    "Document",
+    "Imported",
+    "Inference",
+    "Item",
+    "Printed",
+    "Row",
+    "Side",
+    "Skipped",
+    "Table",
+    "read_file",
+    "read_stream",
+]

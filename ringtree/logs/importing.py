@@ -1,0 +1,106 @@
+"""Reading one file: which readers take it, and what came of it.
+
+For: everything that reads logs (`ringtree import`, the audit, tests). Not for: formats (the readers), storing.
+
+Items are given away as they end, so a file of any size needs the memory of its largest part.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import BinaryIO
+
+from ringtree.errors import UsageError
+from ringtree.logs.context_lines import observe
+from ringtree.logs.lines import clean, raw_lines
+from ringtree.logs.reading import Context, Sink, UnreadableFile
+from ringtree.logs.records import Document, Item, Skipped, Table
+from ringtree.logs.registry import FILE_READERS, LINE_READERS
+from ringtree.logs.source import Source
+
+HEAD = 1 << 16
+NOT_RECOGNISED = "no reader knows it"
+TOO_LONG = "longer than 64 KiB: the rest was passed over"
+_COLLECTOR = ("# source:", "# hardware:", "# notes:")
+
+
+@dataclass
+class Imported:
+    """What came of one file. `items` is empty if they were given to a callback instead."""
+
+    name: str
+    items: list[Item] = field(default_factory=list)
+    skipped: list[Skipped] = field(default_factory=list)
+    num_lines: int = 0
+    num_bytes: int = 0
+
+    @property
+    def tables(self) -> list[Table]:
+        """Returns the tables among the items."""
+        return [item for item in self.items if isinstance(item, Table)]
+
+    @property
+    def documents(self) -> list[Document]:
+        """Returns the items that are no tables."""
+        return [item for item in self.items if isinstance(item, Document)]
+
+
+def read_file(path: Path, emit: Callable[[Item], None] | None = None) -> Imported:
+    """Reads a file. With `emit`, items go there as they end. Raises UsageError if it can't be opened or read."""
+    try:
+        with open(path, "rb") as stream:
+            return read_stream(stream, str(path), emit)
+    except OSError as error:
+        raise UsageError(f"can't read {path}: {error.strerror or error}") from error
+
+
+def read_stream(stream: BinaryIO, name: str, emit: Callable[[Item], None] | None = None) -> Imported:
+    """Reads what a stream holds; it needs not be seekable. Raises nothing for what stands in it."""
+    imported = Imported(name)
+    sink = Sink(emit or imported.items.append)
+    source = Source(stream)
+    head = without_collector(source.head(HEAD).decode("utf-8", "replace"))
+    whole = source.seekable()
+    imported.num_bytes = source.num_bytes
+    reader = next((reader for reader in FILE_READERS if reader.sniff(head)), None)
+    try:
+        if reader is None:
+            imported.num_lines = _read_lines(whole, name, sink)
+        else:
+            reader.read(whole, Context(name), sink)
+    except UnreadableFile as error:
+        sink.skip(f"begins like a format that it is not ({error})", 1, head)
+        whole.seek(0)
+        imported.num_lines = _read_lines(whole, name, sink)
+    imported.skipped = list(sink.skipped.values())
+    return imported
+
+
+def without_collector(head: str) -> str:
+    """Returns the text without the leading comments that a collector of logs may have added."""
+    head = head.lstrip("\ufeff \t\r\n")
+    while head.startswith(_COLLECTOR):
+        head = head.partition("\n")[2].lstrip()
+    return head
+
+
+def _read_lines(stream: BinaryIO, name: str, sink: Sink) -> int:
+    context = Context(name)
+    readers = [make(context, sink) for make in LINE_READERS]
+    last = 0
+    for number, raw in raw_lines(stream, lambda number: sink.skip(TOO_LONG, number, "")):
+        last = number
+        line = clean(number, raw)
+        if not line.text or line.text.isspace() or (number <= len(_COLLECTOR) and raw.startswith(_COLLECTOR)):
+            continue
+        observe(context, line)
+        for reader in readers:
+            if reader.feed(line):
+                break
+        else:
+            sink.skip(NOT_RECOGNISED, number, line.text)
+    for reader in readers:
+        reader.finish()
+    return last

@@ -1,0 +1,86 @@
+"""The lines of a log, without what launchers, terminals and web pages put around them.
+
+For: one cleaned line after the other, in constant memory, whatever the bytes are. Not for: what a line means.
+
+A line keeps the mark of the process that wrote it (`job`): mpirun's [1,0]<stdout>:, srun's "0: ", a pod's name, since
+several jobs may write into one file. Such marks also appear inside a line that a program wrote in pieces.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from typing import BinaryIO, NamedTuple
+
+MAX_LINE = 1 << 16  # bytes; the rest of a longer line is passed over
+
+_ANSI = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-_])")
+_TIME = r"\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?"
+# What a launcher writes before each line. Only the first two also appear inside lines.
+_INSIDE = re.compile(r"\[\d+,\d+\](?:<std(?:out|err|diag)>)?:|\[\d+\](?=\s+\d)")
+_START = re.compile(
+    rf"""\s*(?:
+      (?P<mpirun>\[\d+,\d+\](?:<std(?:out|err|diag)>)?:)
+    | (?P<mpich>\[\d+\](?=\s+(?:\d|\#)))
+    | (?P<timestamp>\[?{_TIME}\]?:?(?:\s|$))
+    | (?P<stream>std(?:out|err)\s[FP]\s)
+    | (?P<pod>\[(?:pod/)?[A-Za-z0-9][\w.-]*/[\w./-]+\]\s)
+    | (?P<compose>[A-Za-z0-9][\w.-]*[A-Za-z0-9]\s*\|(?=\s+(?:\d|\#)))
+    | (?P<srun>\d{{1,6}}:(?=\s|\#|$))
+    )""",
+    re.VERBOSE,
+)
+_JOB_MARKS = frozenset(("mpirun", "mpich", "pod", "compose", "srun"))
+# Most lines have no mark: a plain row begins with a number that a blank follows.
+_NO_MARK = re.compile(r"\s*(?:\d+\s+[\d-]|#)")
+_MAX_MARKS = 4  # a time, then a pod, then a rank
+
+
+class Line(NamedTuple):
+    """`text` is cleaned and has no end of line; `raw` is what stood there, without colours."""
+
+    number: int
+    text: str
+    job: str
+    raw: str
+
+
+def raw_lines(source: BinaryIO, on_long: Callable[[int], None]) -> Iterator[tuple[int, str]]:
+    """Yields (number, text) of each line, decoded with replacement characters; calls `on_long` for a cut line.
+
+    A carriage return inside a line is what progress bars use to write over it: what stands after the last one counts.
+    """
+    number = 0
+    while block := source.readline(MAX_LINE):
+        number += 1
+        if len(block) == MAX_LINE and not block.endswith(b"\n"):
+            on_long(number)
+            while (rest := source.readline(MAX_LINE)) and not rest.endswith(b"\n"):
+                pass
+        text = block.decode("utf-8", "replace").rstrip("\r\n")
+        if number == 1:
+            text = text.removeprefix("\ufeff")
+        if "\r" in text:
+            text = text.rpartition("\r")[2]
+        yield number, text
+
+
+def clean(number: int, raw: str) -> Line:
+    """Returns the line without colours and launchers' marks; `job` holds those that tell processes apart."""
+    if "\x1b" in raw:
+        raw = _ANSI.sub("", raw)
+    if _NO_MARK.match(raw) is not None:
+        return Line(number, raw if "[" not in raw else _INSIDE.sub(" ", raw), "", raw)
+    text = raw
+    job = ""
+    for _ in range(_MAX_MARKS):
+        found = _START.match(text)
+        if found is None:
+            break
+        mark = found.lastgroup or ""
+        if mark in _JOB_MARKS:
+            job += found.group(mark).strip()
+        text = text[found.end() :]
+    if job and "[" in text:
+        text = _INSIDE.sub(" ", text)
+    return Line(number, text, job, raw)

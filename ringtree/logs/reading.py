@@ -1,0 +1,87 @@
+"""The interfaces of readers, and what they share about a file.
+
+For: whoever writes a reader. Two kinds: a LineReader is offered every line of a text file, since one file may hold
+several formats between each other; a FileReader takes a file as a whole, by how it begins.
+Not for: choosing among them (registry.py, importing.py).
+
+A reader never guesses silently: what the source does not say stays None, and what is concluded is an Inference. It
+never raises for what stands in a file: what it can't read, it leaves or gives to `skip`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import BinaryIO, Protocol
+
+from ringtree.logs.lines import Line
+from ringtree.logs.records import Item, Skipped
+
+MAX_EXAMPLES = 5
+_MAX_TEXT = 200
+
+
+class UnreadableFile(Exception):
+    """A file that began like a format and is not: in one line, why. It is then read as text."""
+
+
+@dataclass
+class Sink:
+    """Where readers put what they found. `emit` gets items in the order in which they end."""
+
+    emit: Callable[[Item], None]
+    skipped: dict[str, Skipped] = field(default_factory=dict)
+
+    def skip(self, reason: str, number: int, text: str) -> None:
+        """Counts a line that could not be read, and keeps the first ones of each reason. Reasons are fixed texts."""
+        entry = self.skipped.setdefault(reason, Skipped(reason))
+        entry.num_lines += 1
+        if len(entry.examples) < MAX_EXAMPLES:
+            entry.examples.append((number, text.strip()[:_MAX_TEXT]))
+
+
+@dataclass
+class Context:
+    """What lines said so far that more than one reader may want.
+
+    `heading`: the last Markdown heading or title; `environment`: variables of NCCL and its like that were echoed;
+    `library_version`: of the last "NCCL version …" line; `command`: the last line that named a benchmark's program.
+    """
+
+    name: str
+    heading: str = ""
+    command: str = ""
+    library: str | None = None
+    library_version: str | None = None
+    environment: dict[str, str] = field(default_factory=dict)
+
+
+class LineReader(Protocol):
+    """A push parser, made once for each file."""
+
+    def feed(self, line: Line) -> bool:
+        """Takes the line and returns True, or leaves it to the next reader."""
+        ...
+
+    def finish(self) -> None:
+        """The file is over: emits what is open, marked as incomplete where it is."""
+        ...
+
+
+LineReaderFactory = Callable[[Context, Sink], LineReader]
+
+
+class FileReader(Protocol):
+    """Takes a file as a whole: JSON, XML, CSV with a header of its own. Without state."""
+
+    format: str
+
+    def sniff(self, head: str) -> bool:
+        """Says whether a file that begins with `head` (up to 64 KiB, a collector's comments removed) is of this
+        format."""
+        ...
+
+    def read(self, source: BinaryIO, context: Context, sink: Sink) -> None:
+        """Reads the seekable file from its beginning. Raises UnreadableFile, before anything was emitted, where nothing
+        can be made of it."""
+        ...
