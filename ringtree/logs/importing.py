@@ -15,7 +15,7 @@ from typing import BinaryIO
 from ringtree.errors import UsageError
 from ringtree.logs.context_lines import observe
 from ringtree.logs.lines import clean, raw_lines
-from ringtree.logs.reading import Context, Sink, UnreadableFile
+from ringtree.logs.reading import Context, Sink, UnreadableFileError
 from ringtree.logs.records import Document, Item, Skipped, Table
 from ringtree.logs.registry import FILE_READERS, LINE_READERS
 from ringtree.logs.source import Source
@@ -70,7 +70,7 @@ def read_stream(stream: BinaryIO, name: str, emit: Callable[[Item], None] | None
             imported.num_lines = _read_lines(whole, name, sink)
         else:
             reader.read(whole, Context(name), sink)
-    except UnreadableFile as error:
+    except UnreadableFileError as error:
         sink.skip(f"begins like a format that it is not ({error})", 1, head)
         whole.seek(0)
         imported.num_lines = _read_lines(whole, name, sink)

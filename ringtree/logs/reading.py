@@ -21,7 +21,7 @@ MAX_EXAMPLES = 5
 _MAX_TEXT = 200
 
 
-class UnreadableFile(Exception):
+class UnreadableFileError(Exception):
     """A file that began like a format and is not: in one line, why. It is then read as text."""
 
 
@@ -82,6 +82,6 @@ class FileReader(Protocol):
         ...
 
     def read(self, source: BinaryIO, context: Context, sink: Sink) -> None:
-        """Reads the seekable file from its beginning. Raises UnreadableFile, before anything was emitted, where nothing
-        can be made of it."""
+        """Reads the seekable file from its beginning. Raises UnreadableFileError, before anything was emitted, where
+        nothing can be made of it."""
         ...
