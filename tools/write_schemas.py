@@ -16,6 +16,8 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from ringtree.compare_runs import FORMAT as RUNS_FORMAT
+from ringtree.compare_runs import RunsComparison
 from ringtree.explain.record import LADDER_FORMAT, Ladder
 from ringtree.lab.comparison import SUMMARY_FORMAT, Comparison
 from ringtree.profile_format import FORMAT as PROFILE_FORMAT
@@ -38,6 +40,7 @@ def schemas() -> dict[str, str]:
         "ladder.schema.json": _schema(Ladder, LADDER_FORMAT, "ringtree explain --json"),
         "profile.schema.json": _schema(Profile, PROFILE_FORMAT, "profile.json, ringtree tune --json"),
         "choice.schema.json": _schema(Explanation, CHOICE_FORMAT, "ringtree which --json"),
+        "compare-runs.schema.json": _schema(RunsComparison, RUNS_FORMAT, "ringtree compare-runs --json"),
         "regret.schema.json": _schema(RegretReport, REGRET_FORMAT, "ringtree tune --check --json"),
     }
 

@@ -17,6 +17,7 @@ import ringtree
 from ringtree.cli.algorithms import algorithms
 from ringtree.cli.bench import CONTEXT, bench
 from ringtree.cli.compare import compare
+from ringtree.cli.compare_runs import compare_runs
 from ringtree.cli.explain import explain
 from ringtree.cli.export import export
 from ringtree.cli.runs import runs
@@ -52,6 +53,7 @@ def ringtree_command(
 
 
 app.command()(compare)
+app.command()(compare_runs)
 app.command()(explain)
 app.command()(show)
 app.command()(runs)

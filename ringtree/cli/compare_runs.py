@@ -1,0 +1,50 @@
+"""`ringtree compare-runs A B …`: runs, stored or of somebody's logs, against each other.
+
+For: did it become slower, is ring faster than tree in these two logs, which version. Not for: arms of one run
+(`ringtree show`), what is wrong with a log (`ringtree audit`).
+
+Exit codes: 0 nothing is shown to be slower than the first one, 3 something is, 2 a mistake in what was asked.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ringtree.cli.outcome import SLOWER, exit_codes
+from ringtree.cli.text import console_for_tables
+from ringtree.compare_runs import compare, read_contender
+from ringtree.compare_runs.printing import print_runs
+from ringtree.errors import UsageError
+from ringtree.lab.units import parse_share
+
+
+def compare_runs(
+    contenders: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="A B...",
+            help="Stored runs (id, path, last), log files, or several launches of one configuration: name=a.log,b.log. "
+            "The first one is the baseline.",
+        ),
+    ],
+    runs: Annotated[Path, typer.Option(help="Where runs are stored.")] = Path("runs"),
+    margin: Annotated[str, typer.Option(help="A difference below this share counts as none.")] = "2%",
+    json: Annotated[bool, typer.Option("--json", help="Print the result as JSON and nothing else.")] = False,
+) -> None:
+    """Hold runs or logs against each other: differences with intervals, or that single runs tell nothing."""
+    with exit_codes():
+        if len(contenders) < 2:
+            raise UsageError("a comparison needs two runs: name the baseline first, then the others")
+        share = parse_share(margin)
+        if not 0 <= share < 1:
+            raise UsageError(f"{margin!r} is no margin: write a share below 100%")
+        result = compare([read_contender(one, runs) for one in contenders], margin=share)
+        if json:
+            typer.echo(result.model_dump_json(indent=1))
+        else:
+            print_runs(console_for_tables(), result)
+        if result.regressed:
+            raise typer.Exit(SLOWER)

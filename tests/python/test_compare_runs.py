@@ -1,0 +1,183 @@
+"""Runs against each other: what is shown, what single runs tell (nothing), and what must not be compared."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from ringtree.cli import app
+from ringtree.compare_runs import Contender, compare
+from ringtree.compare_runs.from_tables import add_tables, merged
+from ringtree.compare_runs.printing import verdict_lines
+from ringtree.compare_runs.series import Cell, Key, Series
+from ringtree.errors import UsageError
+from ringtree.logs import OUT_OF_PLACE, Printed, Row, Side, Table
+
+KEY = Key("all_reduce", 8, "float", "sum", OUT_OF_PLACE)
+
+
+def contender(name: str, times: dict[int, list[float]], key: Key = KEY, label: str = "", **cell: object) -> Contender:
+    series = Series(key, label)
+    for size, launches in times.items():
+        series.cells[size] = Cell(launches=list(launches), **cell)  # type: ignore[arg-type]
+    return Contender(name, [series])
+
+
+def noisy(seed: int, centre: float, count: int = 8) -> list[float]:
+    return [float(x) for x in centre * np.exp(np.random.default_rng(seed).normal(0, 0.01, count))]
+
+
+def exchange_p(x: list[float], y: list[float], margin: float) -> float:
+    """The slow reference of one cell: how often an exchange of launches gives as large a difference of means."""
+    values = [math.log(v) - math.log1p(margin) for v in x] + [math.log(v) for v in y]
+    everything = range(len(values))
+
+    def difference(chosen: tuple[int, ...]) -> float:
+        mine = [values[i] for i in chosen]
+        other = [values[i] for i in everything if i not in chosen]
+        return sum(mine) / len(mine) - sum(other) / len(other)
+
+    seen = difference(tuple(range(len(x))))
+    all_of_them = [difference(chosen) for chosen in itertools.combinations(everything, len(x))]
+    return sum(one >= seen - 1e-12 for one in all_of_them) / len(all_of_them)
+
+
+def test_a_slowdown_of_a_tenth_in_eight_launches_is_shown_and_a_single_run_of_it_is_not():
+    before, after = noisy(1, 1e-3), noisy(2, 1.1e-3)
+    many = compare([contender("a", {1024: before}), contender("b", {1024: after})])
+    cell = many.series[0].cells[0]
+    assert cell.verdict == "slower"
+    assert many.regressed
+    assert cell.p_slower == pytest.approx(exchange_p(after, before, 0.02))
+    assert cell.low is not None
+    assert cell.high is not None
+    assert 1.02 < cell.low < 1.1 < cell.high < 1.15
+    one = compare([contender("a", {1024: before[:1]}), contender("b", {1024: after[:1]})])
+    assert one.series[0].cells[0].verdict == "single run"
+    assert not one.regressed
+    assert "nothing can be claimed" in verdict_lines(one.series[0], 0.02)[0]
+
+
+def test_one_launch_against_many_is_a_single_run_too():
+    result = compare([contender("a", {8: noisy(1, 1.0)}), contender("b", {8: [2.0]})])
+    assert result.series[0].cells[0].verdict == "single run"
+
+
+def test_three_launches_a_side_can_show_nothing():
+    result = compare([contender("a", {8: [1.0, 1.01, 0.99]}), contender("b", {8: [2.0, 2.01, 1.99]})])
+    assert result.series[0].cells[0].verdict == "not shown"
+    assert result.series[0].cells[0].p_slower == pytest.approx(1 / 20)
+
+
+def test_faster_is_said_and_is_no_regression():
+    result = compare([contender("a", {8: noisy(3, 1.1)}), contender("b", {8: noisy(4, 1.0)})])
+    assert result.series[0].cells[0].verdict == "faster"
+    assert not result.regressed
+
+
+def test_a_difference_within_the_margin_is_not_shown():
+    result = compare([contender("a", {8: noisy(5, 1.0)}), contender("b", {8: noisy(6, 1.05)})], margin=0.1)
+    assert [cell.verdict for cell in result.series[0].cells] == ["not shown"]
+
+
+def test_crossover_of_two_measured_curves():
+    a = contender("tree", {1 << 10: noisy(1, 1.0), 1 << 20: noisy(2, 3.0)})
+    b = contender("ring", {1 << 10: noisy(3, 2.0), 1 << 20: noisy(4, 2.0)})
+    found = compare([a, b]).series[0].crossovers
+    assert [(c.below, c.above, c.first, c.second, c.shown) for c in found] == [(1 << 10, 1 << 20, "tree", "ring", True)]
+    single = compare([contender("tree", {1: [1.0], 2: [3.0]}), contender("ring", {1: [2.0], 2: [2.0]})])
+    assert [c.shown for c in single.series[0].crossovers] == [False]
+
+
+def test_iterations_of_one_launch_give_a_spread_and_no_verdict():
+    a = contender("a", {8: [1.0]}, iterations=tuple(noisy(1, 1.0, 40)))
+    b = contender("b", {8: [2.0]}, iterations=tuple(noisy(2, 2.0, 40)))
+    cell = compare([a, b]).series[0].cells[0]
+    assert cell.verdict == "single run"
+    assert cell.spread is not None
+    assert 1.9 < cell.spread[0] < 2.0 < cell.spread[1] < 2.1
+
+
+def test_wrong_results_are_not_compared():
+    a = contender("a", {8: noisy(1, 1.0)})
+    b = contender("b", {8: noisy(1, 3.0)}, wrong="24 wrong elements in line 7")
+    result = compare([a, b])
+    assert [cell.verdict for cell in result.series[0].cells] == ["wrong"]
+    assert not result.regressed
+
+
+def test_what_measured_something_else_is_refused():
+    other = contender("b", {8: [1.0]}, key=KEY._replace(num_ranks=16))
+    with pytest.raises(UsageError, match="nothing in common"):
+        compare([contender("a", {8: [1.0]}), other])
+
+
+def test_arms_of_two_runs_are_matched_by_label_when_there_are_several():
+    def two(name: str, ring: float, tree: float) -> Contender:
+        first, second = contender(name, {8: [ring]}, label="ring"), contender(name, {8: [tree]}, label="tree")
+        return Contender(name, [*first.series, *second.series])
+
+    result = compare([two("a", 1.0, 5.0), two("b", 2.0, 5.0)])
+    assert [(s.label_baseline, s.label_other, s.cells[0].ratio) for s in result.series] == [
+        ("ring", "ring", 2.0),
+        ("tree", "tree", 1.0),
+    ]
+
+
+def table(times: list[tuple[int, str]], **fields: object) -> Table:
+    found = Table("nccl-tests", 1, collective="all_reduce", num_ranks=8)
+    for name, value in fields.items():
+        setattr(found, name, value)
+    for line, (size, text) in enumerate(times, 2):
+        side = Side(OUT_OF_PLACE, Printed(text, 1e-6))
+        found.rows.append(Row(line, size, (side,), dtype="float", op="sum"))
+    return found
+
+
+def test_tables_of_one_configuration_are_launches_of_it():
+    series: list[Series] = []
+    notes: list[str] = []
+    add_tables(series, [table([(8, "10.0")]), table([(8, "12.0")]), table([(8, "30.0")], algorithm="Tree")], notes)
+    joined = merged(series)
+    assert [(one.label, one.num_runs, one.cells[8].launches) for one in joined] == [
+        ("", 2, [pytest.approx(1e-5), pytest.approx(1.2e-5)]),
+        ("Tree", 1, [pytest.approx(3e-5)]),
+    ]
+
+
+def test_a_size_that_stands_twice_in_a_table_is_no_second_launch():
+    series: list[Series] = []
+    notes: list[str] = []
+    add_tables(series, [table([(8, "10.0"), (8, "20.0"), (8, "90.0")])], notes)
+    assert series[0].cells[8].launches == [pytest.approx(2e-5)]
+    assert "more than once" in notes[0]
+
+
+def test_one_rank_and_failed_runs_do_not_count():
+    series: list[Series] = []
+    notes: list[str] = []
+    add_tables(series, [table([(8, "1.0")], num_ranks=1), table([(8, "1.0")], out_of_bounds_okay=False)], notes)
+    assert "one rank" in notes[0]
+    assert series[0].cells[8].wrong is not None
+
+
+def test_the_command_says_what_it_needs(tmp_path: Path):
+    runner = CliRunner()
+    assert runner.invoke(app, ["compare-runs", "a"]).exit_code == 2
+    assert runner.invoke(app, ["compare-runs", "a", "b", "--runs", str(tmp_path)]).exit_code == 2
+    empty = tmp_path / "empty.log"
+    empty.write_text("nothing here\n")
+    result = runner.invoke(app, ["compare-runs", str(empty), str(empty)])
+    assert result.exit_code == 2
+    assert "no table of timings" in result.output
+
+
+def test_json_has_the_published_format():
+    result = compare([contender("a", {8: [1.0]}), contender("b", {8: [1.0]})])
+    assert json.loads(result.model_dump_json())["format"] == "ringtree.compare-runs/1"
