@@ -17,7 +17,7 @@ MAX_LINE = 1 << 16  # bytes; the rest of a longer line is passed over
 _ANSI = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-_])")
 _TIME = r"\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?"
 # What a launcher writes before each line. Only the first two also appear inside lines.
-_INSIDE = re.compile(r"\[\d+,\d+\](?:<std(?:out|err|diag)>)?:|\[\d+\](?=\s+\d)")
+MARK_INSIDE = re.compile(r"\[\d+,\d+\](?:<std(?:out|err|diag)>)?:|\[\d+\](?=\s+\d)")
 _START = re.compile(
     rf"""\s*(?:
       (?P<mpirun>\[\d+,\d+\](?:<std(?:out|err|diag)>)?:)
@@ -70,7 +70,7 @@ def clean(number: int, raw: str) -> Line:
     if "\x1b" in raw:
         raw = _ANSI.sub("", raw)
     if _NO_MARK.match(raw) is not None:
-        return Line(number, raw if "[" not in raw else _INSIDE.sub(" ", raw), "", raw)
+        return Line(number, raw if "[" not in raw else MARK_INSIDE.sub(" ", raw), "", raw)
     text = raw
     job = ""
     for _ in range(_MAX_MARKS):
@@ -82,5 +82,5 @@ def clean(number: int, raw: str) -> Line:
             job += found.group(mark).strip()
         text = text[found.end() :]
     if job and "[" in text:
-        text = _INSIDE.sub(" ", text)
+        text = MARK_INSIDE.sub(" ", text)
     return Line(number, text, job, raw)
