@@ -78,7 +78,7 @@ def collective(word: str) -> str | None:
 
 
 def spelled(word: str) -> str | None:
-    """Returns an algorithm's or a protocol's name for any of NCCL's spellings (NVLSTree, NVLS_TREE), None if unknown."""
+    """Returns an algorithm's or protocol's name for any of NCCL's spellings (NVLSTree, NVLS_TREE), None for others."""
     return _SPELLINGS.get(word.replace("_", "").lower())
 
 

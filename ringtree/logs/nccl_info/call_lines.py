@@ -43,7 +43,7 @@ class CallLines:
         process = thread.process
         member = process.by_address.get(address)
         if member is None or member.group is None:
-            num = int(nranks[8:-1]) if nranks[:8] == "[nranks=" and nranks[8:-1].isdecimal() and len(nranks) < 20 else None
+            num = int(nranks[8:-1]) if nranks[8:-1].isdecimal() and len(nranks) < 20 else None  # "[nranks=8]"
             member = self._communicators.called(process, address[:_MAX_DIGITS], num, number)
         if not (words[_COUNT].isdecimal() and words[_DTYPE].isdecimal()) or len(words[_COUNT]) > _MAX_DIGITS:
             return True

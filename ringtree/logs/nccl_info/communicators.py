@@ -19,6 +19,8 @@ MAX_GROUPS = 2000
 MAX_PROCESSES = 1 << 16
 _MAX_VARIABLES = 200  # of one process
 
+Key = tuple[object, ...]  # what the ranks of a communicator have in common
+
 JOINED_BY_SIZE = "ranks with the same number of ranks, none twice, since no commId is printed"
 JOINED_BY_ORDER = "each process's communicators in the order in which they appear, since no line says which rank it is"
 
@@ -121,8 +123,8 @@ class Communicators:
         self.overflow = Group(Facts(self.budget), None)
         self.num_members = 0
         self.num_left_out = 0
-        self._groups_of: dict[tuple[object, ...], list[Group]] = {}
-        self._next: dict[tuple[object, ...], int] = {}
+        self._groups_of: dict[Key, list[Group]] = {}
+        self._next: dict[tuple[Key, int | None], int] = {}
 
     def member_of_thread(self, thread: Thread, line: int) -> Member:
         """Returns what the thread is making: a communicator that is not complete, or one that is not named yet."""
@@ -198,7 +200,7 @@ class Communicators:
             self.place(member, ("called", num_ranks, turn), None, JOINED_BY_ORDER)
         return member
 
-    def place(self, member: Member, key: tuple[object, ...], comm_id: str | None, joined_by: str | None) -> Group | None:
+    def place(self, member: Member, key: Key, comm_id: str | None, joined_by: str | None) -> Group | None:
         """Puts a rank into the first communicator of this key in which there is room for it."""
         if member.group is not None:
             return member.group

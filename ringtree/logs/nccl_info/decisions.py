@@ -3,8 +3,8 @@
 For: records of them. Not for: counting (call_lines.py).
 
 What "N Bytes" is in a decision: up to 2.23 the larger of what a rank sends and receives (all ranks' parts together for
-all_gather and reduce_scatter), from 2.24 on the call's count times the size of its type (one rank's part). The two forms
-of the line tell the releases apart, so no version line is needed.
+all_gather and reduce_scatter), from 2.24 on the call's count times the size of its type (one rank's part). The forms of
+the line tell the releases apart, so no version line is needed.
 """
 
 from __future__ import annotations
@@ -27,15 +27,18 @@ from ringtree.logs.nccl_names import (
 )
 from ringtree.logs.shapes.nccl import Decision, Operation
 
-_N = r"(\d{1,20})"
+_N, _WORD = r"(\d{1,20})", r"\w{1,40}"
 # 2.20: "4096 Bytes -> Algo 1 proto 0 time 12.3"; 2.23: the function in front.
-_NUMBERED = re.compile(rf"(?:(\w{{1,40}}): )?{_N} Bytes -> Algo (\d{{1,4}}) proto (\d{{1,4}}) time (\d{{1,20}}\.\d{{1,9}})")
+_NUMBERED = re.compile(
+    rf"(?:({_WORD}): )?{_N} Bytes -> Algo (\d{{1,4}}) proto (\d{{1,4}}) time (\d{{1,20}}\.\d{{1,9}})"
+)
 # 2.24: names and channels, no time.
 _NAMED = re.compile(
-    rf"(\w{{1,40}}): {_N} Bytes -> Algo (\w{{1,40}}) proto (\w{{1,40}})(?: channel\{{Lo\.\.Hi\}}=\{{(\d{{1,6}})\.\.(\d{{1,6}})\}})?"
+    rf"({_WORD}): {_N} Bytes -> Algo ({_WORD}) proto ({_WORD})"
+    r"(?: channel\{Lo\.\.Hi\}=\{(\d{1,6})\.\.(\d{1,6})\})?"
 )
-_SYMMETRIC = re.compile(rf"(\w{{1,40}}) \[Symmetric\]: {_N} Bytes -> Kernel (\w{{1,80}})(?: nchannels (\d{{1,6}}))?")
-_COPY_ENGINE = re.compile(rf"(\w{{1,40}}) \[(Copy Engine|Hierarchical CE)\]: {_N} Bytes -> ")
+_SYMMETRIC = re.compile(rf"({_WORD}) \[Symmetric\]: {_N} Bytes -> Kernel (\w{{1,80}})(?: nchannels (\d{{1,6}}))?")
+_COPY_ENGINE = re.compile(rf"({_WORD}) \[(Copy Engine|Hierarchical CE)\]: {_N} Bytes -> ")
 _BEFORE_PAT, _WITH_PAT = (2, 20), (2, 23)
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 # Of a whole file. What is beyond is counted in `left_out`, so a log of any size needs the memory of this much.
 MAX_LINKS = 1 << 18  # a rank's place in one channel's ring or tree
@@ -18,6 +18,7 @@ MAX_TEXTS = 1 << 15  # different texts that are counted
 MAX_TEXT = 400  # characters of each
 
 _NONE: dict[int, Any] = {}
+KeyT = TypeVar("KeyT", bound=tuple[str, ...])
 
 
 @dataclass
@@ -77,15 +78,15 @@ class Facts:
         else:
             self.left_out[what] += 1
 
-    def count_key(self, counter: Counter[tuple[str, ...]], key: tuple[str, ...], what: str, num: int = 1) -> None:
+    def count_key(self, counter: Counter[KeyT], key: KeyT, what: str) -> None:
         """The same for what was taken out of a line."""
         if key in counter:
-            counter[key] += num
+            counter[key] += 1
         elif self.budget.texts > 0:
             self.budget.texts -= 1
-            counter[key] += num
+            counter[key] += 1
         else:
-            self.left_out[what] += num
+            self.left_out[what] += 1
 
     def keep_order(self, channel: int, ranks: tuple[int, ...], cut: bool) -> None:
         """Keeps the order that rank 0 prints; the first one of a channel counts."""

@@ -24,8 +24,8 @@ _COMM = re.compile(
     r"(Init START|Init COMPLETE|Destroy COMPLETE|Abort COMPLETE)"
 )
 _PLACE = re.compile(
-    r"comm (0x[0-9a-f]{1,16}) rank (\d{1,9}) nRanks (\d{1,9}) nNodes (\d{1,9}) localRanks (\d{1,9}) localRank (\d{1,9}) "
-    r"MNNVL (\d)"
+    r"comm (0x[0-9a-f]{1,16}) rank (\d{1,9}) nRanks (\d{1,9}) nNodes (\d{1,9}) localRanks \d{1,9} localRank (\d{1,9})"
+    r" MNNVL (\d)"
 )
 _STATES = {
     "Init START": "started",
@@ -115,7 +115,7 @@ class InitLines:
         found = _PLACE.search(message)
         if found is None:
             return False
-        address, rank, num_ranks, num_hosts, _, local_rank, mnnvl = found.groups()
+        address, rank, num_ranks, num_hosts, local_rank, mnnvl = found.groups()
         member = self._communicators.named(thread, address, int(rank), int(num_ranks), None, number)
         member.local_rank = int(local_rank)
         member.facts.num_hosts = int(num_hosts)

@@ -14,12 +14,10 @@ from typing import NamedTuple
 INFO, WARN = "NCCL INFO ", "NCCL WARN "
 
 # Numbers have as many digits as a 64-bit number has at most, so that int() is quick whatever a line holds.
-_HEAD = re.compile(
-    r"([A-Za-z0-9_][\w.-]{0,254}):(\d{1,10}):(\d{1,20}) (?:\[(\d{1,9})\] )?(?:(\S{1,200}:\d{1,9}) (?:\(\S{1,200}\) )?)?$"
-)
-_NEXT = re.compile(
-    r"[A-Za-z0-9_][\w.-]{0,254}:\d{1,10}:\d{1,20} (?:\[\d{1,9}\] )?(?:\S{1,200}:\d{1,9} (?:\(\S{1,200}\) )?)?(?=NCCL (?:INFO|WARN) )"
-)
+_WRITER = r"([A-Za-z0-9_][\w.-]{0,254}):(\d{1,10}):(\d{1,20}) (?:\[(\d{1,9})\] )?"
+_WHERE = r"(?:(\S{1,200}:\d{1,9}) (?:\(\S{1,200}\) )?)?"  # only warnings have it
+_HEAD = re.compile(rf"{_WRITER}{_WHERE}$")
+_NEXT = re.compile(rf"{_WRITER}{_WHERE}(?=NCCL (?:INFO|WARN) )")
 _LONGEST = 800
 
 

@@ -47,8 +47,10 @@ def from_order(channel: int, ranks: Sequence[int], cut: bool, num_ranks: int | N
 
 
 def from_neighbours(channel: int, ring: Mapping[int, tuple[int, int]], num_ranks: int | None) -> Ring:
-    """Returns the ring that the ranks' lines make, walked from its smallest rank: whole only if it passes each rank once,
-    comes back, and each rank names the one before it that names it."""
+    """Returns the ring that the ranks' lines make, walked from its smallest rank.
+
+    It is whole only if it passes each rank once, comes back, and each rank names the one before it that names it.
+    """
     start = min(ring)
     order, problem = [start], None
     passed = {start}

@@ -12,7 +12,10 @@ from ringtree.logs.shapes.nccl import Transport
 
 # The network's name may hold blanks ("AWS Libfabric"); the number in brackets is the rank whose NIC is used (PXN).
 _NET = re.compile(r"((?:NET|COLLNET)/[^/]{1,60})/(-?\d{1,9})(?:\(-?\d{1,9}\))?((?:/[A-Za-z]\w*(?:\(\w+\))?)*)")
-_P2P = re.compile(r"P2P/(CUMEM|IPC|MNNVL|direct pointer|common device|indirect|\w{1,40})(?:/\d{1,9}\[\w+\])?(/read)?(/CE)?")
+_P2P = re.compile(
+    r"P2P/(CUMEM|IPC|MNNVL|direct pointer|common device|indirect|\w{1,40})"
+    r"(?:/\d{1,9}\[\w+\])?(/read)?(/CE)?"
+)
 _SHM = re.compile(r"SHM(?:/(?:direct|CE|\w{1,20})){0,2}")
 
 
