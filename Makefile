@@ -27,7 +27,7 @@ TIDY_FILES = $(shell find core -name '*.cpp' -not -path 'core/bindings/*')
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help build torch compare torch-suite bench-torch test test-cpp test-python lint layers asan fuzz tsan capi model faults peers bench-drivers bench bench-hosts bench-emulated bench-compare bench-explain method-check method-data docs tables format clean distclean
+.PHONY: help build torch compare torch-suite bench-torch test test-cpp test-python lint layers asan fuzz fuzz-logs tsan capi model faults peers bench-drivers bench bench-hosts bench-emulated bench-compare bench-explain method-check method-data docs tables format clean distclean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
@@ -109,6 +109,10 @@ fuzz: $(STAMPS)/build-tools ## the decoders of what comes over the network, FUZZ
 	$(WITH_TOOLS) cmake --preset asan
 	$(WITH_TOOLS) cmake --build --preset asan --target fuzz_tcp_stream fuzz_control_frames fuzz_handshake fuzz_records
 	for target in tcp_stream control_frames handshake records; do build/asan/tests/fuzz/fuzz_$$target $(FUZZ_EXECUTIONS) || exit 1; done
+	@$(MAKE) --no-print-directory fuzz-logs
+
+fuzz-logs: $(STAMPS)/package ## the readers of other people's logs, FUZZ_EXECUTIONS damaged inputs
+	PYTHONPATH=tools $(BIN)/python -m fuzz_logs --executions $(FUZZ_EXECUTIONS) $(ARGS)
 
 tsan: $(STAMPS)/build-tools ## the C++ tests (ranks as threads) under ThreadSanitizer
 	@$(SETUP) gtest
