@@ -55,7 +55,7 @@ def _reducing(
         return {"all_reduce", "reduce_scatter"}
     if _never_in_place(rows):
         return {"send_recv"}
-    # sendrecv names a reduction, too, since all programs print a root; its factor is 1, as of an all_reduce of two ranks.
+    # sendrecv names a reduction, too, since all programs print a root; its factor is that of an all_reduce of two.
     fitting = {"all_reduce", "send_recv"} if rows[0].root is not None else {"all_reduce"}
     if found is not None:
         low, high = (2 * (num_ranks - 1) / num_ranks,) * 2 if num_ranks is not None else (1.0, 2.0)

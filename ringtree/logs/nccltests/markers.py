@@ -36,7 +36,7 @@ _CYCLE = re.compile(r"Testing \d+ cycle")
 
 
 class Version(NamedTuple):
-    """`codes`: numbers of versions by "nccl-headers", what it was compiled with, and "nccl-library", what it ran with."""
+    """`codes`: of versions, by "nccl-headers" (what it was compiled with) and "nccl-library" (what it ran with)."""
 
     tool: str
     version: str

@@ -38,8 +38,10 @@ _TYPE_WORDS = (" float", " half", " double", " bfloat16", " int", " uint", " f8e
 
 @dataclass
 class Found:
-    """What a text holds of a row, from `begin` to `end`. `figures`: all behind the head, the root still among them. `gap`:
-    blanks before them where a measurement was left out."""
+    """What a text holds of a row, from `begin` to `end`. `figures`: all behind the head, the root still among them.
+
+    `gap`: blanks before them, where a measurement was left out.
+    """
 
     begin: int
     end: int
