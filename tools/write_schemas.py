@@ -20,6 +20,7 @@ from ringtree.compare_runs import FORMAT as RUNS_FORMAT
 from ringtree.compare_runs import RunsComparison
 from ringtree.explain.record import LADDER_FORMAT, Ladder
 from ringtree.lab.comparison import SUMMARY_FORMAT, Comparison
+from ringtree.logs.export_schema import IMPORT_FORMAT, ImportRecord
 from ringtree.profile_format import FORMAT as PROFILE_FORMAT
 from ringtree.profile_format import Profile
 from ringtree.results import FORMAT, Launch, Run
@@ -41,6 +42,7 @@ def schemas() -> dict[str, str]:
         "profile.schema.json": _schema(Profile, PROFILE_FORMAT, "profile.json, ringtree tune --json"),
         "choice.schema.json": _schema(Explanation, CHOICE_FORMAT, "ringtree which --json"),
         "compare-runs.schema.json": _schema(RunsComparison, RUNS_FORMAT, "ringtree compare-runs --json"),
+        "import.schema.json": _schema(ImportRecord, IMPORT_FORMAT, "ringtree import --json"),
         "regret.schema.json": _schema(RegretReport, REGRET_FORMAT, "ringtree tune --check --json"),
     }
 

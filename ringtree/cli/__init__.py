@@ -20,6 +20,7 @@ from ringtree.cli.compare import compare
 from ringtree.cli.compare_runs import compare_runs
 from ringtree.cli.explain import explain
 from ringtree.cli.export import export
+from ringtree.cli.import_logs import import_logs
 from ringtree.cli.runs import runs
 from ringtree.cli.show import show
 from ringtree.cli.sql import sql
@@ -59,6 +60,7 @@ app.command()(show)
 app.command()(runs)
 app.command()(sql)
 app.command()(export)
+app.command("import")(import_logs)
 app.command()(verify)
 app.command()(algorithms)
 app.command()(tune)

@@ -14,9 +14,9 @@ _MAX_VARIABLES, _MAX_HEADING, _MAX_COMMAND = 1000, 200, 1000
 
 _HEADING = re.compile(r"#{1,6} +(\S.*)")
 _VERSION = re.compile(r"\b(NCCL|RCCL) version[ :]+v?(\d+\.\d+(?:\.\d+)?)")
-_FAMILIES = "NCCL|RCCL|TORCH_NCCL|MSCCL|MSCCLPP|FI|UCX|OMPI_MCA|MPICH|CUDA|HIP"
+FAMILIES = "NCCL|RCCL|TORCH_NCCL|MSCCL|MSCCLPP|FI|UCX|OMPI_MCA|MPICH|CUDA|HIP"
 _VARIABLE = re.compile(
-    rf"(?<![\w.])((?:{_FAMILIES})_[A-Z0-9_]+)(?:=| set by environment to )('[^']*'|\"[^\"]*\"|[^\s'\"]+)"
+    rf"(?<![\w.])((?:{FAMILIES})_[A-Z0-9_]+)(?:=| set by environment to )('[^']*'|\"[^\"]*\"|[^\s'\"]+)"
 )
 _COMMAND = re.compile(r"\b(?:\w+_perf|osu_\w+|IMB-\w+|ib_(?:write|read|send)_\w+)\b")
 _LAUNCHER = re.compile(r"\b(?:mpirun|mpiexec|orterun|srun|torchrun)(?=\s)")

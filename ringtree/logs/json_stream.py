@@ -27,10 +27,10 @@ class MalformedError(Exception):
 class _Text:
     """The part of a file's text that is being looked at."""
 
-    def __init__(self, stream: IO[bytes]) -> None:
+    def __init__(self, stream: IO[bytes], decoder: json.JSONDecoder | None) -> None:
         self._stream = stream
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
-        self._json = json.JSONDecoder()
+        self._json = decoder or json.JSONDecoder()
         self._text = ""
         self._at = 0
         self._before = 0
@@ -93,12 +93,15 @@ class _Text:
         return bool(text) or not self._ended
 
 
-def members(stream: IO[bytes], arrays: Container[str]) -> Iterator[tuple[str, Any]]:
+def members(
+    stream: IO[bytes], arrays: Container[str], decoder: json.JSONDecoder | None = None
+) -> Iterator[tuple[str, Any]]:
     """Yields (key, value) of the object that a file is; of the arrays named, (key, element) for each element.
 
-    A file that is an array gives ("", element). Raises MalformedError, after having yielded what came before.
+    A file that is an array gives ("", element). `decoder`: another than the usual one, as for numbers as printed.
+    Raises MalformedError, after having yielded what came before.
     """
-    text = _Text(stream)
+    text = _Text(stream, decoder)
     first = text.next()
     if first == "[":
         yield from (("", element) for element in _elements(text))

@@ -12,10 +12,17 @@ from ringtree.logs.kineto import KinetoReader
 from ringtree.logs.nccl_info import NcclInfoReader
 from ringtree.logs.nccl_xml import GraphsReader, TopologyReader
 from ringtree.logs.nccltests import NcclTestsReader
+from ringtree.logs.nccltests_json import NcclTestsJsonReader
 from ringtree.logs.reading import FileReader, LineReaderFactory
 from ringtree.logs.topology_matrix import TopologyMatrixReader
 
-FILE_READERS: tuple[FileReader, ...] = (TopologyReader(), GraphsReader(), KinetoReader(), FlightRecorderReader())
+FILE_READERS: tuple[FileReader, ...] = (
+    NcclTestsJsonReader(),
+    TopologyReader(),
+    GraphsReader(),
+    KinetoReader(),
+    FlightRecorderReader(),
+)
 LINE_READERS: tuple[LineReaderFactory, ...] = (
     NcclTestsReader,
     NcclInfoReader,

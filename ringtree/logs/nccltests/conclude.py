@@ -5,21 +5,19 @@ For: collective, number of ranks, columns, versions, algorithm of a Run that is 
 
 from __future__ import annotations
 
-from ringtree.logs.nccltests.collective import candidates
-from ringtree.logs.nccltests.forced import forced
+from ringtree.logs.nccltests.deduce import Figures
+from ringtree.logs.nccltests.forced import add_forced
 from ringtree.logs.nccltests.names import (
-    COLLECTIVES,
     collective_of_file,
     collective_of_program,
     collective_of_title,
     version_of_code,
 )
-from ringtree.logs.nccltests.ranks import Interval, RankLines, factor, possible_ranks, ranks_of_counts
+from ringtree.logs.nccltests.ranks import RankLines
 from ringtree.logs.nccltests.run import Around, Run
 from ringtree.logs.records import GB_PER_SECOND, MICROSECONDS, Printed, Table
 
 FORMAT = "nccl-tests"
-_HALF = 0.5  # the smallest factor of more than one rank
 
 
 def table_of(run: Run, around: Around, continued: bool) -> Table:
@@ -46,7 +44,7 @@ def table_of(run: Run, around: Around, continued: bool) -> Table:
     _add_versions(table, run)
     _add_columns(table, run)
     _add_collective_and_ranks(table, run, lines, around.context.name)
-    _add_forced(table)
+    add_forced(table)
     _add_extras(table, run)
     _add_totals(table, run)
     return table
@@ -95,100 +93,20 @@ def _add_columns(table: Table, run: Run) -> None:
 
 def _add_collective_and_ranks(table: Table, run: Run, lines: RankLines, name: str) -> None:
     if run.program:
-        table.collective = COLLECTIVES.get(run.program.rpartition("/")[2].partition("_perf")[0])
+        table.collective = collective_of_program(run.program)
         table.settings["program"] = run.program
     if run.command:
         table.settings["command"] = run.command
     complete = lines.num_ranks is not None and not (lines.elided or run.is_elided)
-    stated = lines.num_ranks if complete else None
-    known = stated is not None and table.collective is not None
-    blocks, found = ranks_of_counts(table.rows), factor(table.rows, at_a_glance=known)
+    figures = Figures(table, lines.num_ranks if complete else None)
     if table.collective is None:
-        _conclude_collective(table, run, candidates(table.rows, blocks, found, stated), name)
-    possible, because = _ranks_of_figures(table, blocks, found)
-    if stated is not None:
-        table.num_ranks = stated
-        if possible is not None and not possible[0] <= stated <= (possible[1] or stated):
-            table.infer("ranks of the figures", _range(possible), f"{because}; the lines of ranks say {stated}")
-    elif lines.num_ranks is not None and (possible is None or (possible[1] or lines.num_ranks) <= lines.num_ranks):
-        table.num_ranks = lines.num_ranks
-        table.infer(
-            "num_ranks", lines.num_ranks, f"only {len(lines.ranks)} lines of ranks are there; the highest counts"
+        named = (
+            (collective_of_program(run.command), f"the command before it: {run.command[:80]}"),
+            (collective_of_title(run.title), f"the heading above it: {run.title[:80]}"),
+            (collective_of_file(name), "the name of the file"),
         )
-        if possible is not None and possible[1] != lines.num_ranks:
-            table.infer("ranks of the figures", _range(possible), because)
-    elif possible is not None and possible[0] == possible[1]:
-        table.num_ranks = possible[0]
-        table.infer("num_ranks", possible[0], f"{because}; no other number fits")
-    elif (per_process := _product(table.settings)) > 1 and possible is None and (found is None or not found.is_empty):
-        table.num_ranks = per_process
-        table.infer("num_ranks", per_process, "nThread × nGpus, if there was one process: nothing else tells")
-    elif because:
-        table.infer("num_ranks", _range(possible), because)
-
-
-def _ranks_of_figures(
-    table: Table, blocks: int | None, found: Interval | None
-) -> tuple[tuple[int, int | None] | None, str]:
-    """Returns the fewest and most ranks that the rows allow (None: no number, or any), and from what."""
-    per_process = _product(table.settings)
-    if blocks is not None and blocks > 1:
-        return (blocks, blocks), f"each size is {blocks} times count elements"
-    if found is None or table.collective is None:
-        return None, ""
-    if found.high < _HALF and per_process == 1:
-        return (1, 1), "busbw is 0 wherever algbw is not"
-    if found.is_empty:
-        return None, "no one number of ranks explains busbw/algbw in all rows"
-    possible = possible_ranks(table.collective, found, per_process)
-    return possible, f"busbw/algbw lies between {max(found.low, 0):.6g} and {found.high:.6g}"
-
-
-def _range(possible: tuple[int, int | None] | None) -> str:
-    if possible is None:
-        return "unknown"
-    fewest, most = possible
-    return f"{fewest} or more" if most is None else str(fewest) if fewest == most else f"{fewest} to {most}"
-
-
-def _conclude_collective(table: Table, run: Run, fitting: set[str], name: str) -> None:
-    named = (
-        (collective_of_program(run.command), f"the command before it: {run.command[:80]}"),
-        (collective_of_title(run.title), f"the heading above it: {run.title[:80]}"),
-        (collective_of_file(name), "the name of the file"),
-    )
-    for collective, because in named:
-        if collective is None:
-            continue
-        if not fitting or collective in fitting:
-            table.collective = collective
-            table.infer("collective", collective, because)
-            return
-        table.infer("collective", f"not {collective}", f"{because}; but its rows are none of that")
-    if len(fitting) == 1:
-        table.collective = next(iter(fitting))
-        table.infer(
-            "collective", table.collective, "no line names it; reduction, root, counts and busbw/algbw fit no other"
-        )
-    elif table.rows:
-        rows = f"its rows may be of {' or '.join(sorted(fitting))}" if fitting else "its rows fit none, or tell nothing"
-        table.infer("collective", "unknown", f"no line names it; {rows}")
-
-
-def _product(settings: dict[str, str]) -> int:
-    """Ranks of one process: a job's number of ranks is a multiple of it."""
-    try:
-        return max(1, int(settings.get("nThread", "1")) * int(settings.get("nGpus", "1")))
-    except ValueError:
-        return 1
-
-
-def _add_forced(table: Table) -> None:
-    for variable, field_name in (("NCCL_ALGO", "algorithm"), ("NCCL_PROTO", "protocol")):
-        value = forced(table.environment, variable, table.collective)
-        if value is not None:
-            setattr(table, field_name, value)
-            table.infer(field_name, value, f"{variable}={table.environment[variable]} was set; what ran is not printed")
+        figures.add_collective(named)
+    figures.add_ranks(lines)
 
 
 def _add_extras(table: Table, run: Run) -> None:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from ringtree.logs.records import Table
+
 # NCCL's words for the collectives that its tuning knows.
 _FUNCTIONS = {
     "all_reduce": "allreduce",
@@ -30,3 +32,12 @@ def forced(environment: Mapping[str, str], name: str, collective: str | None) ->
             chosen = values
     words = [word.strip().lower() for word in chosen.split(",") if word.strip()]
     return words[0] if len(words) == 1 and not words[0].startswith("^") else None
+
+
+def add_forced(table: Table) -> None:
+    """Sets the table's algorithm and protocol to those that its environment asked for."""
+    for variable, field_name in (("NCCL_ALGO", "algorithm"), ("NCCL_PROTO", "protocol")):
+        value = forced(table.environment, variable, table.collective)
+        if value is not None:
+            setattr(table, field_name, value)
+            table.infer(field_name, value, f"{variable}={table.environment[variable]} was set; what ran is not printed")

@@ -13,7 +13,8 @@ from ringtree.logs.nccltests.headings import read_heading, read_places, read_uni
 from ringtree.logs.nccltests.layout import Layout
 
 _MAX_VALUE = 300
-_RESIDUE = " \t>|*-"  # of Markdown lists and quotes, and of tables that a page was copied from
+# Of Markdown's lists and quotes, and of tables that a page was copied from.
+_RESIDUE, _RESIDUE_BEHIND = " \t>|*-", " \t|"
 _VERSION = re.compile(r"(nccl-tests|rccl-tests|ringtree)(?: version |: Version )(\S+)")
 _CODE = re.compile(r"(nccl|rccl)-(headers|library)=(\d{1,9})")
 _PROGRAM = re.compile(r"Collective test (starting|concluded): *(\S+)")
@@ -121,7 +122,7 @@ Marker = (
 
 def without_residue(text: str) -> str:
     """Returns a line without the signs of lists, quotes and copied tables around it."""
-    return text.strip(_RESIDUE)
+    return text.lstrip(_RESIDUE).rstrip(_RESIDUE_BEHIND)
 
 
 def read_marker(text: str, places: tuple[str, ...]) -> Marker | None:
@@ -130,7 +131,7 @@ def read_marker(text: str, places: tuple[str, ...]) -> Marker | None:
     hashed = text.startswith("#")
     text = text.lstrip("# \t")
     if not text:
-        return Other() if hashed else None
+        return None
     reader = _READERS.get(text[0])
     found = reader(text, places) if reader is not None else None
     if found is None and hashed:

@@ -25,6 +25,7 @@ _EPSILON = 1e-9  # of doubles that were printed and read again
 # Of busbw / algbw: what the factor is for n ranks.
 _TWICE = ("all_reduce",)  # 2(n-1)/n
 _ONCE = ("all_gather", "reduce_scatter", "all_to_all", "all_to_all_v", "gather", "scatter")  # (n-1)/n
+TELLING = (*_TWICE, *_ONCE)  # of the others it is 1
 
 
 @dataclass
@@ -84,10 +85,11 @@ def ranks_of_counts(rows: Iterable[Row]) -> int | None:
     return found
 
 
-def factor(rows: Sequence[Row], at_a_glance: bool = False) -> Interval | None:
+def factor(rows: Sequence[Row], at_a_glance: bool = False, with_times: bool = True) -> Interval | None:
     """Returns in which interval busbw / algbw lies, from all rows; None where no row tells anything.
 
     `at_a_glance`: from the last rows only, which tell most: enough to see whether a known number of ranks fits.
+    `with_times`: the column of times is what algbw was computed from, as it is not with -C (cputime).
     """
     low, high = -math.inf, math.inf
     if at_a_glance:
@@ -96,17 +98,17 @@ def factor(rows: Sequence[Row], at_a_glance: bool = False) -> Interval | None:
         rows = [*rows[:: len(rows) // _MAX_ROWS], rows[-1]]
     for row in rows:
         for side in row.sides:
-            if (found := _factor_of(row.size_bytes, side)) is not None:
+            if (found := _factor_of(row.size_bytes if with_times else None, side)) is not None:
                 low, high = max(low, found.low), min(high, found.high)
     return Interval(low - _EPSILON, high + _EPSILON) if high < math.inf else None
 
 
 def possible_ranks(collective: str, found: Interval, multiple_of: int) -> tuple[int, int | None] | None:
-    """Returns the fewest and the most ranks for which the factor is that of the collective; most None: no limit.
+    """Returns the fewest and the most ranks for which the factor is that of a telling collective; most None: no limit.
 
-    None: no number fits, or the collective's factor does not depend on it. `multiple_of`: ranks of one process.
+    None: no number fits. `multiple_of`: ranks of one process.
     """
-    if collective not in (*_TWICE, *_ONCE) or found.is_empty:
+    if found.is_empty:
         return None
     scale = 2.0 if collective in _TWICE else 1.0
     # factor = scale * (n - 1) / n, so n = scale / (scale - factor)

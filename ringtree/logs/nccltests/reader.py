@@ -47,6 +47,8 @@ class NcclTestsReader:
         text = without_residue(line.text)
         if not text:
             return False
+        if text == "#":
+            return True  # between parts of a header, and nothing else
         marker = read_marker(text, stream.places if stream is not None else ())
         if marker is not None:
             return self._take_marker(marker, text, line, stream)

@@ -26,12 +26,14 @@ _HEAD = re.compile(
 )
 # A figure as printf writes it: no leading zero, so that "0" and the text glued to it ("010.0.0.1:12") come apart.
 _NUMBER = r"-?(?:0|[1-9]\d*)(?:\.\d*)?(?:e[+-]\d{2,3})?"
-_FIGURE = re.compile(rf"[ \t]+({_NUMBER}|{NOT_CHECKED}|-?nan|-?inf)\*?(?=\s|$|[A-Za-z_\[(<|#]|(?<=[ \t]0)[\d.:/-])")
+# What may follow: a blank or glued text, but not the rest of a number that was cut ("1e-0"), or of an address.
+_BEHIND = r"(?!e(?:[+-]|\s|$))(?=\s|$|[A-Za-z_\[(<|#]|(?<=[ \t]0)[\d.:/-])"
+_FIGURE = re.compile(rf"[ \t]+({_NUMBER}|{NOT_CHECKED}|-?nan|-?inf)\*?{_BEHIND}")
 _TIMESTAMP = re.compile(r"[ \t]+(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)")
 _EXECUTED = re.compile(r"[ \t]*([A-Za-z_]\w*|N/A)[ \t]+([A-Za-z]\w*|N/A)[ \t]+(\d{1,4}|N/A)(?=\s|$)")
 _PLACEHOLDER = re.compile(r"[ \t]*(?:[Xx?*]+(?:\.[Xx?*]+)?|\.\.\.+|…|-+)(?=\s|$)")
-_MEASUREMENT = rf"[ \t]*\d+(?:\.\d{{1,3}})?(?:[ \t]+\d+\.\d\d){{2}}[ \t]+(?:{NOT_CHECKED}|{_NUMBER})"
-_MEASUREMENTS = re.compile(rf"{_MEASUREMENT}(?:[ \t]{_MEASUREMENT})?\s*")
+_MEASUREMENT = rf"[ \t]*\d+(?:\.\d{{1,3}})?(?:[ \t]+\d+\.\d\d){{2}}[ \t]+(?:{NOT_CHECKED}|\d+|\de[+-]\d\d)"
+_MEASUREMENTS = re.compile(rf"{_MEASUREMENT}([ \t]{_MEASUREMENT})?\s*")
 _BLANK_SIDE = 25  # blanks where a measurement was left out; columns are at most 12 wide
 _TYPE_WORDS = (" float", " half", " double", " bfloat16", " int", " uint", " f8e", " fp8", " char")
 
@@ -84,9 +86,10 @@ def find(text: str) -> Found | None:
     return found
 
 
-def looks_like_measurements(text: str) -> bool:
-    """Says whether a text is nothing but the figures of one or two measurements: the end of a row."""
-    return _MEASUREMENTS.fullmatch(text) is not None
+def num_measurements(text: str) -> int:
+    """Returns how many measurements a text is and nothing else: 1 or 2 are the end of a row, 0 is something else."""
+    found = _MEASUREMENTS.fullmatch(text)
+    return 0 if found is None else 1 if found.group(1) is None else 2
 
 
 def row_under(layout: Layout, found: Found, number: int, broken: bool) -> tuple[Row | None, str]:

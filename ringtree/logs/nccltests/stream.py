@@ -10,6 +10,7 @@ more lines come, so runs wait for each other (`_waiting`) until they can be told
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from itertools import product
 from typing import Any
 
 from ringtree.logs.nccltests import scan
@@ -39,6 +40,8 @@ HALF = "a row that breaks off: only its whole measurements were read"
 BEGINNING = "the end of a row whose beginning is missing"
 _MAX_WAITING = 1000
 _MAX_PENDING = 400  # characters of a row in pieces
+_MAX_WAYS = 4
+_PART, _MORE, _EXACT = range(3)  # how many figures a reading of a line has
 
 
 class Stream:
@@ -55,7 +58,7 @@ class Stream:
         self._preface_line = 0
         self._places: tuple[str, ...] = ()
         self._next_layout: Layout | None = None
-        self._pending = ""
+        self._pending: list[str] = []  # ways to read the pieces of a row
         self._pending_line = 0
 
     @property
@@ -102,23 +105,23 @@ class Stream:
             self._run.is_elided = True
 
     def take_row(self, texts: Iterable[str], number: int) -> str:
-        """Takes the row that a line holds. `texts`: the line; then other ways to read it, tried where the first has no
-        whole row. Returns what stands before and behind the row, or the line if it holds none."""
+        """Takes the row that a line holds. `texts`: the line; then other ways to read it, tried where the first has not
+        just the figures that a row has. Returns what stands before and behind the row, or the line if it holds none."""
         first = ""
-        best: tuple[str, scan.Found] | None = None
+        best: tuple[int, str, scan.Found] | None = None
         for text in texts:
             first = first or text
             found = scan.find(text)
             if found is None:
                 continue
-            if best is None:
-                best = text, found
-            if self._whole(found):
-                best = text, found
+            fit = self._fit(found)
+            if best is None or fit > best[0]:
+                best = fit, text, found
+            if fit == _EXACT:
                 break
         if best is None:
             return self._take_end(first, number)
-        text, found = best
+        _, text, found = best
         if self._pending:
             self._give_up()
         taken = self._take_found(text, found, number)
@@ -133,11 +136,15 @@ class Stream:
 
     # Rows
 
-    def _whole(self, found: scan.Found) -> bool:
+    def _fit(self, found: scan.Found) -> int:
+        """Says how well a reading fits: a cut within a number makes one figure too many of it."""
         layout = self._layout()
         if layout is None or not layout.stated:
-            return scan.row_without_heading(found, 0)[0] is not None
-        return scan.row_under(layout, found, 0, broken=False)[0] is not None
+            return _EXACT if scan.row_without_heading(found, 0)[0] is not None else _PART
+        wanted = layout.num_figures + (1 if layout.has_root else 0)
+        if len(found.figures) == wanted and scan.row_under(layout, found, 0, broken=False)[0] is not None:
+            return _EXACT
+        return _MORE if len(found.figures) > wanted else _PART
 
     def _layout(self) -> Layout | None:
         """The columns of the open table. None: it has no heading, or its totals have come."""
@@ -160,7 +167,7 @@ class Stream:
         elif reason:
             skip(reason, number, text)
         else:
-            self._pending, self._pending_line = text[found.begin : found.end], number
+            self._pending, self._pending_line = [text[found.begin : found.end]], number
         return True
 
     def _take_without_heading(self, text: str, found: scan.Found, number: int) -> bool:
@@ -181,36 +188,52 @@ class Stream:
     def _take_end(self, text: str, number: int) -> str:
         """A line without the beginning of a row: perhaps the rest of one. Returns what it was not."""
         if not self._pending:
-            if scan.looks_like_measurements(text):
+            # Others print four figures a line, too.
+            if scan.num_measurements(text) > (0 if self.is_open else 1):
                 self._around.sink.skip(BEGINNING, number, text)
                 return ""
             return text
         layout = self._layout()
-        if layout is None or len(self._pending) > _MAX_PENDING:
+        if layout is None or len(self._pending[0]) > _MAX_PENDING:
             return text
-        longer = ""
-        for joined in (f"{self._pending} {text.strip()}", self._pending + text.strip()):
+        grown: list[tuple[str, str]] = []
+        more: scan.Found | None = None
+        for before, glue in product(self._pending, (" ", "")):
+            joined = before + glue + text
             found = scan.find(joined)
-            if found is None:
+            if found is None or found.end <= len(before):
                 continue
-            rest = joined[found.end :].strip()
-            row, reason = scan.row_under(layout, found, self._pending_line, broken=False)
-            if row is not None and not reason:
-                self._pending = ""
-                self._add(self._run_for(row), row)
-                self._take_extras(found, row)
-                self._settle()
-                return rest
-            if not rest and len(found.figures) > len(
-                found_pending.figures if (found_pending := scan.find(self._pending)) else ()
-            ):
-                longer = longer or joined
-        self._pending = longer or self._pending
-        return "" if longer else text
+            rest = joined[found.end :]
+            fit = self._fit(found)
+            if fit == _EXACT:
+                self._end_row(layout, found)
+                return rest.strip()
+            more = found if fit == _MORE and not rest.strip() else more
+            # Other text may be glued to the pieces, but not stand beside them: "12 ranks died" is no piece.
+            if fit == _PART and not rest[:1].isspace():
+                grown.append((joined[: found.end], rest))
+        if more is not None:
+            self._end_row(layout, more)
+            return ""
+        if not grown:
+            return text
+        self._pending = [pieces for pieces, _ in grown[:_MAX_WAYS]]
+        return grown[0][1]
+
+    def _end_row(self, layout: Layout, found: scan.Found) -> None:
+        """The pieces are a row."""
+        self._pending = []
+        row, reason = scan.row_under(layout, found, self._pending_line, broken=False)
+        if row is None:
+            self._around.sink.skip(reason or scan.BROKEN, self._pending_line, "")
+        else:
+            self._add(self._run_for(row), row)
+            self._take_extras(found, row)
+        self._settle()
 
     def _give_up(self) -> None:
         """The row in pieces will not be whole."""
-        pending, self._pending = self._pending, ""
+        pending, self._pending = self._pending[0], []
         layout, found = self._layout(), scan.find(pending)
         row = scan.row_under(layout, found, self._pending_line, broken=True)[0] if layout and found else None
         self._around.sink.skip(scan.BROKEN if row is None else HALF, self._pending_line, pending)
