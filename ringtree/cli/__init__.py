@@ -19,6 +19,7 @@ from ringtree.cli.bench import CONTEXT, bench
 from ringtree.cli.compare import compare
 from ringtree.cli.explain import explain
 from ringtree.cli.export import export
+from ringtree.cli.play import play
 from ringtree.cli.runs import runs
 from ringtree.cli.show import show
 from ringtree.cli.sql import sql
@@ -59,6 +60,7 @@ app.command()(sql)
 app.command()(export)
 app.command()(verify)
 app.command()(algorithms)
+app.command()(play)
 app.command()(tune)
 app.command()(which)
 app.command()(support)
