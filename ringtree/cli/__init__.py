@@ -20,6 +20,7 @@ from ringtree.cli.compare import compare
 from ringtree.cli.explain import explain
 from ringtree.cli.export import export
 from ringtree.cli.play import play
+from ringtree.cli.plot import plot
 from ringtree.cli.runs import runs
 from ringtree.cli.show import show
 from ringtree.cli.sql import sql
@@ -61,6 +62,7 @@ app.command()(export)
 app.command()(verify)
 app.command()(algorithms)
 app.command()(play)
+app.command()(plot)
 app.command()(tune)
 app.command()(which)
 app.command()(support)
