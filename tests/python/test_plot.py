@@ -52,7 +52,7 @@ def test_a_crossover_is_marked_where_it_was_found(tmp_path: Path) -> None:
     run = comparison()
     assert [one.kind for one in run.crossovers] == ["crossing"]
     draw("crossover", [run], tmp_path / "a.svg")
-    assert "gloo and ring" in (tmp_path / "a.svg").read_text()
+    assert "ring and gloo" in (tmp_path / "a.svg").read_text()
 
 
 def test_near_and_far_cores_have_a_panel_each(tmp_path: Path) -> None:
