@@ -21,6 +21,7 @@ from ringtree.cli.explain import explain
 from ringtree.cli.export import export
 from ringtree.cli.play import play
 from ringtree.cli.plot import plot
+from ringtree.cli.report import report
 from ringtree.cli.runs import runs
 from ringtree.cli.show import show
 from ringtree.cli.sql import sql
@@ -63,6 +64,7 @@ app.command()(verify)
 app.command()(algorithms)
 app.command()(play)
 app.command()(plot)
+app.command()(report)
 app.command()(tune)
 app.command()(which)
 app.command()(support)
