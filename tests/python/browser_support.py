@@ -48,6 +48,15 @@ class Page:
         """Evaluates JavaScript in the page and returns its value."""
         return self.page.evaluate(script, *arguments)
 
+    def until(self, condition: str) -> None:
+        """Waits until a JavaScript condition holds, frame by frame (Playwright's own way needs eval, which pages
+        forbid); 30 seconds at most."""
+        self.page.evaluate(
+            f"() => new Promise((done, gave_up) => {{ const end = performance.now() + 30000; const look = () => {{"
+            f"if ({condition}) done(); else if (performance.now() > end) gave_up(new Error('never')); "
+            f"else requestAnimationFrame(look); }}; look(); }})"
+        )
+
     def _console(self, message: Any) -> None:
         if message.type in ("error", "warning"):
             self.problems.append(message.text)

@@ -114,7 +114,7 @@ def test_play_pause_step_scrub_and_keys(opened: Any, tmp_path: Path) -> None:
     assert "done" in shown.run("document.querySelector('.status').textContent")
     shown.page.keyboard.press("Home")
     shown.page.click("#play")
-    shown.page.wait_for_function("player.time > 0")
+    shown.until("player.time > 0")
     assert shown.page.inner_text("#play") == "Pause"
     shown.page.click("#play")
     stopped = shown.run(now)

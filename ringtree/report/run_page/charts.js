@@ -15,7 +15,7 @@ function layoutOf(extra) {
   const axis = { gridcolor: faint, zerolinecolor: faint, linecolor: ink, automargin: true };
   const layout = {
     font: { color: ink, family: 'system-ui, sans-serif', size: 13 }, paper_bgcolor: 'rgba(0,0,0,0)', plot_bgcolor: 'rgba(0,0,0,0)',
-    margin: { t: 20, r: 20, b: 60, l: 70 }, hovermode: 'closest', legend: { orientation: 'h', y: -0.25 },
+    margin: { t: 30, r: 20, b: 60, l: 70 }, hovermode: 'closest', legend: { orientation: 'h', x: 0, y: 1.02, yanchor: 'bottom' },
     xaxis: { ...axis }, yaxis: { ...axis },
   };
   for (const [name, value] of Object.entries(extra)) layout[name] = name.endsWith('axis') ? { ...axis, ...value } : value;
@@ -29,11 +29,15 @@ function draw(id, traces, extra, label) {
   return Plotly.react(chart, traces, layoutOf(extra), { displaylogo: false, responsive: true, modeBarButtonsToRemove: ['lasso2d', 'select2d'] });
 }
 
-// A logarithmic axis whose labels don't run into each other: decades, or 1-2-5 where there is hardly more than one.
-function logAxis(title, traces) {
+// A logarithmic axis whose labels are words and don't run into each other: decades, or 1-2-5 where there are few.
+function logAxis(title, traces, say) {
   const values = traces.flatMap((trace) => trace.y || []).filter((value) => value > 0);
-  const span = values.length > 0 ? Math.log10(Math.max(...values) / Math.min(...values)) : 1;
-  return { type: 'log', title: { text: title, standoff: 12 }, tickformat: '.2~s', dtick: span > 1.5 ? 1 : span > 0.5 ? 'D2' : 'D1' };
+  const [low, high] = values.length > 0 ? [Math.min(...values), Math.max(...values)] : [1, 10];
+  const steps = high / low > 300 ? [1] : [1, 2, 5];
+  const ticks = [];
+  for (let power = Math.floor(Math.log10(low)); power <= Math.ceil(Math.log10(high)); power++)
+    for (const step of steps) ticks.push(step * 10 ** power);
+  return { type: 'log', title: { text: title, standoff: 12 }, tickvals: ticks, ticktext: ticks.map(say) };
 }
 
 function sizeAxis(sizes) {
@@ -92,9 +96,9 @@ function drawCurves(run, place) {
   const busbw = (c, seconds) => (c.size / seconds) * (c.factor ?? run.cells.find((o) => o.factor)?.factor ?? 1);
   const marks = crossoverShapes(run, place);
   const rates = curves(run, place, busbw, words.rate);
-  draw('busbw', rates, { ...marks, xaxis: sizeAxis(sizes), yaxis: logAxis('bus bandwidth, bytes/s', rates) }, `Bus bandwidth over size of ${run.arms.join(', ')}`);
+  draw('busbw', rates, { ...marks, xaxis: sizeAxis(sizes), yaxis: logAxis('bus bandwidth', rates, words.rate) }, `Bus bandwidth over size of ${run.arms.join(', ')}`);
   const times = curves(run, place, (_, seconds) => seconds, words.time);
-  draw('time', times, { ...marks, xaxis: sizeAxis(sizes), yaxis: logAxis('time of a call, s', times) }, `Time of a call over size of ${run.arms.join(', ')}`);
+  draw('time', times, { ...marks, xaxis: sizeAxis(sizes), yaxis: logAxis('time of a call', times, words.time) }, `Time of a call over size of ${run.arms.join(', ')}`);
 }
 
 function shade(versus) {
@@ -124,6 +128,7 @@ function drawHeatmap(run, place) {
   document.querySelectorAll('.reference').forEach((one) => { one.textContent = run.reference; });
   const chart = document.getElementById('heatmap');
   chart.style.minHeight = `${8 + 2.2 * arms.length}rem`;
+  chart.style.minWidth = `${6 + 3.4 * sizes.length}rem`; // a narrow screen scrolls
   draw('heatmap', [points], {
     shapes, height: 130 + 36 * arms.length,
     xaxis: { tickvals: sizes.map((_, i) => i), ticktext: sizes.map(words.size), tickangle: -40, range: [-0.6, sizes.length - 0.4], showgrid: false, zeroline: false },
@@ -138,7 +143,7 @@ function drawLaunches(run, place, size) {
     marker: { color: COLOURS[i % COLOURS.length], symbol: SYMBOLS[i % SYMBOLS.length], size: 8 },
     text: c.by_launch.map(([launch, seconds]) => plain(`${c.arm}, launch ${launch}: ${words.time(seconds)}`)), hoverinfo: 'text',
   }] : []));
-  const axis = (of) => logAxis('time of a call, s', of);
+  const axis = (of) => logAxis('time of a call', of, words.time);
   draw('order', traces, { xaxis: { title: { text: 'launch' }, dtick: 1 }, yaxis: axis(traces) }, `Median of each launch at ${words.size(size)}`);
   const boxes = cells.flatMap((c, i) => (c && c.quantiles.length > 0 ? [{ type: 'box', y: c.quantiles, name: plain(c.arm), boxpoints: false, marker: { color: COLOURS[i % COLOURS.length] }, hoverinfo: 'y' }] : []));
   draw('distribution', boxes, { showlegend: false, yaxis: axis(boxes) }, `Distribution of samples at ${words.size(size)}`);
