@@ -23,6 +23,7 @@ from ringtree.cli.play import play
 from ringtree.cli.plot import plot
 from ringtree.cli.report import report
 from ringtree.cli.runs import runs
+from ringtree.cli.serve import serve
 from ringtree.cli.show import show
 from ringtree.cli.sql import sql
 from ringtree.cli.support import support
@@ -65,6 +66,7 @@ app.command()(algorithms)
 app.command()(play)
 app.command()(plot)
 app.command()(report)
+app.command()(serve)
 app.command()(tune)
 app.command()(which)
 app.command()(support)

@@ -26,7 +26,8 @@ def report(
     output: Annotated[Path, typer.Option("-o", "--output", help="The file to write.")] = Path("report.html"),
     title: Annotated[str | None, typer.Option(help="What stands above it.")] = None,
     explain: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="What `ringtree explain --json FILE` wrote: its waterfall joins.")
+        Path | None,
+        typer.Option(metavar="FILE", help="What `ringtree explain --json FILE` wrote: its waterfall joins."),
     ] = None,
     runs: Annotated[Path, typer.Option(help="Where runs are stored.")] = Path("runs"),
 ) -> None:
