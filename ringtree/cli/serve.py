@@ -31,6 +31,7 @@ def serve(
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             listener.bind(("127.0.0.1", port))
+            listener.listen()  # whoever reads the line below may connect at once
         except OSError as error:
             raise UsageError(f"can't listen on port {port}: {error.strerror}; choose another --port") from error
         typer.echo(f"http://127.0.0.1:{listener.getsockname()[1]}/ shows {runs}; Ctrl-C ends it")
