@@ -20,10 +20,10 @@ from lab_support import make_cell, make_launch, make_plan, make_run
 from ringtree.results import RunWriter
 
 
-def store_run(runs: Path, num_launches: int = 2) -> str:
+def store_run(runs: Path, num_launches: int = 2, run_id: str = "20260101T000000Z-abcdef") -> str:
     """Stores a run of four planned launches of which so many are there; returns its id."""
     plan = make_plan(arms=["ring", "gloo"], sizes=[1024], num_launches=4)
-    header = make_run(plan)
+    header = make_run(plan, run_id=run_id)
     with RunWriter(runs, header) as writer:
         for launch in range(num_launches):
             cells = [make_cell(arm, 1024, 1e-5 * (launch + 1), plan.num_ranks) for arm in ("ring", "gloo")]
@@ -73,7 +73,7 @@ def test_it_lists_runs_and_shows_reports_and_the_player(tmp_path: Path) -> None:
 def test_it_answers_loopback_names_only_and_takes_no_paths(tmp_path: Path) -> None:
     runs = tmp_path / "runs"
     store_run(runs)
-    other = store_run(tmp_path / "elsewhere")
+    other = store_run(tmp_path / "elsewhere", run_id="20260102T000000Z-ffffff")
     with served(runs) as address:
         assert get(f"{address}/api/runs", host="evil.example")[0] == 400
         for name in (f"../elsewhere/{other}", str(tmp_path / "elsewhere" / other), "last", other):
