@@ -9,10 +9,11 @@ times (ringtree.model), probing this machine (ringtree.probe).
 """
 
 from ringtree.hardware.limit_records import Limit, LinkUse, Traffic
-from ringtree.hardware.limits import highest, limit, minimum_steps, why_not
+from ringtree.hardware.limits import highest, limit, schedule_limit, why_not
 from ringtree.hardware.loading import load_catalogue
 from ringtree.hardware.matching import GpuMatch, match_gpu, match_system
 from ringtree.hardware.records import Catalogue, Gpu, Link, Network, Source, Switch, System
+from ringtree.hardware.steps import minimum_steps
 from ringtree.hardware.support import Support, library_support
 from ringtree.hardware.topology import Topology, topology_of
 
@@ -37,6 +38,7 @@ __all__ = [
     "match_gpu",
     "match_system",
     "minimum_steps",
+    "schedule_limit",
     "topology_of",
     "why_not",
 ]

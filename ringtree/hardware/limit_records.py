@@ -14,7 +14,8 @@ from ringtree.hardware.records import Record
 # intra: what one rank sends to (or receives from, whichever is more) the other ranks of its host.
 # pair: what one rank sends to one other rank of its host, where pairs have links of their own.
 # network: what one host sends to (or receives from) all other hosts.
-LinkClass = Literal["intra", "pair", "network"]
+# rank: what one rank sends (or receives) over all of its links, inside the host and out.
+LinkClass = Literal["intra", "pair", "network", "rank"]
 
 
 class Traffic(Record):
@@ -40,7 +41,7 @@ class Limit(Record):
 
     collective: str
     algorithm: str = Field(description="in the spelling of NCCL's log or of ringtree's table")
-    library: Literal["nccl", "ringtree", "any"]
+    library: Literal["nccl", "ringtree", "any"] = Field(description="any: what no algorithm can exceed")
     num_ranks: int
     num_hosts: int
     algbw: float | None
