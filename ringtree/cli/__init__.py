@@ -19,6 +19,7 @@ from ringtree.cli.bench import CONTEXT, bench
 from ringtree.cli.compare import compare
 from ringtree.cli.explain import explain
 from ringtree.cli.export import export
+from ringtree.cli.hardware import hardware
 from ringtree.cli.runs import runs
 from ringtree.cli.show import show
 from ringtree.cli.sql import sql
@@ -62,6 +63,7 @@ app.command()(algorithms)
 app.command()(tune)
 app.command()(which)
 app.command()(support)
+app.command()(hardware)
 app.command()(trace_run)
 app.command(context_settings=CONTEXT)(bench)
 
