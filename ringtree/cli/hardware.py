@@ -112,7 +112,7 @@ def _list(console: Console, known: Catalogue) -> None:
     for table in (gpus, link_table, networks, systems):
         console.print(table)
     console.print(
-        "All rates are per direction: what data sheets print for GPUs is both directions together. GB/s is 1e9 bytes/s. "
+        "All rates are per direction: what data sheets print for GPUs is both directions together. GB/s: 1e9 bytes/s. "
         "`ringtree hardware NAME` shows where the numbers are from; RINGTREE_HARDWARE names a folder with entries of "
         "your own."
     )
