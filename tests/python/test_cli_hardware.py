@@ -6,7 +6,9 @@ For: options and what is printed. Not for: the entries (test_hardware_catalogue.
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
+import pytest
 from typer.testing import CliRunner, Result
 
 from ringtree.cli import app
@@ -62,3 +64,26 @@ def test_an_unknown_name_is_one_line_and_exit_code_2() -> None:
     assert result.stdout == ""
     (line,) = result.stderr.strip().splitlines()
     assert line.startswith("ringtree: nothing in the catalogue is called 'DGX'; there are DGX-1 (P100), ")
+
+
+def test_what_a_file_of_the_users_says_has_no_effect_on_the_terminal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "own.toml").write_text(
+        '[source.x]\ntitle = "[bold]t[/bold]\\u001b[31m"\naddress = "a"\npublished = "2026"\n'
+        '[link."[red]l"]\nper_direction_GBps = 1\nnote = "[/]"\nsources = { x = ["per_direction_GBps"] }\n'
+    )
+    monkeypatch.setenv("RINGTREE_HARDWARE", str(tmp_path))
+    result = invoke("[red]l")
+    assert result.exit_code == 0
+    assert "link: [red]l" in result.stdout
+    assert "[bold]t[/bold]" in result.stdout
+    assert "\x1b" not in result.stdout
+
+
+def test_a_bad_file_of_the_users_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "own.toml").write_text("[link.x]\nper_direction_GBps = -1\nsources = {}\n")
+    monkeypatch.setenv("RINGTREE_HARDWARE", str(tmp_path))
+    result = invoke()
+    assert result.exit_code == 2
+    assert f"{tmp_path / 'own.toml'}: link.x, key per_direction_GBps: " in result.stderr.replace("\n", "")
