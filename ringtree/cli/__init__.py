@@ -20,6 +20,7 @@ from ringtree.cli.compare import compare
 from ringtree.cli.compare_runs import compare_runs
 from ringtree.cli.explain import explain
 from ringtree.cli.export import export
+from ringtree.cli.hardware import hardware
 from ringtree.cli.play import play
 from ringtree.cli.plot import plot
 from ringtree.cli.report import report
@@ -72,6 +73,7 @@ app.command()(serve)
 app.command()(tune)
 app.command()(which)
 app.command()(support)
+app.command()(hardware)
 app.command()(trace_run)
 app.command(context_settings=CONTEXT)(bench)
 
