@@ -102,11 +102,12 @@ class Thread:
     """A thread that writes: `current` is the communicator that it made last; `table`, `call` and `input` are what its
     last lines began; `found`: what its lines that name no communicator were found to belong to."""
 
-    __slots__ = ("call", "current", "device", "found", "input", "process", "table")
+    __slots__ = ("call", "current", "device", "found", "input", "prefix_length", "process", "table")
 
-    def __init__(self, process: Process, device: int | None) -> None:
+    def __init__(self, process: Process) -> None:
         self.process = process
-        self.device = device
+        self.device: int | None = None
+        self.prefix_length = 0
         self.current: Member | None = None
         self.table: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
         self.call: tuple[str, Member] | None = None

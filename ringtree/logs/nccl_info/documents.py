@@ -55,6 +55,11 @@ def _document(group: Group, processes: dict[int, Process], versions: Versions) -
     if version is None and len(versions.seen) == 1:
         version = next(iter(versions.seen))
         inferences.append(Inference("version", version, "the only version that the file names"))
+    seen = sum(1 for member in group.members if member.rank is not None)
+    num_hosts = facts.num_hosts
+    if num_hosts is None and seen and seen == num_ranks:
+        num_hosts = len({process.host for process in processes.values()})
+        inferences.append(Inference("num_hosts", str(num_hosts), "the hosts' names of all ranks"))
     environment, differs = _environment(processes)
     said = {
         what: value for process in reversed(processes.values()) for what, value in process.said.items()
@@ -65,8 +70,8 @@ def _document(group: Group, processes: dict[int, Process], versions: Versions) -
         library=versions.seen.get(version) if version is not None else None,
         version=version,
         num_ranks=num_ranks,
-        num_hosts=facts.num_hosts,
-        num_ranks_seen=sum(1 for member in group.members if member.rank is not None),
+        num_hosts=num_hosts,
+        num_ranks_seen=seen,
         ranks=_ranks(group),
         created_by=group.created_by,
         parent=group.parent.comm_id if group.parent is not None else None,
@@ -129,7 +134,6 @@ def _ranks(group: Group) -> list[NcclRank]:
             }
         )
         for member in sorted(group.members, key=lambda member: -1 if member.rank is None else member.rank)
-        if member.rank is not None
     ]
 
 
