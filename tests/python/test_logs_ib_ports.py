@@ -29,7 +29,8 @@ def test_ibstat() -> None:
 def test_ibstatus() -> None:
     text = (
         "Infiniband device 'mlx5_2' port 1 status:\n\tdefault gid:\t fe80:0000\n\tbase lid:\t 0x9\n\tsm lid:\t\t 0x1\n"
-        "\tstate:\t\t 4: ACTIVE\n\tphys state:\t 5: LinkUp\n\trate:\t\t 200 Gb/sec (4X HDR)\n\tlink_layer:\t InfiniBand\n"
+        "\tstate:\t\t 4: ACTIVE\n\tphys state:\t 5: LinkUp\n"
+        "\trate:\t\t 200 Gb/sec (4X HDR)\n\tlink_layer:\t InfiniBand\n"
     )
     (document,) = documents(text, "ib_ports")
     (port,) = document.data["ports"]

@@ -81,7 +81,8 @@ def test_symmetric_kernels_and_copy_engines() -> None:
 def test_2_31_tells_the_models_input_which_names_the_communicator() -> None:
     given = (
         "Input: { .comm = 0x5500, .tuningMask = 11, .func = AllGather, .redOp = 0, .devRedop = 0, .dataType = 0, "
-        ".nBytes = 4096, .numPipesOps = 1, .count = 1024, .countMax = 1024, .nWorks = 1, .winRegType = 0, .regBuff = 0 }"
+        ".nBytes = 4096, .numPipesOps = 1, .count = 1024, .countMax = 1024, .nWorks = 1, .winRegType = 0, "
+        ".regBuff = 0 }"
     )
     best = (
         "Best tuning { .id = 1, .valid = 1, timeUs = 12.500000,  .algo = RING, .proto = LL, .symKernelId = Unknown, "

@@ -193,7 +193,7 @@ def test_calls_are_counted_by_what_they_have_in_common() -> None:
         )
     text += line(
         0,
-        "Broadcast: opCount f sendbuff 0x1 recvbuff 0x1 count 8 datatype 9 op 0 root 1 comm 0x5500 [nranks=2] stream 0x1",
+        "Broadcast: opCount f sendbuff 0x1 recvbuff 0x1 count 8 datatype 9 op 0 root 1 comm 0x5500 [nranks=2] stream 0",
     )
     data = communicator(text)
     assert data["operations"] == [
@@ -212,7 +212,10 @@ def test_calls_are_counted_by_what_they_have_in_common() -> None:
 
 
 def test_calls_without_any_line_that_names_the_communicator() -> None:
-    call = "AllReduce: opCount 0 sendbuff 0x1 recvbuff 0x2 count 8 datatype 7 op 0 root 0 comm 0x{rank}1 [nranks=3] stream 0x1"
+    call = (
+        "AllReduce: opCount 0 sendbuff 0x1 recvbuff 0x2 count 8 datatype 7 op 0 root 0 comm 0x{rank}1 [nranks=3] "
+        "stream 0x1"
+    )
     (document,) = documents(all_ranks(3, call))
     assert document.data["num_ranks"] == 3
     assert document.data["num_ranks_seen"] == 0
@@ -221,15 +224,17 @@ def test_calls_without_any_line_that_names_the_communicator() -> None:
 
 
 def test_the_models_table_in_both_layouts() -> None:
-    new = start(0, 2)
-    for message in (
-        "  Algorithm   |                            Tree                  |                            Ring                  |",
-        "  Protocol    |             LL |          LL128 |         Simple |             LL |          LL128 |         Simple |",
-        " Max NThreads |            512 |            640 |            512 |            512 |            640 |            256 |",
-        "ReduceScatter |     0.0/   0.0 |     0.0/   0.0 |     0.0/   0.0 |    11.6/   2.4 |    22.5/   0.0 |    22.4/   4.8 |",
-        "    AllReduce |    16.8/   0.5 |    31.0/   0.0 |    36.4/   1.9 |    16.6/   1.2 |    31.0/   0.0 |    36.4/   2.4 |",
-    ):
-        new += line(0, message)
+    names = ("Tree", "Ring")
+    new = start(0, 2) + line(0, "  Algorithm   |" + "".join(f" {'':14}   {name:>14}   {'':14} |" for name in names))
+    new += line(0, "  Protocol    |" + "".join(f" {name:>14} |" for name in ("LL", "LL128", "Simple") * 3))
+    new += line(0, " Max NThreads |" + f" {512:14d} |" * 6)
+    for function, cells in {
+        "ReduceScatter": " 0.0/0.0  0.0/0.0  0.0/0.0  11.6/2.4  22.5/0.0  22.4/4.8",
+        "AllReduce": "16.8/0.5 31.0/0.0 36.4/1.9  16.6/1.2  31.0/0.0  36.4/2.4",
+    }.items():
+        pairs = (map(float, cell.split("/")) for cell in cells.split())
+        row = "".join(f"{latency:8.1f}/{bandwidth:6.1f} |" for latency, bandwidth in pairs)
+        new += line(0, f"{function:>13} |{row}")
     old = start(0, 2)
     for message in (
         "Latency/AlgBw |    Tree/    LL |    Tree/ LL128 |    Tree/Simple |    Ring/    LL | CollNet/Simple |",
@@ -308,7 +313,7 @@ def test_times_in_front_of_lines() -> None:
 
 def test_warnings_are_counted_by_their_place() -> None:
     text = "\nnode-a:100:120 [0] transport/net_ib.cc:100 NCCL WARN NET/IB : Got completion with error 12\n"
-    text += "[2026-01-02 03:04:05] node-b:7:8 [1] transport/net_ib.cc:100 (test) NCCL WARN NET/IB : Got completion with error 5\n"
+    text += "[2026-01-02 03:04:05] node-b:7:8 [1] transport/net_ib.cc:100 (test) NCCL WARN NET/IB : error 5\n"
     text += "node-a:100:120 [0] init.cc:7 NCCL WARN Duplicate GPU detected\n"
     text += line(0, "init.cc:1012 -> 3") + line(1, "init.cc:1012 -> 3")
     (document,) = documents(text, "nccl_warnings")
@@ -358,6 +363,7 @@ def test_what_does_not_fit_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     data = communicator(text)
     assert len(data["decisions"]) == 3
     assert data["left_out"] == {"decisions": 3, "neighbours in rings": 4}
+    assert data["rings"][0]["problem"] == "not all ranks' lines were kept"
 
 
 def test_communicators_beyond_the_limit_are_gathered_in_one(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -37,7 +37,7 @@ def is_tree_slowly(places: Places, num_ranks: int) -> bool:
     for rank in places:
         for _ in range(num_ranks):
             parent = places[rank][0]
-            rank = parent if parent >= 0 else rank  # noqa: PLW2901 — climbs
+            rank = parent if parent >= 0 else rank
         roots.add(rank if places[rank][0] < 0 else None)
     return len(roots) == 1 and None not in roots
 

@@ -24,14 +24,14 @@ SYSTEM = """<system version="1">
         </nic>
       </pci>
     </pci>
-    <pci busid="0000:2a:00.0" class="0x030200"><gpu dev="1" sm="90" rank="1" gdr="1"><c2c bw="225" count="2"/></gpu></pci>
+    <pci busid="0000:2a:00.0"><gpu dev="1" sm="90" rank="1" gdr="1"><c2c bw="225" count="2"/></gpu></pci>
     <novelty/>
   </cpu>
 </system>
 """
 GRAPHS = """<graphs version="1">
-  <graph id="0" pattern="4" crossnic="0" nchannels="2" speedintra="20.6" speedinter="20" latencyinter="0.5" typeintra="NVL"
-   typeinter="PIX" samechannels="1">
+  <graph id="0" pattern="4" crossnic="0" nchannels="2" speedintra="20.6" speedinter="20" latencyinter="0.5"
+   typeintra="NVL" typeinter="PIX" samechannels="1">
     <channel><net dev="0x0"/><gpu dev="0x0" rank="0"/><gpu dev="0x1" rank="1"/><net dev="0x0"/></channel>
     <channel><net dev="0x1"/><gpu dev="1" rank="1"/><gpu dev="0" rank="0"/><net dev="0x1"/></channel>
   </graph>

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import pickle
 import pickletools
@@ -68,20 +69,14 @@ def test_damage_is_refused_or_gives_plain_values(value: Any, data: st.DataObject
     damaged = bytearray(pickle.dumps(value, 2))
     for _ in range(data.draw(st.integers(1, 3))):
         damaged[data.draw(st.integers(0, len(damaged) - 1))] = data.draw(st.integers(0, 255))
-    try:
-        found = loads(bytes(damaged))
-    except NotPlainError as error:
-        assert "\n" not in str(error)
-    else:
-        assert isinstance(found, (dict, list, tuple, str, int, float, bool, type(None)))
+    with contextlib.suppress(NotPlainError):
+        assert isinstance(loads(bytes(damaged)), (dict, list, tuple, str, int, float, bool, type(None)))
 
 
 @given(st.binary(max_size=200))
 def test_any_bytes(data: bytes) -> None:
-    try:
+    with contextlib.suppress(NotPlainError):
         loads(data)
-    except NotPlainError:
-        pass
 
 
 @pytest.mark.parametrize(

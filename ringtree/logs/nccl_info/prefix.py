@@ -50,15 +50,15 @@ def parse_head(head: str) -> Head | None:
 
 
 def known_host(host: str, hosts: Iterable[str]) -> str:
-    """Returns the one of the hosts that are known whose name a glued name ends with, the longest; else the name itself."""
+    """Returns the known host with whose name a glued one ends, of several the longest; of none the name itself."""
     return max((known for known in hosts if host.endswith(known)), key=len, default=host)
 
 
 def split_glued(text: str, hosts: Iterable[str]) -> Iterator[str]:
     """Yields the lines of NCCL that stand in one line, each with its prefix, and what stands before the first one.
 
-    Between "…via P2P/IPC" and "node7:411:411 [0] NCCL INFO" need be no blank: then a host's name that is known by itself
-    says where the next line begins.
+    Between "…via P2P/IPC" and "node7:411:411 [0] NCCL INFO" need be no blank: then a host's name that is known by
+    itself says where the next line begins.
     """
     begin = 0
     known = list(hosts)
