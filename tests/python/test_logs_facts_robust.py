@@ -46,7 +46,7 @@ def test_lines_in_any_order_cut_and_glued(lines: list[tuple[bytes, int, bool]]) 
         "h:1:2 [0] NCCL INFO Ring 999999999 : 999999999 -> 0 -> -1",
         "h:1:2 [0] NCCL INFO Trees [999999999] 999999999/-1/-1->999999999->-1",
         "h:1:2 [0] NCCL INFO AllReduce: " + "9" * 5000 + " Bytes -> Algo 1 proto 1 time 1.0",
-        "h:1:2 [0] NCCL INFO AllReduce: opCount zz sendbuff p recvbuff p count 9 datatype op 0 root 0 comm 0x1 [nranks= s",
+        "h:1:2 [0] NCCL INFO AllReduce: opCount zz sendbuff p recvbuff p count 9 datatype 7 op 0 root 0 comm 0x1 [ s",
         "h:" + "9" * 5000 + ":2 [0] NCCL INFO x",
         "h:1:2 [0] NCCL INFO " * 500,
         "h:1:2 [0] NCCL INFO Channel 00/02 : " + "1 " * 30000,

@@ -270,6 +270,7 @@ def test_the_matrix_of_what_nccl_algo_leaves_goes_on_without_prefixes() -> None:
     text += "     Function |       LL     LL128    Simple   |          Tree           Ring       NVLSTree  \n"
     text += "    AllReduce |        1         2         1   |             0              1              0  \n\n"
     text += "    AllReduce is a word | in a | sentence\n"
+    assert communicator("".join(f"[1,0]<stdout>:{row}\n" for row in text.splitlines()))["enabled"]
     data = communicator(text)
     assert data["enabled"] == {"all_reduce": {"ll": 1, "ll128": 2, "simple": 1, "tree": 0, "ring": 1, "nvls_tree": 0}}
     assert [skipped.num_lines for skipped in read(text).skipped] == [1]

@@ -46,6 +46,7 @@ _SYSTEM = re.compile(r"=== System : max(?:Bw|Width) (\d{1,9}\.\d{1,9}) total(?:B
 _COST = re.compile(r"\s*(\d{1,12}\.\d{1,3})/\s*(\d{1,12}\.\d{1,3})\s*")
 _FUNCTIONS = ("Broadcast", "Reduce", "AllGather", "ReduceScatter", "AllReduce")
 _MAX_COSTS = 1000
+_MATRIX_ROW = re.compile(rf"\b(?:Function|{'|'.join(_FUNCTIONS)}) \|[^|]{{1,400}}\|[^|]{{1,400}}$")
 
 
 class InitLines:
@@ -259,11 +260,12 @@ class InitLines:
         return True
 
     def matrix_row(self, text: str) -> bool:
-        """Takes a row of the matrix of what NCCL_ALGO and NCCL_PROTO leave, which has no prefix."""
-        if self._matrix is None or text.count("|") != 2:
+        """Takes a row of the matrix of what NCCL_ALGO and NCCL_PROTO leave, which has no prefix of NCCL's."""
+        found = _MATRIX_ROW.search(text) if self._matrix is not None else None
+        if self._matrix is None or found is None:
             return False
         facts, names = self._matrix
-        cells = text.replace("|", " ").split()
+        cells = found.group().replace("|", " ").split()
         if cells[:1] == ["Function"] and not names:
             names.extend(cells[1:20])
             return True
