@@ -97,9 +97,11 @@ def test_decisions_go_to_the_communicator_of_which_the_process_is_rank_0() -> No
     text += line(
         0, "ncclCommInitRank comm 0x77 rank 1 nranks 2 cudaDev 0 nvmlDev 0 busId 1 commId 0xbbb - Init COMPLETE"
     )
+    text += line(0, "Channel 00/0 : 0[0] -> 1[0] [send] via NET/IB/1", tid=100)  # of either
     text += line(0, "AllReduce: 8 Bytes -> Algo RING proto LL channel{Lo..Hi}={0..0}", tid=100)
-    first, second = communicators(text)
+    first, second, either = communicators(text)
     assert (len(first["decisions"]), len(second["decisions"])) == (1, 0)
+    assert (len(either["decisions"]), len(either["transports"])) == (0, 1)
 
 
 def test_the_call_before_a_decision_names_its_communicator() -> None:
