@@ -15,12 +15,14 @@ from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel
+from pydantic.json_schema import models_json_schema
 
 from ringtree.compare_runs import FORMAT as RUNS_FORMAT
 from ringtree.compare_runs import RunsComparison
 from ringtree.explain.record import LADDER_FORMAT, Ladder
 from ringtree.lab.comparison import SUMMARY_FORMAT, Comparison
 from ringtree.logs.export_schema import IMPORT_FORMAT, ImportRecord
+from ringtree.logs.shapes import KINDS
 from ringtree.profile_format import FORMAT as PROFILE_FORMAT
 from ringtree.profile_format import Profile
 from ringtree.results import FORMAT, Launch, Run
@@ -44,7 +46,24 @@ def schemas() -> dict[str, str]:
         "compare-runs.schema.json": _schema(RunsComparison, RUNS_FORMAT, "ringtree compare-runs --json"),
         "import.schema.json": _schema(ImportRecord, IMPORT_FORMAT, "ringtree import --json"),
         "regret.schema.json": _schema(RegretReport, REGRET_FORMAT, "ringtree tune --check --json"),
+        "documents.schema.json": _documents(),
     }
+
+
+def _documents() -> str:
+    """What logs say that is no table: the shape of `data`, by `kind`."""
+    shapes, schema = models_json_schema([(shape, "serialization") for shape in KINDS.values()])
+    schema["anyOf"] = [
+        {"properties": {"kind": {"const": kind}, "data": shapes[shape, "serialization"]}, "required": ["kind", "data"]}
+        for kind, shape in KINDS.items()
+    ]
+    title = "a document of ringtree.logs"
+    return (
+        json.dumps(
+            {"$schema": DIALECT, "$id": "ringtree.documents/1", **schema, "title": title}, indent=1, sort_keys=True
+        )
+        + "\n"
+    )
 
 
 def _schema(record: type[BaseModel], identity: str, title: str) -> str:

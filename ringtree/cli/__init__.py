@@ -20,8 +20,8 @@ from ringtree.cli.compare import compare
 from ringtree.cli.compare_runs import compare_runs
 from ringtree.cli.explain import explain
 from ringtree.cli.export import export
-from ringtree.cli.import_logs import import_logs
 from ringtree.cli.hardware import hardware
+from ringtree.cli.import_logs import import_logs
 from ringtree.cli.play import play
 from ringtree.cli.plot import plot
 from ringtree.cli.report import report

@@ -9,9 +9,11 @@ Exit codes: 0 something was read in each file, 1 a file held nothing that a read
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import IO, Annotated, BinaryIO, NamedTuple
 
 import typer
 
@@ -20,27 +22,38 @@ from ringtree.cli.outcome import FAILED, USAGE, exit_codes
 from ringtree.cli.text import console_for_tables
 from ringtree.errors import UsageError
 from ringtree.lab.printable import printable
-from ringtree.logs import Imported, Item, read_file, read_stream
+from ringtree.logs import Imported, Item, read_stream
 from ringtree.logs.export_json import JsonExport
+from ringtree.logs.storing import store_log
+from ringtree.results import StoreError
 
 STANDARD_INPUT = "-"
+_IN_MEMORY, _BLOCK = 1 << 24, 1 << 20
+
+
+class _Outcome(NamedTuple):
+    """`imported` null: the file could not be read, `problem` says why. `stored`: the id in the store."""
+
+    imported: Imported | None = None
+    stored: str | None = None
+    problem: str | None = None
 
 
 def import_logs(
     files: Annotated[list[str], typer.Argument(metavar="FILE...", help="Logs, traces, tables; - is standard input.")],
+    runs: Annotated[Path, typer.Option(help="Where the log is stored, with runs.")] = Path("runs"),
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what was read, and store nothing.")] = False,
-    json: Annotated[
-        bool, typer.Option("--json", help="Print everything that was read as JSON and nothing else.")
-    ] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print everything that was read as JSON, nothing else.")] = False,
 ) -> None:
     """Read logs of nccl-tests, NCCL, OSU, IMB and others: tables, versions, devices, and what could not be read."""
     with exit_codes():
-        code = _as_json(files) if json else _as_text(files)
+        where = None if dry_run else runs
+        code = _as_json(files, where) if json else _as_text(files, where)
         if code:
             raise typer.Exit(code)
 
 
-def _as_json(files: list[str]) -> int:
+def _as_json(files: list[str], runs: Path | None) -> int:
     worst = 0
     with JsonExport(sys.stdout) as export:
         for name in files:
@@ -51,36 +64,66 @@ def _as_json(files: list[str]) -> int:
                 overview.add(item)
                 export.emit(item)
 
-            imported, problem = _read(name, emit)
-            export.end(imported, problem)
-            worst = max(worst, _code(overview, problem))
+            outcome = _import(name, emit, overview, runs)
+            export.end(outcome.imported, outcome.problem, outcome.stored)
+            worst = max(worst, _code(overview, outcome))
     return worst
 
 
-def _as_text(files: list[str]) -> int:
+def _as_text(files: list[str], runs: Path | None) -> int:
     worst = 0
     console = console_for_tables()
     for name in files:
         overview = Overview(name)
-        imported, problem = _read(name, overview.add)
-        if imported is not None:
-            print_overview(console, overview, imported)
-        worst = max(worst, _code(overview, problem))
+        outcome = _import(name, overview.add, overview, runs)
+        if outcome.imported is not None:
+            print_overview(console, overview, outcome.imported, outcome.stored)
+        worst = max(worst, _code(overview, outcome))
     return worst
 
 
-def _read(name: str, emit: Callable[[Item], None]) -> tuple[Imported | None, str | None]:
-    """Reads a file, or says on standard error why it can't be: the others are read all the same."""
+def _import(name: str, emit: Callable[[Item], None], overview: Overview, runs: Path | None) -> _Outcome:
+    """Reads a file, and stores it if something was read; what fails is said on standard error, and the others go on."""
+    imported = None
     try:
-        if name == STANDARD_INPUT:
-            return read_stream(sys.stdin.buffer, name, emit), None
-        return read_file(Path(name), emit), None
-    except UsageError as error:
-        typer.echo(f"ringtree: {printable(str(error))}", err=True)
-        return None, str(error)
+        with _opened(name) as stream:
+            imported = read_stream(stream, name, emit)
+            if runs is None or not overview.num_items:
+                return _Outcome(imported)
+            stream.seek(0)
+            return _Outcome(imported, store_log(stream, name, runs).run_id)
+    except OSError as error:
+        problem = f"can't read {name}: {error.strerror or error}"
+    except (UsageError, StoreError) as error:
+        problem = str(error)
+    typer.echo(f"ringtree: {printable(problem)}", err=True)
+    return _Outcome(imported, None, problem)
 
 
-def _code(overview: Overview, problem: str | None) -> int:
-    if problem is not None:
+@contextmanager
+def _opened(name: str) -> Iterator[BinaryIO]:
+    """Opens a file so that it can be read twice: a pipe is copied first."""
+    if name == STANDARD_INPUT:
+        with _copied(sys.stdin.buffer) as copy:
+            yield copy  # type: ignore[misc] # it has what BinaryIO has
+        return
+    with open(name, "rb") as stream:
+        if stream.seekable():
+            yield stream
+        else:
+            with _copied(stream) as copy:
+                yield copy  # type: ignore[misc] # as above
+
+
+def _copied(stream: IO[bytes]) -> tempfile.SpooledTemporaryFile[bytes]:
+    copy = tempfile.SpooledTemporaryFile(_IN_MEMORY)  # noqa: SIM115 — the caller closes it
+    while block := stream.read(_BLOCK):
+        copy.write(block)
+    copy.seek(0)
+    return copy
+
+
+def _code(overview: Overview, outcome: _Outcome) -> int:
+    if outcome.problem is not None:
         return USAGE
     return 0 if overview.num_items else FAILED

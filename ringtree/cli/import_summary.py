@@ -51,8 +51,8 @@ class Overview:
             self.lines.append(_line(item))
 
 
-def print_overview(console: Console, overview: Overview, imported: Imported) -> None:
-    """Prints what was read, and what was not."""
+def print_overview(console: Console, overview: Overview, imported: Imported, stored: str | None) -> None:
+    """Prints what was read, what was not, and as what it was `stored`."""
     size = f"{imported.num_lines:,} lines" if imported.num_lines else f"{imported.num_bytes:,} bytes"
     formats = ", ".join(overview.formats) or "nothing that a reader knows"
     _say(console, f"{overview.name}: {formats}; {size}")
@@ -70,6 +70,8 @@ def print_overview(console: Console, overview: Overview, imported: Imported) -> 
         _say(console, f"skipped: {lines}: {skipped.reason}")
         for number, text in skipped.examples[:_MAX_EXAMPLES]:
             _say(console, f"  {number}: {text[:_MAX_TEXT]}")
+    if stored is not None:
+        _say(console, f"stored as {stored}")
     _say(console, "")
 
 

@@ -119,7 +119,7 @@ class SkippedRecord(Record):
 
 
 class FileRecord(Record):
-    """`error`: why it could not be read; then everything else is empty. `num_lines` 0: it was read as a whole.
+    """`error`: why it could not be read or stored. `num_lines` 0: it was read as a whole.
 
     `stored`: the run that it was stored as; null: it was not."""
 

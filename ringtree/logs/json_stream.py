@@ -17,6 +17,7 @@ from typing import IO, Any
 _BLOCK = 1 << 18
 _MAX_VALUE = 1 << 23  # characters of one value
 _BLANK = " \t\r\n"
+_NUMBER = "0123456789+-.eE"
 _NEAR = 64  # an error that is nearer to the end of what was read may be for want of more
 
 
@@ -27,8 +28,9 @@ class MalformedError(Exception):
 class _Text:
     """The part of a file's text that is being looked at."""
 
-    def __init__(self, stream: IO[bytes], decoder: json.JSONDecoder | None) -> None:
-        self._stream = stream
+    def __init__(self, stream: IO[bytes], decoder: json.JSONDecoder | None = None) -> None:
+        # What can be had, not all that is asked for: of a compressed file that is cut, the last part would be lost.
+        self._read = getattr(stream, "read1", stream.read)
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
         self._json = decoder or json.JSONDecoder()
         self._text = ""
@@ -63,8 +65,8 @@ class _Text:
             except (ValueError, RecursionError) as error:
                 raise self._malformed(str(error) or "nested too deeply") from error
             else:
-                # A number at the very end may go on.
-                if end < len(self._text) or not self._more():
+                # A number at the end of what was read may go on: of "1.5e3" first "1" comes, then "1.", then "1.5e".
+                if self._text[end : end + _NEAR].strip(_NUMBER) or not self._more():
                     self._at = end
                     return value
 
@@ -84,7 +86,7 @@ class _Text:
         """Reads on; False at the end. What was taken is forgotten."""
         if self._ended:
             return False
-        block = self._stream.read(max(_BLOCK, at_least))
+        block: bytes = self._read(max(_BLOCK, at_least))
         self._ended = not block
         text = self._decoder.decode(block, final=self._ended)
         self._before += self._at

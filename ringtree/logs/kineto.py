@@ -24,6 +24,7 @@ from ringtree.logs.records import Document
 from ringtree.logs.shapes.trace import TraceCollectives, TracedCalls
 from ringtree.logs.torch_names import backend, collective
 
+_HEAD = 1 << 16
 _MAX_KEYS = 1000
 _MAX_DURATIONS = 4096  # of one key; beyond, a random sample of them
 _MAX_KERNELS = 20
@@ -189,12 +190,15 @@ def _opened(source: BinaryIO) -> BinaryIO:
         skip_collector(source)
         return source
     source.seek(0)
+    head = b""
     with gzip.GzipFile(fileobj=source) as packed:
         try:
-            head = packed.read(1 << 16).decode("utf-8", "replace").lstrip()
+            while len(head) < _HEAD and (block := packed.read1(_HEAD)):
+                head += block
         except _BROKEN as error:
-            raise UnreadableFileError(f"a compressed file that can't be unpacked: {error}") from error
-    if not _is_trace(head):
+            if not head:
+                raise UnreadableFileError(f"a compressed file that can't be unpacked: {error}") from error
+    if not _is_trace(head.decode("utf-8", "replace").lstrip()):
         raise UnreadableFileError("a compressed file that is no trace of PyTorch's profiler")
     source.seek(0)
     return cast(BinaryIO, gzip.GzipFile(fileobj=source))

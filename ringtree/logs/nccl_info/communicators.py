@@ -100,18 +100,19 @@ class Process:
 
 class Thread:
     """A thread that writes: `current` is the communicator that it made last; `table`, `call` and `input` are what its
-    last lines began; `found`: what its lines that name no communicator were found to belong to."""
+    last lines began; `found`: what its connections and its decisions were found to belong to."""
 
-    __slots__ = ("call", "current", "device", "found", "input", "process", "table")
+    __slots__ = ("call", "current", "device", "found", "input", "prefix_length", "process", "table")
 
-    def __init__(self, process: Process, device: int | None) -> None:
+    def __init__(self, process: Process) -> None:
         self.process = process
-        self.device = device
+        self.device: int | None = None
+        self.prefix_length = 0
         self.current: Member | None = None
         self.table: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
         self.call: tuple[str, Member] | None = None
         self.input: tuple[str, str, int] | None = None
-        self.found: tuple[int, Facts] | None = None
+        self.found: dict[bool, tuple[int, Facts]] = {}
 
 
 class Communicators:
@@ -138,10 +139,9 @@ class Communicators:
         """Returns where a connection belongs: connections are also made later, by threads of their own."""
         if thread.current is not None:
             return thread.current.facts
-        process = thread.process
-        if process.num_changes == 0:
+        if thread.process.num_changes == 0:
             return self.member_of_thread(thread, line).facts
-        return self._only_one(thread, [member for member in process.members if member.group is not None], line)
+        return self._only_one(thread, line, as_rank_0=False)
 
     def facts_of_decision(self, thread: Thread, function: str, line: int) -> Facts:
         """Returns where a decision belongs. Only rank 0 prints them; before one may stand the call itself."""
@@ -149,16 +149,21 @@ class Communicators:
             return member.facts
         if thread.call is not None and thread.call[0] == function:
             return thread.call[1].facts
-        found = thread.found
-        if found is not None and found[0] == thread.process.num_changes:
-            return found[1]
-        return self._only_one(thread, [member for member in thread.process.members if member.rank == 0], line)
+        return self._only_one(thread, line, as_rank_0=True)
 
-    def _only_one(self, thread: Thread, members: list[Member], line: int) -> Facts:
+    def _only_one(self, thread: Thread, line: int, *, as_rank_0: bool) -> Facts:
+        """Returns the facts of the only communicator of the process that it can be, or of none."""
+        process = thread.process
+        found = thread.found.get(as_rank_0)
+        if found is not None and found[0] == process.num_changes:
+            return found[1]
+        members = [
+            member for member in process.members if (member.rank == 0 if as_rank_0 else member.group is not None)
+        ]
         if len(members) > 1:
             members = [member for member in members if member.device == thread.device]
-        facts = members[0].facts if len(members) == 1 else self.loose(thread.process, line)
-        thread.found = (thread.process.num_changes, facts)
+        facts = members[0].facts if len(members) == 1 else self.loose(process, line)
+        thread.found[as_rank_0] = (process.num_changes, facts)
         return facts
 
     def loose(self, process: Process, line: int) -> Facts:

@@ -38,7 +38,7 @@ def communicator_documents(
     if rest is not None:
         if communicators.num_left_out:
             rest.facts.left_out["ranks and communicators beyond the limit"] += communicators.num_left_out
-        of_none = {id(process): process for process in processes if rest.facts is not None and _is_loose(process, rest)}
+        of_none = {id(process): process for process in processes if _is_loose(process, rest)}
         yield _document(rest, of_none, versions)
 
 
@@ -48,24 +48,17 @@ def _is_loose(process: Process, rest: Group) -> bool:
 
 def _document(group: Group, processes: dict[int, Process], versions: Versions) -> Document:
     facts, num_ranks = group.facts, group.num_ranks
-    inferences = []
-    if group.joined_by is not None and len(group.members) > 1:
-        inferences.append(Inference("ranks", str(len(group.members)), group.joined_by))
-    version = group.version
-    if version is None and len(versions.seen) == 1:
-        version = next(iter(versions.seen))
-        inferences.append(Inference("version", version, "the only version that the file names"))
+    version, num_hosts, inferences = _concluded(group, processes, versions)
     environment, differs = _environment(processes)
-    said = {
-        what: value for process in reversed(processes.values()) for what, value in process.said.items()
-    }  # of the first process that says it
+    # Of the first process that says it.
+    said = {what: value for process in reversed(processes.values()) for what, value in process.said.items()}
     system = facts.system or (None, None)
     shape = NcclCommunicator(
         comm_id=group.comm_id,
         library=versions.seen.get(version) if version is not None else None,
         version=version,
         num_ranks=num_ranks,
-        num_hosts=facts.num_hosts,
+        num_hosts=num_hosts,
         num_ranks_seen=sum(1 for member in group.members if member.rank is not None),
         ranks=_ranks(group),
         created_by=group.created_by,
@@ -105,6 +98,24 @@ def _document(group: Group, processes: dict[int, Process], versions: Versions) -
     )
 
 
+def _concluded(
+    group: Group, processes: dict[int, Process], versions: Versions
+) -> tuple[str | None, int | None, list[Inference]]:
+    """Returns the version, the number of hosts, and what was concluded and not said."""
+    inferences = []
+    if group.joined_by is not None and len(group.members) > 1:
+        inferences.append(Inference("ranks", str(len(group.members)), group.joined_by))
+    version, num_hosts = group.version, group.facts.num_hosts
+    if version is None and len(versions.seen) == 1:
+        version = next(iter(versions.seen))
+        inferences.append(Inference("version", version, "the only version that the file names"))
+    seen = sum(1 for member in group.members if member.rank is not None)
+    if num_hosts is None and seen and seen == group.num_ranks:
+        num_hosts = len({process.host for process in processes.values()})
+        inferences.append(Inference("num_hosts", str(num_hosts), "the hosts' names of all ranks"))
+    return version, num_hosts, inferences
+
+
 def _title(group: Group) -> str:
     if group.num_ranks is None:
         return "NCCL lines that name no communicator"
@@ -129,7 +140,6 @@ def _ranks(group: Group) -> list[NcclRank]:
             }
         )
         for member in sorted(group.members, key=lambda member: -1 if member.rank is None else member.rank)
-        if member.rank is not None
     ]
 
 

@@ -17,6 +17,9 @@ MAX_LINKS = 1 << 18  # a rank's place in one channel's ring or tree
 MAX_TEXTS = 1 << 15  # different texts that are counted
 MAX_TEXT = 400  # characters of each
 
+# What may not fit.
+ORDERS, NEIGHBOURS, PLACES = "ring orders", "neighbours in rings", "places in trees"
+
 _NONE: dict[int, Any] = {}
 KeyT = TypeVar("KeyT", bound=tuple[str, ...])
 
@@ -97,7 +100,7 @@ class Facts:
         elif self.budget.take_links(len(ranks) + 1):
             self.orders[channel] = (ranks, cut)
         else:
-            self.left_out["ring orders"] += 1
+            self.left_out[ORDERS] += 1
 
     def keep_neighbours(self, channel: int, rank: int, previous: int, following: int) -> None:
         """Keeps what one rank says of its place in a ring."""
@@ -108,7 +111,7 @@ class Facts:
         elif self.budget.take_links(1):
             self.neighbours.setdefault(channel, {})[rank] = (previous, following)
         else:
-            self.left_out["neighbours in rings"] += 1
+            self.left_out[NEIGHBOURS] += 1
 
     def keep_tree(self, channel: int, rank: int, parent: int, children: tuple[int, ...]) -> None:
         """Keeps what one rank says of its place in a tree."""
@@ -119,7 +122,7 @@ class Facts:
         elif self.budget.take_links(1):
             self.trees.setdefault(channel, {})[rank] = (parent, children)
         else:
-            self.left_out["places in trees"] += 1
+            self.left_out[PLACES] += 1
 
     def _conflict(self, what: str, channel: int) -> None:
         self.conflicts.setdefault(what, set()).add(channel)

@@ -40,12 +40,13 @@ _NEIGHBOURS = re.compile(rf"Ring (\d{{1,9}}) : {_N} -> {_N} -> {_N}(?!\d)")
 _TREES = re.compile(rf"\[(\d{{1,9}})\] {_N}/{_N}/{_N}->{_N}->{_N}(?=\s|\||$)")
 _TREES_OF_2_4 = re.compile(rf"\[(\d{{1,9}})\] {_N}->{_N}->{_N}/{_N}/{_N}(?=\s|$)")
 _TREE = re.compile(rf"Tree (\d{{1,9}}) : {_N} -> {_N} -> {_N}/{_N}/{_N}(?=\s|$)")
-_LONGEST_TREES = 1000  # the last entry of a longer line may have lost digits
+_LONGEST = 1015  # NCCL writes 1,023 characters, in older releases with its prefix: what ends there may have lost digits
 _CHANNEL_COUNTS = re.compile(r"(\d{1,9}) (coll|collnet|nvls|p2p) channels( per peer)?")
 _SYSTEM = re.compile(r"=== System : max(?:Bw|Width) (\d{1,9}\.\d{1,9}) total(?:Bw|Width) (\d{1,9}\.\d{1,9})")
 _COST = re.compile(r"\s*(\d{1,12}\.\d{1,3})/\s*(\d{1,12}\.\d{1,3})\s*")
 _FUNCTIONS = ("Broadcast", "Reduce", "AllGather", "ReduceScatter", "AllReduce")
 _MAX_COSTS = 1000
+_MATRIX_ROW = re.compile(rf"\b(?:Function|{'|'.join(_FUNCTIONS)}) \|[^|]{{1,400}}\|[^|]{{1,400}}$")
 
 
 class InitLines:
@@ -171,7 +172,7 @@ class InitLines:
 
     def _trees(self, thread: Thread, message: str, number: int) -> bool:
         facts = self._making(thread, number)
-        long = len(message) >= _LONGEST_TREES
+        long = thread.prefix_length + len(message) >= _LONGEST
         for found in _TREES.finditer(message):
             channel, one, two, three, rank, parent = map(int, found.groups())
             if not (long and found.end() == len(message)):
@@ -259,11 +260,12 @@ class InitLines:
         return True
 
     def matrix_row(self, text: str) -> bool:
-        """Takes a row of the matrix of what NCCL_ALGO and NCCL_PROTO leave, which has no prefix."""
-        if self._matrix is None or text.count("|") != 2:
+        """Takes a row of the matrix of what NCCL_ALGO and NCCL_PROTO leave, which has no prefix of NCCL's."""
+        found = _MATRIX_ROW.search(text) if self._matrix is not None else None
+        if self._matrix is None or found is None:
             return False
         facts, names = self._matrix
-        cells = text.replace("|", " ").split()
+        cells = found.group().replace("|", " ").split()
         if cells[:1] == ["Function"] and not names:
             names.extend(cells[1:20])
             return True

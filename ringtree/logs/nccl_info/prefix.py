@@ -8,7 +8,7 @@ A line may begin with a time (lines.py took the usual forms off) and may lack it
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 INFO, WARN = "NCCL INFO ", "NCCL WARN "
@@ -22,13 +22,15 @@ _LONGEST = 800
 
 
 class Head(NamedTuple):
-    """Who wrote a message; `where` is the place in NCCL's source that a warning names."""
+    """Who wrote a message; `where` is the place in NCCL's source that a warning names. `glued`: other text touches the
+    host's name, whose beginning may belong to that."""
 
     host: str
     pid: int
     tid: int
     device: int | None
     where: str
+    glued: bool = False
 
 
 UNKNOWN = Head("", 0, 0, None, "")
@@ -36,23 +38,37 @@ UNKNOWN = Head("", 0, 0, None, "")
 
 def parse_head(head: str) -> Head | None:
     """Returns what stands before "NCCL INFO ", UNKNOWN if it was cut off, None if this is no line of NCCL's."""
-    found = _HEAD.search(head[-_LONGEST:])
+    head = head[-_LONGEST:]
+    found = _HEAD.search(head)
     if found is not None:
         host, pid, tid, device, where = found.groups()
-        return Head(host, int(pid), int(tid), None if device is None else int(device), where or "")
+        glued = found.start() > 0 and not head[found.start() - 1].isspace()
+        return Head(host, int(pid), int(tid), None if device is None else int(device), where or "", glued)
     # A piece of a prefix ("52 [0] ") is one; a sentence about NCCL INFO lines is none.
     rest = head.rstrip()
     return UNKNOWN if not rest or rest.endswith("]") else None
 
 
-def split_glued(text: str) -> Iterator[str]:
+def known_host(host: str, hosts: Iterable[str]) -> str:
+    """Returns the known host with whose name a glued one ends, of several the longest; of none the name itself."""
+    return max((known for known in hosts if host.endswith(known)), key=len, default=host)
+
+
+def split_glued(text: str, hosts: Iterable[str]) -> Iterator[str]:
     """Yields the lines of NCCL that stand in one line, each with its prefix, and what stands before the first one.
 
-    Where one was glued to the end of another without a blank, the host's name keeps the other's last word.
+    Between "…via P2P/IPC" and "node7:411:411 [0] NCCL INFO" need be no blank: then a host's name that is known by
+    itself says where the next line begins.
     """
     begin = 0
+    known = list(hosts)
     for found in _NEXT.finditer(text):
-        if found.start() > begin:
-            yield text[begin : found.start()]
-        begin = found.start()
+        start, host = found.start(), found.group(1)
+        if start > 0:
+            start = found.end(1) - len(known_host(host, known))
+        else:
+            known.append(host)
+        if start > begin:
+            yield text[begin:start]
+        begin = start
     yield text[begin:]

@@ -15,13 +15,13 @@ from ringtree.logs.nccl_info.call_lines import CallLines
 from ringtree.logs.nccl_info.communicators import MAX_PROCESSES, Communicators, Process, Thread
 from ringtree.logs.nccl_info.documents import communicator_documents
 from ringtree.logs.nccl_info.init_lines import InitLines
-from ringtree.logs.nccl_info.prefix import INFO, UNKNOWN, WARN, Head, parse_head, split_glued
+from ringtree.logs.nccl_info.prefix import INFO, UNKNOWN, WARN, Head, known_host, parse_head, split_glued
 from ringtree.logs.nccl_info.process_lines import ProcessLines, Versions
 from ringtree.logs.nccl_info.warning_lines import WarningLines
 from ringtree.logs.reading import Context, Sink
 
 _MAX_THREADS = 1 << 17  # prefixes that are remembered; beyond, they are parsed again
-_MAX_HOSTS = 8  # with one process id
+_MAX_HOSTS = 4096
 Handler = Callable[[Thread, str, int], bool]
 
 
@@ -39,7 +39,7 @@ class NcclInfoReader:
         self._processes: dict[tuple[str, str, int], Process] = {}
         self._threads: dict[tuple[str, str], Thread] = {}
         self._by_tid: dict[tuple[str, str, int, int], Thread] = {}
-        self._hosts: dict[tuple[str, int], list[str]] = {}
+        self._hosts: dict[str, None] = {}
         self._handlers: dict[str, Handler] = {**self._init.handlers, **self._process.handlers, **self._calls.handlers}
 
     def feed(self, line: Line) -> bool:
@@ -50,7 +50,7 @@ class NcclInfoReader:
             return self._feed_other(line)
         message = text[at + len(INFO) :]
         if " NCCL " in message:
-            pieces = list(split_glued(text))
+            pieces = list(split_glued(text, self._hosts))
             if len(pieces) > 1:
                 return self._feed_pieces(line, pieces)
         return self._info(line.job, text[:at], message, line.number)
@@ -71,6 +71,7 @@ class NcclInfoReader:
             if parsed is None:
                 return False
             thread = self._thread(job, parsed)
+            thread.prefix_length = len(head) + len(INFO)
             if len(self._threads) >= _MAX_THREADS:
                 self._threads.clear()
             self._threads[job, head] = thread
@@ -100,7 +101,7 @@ class NcclInfoReader:
     def _feed_other(self, line: Line) -> bool:
         text = line.text
         if "CCL" not in text:
-            return self._init.matrix_row(text)
+            return self._init.matrix_row(line.raw)  # "AllReduce | 1" looks like a mark of docker compose
         at = text.find(WARN)
         if at >= 0:
             head = parse_head(text[:at])
@@ -127,18 +128,10 @@ class NcclInfoReader:
         return taken
 
     def _thread(self, job: str, head: Head) -> Thread:
-        hosts = self._hosts.get((job, head.pid))
-        if hosts is None:
-            hosts = [head.host]
-            if len(self._hosts) < _MAX_THREADS:
-                self._hosts[job, head.pid] = hosts
-        elif head.host not in hosts:
-            # Two lines may be written into one without a blank between them: "…via P2P/IPCnode7:411:411 [0] NCCL INFO".
-            glued = next((host for host in hosts if host and head.host.endswith(host)), None)
-            if glued is not None:
-                head = head._replace(host=glued)
-            elif len(hosts) < _MAX_HOSTS:
-                hosts.append(head.host)
+        if head.glued:
+            head = head._replace(host=known_host(head.host, self._hosts))
+        elif len(self._hosts) < _MAX_HOSTS:
+            self._hosts[head.host] = None
         key = (job, head.host, head.pid, head.tid)
         thread = self._by_tid.get(key)
         if thread is None:
@@ -147,7 +140,7 @@ class NcclInfoReader:
                 if len(self._processes) >= MAX_PROCESSES:
                     job, head = "", UNKNOWN
                 process = self._processes.setdefault((job, head.host, head.pid), Process(head.host, head.pid, job))
-            thread = Thread(process, head.device)
+            thread = Thread(process)
             if len(self._by_tid) < _MAX_THREADS:
                 self._by_tid[key] = thread
         thread.device = head.device

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ringtree.logs.nccl_info.facts import Facts
+from ringtree.logs.nccl_info.facts import NEIGHBOURS, Facts
 from ringtree.logs.shapes.nccl import Ring
 
 _MOST_PRINTED = 20
@@ -24,6 +24,8 @@ def rings_of(facts: Facts, num_ranks: int | None) -> list[Ring]:
         if ring is None:
             continue
         problem = ring.problem or _contradiction(facts, channel, printed, walked)
+        if ring.problem is not None and facts.left_out[NEIGHBOURS]:
+            problem = "not all ranks' lines were kept"
         rings.append(ring.model_copy(update={"problem": problem, "complete": ring.complete and problem is None}))
     return rings
 
@@ -82,6 +84,7 @@ def from_neighbours(channel: int, ring: Mapping[int, tuple[int, int]], num_ranks
 
 
 def _contradiction(facts: Facts, channel: int, printed: Ring | None, walked: Ring | None) -> str | None:
+    """Says what speaks against a ring that looks whole."""
     for what in ("order", "neighbours"):
         if channel in facts.conflicts.get(what, ()):
             return f"two lines differ in the {what} of this channel"

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Mapping
 
-from ringtree.logs.nccl_info.facts import Facts
+from ringtree.logs.nccl_info.facts import PLACES, Facts
 from ringtree.logs.shapes.nccl import Tree
 
 Places = Mapping[int, tuple[int, tuple[int, ...]]]
@@ -21,6 +21,8 @@ def trees_of(facts: Facts, num_ranks: int | None) -> list[Tree]:
         problem: str | None = "two lines differ in a rank's place"
         if channel not in facts.conflicts.get("tree", ()):
             problem = disagreement(places) or incompleteness(places, num_ranks)
+        if problem is not None and facts.left_out[PLACES]:
+            problem = "not all ranks' lines were kept"
         roots = sorted(rank for rank, (parent, _) in places.items() if parent < 0)
         trees.append(
             Tree(

@@ -19,6 +19,7 @@ _MAX_DEPTH = 64
 _MAX_ATTRIBUTES = 64
 _MAX_BYTES = 64 << 20
 _BLOCK = 1 << 16
+_BEGINNING = 4000
 
 
 @dataclass
@@ -63,6 +64,11 @@ class Element:
         except ValueError:
             return None
         return number if number is not None and abs(number) < 1e18 else None
+
+
+def begins(head: str, root: str) -> bool:
+    """Says whether a file may hold the element `root`, also one with a document type, so that this can be refused."""
+    return head.startswith((f"<{root}", "<?xml", "<!DOCTYPE", "<!--")) and f"<{root}" in head[:_BEGINNING]
 
 
 def parse(source: BinaryIO, root: str) -> Element:

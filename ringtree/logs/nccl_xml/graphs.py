@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import BinaryIO
 
 from ringtree.logs.nccl_names import PATTERNS
-from ringtree.logs.nccl_xml.elements import Element, parse
+from ringtree.logs.nccl_xml.elements import Element, begins, parse
 from ringtree.logs.reading import Context, Sink
 from ringtree.logs.records import Document
 from ringtree.logs.shapes.topology import GraphChannel, TopologyGraph, TopologyGraphs
@@ -23,7 +23,7 @@ class GraphsReader:
 
     def sniff(self, head: str) -> bool:
         """Says whether the file begins with <graphs>."""
-        return head.startswith("<graphs") or (head.startswith("<?xml") and "<graphs" in head[:1000])
+        return begins(head, "graphs")
 
     def read(self, source: BinaryIO, context: Context, sink: Sink) -> None:
         """Emits one document."""

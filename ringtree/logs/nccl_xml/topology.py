@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import BinaryIO
 
-from ringtree.logs.nccl_xml.elements import Element, parse
+from ringtree.logs.nccl_xml.elements import Element, begins, parse
 from ringtree.logs.reading import Context, Sink
 from ringtree.logs.records import Document
 from ringtree.logs.shapes.topology import Topology, TopologyCpu, TopologyGpu, TopologyNic
@@ -25,7 +25,7 @@ class TopologyReader:
 
     def sniff(self, head: str) -> bool:
         """Says whether the file begins with <system>."""
-        return head.startswith("<system") or (head.startswith("<?xml") and "<system" in head[:1000])
+        return begins(head, "system")
 
     def read(self, source: BinaryIO, context: Context, sink: Sink) -> None:
         """Emits one document."""

@@ -18,9 +18,9 @@ State = Literal["seen", "started", "complete", "destroyed", "aborted"]
 
 
 class NcclRank(Shape):
-    """One rank of a communicator, as far as its lines are in the file."""
+    """One rank of a communicator, as far as its lines are in the file. `rank` None: they do not say which."""
 
-    rank: int
+    rank: int | None
     host: str
     pid: int
     device: int | None = Field(None, description="cudaDev, the process's own number of the GPU")
