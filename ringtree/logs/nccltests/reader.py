@@ -86,7 +86,7 @@ class NcclTestsReader:
     def _take_row(self, line: Line, text: str) -> bool:
         is_new = line.job not in self._streams
         stream = self._stream(line.job)
-        rest = stream.take_row(_ways_to_read(line, text), line.number)
+        rest = stream.take_row(_ways_to_read(line, text), text, line.number)
         if is_new and not stream.is_open:
             del self._streams[line.job]
         return rest != text and "NCCL " not in rest

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from ringtree.logs.nccltests.layout import Layout
 from ringtree.logs.nccltests.markers import Average, OutOfBounds, Rank, Version
+from ringtree.logs.nccltests.scan import Found
 from ringtree.logs.reading import Context, Sink
 from ringtree.logs.records import Row
 
@@ -93,6 +94,20 @@ class Run:
         """Keeps a line of a rank."""
         if len(self.rank_lines) < _MAX_RANK_LINES:
             self.rank_lines.append(rank)
+
+    def add_timestamp(self, stamp: str) -> None:
+        """Keeps the first and the last."""
+        self.timestamps = (self.timestamps[0] if self.timestamps else stamp, stamp)
+
+    def add_extras(self, found: Found, row: Row) -> None:
+        """Keeps what stands behind a row's figures."""
+        if found.timestamp:
+            self.add_timestamp(found.timestamp)
+        if found.executed is not None and "N/A" not in found.executed[:2]:
+            algorithm, protocol, _ = found.executed
+            size = row.size_bytes or 0
+            low, high = self.executed.get((algorithm, protocol), (size, size))
+            self.executed[algorithm, protocol] = (min(low, size), max(high, size))
 
     def look_around(self, around: Around) -> None:
         """Takes over what lines of others said so far: the environment and the library's version."""

@@ -1,7 +1,7 @@
 """What one process wrote into a log, or several whose lines have no marks.
 
 For: which run a line belongs to, when one begins and ends, rows that come in pieces. Not for: what a line says
-(markers.py, scan.py).
+(markers.py, scan.py, pieces.py).
 
 A second line of settings before a run's totals means that it died, or that programs run at once: nobody can tell until
 more lines come, so runs wait for each other (`_waiting`) until they can be told apart (interleaved.py).
@@ -10,7 +10,6 @@ more lines come, so runs wait for each other (`_waiting`) until they can be told
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from itertools import product
 from typing import Any
 
 from ringtree.logs.nccltests import scan
@@ -33,15 +32,13 @@ from ringtree.logs.nccltests.markers import (
     Units,
     Version,
 )
+from ringtree.logs.nccltests.pieces import Pieces, best_reading
 from ringtree.logs.nccltests.run import Around, Run
 from ringtree.logs.records import MAX_ROWS, Row
 
 HALF = "a row that breaks off: only its whole measurements were read"
 BEGINNING = "the end of a row whose beginning is missing"
 _MAX_WAITING = 1000
-_MAX_PENDING = 400  # characters of a row in pieces
-_MAX_WAYS = 4
-_PART, _MORE, _EXACT = range(3)  # how many figures a reading of a line has
 
 
 class Stream:
@@ -58,8 +55,7 @@ class Stream:
         self._preface_line = 0
         self._places: tuple[str, ...] = ()
         self._next_layout: Layout | None = None
-        self._pending: list[str] = []  # ways to read the pieces of a row
-        self._pending_line = 0
+        self._pieces = Pieces()
 
     @property
     def is_open(self) -> bool:
@@ -74,7 +70,7 @@ class Stream:
     @property
     def has_pending(self) -> bool:
         """Says whether a row began and did not end."""
-        return bool(self._pending)
+        return bool(self._pieces)
 
     def quick(self, text: str, number: int) -> bool:
         """Takes an undamaged row into the open table, if `plain`; False: it is none."""
@@ -85,7 +81,7 @@ class Stream:
             return False
         self._add(run, row)
         if run.layout.tail:
-            self._take_tail(run, text)
+            run.add_timestamp(text.rstrip()[-19:])
         return True
 
     def take(self, marker: Marker, number: int) -> None:
@@ -104,47 +100,25 @@ class Stream:
         if self._run is not None and not self._run.rows:
             self._run.is_elided = True
 
-    def take_row(self, texts: Iterable[str], number: int) -> str:
-        """Takes the row that a line holds. `texts`: the line; then other ways to read it, tried where the first has not
-        just the figures that a row has. Returns what stands before and behind the row, or the line if it holds none."""
-        first = ""
-        best: tuple[int, str, scan.Found] | None = None
-        for text in texts:
-            first = first or text
-            found = scan.find(text)
-            if found is None:
-                continue
-            fit = self._fit(found)
-            if best is None or fit > best[0]:
-                best = fit, text, found
-            if fit == _EXACT:
-                break
-        if best is None:
-            return self._take_end(first, number)
-        _, text, found = best
-        if self._pending:
+    def take_row(self, texts: Iterable[str], line: str, number: int) -> str:
+        """Takes the row that a line holds. `texts`: ways to read it. Returns what stands before and behind the row, or
+        the line if it holds none."""
+        reading = best_reading(texts, self._layout())
+        if reading is None:
+            return self._take_end(line, number)
+        if self._pieces:
             self._give_up()
-        taken = self._take_found(text, found, number)
+        taken = self._take_found(reading.text, reading.found, number)
         self._settle()
-        return (text[: found.begin] + text[found.end :]).strip() if taken else first
+        return reading.rest if taken else line
 
     def finish(self) -> None:
         """The stream is over."""
-        if self._pending:
+        if self._pieces:
             self._give_up()
         self._close()
 
     # Rows
-
-    def _fit(self, found: scan.Found) -> int:
-        """Says how well a reading fits: a cut within a number makes one figure too many of it."""
-        layout = self._layout()
-        if layout is None or not layout.stated:
-            return _EXACT if scan.row_without_heading(found, 0)[0] is not None else _PART
-        wanted = layout.num_figures + (1 if layout.has_root else 0)
-        if len(found.figures) == wanted and scan.row_under(layout, found, 0, broken=False)[0] is not None:
-            return _EXACT
-        return _MORE if len(found.figures) > wanted else _PART
 
     def _layout(self) -> Layout | None:
         """The columns of the open table. None: it has no heading, or its totals have come."""
@@ -162,12 +136,11 @@ class Stream:
             return self._take_without_heading(text, found, number)
         row, reason = scan.row_under(layout, found, number, broken=False)
         if row is not None:
-            self._add(self._run_for(row), row)
-            self._take_extras(found, row)
+            self._add(self._run_for(row), row).add_extras(found, row)
         elif reason:
             skip(reason, number, text)
         else:
-            self._pending, self._pending_line = [text[found.begin : found.end]], number
+            self._pieces.begin(text[found.begin : found.end], number)
         return True
 
     def _take_without_heading(self, text: str, found: scan.Found, number: int) -> bool:
@@ -181,62 +154,36 @@ class Stream:
         if run.has_totals or (run.rows and run.layout is not None and not run.layout.is_like(layout)):
             run = self._begin(number)
         run.layout = run.layout or layout
-        self._add(run, row)
-        self._take_extras(found, row)
+        self._add(run, row).add_extras(found, row)
         return True
 
     def _take_end(self, text: str, number: int) -> str:
         """A line without the beginning of a row: perhaps the rest of one. Returns what it was not."""
-        if not self._pending:
+        if not self._pieces:
             # Others print four figures a line, too.
             if scan.num_measurements(text) > (0 if self.is_open else 1):
                 self._around.sink.skip(BEGINNING, number, text)
                 return ""
             return text
         layout = self._layout()
-        if layout is None or len(self._pending[0]) > _MAX_PENDING:
+        if layout is None:
             return text
-        grown: list[tuple[str, str]] = []
-        more: scan.Found | None = None
-        for before, glue in product(self._pending, (" ", "")):
-            joined = before + glue + text
-            found = scan.find(joined)
-            if found is None or found.end <= len(before):
-                continue
-            rest = joined[found.end :]
-            fit = self._fit(found)
-            if fit == _EXACT:
-                self._end_row(layout, found)
-                return rest.strip()
-            more = found if fit == _MORE and not rest.strip() else more
-            # Other text may be glued to the pieces, but not stand beside them: "12 ranks died" is no piece.
-            if fit == _PART and not rest[:1].isspace():
-                grown.append((joined[: found.end], rest))
-        if more is not None:
-            self._end_row(layout, more)
-            return ""
-        if not grown:
-            return text
-        self._pending = [pieces for pieces, _ in grown[:_MAX_WAYS]]
-        return grown[0][1]
-
-    def _end_row(self, layout: Layout, found: scan.Found) -> None:
-        """The pieces are a row."""
-        self._pending = []
-        row, reason = scan.row_under(layout, found, self._pending_line, broken=False)
-        if row is None:
-            self._around.sink.skip(reason or scan.BROKEN, self._pending_line, "")
-        else:
-            self._add(self._run_for(row), row)
-            self._take_extras(found, row)
-        self._settle()
+        found, rest = self._pieces.join(text, layout)
+        if found is not None:
+            row, reason = scan.row_under(layout, found, self._pieces.line, broken=False)
+            if row is None:
+                self._around.sink.skip(reason or scan.BROKEN, self._pieces.line, text)
+            else:
+                self._add(self._run_for(row), row).add_extras(found, row)
+            self._settle()
+        return rest
 
     def _give_up(self) -> None:
         """The row in pieces will not be whole."""
-        pending, self._pending = self._pending[0], []
-        layout, found = self._layout(), scan.find(pending)
-        row = scan.row_under(layout, found, self._pending_line, broken=True)[0] if layout and found else None
-        self._around.sink.skip(scan.BROKEN if row is None else HALF, self._pending_line, pending)
+        number, text = self._pieces.line, self._pieces.drop()
+        layout, found = self._layout(), scan.find(text)
+        row = scan.row_under(layout, found, number, broken=True)[0] if layout and found else None
+        self._around.sink.skip(scan.BROKEN if row is None else HALF, number, text)
         if row is not None:
             self._add(self._run_for(row), row)
 
@@ -250,7 +197,7 @@ class Stream:
             run.layout = layout
         return run
 
-    def _add(self, run: Run, row: Row) -> None:
+    def _add(self, run: Run, row: Row) -> Run:
         size = row.size_bytes or 0
         if not run.rows:
             run.look_around(self._around)
@@ -261,6 +208,7 @@ class Stream:
         run.last_line = row.line
         if len(run.rows) >= MAX_ROWS:
             self._overflow()
+        return run
 
     def _at_restart(self, run: Run, row: Row) -> Run:
         """The sizes begin again: another element type, reduction, root or cycle; else a table without a heading."""
@@ -275,22 +223,6 @@ class Stream:
         run.layout = layout
         run.look_around(self._around)
         return run
-
-    def _take_tail(self, run: Run, text: str) -> None:
-        stamp = text.rstrip()[-19:]
-        run.timestamps = (run.timestamps[0] if run.timestamps else stamp, stamp)
-
-    def _take_extras(self, found: scan.Found, row: Row) -> None:
-        run = self._run
-        if run is None:
-            return
-        if found.timestamp:
-            run.timestamps = (run.timestamps[0] if run.timestamps else found.timestamp, found.timestamp)
-        if found.executed is not None and "N/A" not in found.executed[:2]:
-            algorithm, protocol, _ = found.executed
-            size = row.size_bytes or 0
-            low, high = run.executed.get((algorithm, protocol), (size, size))
-            run.executed[algorithm, protocol] = (min(low, size), max(high, size))
 
     # Lines around
 
@@ -353,7 +285,7 @@ class Stream:
         elif isinstance(marker, Cycle):
             run.num_cycles += 1
             run.last_size = 0
-        if isinstance(marker, OutOfBounds | Average) and self._pending:
+        if isinstance(marker, OutOfBounds | Average) and self._pieces:
             self._give_up()
 
     # Runs
@@ -367,7 +299,7 @@ class Stream:
 
     def _begin(self, number: int) -> Run:
         """Opens a run; the one before it is over, or waits if it ended without its totals."""
-        if self._pending:
+        if self._pieces:
             self._give_up()
         before = self._run
         if before is not None:
@@ -437,7 +369,7 @@ class Stream:
         self.plain = (
             run is not None
             and run.layout is not None
-            and not self._pending
+            and not self._pieces
             and self._next_layout is None
             and not self._preface_line
             and (not run.has_totals or self._has_more_totals())
