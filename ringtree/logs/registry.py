@@ -5,7 +5,33 @@ For: adding a reader: one line here. Not for: what they do.
 
 from __future__ import annotations
 
+from ringtree.logs.aiconfigurator import AIConfigurator
+from ringtree.logs.all_reduce_bench import AllReduceBenchReader
+from ringtree.logs.commcanary import CommCanary
+from ringtree.logs.deepspeed import DeepSpeedReader
+from ringtree.logs.gloo_benchmark import GlooBenchmarkReader
+from ringtree.logs.imb import ImbReader
+from ringtree.logs.nic_matrix import NicMatrix
+from ringtree.logs.osu import OsuReader
+from ringtree.logs.param_comms import ParamReader
 from ringtree.logs.reading import FileReader, LineReaderFactory
+from ringtree.logs.simulated import Simulated
+from ringtree.logs.tables.csv_file import CsvFile
+from ringtree.logs.tables.markdown import MarkdownReader
 
-FILE_READERS: tuple[FileReader, ...] = ()
-LINE_READERS: tuple[LineReaderFactory, ...] = ()
+FILE_READERS: tuple[FileReader, ...] = (
+    CommCanary(),
+    AIConfigurator(),
+    Simulated(),
+    NicMatrix(),
+    CsvFile(),  # the last one: any headings
+)
+LINE_READERS: tuple[LineReaderFactory, ...] = (
+    OsuReader,
+    ImbReader,
+    GlooBenchmarkReader,
+    ParamReader,
+    DeepSpeedReader,
+    AllReduceBenchReader,
+    MarkdownReader,  # the last one: it holds lines with pipes back
+)
