@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from ringtree.logs.quantities import FACTOR, PERCENT, RATE, SIZE, TIME, quantity
 from ringtree.logs.records import GB_PER_SECOND, NOT_STATED, Table
 from ringtree.logs.tables.caption import Caption
-from ringtree.logs.tables.headings import MEASURES, Heading, Kind
+from ringtree.logs.tables.headings import MEASURES, Heading, Kind, classify
 from ringtree.logs.words import algorithm_in, collective_in, library_in, protocol_in, words_of
 
 FIELDS = {Kind.TIME: "time", Kind.ALGBW: "algbw", Kind.BUSBW: "busbw", Kind.BANDWIDTH: ""}
@@ -124,6 +124,8 @@ def _resolved(heading: Heading, cell: str, caption: Caption) -> Heading | None:
         return heading
     if heading.kind is not Kind.UNKNOWN:
         return None
+    if caption.time_unit is not None and (named := classify(heading.text + " time")).statistic:
+        return named._replace(text=heading.text, unit=caption.time_unit)
     number = quantity(cell)
     if number is None and not is_missing(cell):
         return None
