@@ -43,7 +43,7 @@ def test_raw_numbers_in_gigabytes_behind_a_host() -> None:
         read_text(
             f"""
             > node0: ---- Performance of all_gather on 4 devices {"-" * 57}
-            > node0: Size (Bytes)         Description               Duration (us)        Throughput (GBps)   BusBW (GBps)
+            > node0: Size (Bytes)        Description             Duration (us)        Throughput (GBps)   BusBW (GBps)
             > node0: {RULE}
             > node0: 4194304              1048576x4                 200.000              83.886               62.915
             """

@@ -49,7 +49,7 @@ def test_three_columns_behind_a_rank() -> None:
 def test_pairs() -> None:
     table = only(
         read_text(
-            "\tCOMMS-RES            size (B) pingLatency(us):p50       p75       p95  pingPongLatency(us):p50       p75\n"
+            "\tCOMMS-RES        size (B) pingLatency(us):p50       p75       p95  pingPongLatency(us):p50       p75\n"
             "\tCOMMS-RES-pt2pt-float32           1024        10.1      10.2      10.3                  20.1      20.2\n"
         )
     )
