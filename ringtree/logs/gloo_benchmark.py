@@ -9,7 +9,7 @@ their size is concluded where the bandwidth permits one number of bytes an eleme
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from ringtree.logs.groups import add_row
 from ringtree.logs.lines import Line
@@ -177,7 +177,7 @@ def _conclude_sizes(table: Table) -> None:
         return
     size = possible.pop()
     table.infer("size_bytes", f"elements x {size}", "elements of no other size fit the bandwidths and times")
-    table.rows = [replace(row, size_bytes=row.count * size) for row in table.rows if row.count is not None]
+    table.rows = [Row(row.line, row.count * size, row.sides, row.count) for row in table.rows if row.count is not None]
 
 
 def _element_sizes(row: Row) -> set[int]:
