@@ -10,10 +10,32 @@ from textwrap import dedent
 
 from ringtree.logs import Imported, Row, Side, Table, read_stream
 
+FORMATS = frozenset(
+    [
+        "osu",
+        "imb",
+        "gloo_benchmark",
+        "param_comms",
+        "deepspeed_benchmark",
+        "deepspeed_comms_logger",
+        "all_reduce_bench",
+        "markdown",
+        "csv",
+        "aiconfigurator",
+        "ns3_msccl",
+        "commcanary",
+    ]
+)
+
 
 def read_text(text: str, name: str = "test.txt") -> Imported:
     """Reads a text whose common indentation counts for nothing."""
     return read_stream(io.BytesIO(dedent(text).lstrip("\n").encode()), name)
+
+
+def ours(imported: Imported) -> list[Table]:
+    """Returns the tables of the formats that are tested here: files hold others, too."""
+    return [table for table in imported.tables if table.format in FORMATS]
 
 
 def only(imported: Imported) -> Table:

@@ -11,6 +11,7 @@ from fuzz_logs.mutate import make
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from logs_support import shared_data
+from logs_tables_support import ours
 
 from ringtree.logs import read_stream
 
@@ -19,7 +20,7 @@ SEEDS = [path.read_bytes() for path in sorted((Path(__file__).resolve().parents[
 
 def read(data: bytes) -> None:
     imported = read_stream(io.BytesIO(data), "1x8-fuzz_bw.csv")
-    for table in imported.tables:
+    for table in ours(imported):
         assert table.rows
         for row in table.rows:
             for side in row.sides:
