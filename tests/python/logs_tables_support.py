@@ -11,7 +11,7 @@ from textwrap import dedent
 from ringtree.logs import Imported, Row, Side, Table, read_stream
 
 FORMATS = frozenset(
-    [
+    (
         "osu",
         "imb",
         "gloo_benchmark",
@@ -24,7 +24,7 @@ FORMATS = frozenset(
         "aiconfigurator",
         "ns3_msccl",
         "commcanary",
-    ]
+    )
 )
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from logs_support import shared_data
-from logs_tables_support import only, side
+from logs_tables_support import only, ours, side
 
 from ringtree.logs import Imported, Row, Table, read_file
 
