@@ -48,7 +48,7 @@ class AllReduceBenchReader:
         if "=" in text and ("NUM_" in text or "WORLD_SIZE" in text or "NNODES" in text):
             for name, value in _SHELL.findall(text[:500]):
                 self._shell[name] = int(value)
-        if not ("bps" in text or "Bps" in text or "duration: " in text or "data size: " in text or "payload (" in text):
+        if ": " not in text and "payload (" not in text:
             return False
         if (found := _DATA_SIZE.search(text)) is not None:
             self._begin(line, found.group(1))

@@ -57,6 +57,8 @@ class GlooBenchmarkReader:
         """Takes the preamble, headings and rows."""
         text = line.text
         one = self._one
+        if one is None and not self._between_rules and not ("s)" in text or ":  " in text or "====" in text):
+            return False
         if one is not None and one.heading.job == line.job and self._row(one, line):
             one.num_foreign = 0
             return True

@@ -27,7 +27,7 @@ FILE_READERS: tuple[FileReader, ...] = (
     CsvFile(),  # the last one: any headings
 )
 LINE_READERS: tuple[LineReaderFactory, ...] = (
-    OsuReader,
+    OsuReader,  # this and the next take lines only below their own headings: before readers of pieces of rows
     ImbReader,
     GlooBenchmarkReader,
     ParamReader,
