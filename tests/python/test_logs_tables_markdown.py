@@ -72,6 +72,33 @@ def test_a_column_for_each_algorithm() -> None:
     assert inferred(ring)["measure"] == "busbw"
 
 
+def test_a_column_for_each_number_of_nodes() -> None:
+    one, four = read_text(
+        """
+        | payload |   1 node   |  4 nodes   | ratio |
+        | ------: | ---------: | ---------: | ----: |
+        |   32KiB |   1.25GBps |   0.25GBps |  5.0x |
+        """
+    ).tables
+    assert [(table.num_hosts, table.settings["arm"]) for table in (one, four)] == [(1, "1 node"), (4, "4 nodes")]
+
+
+def test_a_sentence_above_a_table_is_prose() -> None:
+    table = only(
+        read_text(
+            "Here we compare what all-reduce reached on 8 GPUs with what was advertised, as a share of that, so:\n"
+            "\n| size | time (us) |\n|---|---|\n| 8 | 1.5 |\n"
+        )
+    )
+    assert (table.collective, table.num_ranks, table.inferences[0].what) == (None, None, "size unit")
+
+
+def test_a_heading_explains_only_tables_without_measures() -> None:
+    table = only(read_text("## Bandwidth\n\n| size | busbw (GB/s) | spec |\n|---|---|---|\n| 1M | 10.5 | 450 |\n"))
+    assert texts(table, "busbw") == ["10.5"]
+    assert texts(table, "spec") == ["450"]
+
+
 def test_a_rate_of_which_nobody_says_what_it_is() -> None:
     table = only(read_text("| Size | Bandwidth |\n|---|---|\n| 1 MB | 10.5 GB/s |\n"))
     one = side(table.rows[0])
