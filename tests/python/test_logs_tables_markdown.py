@@ -86,7 +86,8 @@ def test_a_column_for_each_number_of_nodes() -> None:
 def test_a_sentence_above_a_table_is_prose() -> None:
     table = only(
         read_text(
-            "Here we compare what all-reduce reached on 8 GPUs with what was advertised, as a share of that, so:\n"
+            "Here we compare what all-reduce reached on 8 GPUs with what was advertised by its maker, "
+            "as a share of the rate on the wire, so:\n"
             "\n| size | time (us) |\n|---|---|\n| 8 | 1.5 |\n"
         )
     )
