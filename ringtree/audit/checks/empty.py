@@ -1,0 +1,81 @@
+"""Files and tables that hold no measurement: placeholders, summaries, simulations, nothing at all.
+
+For: what must not be taken for a measurement. Not for: tables that hold one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from ringtree.audit.material import Material
+from ringtree.audit.records import Finding, Severity
+from ringtree.audit.rule import FileCheck, Rule
+from ringtree.audit.words import listed
+
+PLACEHOLDERS = Rule(
+    code="placeholders",
+    severity=Severity.ERROR,
+    title="the table has letters where its numbers should be",
+    means="Someone replaced the figures, as a template or to hide them. There is nothing to learn from the table, "
+    "though it has sizes and a footer that says OK.",
+    settles="the output of a run",
+    example="",
+)
+NO_TABLE = Rule(
+    code="no-table",
+    severity=Severity.INFO,
+    title="no table of timings",
+    means="No reader found timings in the file. That says nothing about what else it holds.",
+    settles="`ringtree import --dry-run FILE` shows what was skipped and why",
+    example="",
+)
+SUMMARY_ONLY = Rule(
+    code="summary-only",
+    severity=Severity.INFO,
+    title="only averages or peaks, no time of any size",
+    means="A mean or maximum of bandwidths over sizes can't be recomputed from anything here, and a mean over sizes "
+    "describes no size.",
+    settles="the tables that the summary was made from",
+    example="",
+)
+SIMULATED = Rule(
+    code="simulated",
+    severity=Severity.INFO,
+    title="simulated, not measured",
+    means="The times come from a model. They can be compared with a measurement, and are none.",
+    settles="the same configuration on the machine",
+    example="",
+)
+_PLACEHOLDER = re.compile(r"(?<![A-Za-z])X{2,}(?:\.X+)?(?![A-Za-z])")
+_SIMULATED = re.compile(r"simulat|ns-?3|astra-?sim|simgrid|htsim", re.I)
+
+
+def check(material: Material) -> Iterator[Finding]:
+    """Yields what the file is instead of a measurement."""
+    hidden = [
+        (number, text)
+        for skipped in material.skipped
+        for number, text in skipped.examples
+        if len(_PLACEHOLDER.findall(text)) >= 2
+    ]
+    if hidden:
+        yield PLACEHOLDERS.found(
+            None, f"line {hidden[0][0]}: {' '.join(hidden[0][1].split())[:90]}", file=material.file
+        )
+    tables = [subject for subject in material.subjects if subject.table.rows]
+    if not tables and not hidden:
+        kinds = list(dict.fromkeys(document.kind for document in material.documents))
+        found = f"found: {listed(kinds)}" if kinds else "nothing that a reader knows"
+        yield NO_TABLE.found(None, found, file=material.file)
+    for subject in tables:
+        tool = subject.table.tool or subject.table.format
+        if "simulated" in subject.table.settings or _SIMULATED.search(tool):
+            yield SIMULATED.found(subject, f"written by {tool}")
+        if all(one.time is None and not one.side.samples for one in subject.points) and all(
+            one.row.size_bytes is None for one in subject.points
+        ):
+            yield SUMMARY_ONLY.found(subject, f"{len(subject.table.rows)} rows without a size or a time")
+
+
+CHECK = FileCheck((PLACEHOLDERS, NO_TABLE, SUMMARY_ONLY, SIMULATED), check)

@@ -1,0 +1,138 @@
+"""Rates above what the links permit.
+
+For: size/time of each row against the highest rate that any algorithm can have on the machine (ringtree.hardware). Not
+for: how good a rate is: see the efficiency that `ringtree hardware` gives.
+
+NVLS and two-node trees legitimately exceed what a ring can: that is said, and is no accusation. A limit is one
+direction of the links: an H100's "900 GB/s" are 450 in and 450 out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ringtree.audit.checks.bandwidth_column import measures_time
+from ringtree.audit.checks.in_place_all_to_all import is_unchecked_artefact
+from ringtree.audit.intervals import Interval
+from ringtree.audit.machine import machine_of
+from ringtree.audit.material import Material, Point, Subject
+from ringtree.audit.records import Finding, Severity
+from ringtree.audit.rule import FileCheck, Rule, TableCheck
+from ringtree.audit.words import figure, gigabytes, listed, size
+from ringtree.errors import UsageError
+from ringtree.hardware import Limit, Topology, highest, limit
+from ringtree.logs import IN_PLACE
+from ringtree.stats.bandwidth import bus_factor
+
+ABOVE = Rule(
+    code="above-limit",
+    severity=Severity.ERROR,
+    title="faster than the links permit",
+    means="The bytes that any algorithm must move over some class of links, divided by the time of the row, are more "
+    "than these links carry in one direction. No tuning gives that: size, unit or time is not what it is called, the "
+    "machine is another one, or the collective did not do its work.",
+    settles="the machine's links (nvidia-smi topo -m, ibstat), and one size measured with a second program",
+    example="",
+)
+ABOVE_RING = Rule(
+    code="above-ring-limit",
+    severity=Severity.INFO,
+    title="faster than a ring can be, and legitimately so",
+    means="busbw is defined so that a ring on links of rate B has at most B. NVLS, where the switch adds up, and "
+    "trees between two hosts move fewer bytes over the links than a ring does, so their busbw may lie above the rate "
+    "of a link.",
+    settles="nothing needs to be: NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=TUNING shows which algorithm it was",
+    example="",
+)
+NOT_CHECKED = Rule(
+    code="limit-not-checked",
+    severity=Severity.INFO,
+    title="not held against the hardware",
+    means="The log does not say enough of the machine for a limit, so rates were not held against one.",
+    settles="--gpu, --system, --hosts and --ranks, as far as the log does not say them",
+    example="",
+)
+MARGIN = 1.02  # nominal rates, clocks of cables and of hosts
+
+
+def check(subject: Subject) -> Iterator[Finding]:
+    """Yields a finding if a rate exceeds the limit, or that of a ring."""
+    if subject.collective is None or subject.is_one_rank:
+        return
+    fastest = _fastest(subject)
+    if fastest is None:
+        return
+    limits = [(one, top) for one in machine_of(subject).topologies for top in _limits(subject, one)]
+    if not limits or any(top.busbw is None for _, top in limits):
+        return
+    topology, top = max(limits, key=lambda pair: pair[1].busbw or 0.0)
+    factor = bus_factor(subject.collective, topology.num_ranks)
+    above = [point for point, rate in fastest if rate.low * factor > (top.busbw or 0.0) * MARGIN]
+    if above:
+        yield ABOVE.found(subject, _shown(above[-1], factor, top, topology), [point.row for point in above])
+        return
+    ring = _ring(subject, topology)
+    if ring is None or ring.busbw is None:
+        return
+    beyond = [point for point, rate in fastest if rate.low * factor > ring.busbw]
+    if beyond:
+        yield ABOVE_RING.found(subject, _shown(beyond[-1], factor, ring, topology), [point.row for point in beyond])
+
+
+def check_known(material: Material) -> Iterator[Finding]:
+    """Yields one info for a file of whose tables none could be held against a limit."""
+    tables = [subject for subject in material.subjects if subject.table.rows and not subject.is_one_rank]
+    reasons = {subject.table.first_line: _why_not(subject) for subject in tables}
+    if tables and all(reasons.values()):
+        yield NOT_CHECKED.found(None, listed(list(dict.fromkeys(reasons.values())), 2), file=material.file)
+
+
+def _why_not(subject: Subject) -> str:
+    if subject.collective is None:
+        return "the collective is not known"
+    machine = machine_of(subject)
+    if not machine.topologies:
+        return machine.why
+    known = any(top.busbw is not None for one in machine.topologies for top in _limits(subject, one))
+    return "" if known else f"the catalogue has no rates of the links of {machine.topologies[0].name}"
+
+
+def _fastest(subject: Subject) -> list[tuple[Point, Interval]] | None:
+    """Returns the points with a rate, size/time or what is printed as algbw; None if there are none."""
+    skip = IN_PLACE if is_unchecked_artefact(subject) else None
+    timed = measures_time(subject)
+    found = []
+    for point in subject.points:
+        rate = (point.base if timed else None) or point.algbw
+        if rate is not None and point.side.place != skip:
+            found.append((point, rate))
+    return found or None
+
+
+def _limits(subject: Subject, topology: Topology) -> list[Limit]:
+    try:
+        return [highest(subject.collective or "", topology)]
+    except UsageError:
+        return []
+
+
+def _ring(subject: Subject, topology: Topology) -> Limit | None:
+    try:
+        return limit(subject.collective or "", "Ring", topology, "nccl")
+    except UsageError:
+        return None
+
+
+def _shown(point: Point, factor: float, top: Limit, topology: Topology) -> str:
+    rate = point.base or point.algbw
+    assert rate is not None
+    busbw = rate.middle * factor
+    share = busbw / (top.busbw or 1.0)
+    return (
+        f"{size(point.row)}: busbw {gigabytes(busbw)} is {figure(100 * share)} % of {gigabytes(top.busbw or 0.0)} on "
+        f"{topology.name}: {top.arithmetic}"
+    )
+
+
+CHECK = TableCheck((ABOVE, ABOVE_RING), check)
+KNOWN_CHECK = FileCheck((NOT_CHECKED,), check_known)
