@@ -3,14 +3,17 @@
 For: options, text and exit code of an audit. Not for: finding anything (ringtree.audit).
 
 Exit codes: 0 nothing above info was found, 1 warnings, 3 errors, 2 a mistake in what was asked (a file that can't be
-read, too). `--fail-on error` leaves with 0 for warnings, `--fail-on never` with 0 for everything that was audited.
+read, too). With --claims: 3 if one falls. `--fail-on error` leaves with 0 for warnings, `--fail-on never` with 0 for
+everything that was audited.
 """
 
 from __future__ import annotations
 
+import json as json_format
 import sys
 from collections.abc import Iterator
 from enum import Enum
+from importlib import import_module
 from itertools import groupby
 from pathlib import Path
 from typing import Annotated
@@ -25,6 +28,7 @@ from ringtree.errors import UsageError
 from ringtree.lab.printable import printable
 
 STANDARD_INPUT = "-"
+CLAIMS_FORMAT = "ringtree.claims/1"
 WARNINGS, ERRORS = FAILED, 3
 SHOWN = 3  # places of one finding in the text; --json has all
 _STYLES = {Severity.ERROR: "bold red", Severity.WARNING: "bold yellow", Severity.INFO: "dim"}
@@ -129,11 +133,19 @@ def _place(finding: Finding) -> str:
     return f"line {first}: " if first == last else f"lines {first}–{last}{more}: "
 
 
-def _judge_claims(path: Path, files: list[str], json: bool, fail_on: FailOn) -> None:
+def _judge_claims(path: Path, files: list[str], as_json: bool, fail_on: FailOn) -> None:
     if files:
         raise UsageError("--claims judges a file of claims: name no other files with it")
     try:
-        from ringtree.audit.claims import judge_file
+        claims = import_module("ringtree.audit.claims")
     except ImportError:
         raise UsageError("this ringtree can't judge claims: it has no ringtree.audit.claims") from None
-    judge_file(path)
+    judgements = claims.judge_file(path)
+    if as_json:
+        records = [one.model_dump(mode="json") for one in judgements]
+        typer.echo(json_format.dumps({"format": CLAIMS_FORMAT, "judgements": records}, indent=1))
+    else:
+        for line in claims.as_text(judgements).splitlines():
+            typer.echo(printable(line))
+    if fail_on is not FailOn.NEVER and any(one.verdict is claims.Verdict.FALLS for one in judgements):
+        raise typer.Exit(ERRORS)

@@ -135,7 +135,7 @@ def _arms(factor: Callable[[int], float], runs: int = 1) -> Callable[[], list[It
         for name, speed in (("Ring", lambda size: 1.0), ("Tree", factor)):
             for run in range(runs):
                 table = _faster(lambda size, speed=speed, run=run: speed(size) * (1 + 0.01 * run), algorithm=name)
-                tables.append(_named(table, format="markdown", first_line=100 * len(tables) + 5))
+                tables.append(_named(table, format="markdown", title="Sweep", first_line=100 * len(tables) + 5))
         return tables
 
     return make
@@ -255,6 +255,13 @@ CASES: dict[str, Pair] = {
         # One crossover.
         Case(_arms(lambda size: 1.2 if size < MB else 0.8)),
     ),
+    "above-limit": _pair(lambda: _faster(lambda size: 8.0), lambda: make_table()),
+    "above-ring-limit": _pair(
+        # NVLS: 275 GB/s of algbw, 482 GB/s of busbw, over links of 450 GB/s.
+        lambda: make_table(time=lambda size: 20e-6 + size / 275e9),
+        lambda: make_table(time=lambda size: 20e-6 + size / 255e9),
+    ),
+    "limit-not-checked": _pair(lambda: make_table(devices=[]), lambda: make_table(devices=["NVIDIA H100 80GB HBM3"])),
     "rows-missing": _pair(lambda: _without(make_table(), MB, 2 * MB), make_table),
     "output-cut": _pair(lambda: make_table(complete=False), make_table),
     "results-not-checked": _pair(lambda: _settings(validation="0"), lambda: _settings(validation="1")),

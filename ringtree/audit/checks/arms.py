@@ -18,6 +18,7 @@ from ringtree.audit.records import Finding, Severity
 from ringtree.audit.rule import FilesCheck, Rule
 from ringtree.audit.words import figure, listed
 from ringtree.lab.units import format_size
+from ringtree.logs import Side
 
 SINGLE_RUNS = Rule(
     code="single-runs-compared",
@@ -42,8 +43,9 @@ TOLD = 0.02  # a smaller difference is no lead
 CLOSE = 0.10  # runs differ by so much
 MAX_ARMS = 12
 FLIPS_INFO, FLIPS_WARNING = 2, 3
-# What a log of one program run is called; everything else that has several arms is somebody's comparison.
-_RAW = ("nccl-tests", "rccl-tests", "osu", "imb", "nccl_tests")
+# Formats that one run of a program writes. In all others several configurations stand side by side to be compared.
+_OF_ONE_RUN = ("nccl-tests", "osu", "imb", "commcanary", "gloo")
+_OF_NO_CONFIGURATION = frozenset({"columns not read", "first timestamp", "last timestamp", "processes", "arm"})
 
 
 class Arm(NamedTuple):
@@ -56,12 +58,16 @@ class Arm(NamedTuple):
 
 def check(files: Sequence[Material]) -> Iterator[Finding]:
     """Yields findings about groups of tables that differ in their configuration only."""
-    groups: dict[tuple[object, ...], dict[str, list[Subject]]] = defaultdict(lambda: defaultdict(list))
+    groups: dict[tuple[object, ...], list[Subject]] = defaultdict(list)
     for material in files:
         for subject in material.subjects:
             if subject.table.rows and not subject.is_one_rank:
-                groups[_what(subject)][_label(subject)].append(subject)
-    for by_label in groups.values():
+                groups[_what(subject)].append(subject)
+    for subjects in groups.values():
+        by_label: dict[str, list[Subject]] = defaultdict(list)
+        varying = _varying(subjects)
+        for subject in subjects:
+            by_label[_label(subject, varying)].append(subject)
         arms = [Arm(label, runs, _times(runs)) for label, runs in by_label.items()]
         arms = [arm for arm in arms if arm.times][:MAX_ARMS]
         if len(arms) > 1:
@@ -69,19 +75,44 @@ def check(files: Sequence[Material]) -> Iterator[Finding]:
             yield from _flips(arms)
 
 
+def _is_of_one_run(subject: Subject) -> bool:
+    return subject.table.format.startswith(_OF_ONE_RUN)
+
+
 def _what(subject: Subject) -> tuple[object, ...]:
     """Returns what must agree for two tables to be comparable."""
     table = subject.table
     dtypes = tuple(sorted({row.dtype or "" for row in table.rows}))
-    return table.collective, table.num_ranks, table.num_hosts, tuple(sorted(set(table.devices))), dtypes
+    measures = tuple(sorted(name for name in table.columns if name in ("time", "algbw", "busbw")))
+    where = () if _is_of_one_run(subject) else (subject.file, table.title or table.first_line, measures)
+    return table.collective, table.num_ranks, table.num_hosts, tuple(sorted(set(table.devices))), dtypes, where
 
 
-def _label(subject: Subject) -> str:
+def _varying(subjects: list[Subject]) -> list[str]:
+    """Returns the settings by which a comparison's tables differ; of logs the environment tells that."""
+    tables = [subject.table for subject in subjects if not _is_of_one_run(subject)]
+    names = {name for table in tables for name in table.settings} - _OF_NO_CONFIGURATION
+    return sorted(name for name in names if len({table.settings.get(name) for table in tables}) > 1)
+
+
+def _label(subject: Subject, varying: list[str]) -> str:
     table = subject.table
-    names = ("NCCL_", "RCCL_", "MSCCL")
-    settings = [f"{name}={value}" for name, value in sorted(table.environment.items()) if name.startswith(names)]
-    parts = [table.algorithm, table.protocol, table.library, table.library_version, *settings]
+    prefixes = ("NCCL_", "RCCL_", "MSCCL")
+    environment = [f"{name}={value}" for name, value in sorted(table.environment.items()) if name.startswith(prefixes)]
+    settings = [f"{name} {table.settings[name]}" for name in varying if name in table.settings]
+    named = [table.settings["arm"]] if "arm" in table.settings else [table.algorithm, table.protocol]
+    parts = [*named, table.library, table.library_version, *settings, *environment]
     return " ".join(part for part in parts if part) or "no setting named"
+
+
+def _has_spread(subject: Subject) -> bool:
+    """Whether its figures are of several runs, with their spread."""
+    return any(side.samples or any(name.startswith("±") for name, _ in side.others) for side in _sides(subject))
+
+
+def _sides(subject: Subject) -> Iterator[Side]:
+    for row in subject.table.rows:
+        yield from row.sides
 
 
 def _times(runs: list[Subject]) -> dict[int, float]:
@@ -102,7 +133,7 @@ def _cost(point: Point) -> float | None:
 
 
 def _single_runs(arms: list[Arm]) -> Iterator[Finding]:
-    single = [arm for arm in arms if len(arm.runs) == 1]
+    single = [arm for arm in arms if len(arm.runs) == 1 and not _has_spread(arm.runs[0])]
     if len(single) < 2:
         return
     leads = []
@@ -114,7 +145,7 @@ def _single_runs(arms: list[Arm]) -> Iterator[Finding]:
         return
     close = [lead for lead in leads if TOLD / 4 < lead[0] < CLOSE]
     _, one, other, size, ratio = max(close or leads, key=lambda lead: lead[0])
-    raw = any(arm.runs[0].table.format.startswith(_RAW) for arm in single)
+    raw = any(_is_of_one_run(arm.runs[0]) for arm in single)
     first = single[0].runs[0]
     yield SINGLE_RUNS.found(
         first,
