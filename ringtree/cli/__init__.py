@@ -21,6 +21,7 @@ from ringtree.cli.compare import compare
 from ringtree.cli.compare_runs import compare_runs
 from ringtree.cli.explain import explain
 from ringtree.cli.export import export
+from ringtree.cli.hardware import hardware
 from ringtree.cli.runs import runs
 from ringtree.cli.show import show
 from ringtree.cli.sql import sql
@@ -66,6 +67,7 @@ app.command()(tune)
 app.command()(which)
 app.command()(support)
 app.command()(audit)
+app.command()(hardware)
 app.command()(trace_run)
 app.command(context_settings=CONTEXT)(bench)
 
