@@ -46,6 +46,8 @@ class Context:
 
     `heading`: the last Markdown heading or title; `environment`: variables of NCCL and its like that were echoed;
     `library_version`: of the last "NCCL version …" line; `command`: the last line that named a benchmark's program.
+    `of_command`: the variables that were given to one command only, or announced by it: the next one begins without
+    them. `continues`: the last line of a command ended with a backslash.
     """
 
     name: str
@@ -54,6 +56,8 @@ class Context:
     library: str | None = None
     library_version: str | None = None
     environment: dict[str, str] = field(default_factory=dict)
+    of_command: set[str] = field(default_factory=set)
+    continues: bool = False
 
 
 class LineReader(Protocol):

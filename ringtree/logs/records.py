@@ -62,14 +62,13 @@ class Side(NamedTuple):
     samples: tuple[float, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(NamedTuple):
     """One size. `line`: where in the file, from 1; 0: the source has no lines. None: the source does not say."""
 
     line: int
     size_bytes: int | None
     sides: tuple[Side, ...]
-    count: int | None = None
+    count: int | None = None  # type: ignore[assignment] # hides tuple.count, which nobody wants of a row
     dtype: str | None = None
     op: str | None = None
     root: int | None = None
