@@ -21,10 +21,14 @@ class Machine:
     topologies: tuple[Topology, ...] = ()
     why: str = ""
 
+    def called(self, topology: Topology) -> str:
+        """Returns what to call one of them: an example, if there are several."""
+        return topology.name if len(self.topologies) == 1 else f"a machine such as {topology.name}"
+
 
 def machine_of(subject: Subject) -> Machine:
     """Returns what the table may have run on. Raises UsageError for a name of the user's that the catalogue lacks."""
-    ranks = subject.num_ranks
+    ranks = subject.num_ranks or subject.table.num_ranks
     if ranks is None:
         return Machine(why="the number of ranks is not known: --ranks")
     known = load_catalogue()
@@ -61,12 +65,17 @@ def _gpus(subject: Subject, known: Catalogue) -> list[Gpu]:
 def _topologies(subject: Subject, gpu: Gpu, hosts: int, ranks_per_host: int, known: Catalogue) -> list[Topology]:
     hints = subject.setup.system or ""
     systems = match_system(gpu, ranks_per_host, hints, known)
-    if not systems:
-        return []
     found = []
     for system in systems:
         try:
             found.append(topology_of(system, gpu, num_hosts=hosts, ranks_per_host=ranks_per_host, catalogue=known))
         except UsageError:
             continue  # hosts that do not fill an NVLink domain: nothing to hold it against
-    return found
+    if systems or hints:
+        return found
+    # A machine that nobody has described: all that one of its GPUs has, whatever is joined to it.
+    rates = [rate for rate in (known.link_rate(gpu), known.host_link_rate(gpu)) if rate is not None]
+    if not rates:
+        return []
+    name = f"{gpu.name} in an unknown host"
+    return [Topology(num_hosts=hosts, ranks_per_host=ranks_per_host, intra_rate=max(rates), name=name)]

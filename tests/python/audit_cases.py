@@ -6,7 +6,7 @@ For: test_audit_rules.py, and docs/audit.md, whose examples are what these table
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from audit_support import (
     GIGABYTE,
@@ -185,7 +185,7 @@ CASES: dict[str, Pair] = {
         lambda: _named(
             make_table(),
             rows=[
-                replace(row, count=row.count and row.count + 4 * (row.size_bytes == MB)) for row in make_table().rows
+                row._replace(count=row.count and row.count + 4 * (row.size_bytes == MB)) for row in make_table().rows
             ],
         ),
         lambda: make_table("all_gather"),
@@ -203,8 +203,8 @@ CASES: dict[str, Pair] = {
         Case(lambda: [make_table(), _faster(lambda size: 1.01, first_line=100)]),
     ),
     "repeated-rows": _pair(
-        lambda: _named(make_table(), rows=[*make_table().rows, replace(make_table().rows[3], line=99)]),
-        lambda: _named(make_table(), rows=[*make_table().rows, replace(make_table().rows[3], line=99, op="max")]),
+        lambda: _named(make_table(), rows=[*make_table().rows, make_table().rows[3]._replace(line=99)]),
+        lambda: _named(make_table(), rows=[*make_table().rows, make_table().rows[3]._replace(line=99, op="max")]),
     ),
     "in-place-all-to-all": _pair(
         lambda: _all_to_all(lambda size: 9e-6, "1e+00"),

@@ -9,7 +9,6 @@ column.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
 from ringtree.audit import FileReport, Finding, Session, Setup
 from ringtree.logs import IN_PLACE, OUT_OF_PLACE, Item, Printed, Row, Side, Table
@@ -110,7 +109,7 @@ def average(table: Table) -> Printed:
 def with_sides(table: Table, change: Callable[[Row, Side], Side], where: Callable[[Row], bool] | None = None) -> Table:
     """Changes the sides of the rows that `where` says, and returns the table."""
     table.rows = [
-        replace(row, sides=tuple(change(row, side) for side in row.sides)) if where is None or where(row) else row
+        row._replace(sides=tuple(change(row, side) for side in row.sides)) if where is None or where(row) else row
         for row in table.rows
     ]
     return table

@@ -7,6 +7,7 @@ faster, and winners that change from size to size. Not for: deciding which is fa
 
 from __future__ import annotations
 
+import re
 import statistics
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -45,6 +46,8 @@ MAX_ARMS = 12
 FLIPS_INFO, FLIPS_WARNING = 2, 3
 # Formats that one run of a program writes. In all others several configurations stand side by side to be compared.
 _OF_ONE_RUN = ("nccl-tests", "osu", "imb", "commcanary", "gloo")
+# Variables that change what is printed or where, not what runs.
+_SAME_ANYWAY = re.compile(r"NCCL_(?:HOSTID|DEBUG|TESTS_|COMM_ID|SOCKET_IFNAME)|(?!NCCL_|RCCL_|MSCCL)")
 _OF_NO_CONFIGURATION = frozenset({"columns not read", "first timestamp", "last timestamp", "processes", "arm"})
 
 
@@ -89,20 +92,34 @@ def _what(subject: Subject) -> tuple[object, ...]:
 
 
 def _varying(subjects: list[Subject]) -> list[str]:
-    """Returns the settings by which a comparison's tables differ; of logs the environment tells that."""
-    tables = [subject.table for subject in subjects if not _is_of_one_run(subject)]
-    names = {name for table in tables for name in table.settings} - _OF_NO_CONFIGURATION
-    return sorted(name for name in names if len({table.settings.get(name) for table in tables}) > 1)
+    """Returns what the tables differ in, by name, of all that makes a configuration."""
+    settings = [_settings(subject) for subject in subjects]
+    names = {name for one in settings for name in one}
+    return sorted(name for name in names if len({one.get(name) for one in settings}) > 1)
+
+
+def _settings(subject: Subject) -> dict[str, str]:
+    """Returns what may make a table's configuration another one: of logs the environment, else the settings too."""
+    table = subject.table
+    found = {"library": " ".join(part for part in (table.library, table.library_version) if part)}
+    found |= {name: value for name, value in table.environment.items() if not _SAME_ANYWAY.match(name)}
+    if not _is_of_one_run(subject):
+        found |= {name: value for name, value in table.settings.items() if name not in _OF_NO_CONFIGURATION}
+    if "arm" not in table.settings and "NCCL_ALGO" not in table.environment and table.algorithm:
+        found["algorithm"] = table.algorithm
+    if "arm" not in table.settings and "NCCL_PROTO" not in table.environment and table.protocol:
+        found["protocol"] = table.protocol
+    return found
 
 
 def _label(subject: Subject, varying: list[str]) -> str:
-    table = subject.table
-    prefixes = ("NCCL_", "RCCL_", "MSCCL")
-    environment = [f"{name}={value}" for name, value in sorted(table.environment.items()) if name.startswith(prefixes)]
-    settings = [f"{name} {table.settings[name]}" for name in varying if name in table.settings]
-    named = [table.settings["arm"]] if "arm" in table.settings else [table.algorithm, table.protocol]
-    parts = [*named, table.library, table.library_version, *settings, *environment]
-    return " ".join(part for part in parts if part) or "no setting named"
+    settings = _settings(subject)
+    parts = [subject.table.settings["arm"]] if "arm" in subject.table.settings else []
+    for name in varying:
+        value = settings.get(name, "")
+        if value:
+            parts.append(value if name in ("algorithm", "protocol", "library") else f"{name}={value}")
+    return " ".join(parts) or "default"
 
 
 def _has_spread(subject: Subject) -> bool:
@@ -157,24 +174,36 @@ def _single_runs(arms: list[Arm]) -> Iterator[Finding]:
 
 
 def _flips(arms: list[Arm]) -> Iterator[Finding]:
+    """Yields one finding for the pair whose lead changes most often."""
+    most: tuple[list[int], Arm, Arm] | None = None
+    pairs = 0
     for one, other in combinations(arms, 2):
-        leads: list[tuple[int, bool]] = []
-        for size in sorted(one.times.keys() & other.times.keys()):
-            ratio = one.times[size] / other.times[size]
-            if abs(ratio - 1) > TOLD:
-                leads.append((size, ratio < 1))
-        changes = [size for (_, before), (size, after) in pairwise(leads) if before != after]
-        if len(changes) < FLIPS_INFO:
-            continue
-        subject = one.runs[0]
-        at = listed([format_size(size) for size in changes])
-        yield FLIPS.found(
-            subject,
-            f"{one.label} against {other.label}: the lead (more than {figure(100 * TOLD)} %) changes {len(changes)} "
-            f"times, at {at}",
-            [row for row in subject.table.rows if row.size_bytes in changes],
-            severity=None if len(changes) >= FLIPS_WARNING else Severity.INFO,
-        )
+        changes = _changes(one, other)
+        pairs += len(changes) >= FLIPS_INFO
+        if len(changes) >= FLIPS_INFO and (most is None or len(changes) > len(most[0])):
+            most = changes, one, other
+    if most is None:
+        return
+    changes, one, other = most
+    subject = one.runs[0]
+    more = f"; as do {pairs - 1} other pairs" if pairs > 1 else ""
+    yield FLIPS.found(
+        subject,
+        f"{one.label} against {other.label}: the lead (more than {figure(100 * TOLD)} %) changes {len(changes)} times, "
+        f"at {listed([format_size(size) for size in changes])}{more}",
+        [row for row in subject.table.rows if row.size_bytes in changes],
+        severity=None if len(changes) >= FLIPS_WARNING else Severity.INFO,
+    )
+
+
+def _changes(one: Arm, other: Arm) -> list[int]:
+    """Returns the sizes at which another one leads than at the last size that either led at."""
+    leads: list[tuple[int, bool]] = []
+    for size in sorted(one.times.keys() & other.times.keys()):
+        ratio = one.times[size] / other.times[size]
+        if abs(ratio - 1) > TOLD:
+            leads.append((size, ratio < 1))
+    return [size for (_, before), (size, after) in pairwise(leads) if before != after]
 
 
 CHECK = FilesCheck((SINGLE_RUNS, FLIPS), check)

@@ -57,48 +57,47 @@ MARGIN = 1.02  # nominal rates, clocks of cables and of hosts
 
 def check(subject: Subject) -> Iterator[Finding]:
     """Yields a finding if a rate exceeds the limit, or that of a ring."""
-    if subject.collective is None or subject.is_one_rank:
+    fastest = [] if subject.is_one_rank else _rates(subject)
+    if not fastest:
         return
-    fastest = _fastest(subject)
-    if fastest is None:
+    machine = machine_of(subject)
+    limits = [(one, top) for one in machine.topologies for top in _limits(subject, one)]
+    if not limits or any(top.algbw is None for _, top in limits):
         return
-    limits = [(one, top) for one in machine_of(subject).topologies for top in _limits(subject, one)]
-    if not limits or any(top.busbw is None for _, top in limits):
-        return
-    topology, top = max(limits, key=lambda pair: pair[1].busbw or 0.0)
-    factor = bus_factor(subject.collective, topology.num_ranks)
-    above = [point for point, rate in fastest if rate.low * factor > (top.busbw or 0.0) * MARGIN]
+    topology, top = max(limits, key=lambda pair: pair[1].algbw or 0.0)
+    above = [point for point, rate in fastest if rate.low > (top.algbw or 0.0) * MARGIN]
     if above:
-        yield ABOVE.found(subject, _shown(above[-1], factor, top, topology), [point.row for point in above])
+        yield ABOVE.found(subject, _shown(above[-1], top, machine.called(topology)), [point.row for point in above])
         return
     ring = _ring(subject, topology)
-    if ring is None or ring.busbw is None:
+    if ring is None or ring.algbw is None:
         return
-    beyond = [point for point, rate in fastest if rate.low * factor > ring.busbw]
+    beyond = [point for point, rate in fastest if rate.low > ring.algbw]
     if beyond:
-        yield ABOVE_RING.found(subject, _shown(beyond[-1], factor, ring, topology), [point.row for point in beyond])
+        shown = _shown(beyond[-1], ring, machine.called(topology))
+        yield ABOVE_RING.found(subject, shown, [point.row for point in beyond])
 
 
 def check_known(material: Material) -> Iterator[Finding]:
     """Yields one info for a file of whose tables none could be held against a limit."""
-    tables = [subject for subject in material.subjects if subject.table.rows and not subject.is_one_rank]
-    reasons = {subject.table.first_line: _why_not(subject) for subject in tables}
-    if tables and all(reasons.values()):
-        yield NOT_CHECKED.found(None, listed(list(dict.fromkeys(reasons.values())), 2), file=material.file)
+    tables = [subject for subject in material.subjects if not subject.is_one_rank and _rates(subject)]
+    reasons = [_why_not(subject) for subject in tables]
+    if tables and all(reasons):
+        yield NOT_CHECKED.found(None, listed(list(dict.fromkeys(reasons)), 2), file=material.file)
 
 
 def _why_not(subject: Subject) -> str:
-    if subject.collective is None:
-        return "the collective is not known"
     machine = machine_of(subject)
     if not machine.topologies:
         return machine.why
-    known = any(top.busbw is not None for one in machine.topologies for top in _limits(subject, one))
-    return "" if known else f"the catalogue has no rates of the links of {machine.topologies[0].name}"
+    known = [top.algbw is not None for one in machine.topologies for top in _limits(subject, one)]
+    if known and all(known):
+        return ""
+    return f"the network, or the links, of {machine.called(machine.topologies[0])} are not known: --system"
 
 
-def _fastest(subject: Subject) -> list[tuple[Point, Interval]] | None:
-    """Returns the points with a rate, size/time or what is printed as algbw; None if there are none."""
+def _rates(subject: Subject) -> list[tuple[Point, Interval]]:
+    """Returns the points with size/time, or what is printed as algbw, each with it."""
     skip = IN_PLACE if is_unchecked_artefact(subject) else None
     timed = measures_time(subject)
     found = []
@@ -106,31 +105,29 @@ def _fastest(subject: Subject) -> list[tuple[Point, Interval]] | None:
         rate = (point.base if timed else None) or point.algbw
         if rate is not None and point.side.place != skip:
             found.append((point, rate))
-    return found or None
+    return found
 
 
 def _limits(subject: Subject, topology: Topology) -> list[Limit]:
-    try:
-        return [highest(subject.collective or "", topology)]
-    except UsageError:
-        return []
+    """Returns the limit of each collective that it may have been."""
+    return [highest(name, topology) for name in subject.collectives]
 
 
 def _ring(subject: Subject, topology: Topology) -> Limit | None:
     try:
-        return limit(subject.collective or "", "Ring", topology, "nccl")
+        return limit(subject.table.collective or "", "Ring", topology, "nccl")
     except UsageError:
         return None
 
 
-def _shown(point: Point, factor: float, top: Limit, topology: Topology) -> str:
+def _shown(point: Point, top: Limit, machine: str) -> str:
     rate = point.base or point.algbw
     assert rate is not None
-    busbw = rate.middle * factor
-    share = busbw / (top.busbw or 1.0)
+    factor = bus_factor(top.collective, top.num_ranks)
+    share = rate.middle / (top.algbw or 1.0)
     return (
-        f"{size(point.row)}: busbw {gigabytes(busbw)} is {figure(100 * share)} % of {gigabytes(top.busbw or 0.0)} on "
-        f"{topology.name}: {top.arithmetic}"
+        f"{size(point.row)}: busbw {gigabytes(rate.middle * factor)} is {figure(100 * share)} % of "
+        f"{gigabytes((top.algbw or 0.0) * factor)} on {machine}: {top.arithmetic}"
     )
 
 
