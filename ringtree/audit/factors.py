@@ -77,14 +77,15 @@ def formulas(num_ranks: int | None, collective: str | None, element_bytes: int |
 
 
 def explain_factor(found: Interval, candidates: list[Formula]) -> str:
-    """Returns in words what gives a factor in `found`, the likeliest first; empty if nothing known does."""
-    names = [
-        f"{formula.name}{', ' if words else ''}{words}"
-        for scale, words in UNITS
-        for formula in candidates
-        if formula.factor * scale in found
-    ]
-    return " or ".join(list(dict.fromkeys(names))[:_MAX_NAMES])
+    """Returns in words what gives a factor in `found`, the likeliest first; empty if nothing known does.
+
+    Another unit is thought of only where no formula in the stated one fits.
+    """
+    for scale, words in UNITS:
+        names = [formula.name for formula in candidates if formula.factor * scale in found]
+        if names:
+            return " or ".join(list(dict.fromkeys(names))[:_MAX_NAMES]) + (f", {words}" if words else "")
+    return ""
 
 
 def ranks_of_factor(collective: str, factor: Interval) -> range:

@@ -29,7 +29,7 @@ SINGLE_RUNS = Rule(
     "by half. From one run of each no difference of that order can be claimed, and which configuration led at a size "
     "may be chance. (info: where the tables are only side by side, or all differences are large.)",
     settles="five or more launches of each configuration, in turn; `ringtree compare-runs` then gives intervals",
-    example="",
+    example="2 configurations (Ring, Tree), one run each; at 1 MB Tree against Ring: 5.0199 %",
 )
 FLIPS = Rule(
     code="winner-flips",
@@ -38,7 +38,7 @@ FLIPS = Rule(
     means="Two algorithms change places once, where the one with more latency and more bandwidth takes over; a switch "
     "of protocol may add another. A lead that goes back and forth is what noise looks like.",
     settles="several launches of each configuration, in turn",
-    example="",
+    example="Ring against Tree: the lead (more than 2 %) changes 6 times, at 8 KB, 64 KB, 512 KB, 4 MB and 2 more",
 )
 TOLD = 0.02  # a smaller difference is no lead
 CLOSE = 0.10  # runs differ by so much

@@ -20,7 +20,7 @@ PLACEHOLDERS = Rule(
     means="Someone replaced the figures, as a template or to hide them. There is nothing to learn from the table, "
     "though it has sizes and a footer that says OK.",
     settles="the output of a run",
-    example="",
+    example="line 8: 268435456 4194304 float none -1 XXXXX XXX.XX XXX.XX",
 )
 NO_TABLE = Rule(
     code="no-table",
@@ -28,7 +28,7 @@ NO_TABLE = Rule(
     title="no table of timings",
     means="No reader found timings in the file. That says nothing about what else it holds.",
     settles="`ringtree import --dry-run FILE` shows what was skipped and why",
-    example="",
+    example="found: nvidia_topology",
 )
 SUMMARY_ONLY = Rule(
     code="summary-only",
@@ -37,7 +37,7 @@ SUMMARY_ONLY = Rule(
     means="A mean or maximum of bandwidths over sizes can't be recomputed from anything here, and a mean over sizes "
     "describes no size.",
     settles="the tables that the summary was made from",
-    example="",
+    example="2 rows without a size or a time",
 )
 SIMULATED = Rule(
     code="simulated",
@@ -45,7 +45,7 @@ SIMULATED = Rule(
     title="simulated, not measured",
     means="The times come from a model. They can be compared with a measurement, and are none.",
     settles="the same configuration on the machine",
-    example="",
+    example="written by ns3-msccl simulator",
 )
 _PLACEHOLDER = re.compile(r"(?<![A-Za-z])X{2,}(?:\.X+)?(?![A-Za-z])")
 _SIMULATED = re.compile(r"simulat|ns-?3|astra-?sim|simgrid|htsim", re.I)

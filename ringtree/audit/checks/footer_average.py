@@ -23,7 +23,7 @@ DIFFERS = Rule(
     "number, by more than their digits can hide, though no row is missing: rows were changed, or the footer is that "
     "of another run.",
     settles="the unedited output",
-    example="",
+    example="mean of 42 figures: 80.1–80.2 GB/s, printed: 99.1234 GB/s",
 )
 OF_MORE_ROWS = Rule(
     code="average-of-more-rows",
@@ -32,7 +32,7 @@ OF_MORE_ROWS = Rule(
     means="The footer's mean is not that of the rows, and rows are missing: the log was cut. The average can't be "
     "checked.",
     settles="the whole output",
-    example="",
+    example="mean of 38 figures: 88.57–88.58 GB/s, printed: 80.1505 GB/s; minBytes 1024, first row 4096",
 )
 
 

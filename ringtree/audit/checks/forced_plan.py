@@ -20,7 +20,7 @@ FORCED_PLAN = Rule(
     "Where it does not fit, the library runs its own algorithm and the table does not say so. (info: where plans are "
     "merely allowed.)",
     settles="the plan's XML: its inplace, outofplace, minBytes and maxBytes",
-    example="",
+    example="MSCCL_XML_FILES=/plans/allpairs.xml",
 )
 _FILES = ("MSCCL_XML_FILES", "MSCCL_XML_FILE", "MSCCL_ALGO_FILE", "MSCCL_ALGO_DIR", "MSCCLPP_EXECUTION_PLAN_DIR")
 _ALLOWED = ("RCCL_MSCCL_ENABLE", "RCCL_MSCCL_FORCE_ENABLE", "MSCCL_ENABLE")

@@ -25,7 +25,8 @@ ARTEFACT = Rule(
     "call that did not do the exchange. Only the out-of-place columns are a measurement, and the average bandwidth of "
     "the footer counts both.",
     settles="the out-of-place columns alone; newer versions of nccl-tests print N/A in place",
-    example="",
+    example="error 1 in place in all rows; 1 GB: in place 119305 GB/s, out of place 99.81 GB/s; the average of "
+    "4990.98 counts both",
 )
 _ABSURD = 2.0  # so much faster in place than out of place, at any size, is no exchange
 

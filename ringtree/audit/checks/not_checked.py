@@ -19,7 +19,7 @@ NOT_CHECKED = Rule(
     means="The benchmark was told not to check what it computes. The times may be right; that the data were right "
     "nobody knows.",
     settles="the run again with -c 1",
-    example="",
+    example="validation: 0",
 )
 FEW_ITERATIONS = Rule(
     code="few-iterations",
@@ -28,7 +28,7 @@ FEW_ITERATIONS = Rule(
     means="A time that is the mean of a handful of iterations, or that had no warm-up, contains what happened by "
     "chance and what happens once: connections, registration, clocks.",
     settles="the run again with 20 iterations or more and a warm-up, several times",
-    example="",
+    example="iters: 1",
 )
 FEW = 5
 

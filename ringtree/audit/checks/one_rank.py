@@ -25,7 +25,8 @@ SEVERAL_ALONE = Rule(
     "be the only rank: the benchmark was built without MPI, or its launcher did not pass the ranks on. What is called "
     "algbw is a copy inside one GPU's memory, disturbed by the other processes; nothing went over any link.",
     settles="the benchmark built with MPI=1; its header must list all ranks, and busbw must not be 0",
-    example="",
+    example="8 runs of one rank each write between each other's lines; 1 GB: algbw 1e+07 GB/s, busbw 0.00 = algbw × "
+    "2(n-1)/n with n = 1",
 )
 ALONE = Rule(
     code="one-rank",
@@ -34,7 +35,7 @@ ALONE = Rule(
     means="With one rank a collective is a copy, or nothing at all in place. Its algbw says how fast the memory "
     "copies, not what any algorithm or link does.",
     settles="two ranks or more",
-    example="",
+    example="1 GB: algbw 1e+07 GB/s, busbw 0.00 = algbw × 2(n-1)/n with n = 1",
 )
 _TASKS = ("SLURM_NTASKS", "SLURM_NPROCS", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "WORLD_SIZE", "NUM_GPUS")
 _NUMBER_OF_PROCESSES = re.compile(r"\b(?:mpirun|mpiexec|srun)\b.*?\s-{1,2}(?:np|n|ntasks)[ =](\d+)")

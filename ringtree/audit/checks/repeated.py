@@ -22,7 +22,7 @@ COPIED_ROWS = Rule(
     means="Two measurements agree in four digits now and then; several in a row do not. Times that are the same to "
     "the last digit for different sizes, or out of place and in place all the way down, were copied.",
     settles="the unedited output, or the run again",
-    example="",
+    example="the time 10756.6 at 3 sizes: 256 MB, 512 MB, 1 GB",
 )
 COPIED_TABLES = Rule(
     code="copied-tables",
@@ -31,7 +31,7 @@ COPIED_TABLES = Rule(
     means="Two runs never take the same times to the last digit at most of their sizes. One of the tables is a copy "
     "of the other, under another name.",
     settles="the output of both runs",
-    example="",
+    example="42 of 42 times are those of the table at line 5",
 )
 REPEATED_ROWS = Rule(
     code="repeated-rows",
@@ -40,7 +40,7 @@ REPEATED_ROWS = Rule(
     means="The table has more than one row for the same size, type and operation: repeated runs, or duplicates. "
     "Taking the best of them, or the last, is a choice that somebody made.",
     settles="how the rows came about; as repeated runs they say how far runs differ",
-    example="",
+    example="1 of 21 configurations have several rows, 8 KB has 2",
 )
 DIGITS = 4
 MIN_COPIES = 4

@@ -24,7 +24,7 @@ MISSING = Rule(
     means="The settings, or the steps between the sizes that are there, say that the program printed more rows. "
     "Someone left them out, or the reader could not read them; what they said is not known.",
     settles="the whole output",
-    example="",
+    example="nothing between 512 KB and 4 MB",
 )
 CUT = Rule(
     code="output-cut",
@@ -33,7 +33,7 @@ CUT = Rule(
     means="The footer that the program prints last is not there, or the last row is not finished. The run may have "
     "failed, or the log was cut; whether the results were right is not known.",
     settles="the whole output, with the exit code of the run",
-    example="",
+    example="the last row that can be read is that of 1 GB",
 )
 _STEP = re.compile(r"(\d+)\s*\(?\s*(factor|bytes)")
 _BLOCK = 64  # bytes of a rank that rounding may take from a size, twice

@@ -30,7 +30,7 @@ DISAGREE = Rule(
     'for one half only (MSCCL\'s inplace="1" outofplace="0"), another algorithm for other buffers, buffers that are '
     "registered on one side. Only one half measures what the run is named after, and the average measures neither.",
     settles="the algorithm of each half: NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=TUNING, or the plan's own log",
-    example="",
+    example="4 MB: 61.94 µs out of place, 185.83 µs in place, 3.0002×; median from 1 MB to 1 GB: 3×",
 )
 LARGE = 1 << 20
 MIN_ROWS = 4

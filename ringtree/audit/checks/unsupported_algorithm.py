@@ -26,7 +26,8 @@ UNSUPPORTED = Rule(
     "measures another algorithm than it is named after); since 2.24 the call fails (error: there can be no times, so "
     "they were taken with other settings).",
     settles="the algorithm of the call: NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=TUNING",
-    example="",
+    example="NCCL_ALGO=Tree, NCCL 2.28.3: all_gather has no Tree kernel: there is no fallback any more: the call "
+    'fails with "no algorithm/protocol available for function …" (invalid usage); making the communicator succeeds',
 )
 NO_EFFECT = Rule(
     code="algorithm-without-effect",
@@ -35,7 +36,7 @@ NO_EFFECT = Rule(
     means="All-to-all, gather, scatter and send/recv are sends and receives: no algorithm is chosen, so tables with "
     "different NCCL_ALGO are repeated runs of the same thing.",
     settles="nothing needs to be: they can be read as repeated runs",
-    example="",
+    example="NCCL_ALGO=Ring with all_to_all",
 )
 _BY_SENDS = frozenset({"all_to_all", "gather", "scatter", "send_recv"})
 _MULTICAST = frozenset({"NVLS", "NVLSTree"})

@@ -23,7 +23,8 @@ OLDER_THAN_GPU = Rule(
     means="The NCCL version that the log prints was released without code for the GPU that it names. Either the log "
     "was put together from two runs, or the library ran code compiled from another generation's, untuned.",
     settles="the library that the process had loaded: the line NCCL version with NCCL_DEBUG=VERSION on that machine",
-    example="",
+    example="NVIDIA GB300 with NCCL 2.21.5; first release with code for it: 2.25.1 (NCCL 2.25.1 (2025-01-27): Add "
+    "Blackwell/SM100 support)",
 )
 HEADERS_DIFFER = Rule(
     code="headers-differ",
@@ -31,7 +32,7 @@ HEADERS_DIFFER = Rule(
     title="built with the headers of one release, run with the library of another",
     means="nccl-tests prints both. What runs is the library; options that only one of them knows are ignored.",
     settles="nothing needs to be: quote the version of the library",
-    example="",
+    example="nccl-headers=22803 nccl-library=22707",
 )
 OTHER_VERSION = Rule(
     code="versions-differ",
@@ -40,7 +41,7 @@ OTHER_VERSION = Rule(
     means="The log prints one version and its title, path or settings name another. What ran is what the library "
     "itself printed.",
     settles="the line that the library printed",
-    example="",
+    example="printed: NCCL 2.28.3, nccl-library=22707",
 )
 
 Version = tuple[int, int, int]

@@ -25,7 +25,7 @@ SLOW_FIRST = Rule(
     means="What happens once, connections, registration, clocks going up, fell into the first size that was timed. "
     "The row is no latency.",
     settles="more warm-up (-w), or a run that begins at another size",
-    example="",
+    example="1 KB: 800.41 µs, 39.861× the median 20.08 µs of the next 5 sizes",
 )
 FLOOR = Rule(
     code="latency-floor",
@@ -35,7 +35,7 @@ FLOOR = Rule(
     "timer, a poll interval or a time slice is what was measured. Ranks that share one GPU or one core take turns "
     "that way.",
     settles="one rank for each device, or the same run with another transport",
-    example="",
+    example="15 sizes from 1 KB to 16 MB take 2200 µs to 2200 µs with 2 ranks",
 )
 COLLAPSE = Rule(
     code="bandwidth-collapse",
@@ -45,7 +45,7 @@ COLLAPSE = Rule(
     "says that something changed there: another protocol, buffers that are not registered, a path without GPUDirect, "
     "a congested network. The table shows that fault, not the machine.",
     settles="NCCL_DEBUG=INFO with NCCL_DEBUG_SUBSYS=TUNING,NET at a size before and one after the fall",
-    example="",
+    example="94.376 GB/s at 32 MB, 16.184 GB/s at 64 MB, and 16.636 GB/s at most from there on (size/time)",
 )
 JUMPS = Rule(
     code="times-jump",
@@ -54,7 +54,7 @@ JUMPS = Rule(
     means="Several rows take much longer than larger ones after them. Single rows of this run say nothing; a "
     "comparison that rests on them compares accidents.",
     settles="several runs: the spread between them is what a difference must exceed",
-    example="",
+    example="slower than a larger size by 1.5× or more: 8 KB 180.74 µs, 64 KB 165.24 µs, 512 KB 176.7 µs",
 )
 SLOWER = 3.0
 FLAT = 1.05
