@@ -76,15 +76,19 @@ def formulas(num_ranks: int | None, collective: str | None, element_bytes: int |
     return found
 
 
-def explain_factor(found: Interval, candidates: list[Formula]) -> str:
+def explain_factor(found: Interval, candidates: list[Formula], of_any_ranks: str | None = None) -> str:
     """Returns in words what gives a factor in `found`, the likeliest first; empty if nothing known does.
 
-    Another unit is thought of only where no formula in the stated one fits.
+    `of_any_ranks`: a collective whose busbw it may be with a number of ranks that nobody states. Another unit is thought
+    of only where no formula in the stated one fits.
     """
     for scale, words in UNITS:
         names = [formula.name for formula in candidates if formula.factor * scale in found]
         if names:
             return " or ".join(list(dict.fromkeys(names))[:_MAX_NAMES]) + (f", {words}" if words else "")
+        ranks = ranks_of_factor(of_any_ranks, found) if of_any_ranks is not None and scale == 1.0 else range(0)
+        if 0 < len(ranks) < MAX_RANKS // 2:
+            return f"busbw of {of_any_ranks} with {ranks[0]} to {ranks[-1]} ranks"
     return ""
 
 

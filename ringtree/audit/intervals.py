@@ -12,7 +12,8 @@ from typing import NamedTuple
 
 from ringtree.logs import Printed
 
-_SLACK = 1e-9  # of floating-point arithmetic, ours and the program's that printed
+_SLACK = 1e-9  # of floating-point arithmetic
+_SINGLE = 5e-7  # programs that print many digits may have computed in single precision, in a few steps
 
 
 class Interval(NamedTuple):
@@ -32,7 +33,8 @@ class Interval(NamedTuple):
         value, half = printed.value, printed.resolution / 2
         if not math.isfinite(value) or value < 0 or not math.isfinite(half):
             return None
-        return cls(max(0.0, value - half) * (1 - _SLACK), (value + half) * (1 + _SLACK))
+        half = max(half * (1 + _SLACK), value * _SINGLE)
+        return cls(max(0.0, value - half), value + half)
 
     @classmethod
     def exactly(cls, value: float) -> Interval:

@@ -18,6 +18,9 @@ from ringtree.audit.intervals import Interval
 from ringtree.audit.setup import Setup
 from ringtree.logs import Document, Inference, Row, Side, Skipped, Table
 
+# Formats that print sizes in bytes; others may have rounded them, unless they are a multiple of _WHOLE.
+_EXACT_SIZES = ("nccl-tests", "osu", "imb", "aiconfigurator")
+_WHOLE, _ROUNDED = 512, 0.01
 # How readers begin to say that a number of ranks is what busbw/algbw gives.
 _FROM_FACTOR = "busbw"
 
@@ -45,7 +48,20 @@ class Subject:
     @cached_property
     def points(self) -> list[Point]:
         """Every measurement, by rows and sides."""
-        return [_point(row, side) for row in self.table.rows for side in row.sides]
+        sizes = [self._size(row) for row in self.table.rows]
+        return [_point(row, side, size) for row, size in zip(self.table.rows, sizes, strict=True) for side in row.sides]
+
+    def _size(self, row: Row) -> Interval | None:
+        """Returns the size that belongs to size/time: all ranks' blocks together, and as exact as it was printed."""
+        if not row.size_bytes:
+            return None
+        if not self.table.format.startswith(_EXACT_SIZES) and row.size_bytes % _WHOLE:
+            size = Interval(row.size_bytes * (1 - _ROUNDED), row.size_bytes * (1 + _ROUNDED))
+        else:
+            size = Interval.exactly(row.size_bytes)
+        if "one rank" not in self.table.settings.get("size_means", ""):
+            return size
+        return None if self.num_ranks is None else size.times(self.num_ranks)
 
     def inferred(self, what: str) -> Inference | None:
         """Returns how the reader came to a field that the log does not state, None if it is stated (or unknown)."""
@@ -116,11 +132,11 @@ class Material:
     skipped: list[Skipped] = field(default_factory=list)
 
 
-def _point(row: Row, side: Side) -> Point:
+def _point(row: Row, side: Side, size: Interval | None) -> Point:
     time = Interval.of(side.time)
     base = None
-    if time is not None and time.high > 0 and row.size_bytes:
-        base = Interval.exactly(row.size_bytes).over(time)
+    if time is not None and time.high > 0 and size is not None:
+        base = size.over(time)
     return Point(row, side, time, base, Interval.of(side.algbw), Interval.of(side.busbw))
 
 

@@ -22,6 +22,7 @@ from ringtree.audit import Setup
 from ringtree.logs import IN_PLACE, OUT_OF_PLACE, Document, Item, Printed, Row, Side, Skipped, Table
 
 KB, MB, GB = 1 << 10, 1 << 20, 1 << 30
+GBIT = 1e9 / 8
 
 
 @dataclass(frozen=True)
@@ -153,6 +154,22 @@ def _row(line: int, size_bytes: int | None, **figures: Printed) -> Row:
     return Row(line, size_bytes, (Side("", **figures),))
 
 
+def _throughput(factor: float) -> Table:
+    """Returns what DeepSpeed's relatives print: no time, busbw, and a throughput of `factor` × size/time."""
+    rows = []
+    for line, size_bytes in enumerate((GB, 4 * GB), 9):
+        rate = size_bytes / usual_time(size_bytes)
+        busbw = Printed(f"{rate * 1.75 / GBIT:.6f}", GBIT)
+        rows.append(Row(line, size_bytes, (Side("", busbw=busbw, others=(("tput", _gbit(rate * factor)),)),)))
+    table = Table("all_reduce_bench", 8, rows=rows, collective="all_reduce", num_ranks=8)
+    table.columns = {"tput": "tput_avg (Gbps)", "busbw": "busbw_avg (Gbps)"}
+    return table
+
+
+def _gbit(rate: float) -> Printed:
+    return Printed(f"{rate / GBIT:.6f}", GBIT)
+
+
 def _summary() -> Table:
     rows = [_row(line, None, busbw=Printed("265.63", GIGABYTE)) for line in (2, 3)]
     return Table("csv", 1, rows=rows, collective="all_reduce", num_ranks=8)
@@ -167,6 +184,7 @@ CASES: dict[str, Pair] = {
     ),
     "one-rank": _pair(lambda: _alone(0), lambda: make_table(num_ranks=2)),
     "algbw-holds-other": _pair(lambda: _scaled(algbw=2.0), lambda: _scaled(algbw=1.0)),
+    "throughput-holds-other": _pair(lambda: _throughput(2.0), lambda: _throughput(1.0)),
     "rank-count-differs": _pair(lambda: _stated(144, 128), lambda: _stated(128, 128)),
     "busbw-holds-other": _pair(
         lambda: _scaled(busbw=0.5),

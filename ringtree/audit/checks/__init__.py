@@ -21,6 +21,7 @@ from ringtree.audit.checks import (
     row_arithmetic,
     rows_missing,
     sides,
+    throughput_column,
     unsupported_algorithm,
     versions,
     warm_up,
@@ -35,6 +36,7 @@ CHECKS: tuple[Check, ...] = (
     bandwidth_column.CHECK,
     bus_column.CHECK,
     row_arithmetic.CHECK,
+    throughput_column.CHECK,
     limits.CHECK,
     counts.CHECK,
     footer_average.CHECK,
@@ -48,6 +50,7 @@ CHECKS: tuple[Check, ...] = (
     warm_up.CHECK,
     arms.CHECK,
     rows_missing.CHECK,
+    rows_missing.DOTS_CHECK,
     not_checked.CHECK,
     limits.KNOWN_CHECK,
 )

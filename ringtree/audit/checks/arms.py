@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations, pairwise
 from typing import NamedTuple
 
+from ringtree.audit.intervals import Interval
 from ringtree.audit.material import Material, Point, Subject
 from ringtree.audit.records import Finding, Severity
 from ringtree.audit.rule import FilesCheck, Rule
@@ -43,6 +44,7 @@ FLIPS = Rule(
 TOLD = 0.02  # a smaller difference is no lead
 CLOSE = 0.10  # runs differ by so much
 MAX_ARMS = 12
+_RATE_UNIT = 1e3  # a smaller unit is that of a time or a count
 FLIPS_INFO, FLIPS_WARNING = 2, 3
 # Formats that one run of a program writes. In all others several configurations stand side by side to be compared.
 _OF_ONE_RUN = ("nccl-tests", "osu", "imb", "commcanary", "gloo")
@@ -146,6 +148,9 @@ def _cost(point: Point) -> float | None:
     if point.time is not None and point.time.low > 0:
         return point.time.middle
     rate = point.busbw or point.algbw
+    if rate is None:
+        rates = [Interval.of(one) for name, one in point.side.others if one.unit >= _RATE_UNIT and name[:1] != "±"]
+        rate = rates[0] if len(rates) == 1 else None
     return 1 / rate.middle if rate is not None and rate.low > 0 else None
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from ringtree.audit.material import Material
+from ringtree.audit.material import Material, Subject
 from ringtree.audit.records import Finding, Severity
 from ringtree.audit.rule import FileCheck, Rule
 from ringtree.audit.words import listed
@@ -45,7 +45,7 @@ SIMULATED = Rule(
     title="simulated, not measured",
     means="The times come from a model. They can be compared with a measurement, and are none.",
     settles="the same configuration on the machine",
-    example="written by ns3-msccl simulator",
+    example="21 rows written by ns3-msccl simulator",
 )
 _PLACEHOLDER = re.compile(r"(?<![A-Za-z])X{2,}(?:\.X+)?(?![A-Za-z])")
 _SIMULATED = re.compile(r"simulat|ns-?3|astra-?sim|simgrid|htsim", re.I)
@@ -68,14 +68,30 @@ def check(material: Material) -> Iterator[Finding]:
         kinds = list(dict.fromkeys(document.kind for document in material.documents))
         found = f"found: {listed(kinds)}" if kinds else "nothing that a reader knows"
         yield NO_TABLE.found(None, found, file=material.file)
-    for subject in tables:
-        tool = subject.table.tool or subject.table.format
-        if "simulated" in subject.table.settings or _SIMULATED.search(tool):
-            yield SIMULATED.found(subject, f"written by {tool}")
-        if all(one.time is None and not one.side.samples for one in subject.points) and all(
-            one.row.size_bytes is None for one in subject.points
-        ):
-            yield SUMMARY_ONLY.found(subject, f"{len(subject.table.rows)} rows without a size or a time")
+    simulated = [subject for subject in tables if is_simulated(subject)]
+    if simulated:
+        tool = simulated[0].table.tool or simulated[0].table.format
+        yield SIMULATED.found(simulated[0], f"{_tables(simulated)} written by {tool}")
+    summaries = [subject for subject in tables if _is_summary(subject)]
+    if summaries:
+        rows = [row for subject in summaries for row in subject.table.rows]
+        yield SUMMARY_ONLY.found(summaries[0], f"{_tables(summaries)} without a size or a time", rows)
+
+
+def is_simulated(subject: Subject) -> bool:
+    """Whether a table says that its times come from a model."""
+    table = subject.table
+    return "simulated" in table.settings or _SIMULATED.search(table.tool or table.format) is not None
+
+
+def _is_summary(subject: Subject) -> bool:
+    timed = any(one.time is not None or one.side.samples for one in subject.points)
+    return not timed and all(row.size_bytes is None for row in subject.table.rows)
+
+
+def _tables(subjects: list[Subject]) -> str:
+    rows = sum(len(subject.table.rows) for subject in subjects)
+    return f"{rows} rows of {len(subjects)} tables" if len(subjects) > 1 else f"{rows} rows"
 
 
 CHECK = FileCheck((PLACEHOLDERS, NO_TABLE, SUMMARY_ONLY, SIMULATED), check)

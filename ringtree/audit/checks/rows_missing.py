@@ -10,9 +10,9 @@ import itertools
 import re
 from collections.abc import Iterator
 
-from ringtree.audit.material import Subject
+from ringtree.audit.material import Material, Subject
 from ringtree.audit.records import Finding, Severity
-from ringtree.audit.rule import Rule, TableCheck
+from ringtree.audit.rule import FileCheck, Rule, TableCheck
 from ringtree.audit.words import listed
 from ringtree.lab.units import format_size
 from ringtree.logs import Row
@@ -35,6 +35,7 @@ CUT = Rule(
     settles="the whole output, with the exit code of the run",
     example="the last row that can be read is that of 1 GB",
 )
+_DOTS = re.compile(r"[#\s|]*(?:\.{2,}|…|:|⋮)[\s|]*")
 _STEP = re.compile(r"(\d+)\s*\(?\s*(factor|bytes)")
 _BLOCK = 64  # bytes of a rank that rounding may take from a size, twice
 
@@ -121,4 +122,15 @@ def _usual_step(pairs: list[tuple[int, int]]) -> tuple[int, str] | None:
     return (usual, "factor") if usual > 1 and factors.count(usual) >= 0.8 * len(pairs) else None
 
 
+def check_dots(material: Material) -> Iterator[Finding]:
+    """Yields an info for each table that has a line of dots between its rows."""
+    dots = [number for one in material.skipped for number, text in one.examples if _DOTS.fullmatch(text.strip())]
+    for subject in material.subjects:
+        lines = [row.line for row in subject.table.rows]
+        inside = [number for number in dots if lines and min(lines) < number < max(lines)]
+        if inside:
+            yield MISSING.found(subject, f"line {inside[0]} stands for rows that were left out", subject.table.rows)
+
+
 CHECK = TableCheck((MISSING, CUT), check)
+DOTS_CHECK = FileCheck((MISSING,), check_dots)

@@ -12,7 +12,7 @@ import statistics
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from ringtree.audit.material import Subject
+from ringtree.audit.material import Point, Subject
 from ringtree.audit.records import Finding, Severity
 from ringtree.audit.rule import Rule, TableCheck
 from ringtree.audit.words import figure, gigabytes, listed, microseconds, size
@@ -87,10 +87,21 @@ def _sides(subject: Subject) -> list[list[_Timed]]:
     """Returns the measurements of each side by sizes, one for each size, out of place first."""
     by_side: dict[str, dict[int, _Timed]] = {}
     for one in subject.points:
-        if one.time is not None and one.time.low > 0 and one.row.size_bytes:
-            by_side.setdefault(one.side.place, {}).setdefault(one.row.size_bytes, _Timed(one.row, one.time.middle))
+        seconds = _seconds(one)
+        if seconds is not None and one.row.size_bytes:
+            by_side.setdefault(one.side.place, {}).setdefault(one.row.size_bytes, _Timed(one.row, seconds))
     order = sorted(by_side, key=lambda place: place != OUT_OF_PLACE)
     return [[by_side[place][size_bytes] for size_bytes in sorted(by_side[place])] for place in order]
+
+
+def _seconds(point: Point) -> float | None:
+    """Returns the time, or what a rate makes of it; a busbw gives it up to a factor that all rows share."""
+    if point.time is not None:
+        return point.time.middle if point.time.low > 0 else None
+    rate = point.algbw or point.busbw
+    if rate is None or not rate.is_narrow or rate.low <= 0 or not point.row.size_bytes:
+        return None
+    return point.row.size_bytes / rate.middle
 
 
 def _slow_first(subject: Subject, timed: list[_Timed]) -> Finding | None:

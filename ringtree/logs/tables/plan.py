@@ -8,7 +8,6 @@ finding them (markdown.py, csv_file.py), tables with sizes as columns (across.py
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
 from ringtree.logs.groups import Groups
 from ringtree.logs.quantities import RATE, Quantity, plain, quantity, whole_number
@@ -192,5 +191,5 @@ class Plan:
             return
         table.average_busbw = side.busbw
         side = side._replace(busbw=None, others=((heading, side.busbw), *side.others))
-        table.rows[0] = replace(row, sides=(side,))
+        table.rows[0] = row._replace(sides=(side,))
         table.columns[heading] = table.columns.pop("busbw")
