@@ -83,7 +83,7 @@ def _with_sources(known: Catalogue, entry: Sourced) -> dict[str, Any]:
 
 
 def _table(title: str, *headings: str) -> Table:
-    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+    table = Table(title=cell(title), title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
     for heading in headings:
         table.add_column(heading, no_wrap=True)
     return table
@@ -112,7 +112,7 @@ def _list(console: Console, known: Catalogue) -> None:
     for table in (gpus, link_table, networks, systems):
         console.print(table)
     console.print(
-        "All rates are per direction: what data sheets print for GPUs is both directions together. GB/s is 1e9 bytes/s. "
+        "All rates are per direction: what data sheets print for GPUs is both directions together. GB/s: 1e9 bytes/s. "
         "`ringtree hardware NAME` shows where the numbers are from; RINGTREE_HARDWARE names a folder with entries of "
         "your own."
     )
@@ -142,11 +142,11 @@ def _show(console: Console, known: Catalogue, kind: str, entry: Sourced) -> None
         table.add_row("all links, per direction", cell(f"{(known.link_rate(entry) or 0) / 1e9:g} GB/s"), cell(words))
     console.print(table)
     if entry.note:
-        console.print(entry.note)
+        console.print(cell(entry.note))
     for source in entry.sources:
         record = known.sources[source]
         read = f"read {record.accessed}" if record.accessed else "known by name, not read"
-        console.print(f"{source}: {record.title}, {record.published or 'no date'}, {record.address} ({read})")
+        console.print(cell(f"{source}: {record.title}, {record.published or 'no date'}, {record.address} ({read})"))
     console.print()
 
 

@@ -22,6 +22,7 @@ from ringtree.cli.text import cell, console_for_tables
 from ringtree.errors import UsageError
 from ringtree.lab.printable import printable
 from ringtree.lab.units import format_size
+from ringtree.logs.storing import ImportHeader, list_imports
 from ringtree.results import list_runs
 from ringtree.results.described import FIELDS, INCOMPLETE, UNREADABLE, describe
 
@@ -44,10 +45,23 @@ def runs(
             for row in rows:
                 joined = {name: ";".join(map(str, row[name] or ())) for name in ("sizes", "arms")}
                 writer.writerow({**row, **joined})
-        elif rows:
-            _print_table(rows, runs)
+        elif rows or list_imports(runs):
+            if rows:
+                _print_table(rows, runs)
+            _print_imports(list_imports(runs))
         else:
             typer.echo(f"ringtree: no runs in {printable(str(runs))}; `ringtree compare` stores some", err=True)
+
+
+def _print_imports(imports: list[ImportHeader]) -> None:
+    if not imports:
+        return
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+    for name in ("imported", "from", "bytes", "when"):
+        table.add_column(name, overflow="fold", no_wrap=name == "imported")
+    for one in imports:
+        table.add_row(cell(one.run_id), cell(one.name), cell(one.num_bytes), cell(one.created_utc))
+    console_for_tables().print(table)
 
 
 def _print_table(rows: list[dict[str, Any]], runs: Path) -> None:

@@ -8,15 +8,13 @@ user's file: they are data in a JSON block, and the script only ever sets them a
 
 from __future__ import annotations
 
-import base64
-import hashlib
-import json
 from collections.abc import Sequence
-from importlib import resources
 from typing import Any
 
 from ringtree.errors import UsageError
+from ringtree.report.html import json_block, packaged, render, script_block, source_hashes
 
+HERE = "ringtree.report.player"
 SCRIPTS = ("simulate.js", "view.js", "controls.js")
 MAX_SCENES = 4
 
@@ -37,36 +35,17 @@ def page(
     """
     if not 1 <= len(scenes) <= MAX_SCENES:
         raise UsageError(f"the player shows 1 to {MAX_SCENES} schedules side by side, not {len(scenes)}")
-    try:
-        import jinja2
-    except ImportError as error:
-        raise UsageError("pages need Jinja2: pip install 'ringtree[report]'") from error
-    script, style = "\n".join(map(_file, SCRIPTS)), _file("player.css")
-    template = jinja2.Environment(autoescape=True).from_string(_file("page.html.j2"))
+    script = script_block("\n".join(packaged(HERE, name) for name in SCRIPTS))
+    style = packaged(HERE, "player.css")
     data = {
         "scenes": list(scenes),
         "clock": {"alpha": alpha, "bandwidth": bandwidth, "size": size_bytes, "slice": slice_bytes},
     }
-    return template.render(
+    return render(
+        packaged(HERE, "page.html.j2"),
+        raw={"style": style, "script": script, "scenes": json_block(data)},
         title=title,
         layout=layout,
-        style=jinja2.utils.markupsafe.Markup(style),
-        script=jinja2.utils.markupsafe.Markup(script),
-        style_hash=_hash(style),
-        script_hash=_hash(script),
-        scenes=jinja2.utils.markupsafe.Markup(json_block(data)),
+        style_hash=source_hashes(style),
+        script_hash=source_hashes(script),
     )
-
-
-def json_block(data: object) -> str:
-    """Returns JSON that may stand in a script element: nothing in it can end the element."""
-    text = json.dumps(data, separators=(",", ":"), allow_nan=False)
-    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
-
-
-def _file(name: str) -> str:
-    return resources.files("ringtree.report.player").joinpath(name).read_text(encoding="utf-8")
-
-
-def _hash(text: str) -> str:
-    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()

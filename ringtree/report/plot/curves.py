@@ -69,7 +69,7 @@ def _curve(axes: Axes, cells: list[tuple[CellSummary, Interval]], label: str, nu
     ends = [sorted((value(cell.size_bytes, time.low), value(cell.size_bytes, time.high))) for cell, time in cells]
     middles = [value(cell.size_bytes, time.median) for cell, time in cells]
     style = figure.look(number)
-    axes.plot(sizes, middles, label=label, markersize=3.5, linewidth=1.2, **style)  # type: ignore[arg-type]
+    axes.plot(sizes, middles, label=label, markersize=3.5, linewidth=1.2, **style)
     axes.fill_between(
         sizes, [low for low, _ in ends], [high for _, high in ends], color=style["color"], alpha=0.18, linewidth=0
     )

@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib.util
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ringtree.errors import RingtreeError, UsageError
 from ringtree.lab.units import format_size
@@ -27,7 +27,7 @@ INK, FAINT, CARD = "#1b1f24", "#77777a", "#ffffff"
 DPI = 200
 
 
-def look(number: int) -> dict[str, str]:
+def look(number: int) -> dict[str, Any]:
     """Returns colour and marker of the arm with this number."""
     return {"color": COLOURS[number % len(COLOURS)], "marker": MARKERS[number % len(MARKERS)]}
 
@@ -43,7 +43,13 @@ def write(file: Path, panels: int, title: str, fill: Callable[[Figure, list[Axes
     from matplotlib.figure import Figure
 
     # Text as text and ids from the data: small, and the same again.
-    settings = {"svg.fonttype": "none", "pdf.fonttype": 42, "svg.hashsalt": identity, "font.size": 9, "text.color": INK}
+    settings: dict[Any, Any] = {
+        "svg.fonttype": "none",
+        "pdf.fonttype": 42,
+        "svg.hashsalt": identity,
+        "font.size": 9,
+        "text.color": INK,
+    }
     with matplotlib.rc_context(settings):
         figure = Figure(figsize=(1.5 + 5.0 * panels, 4.2), layout="constrained", facecolor=CARD)
         axes = [figure.add_subplot(1, panels, number + 1) for number in range(panels)]

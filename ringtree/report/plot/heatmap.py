@@ -52,6 +52,8 @@ def _cell(axes: Axes, x: int, y: int, cell: CellSummary | None) -> None:
     from matplotlib.patches import Rectangle
 
     versus = cell.versus_reference if cell is not None else None
+    text: str
+    colour: str | tuple[float, float, float]
     if cell is None or versus is None:
         text, colour = ("wrong", "#ffffff") if cell is not None and cell.disqualified else ("", "#ffffff")
     else:

@@ -32,8 +32,8 @@ def draw_scaling(runs: Sequence[Comparison], file: Path) -> None:
         for number, (arm, points) in enumerate(curves.items()):
             ranks = [n for n, _ in points]
             style = figure.look(number)
-            axes[0].plot(ranks, [rate / 1e9 for _, rate in points], label=arm, **style)  # type: ignore[arg-type]
-            axes[1].plot(ranks, [rate / points[0][1] for _, rate in points], label=arm, **style)  # type: ignore[arg-type]
+            axes[0].plot(ranks, [rate / 1e9 for _, rate in points], label=arm, **style)
+            axes[1].plot(ranks, [rate / points[0][1] for _, rate in points], label=arm, **style)
         for on, ylabel in zip(
             axes, ("bus bandwidth, GB/s", "bus bandwidth over that of the fewest ranks"), strict=True
         ):

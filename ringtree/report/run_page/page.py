@@ -10,21 +10,19 @@ can't run anything.
 from __future__ import annotations
 
 import base64
-import hashlib
-import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
 from ringtree.errors import UsageError
+from ringtree.report.html import HOW_TO_GET, json_block, packaged, render, script_block, source_hashes
 from ringtree.report.run_page.data import run_data
 from ringtree.results import StoredRun
 
+HERE = "ringtree.report.run_page"
 SCRIPTS = ("words.js", "tables.js", "charts.js", "page.js")
-HOW_TO_GET = "reports need Jinja2 and Plotly: pip install 'ringtree[report]'"
 
 
 @dataclass(frozen=True)
@@ -42,47 +40,28 @@ def report_page(runs: Sequence[StoredRun], *, title: str, extras: Sequence[Extra
     if not runs:
         raise UsageError("a report needs at least one stored run")
     try:
-        import jinja2
         import plotly
     except ImportError as error:
         raise UsageError(HOW_TO_GET) from error
-    markup = jinja2.utils.markupsafe.Markup
-    data = [run_data(run) for run in runs]
     plotly_js = (Path(plotly.__file__).parent / "package_data" / "plotly.min.js").read_text(encoding="utf-8")
     # Plotly's maps bring a style element that the policy forbids; it leaves it out where its id is taken.
     unwanted = sorted(set(re.findall(r'getElementById\("([0-9a-f]{64})"\)', plotly_js)))
-    # Nothing in a script may end its element.
-    scripts = [one.replace("</script", "<\\/script") for one in (plotly_js, "\n".join(map(_file, SCRIPTS)))]
-    style = _file("report.css")
-    template = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True).from_string(
-        _file("report.html.j2")
-    )
-    return template.render(
+    ours = "\n".join(packaged(HERE, name) for name in SCRIPTS)
+    scripts = [script_block(one) for one in (plotly_js, ours)]
+    style = packaged(HERE, "report.css")
+    data = [run_data(run) for run in runs]
+    return render(
+        packaged(HERE, "report.html.j2"),
+        raw={"data": json_block(data), "style": style, "plotly": scripts[0], "script": scripts[1]},
         title=title,
         runs=data,
         extras=[_extra(one) for one in extras],
         unwanted=unwanted,
-        data=markup(_json_block(data)),
-        style=markup(style),
-        scripts=[markup(one) for one in scripts],
-        script_hashes=" ".join(f"'{_hash(one)}'" for one in scripts),
-        style_hashes=" ".join(f"'{_hash(one)}'" for one in (style, "")),
+        script_hashes=source_hashes(*scripts),
+        style_hashes=source_hashes(style, ""),  # Plotly makes one that is empty
     )
 
 
 def _extra(one: Extra) -> dict[str, Any]:
     picture = None if one.svg is None else "data:image/svg+xml;base64," + base64.b64encode(one.svg).decode()
     return {"title": one.title, "picture": picture, "headings": one.headings, "rows": one.rows}
-
-
-def _json_block(data: object) -> str:
-    text = json.dumps(data, separators=(",", ":"), allow_nan=False)
-    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
-
-
-def _file(name: str) -> str:
-    return resources.files("ringtree.report.run_page").joinpath(name).read_text(encoding="utf-8")
-
-
-def _hash(text: str) -> str:
-    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()

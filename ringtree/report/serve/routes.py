@@ -12,7 +12,6 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator
-from importlib import resources
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -21,6 +20,7 @@ from fastapi.responses import HTMLResponse, JSONResponse, Response, StreamingRes
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 
 from ringtree.errors import RingtreeError, UsageError
+from ringtree.report.html import packaged
 from ringtree.report.player import page as player_page
 from ringtree.report.player import scene
 from ringtree.report.run_page import report_page
@@ -28,6 +28,7 @@ from ringtree.results import StoredRun, list_runs, read_run
 from ringtree.results.described import describe
 from ringtree.schedule import schedule
 
+HERE = "ringtree.report.serve"
 HOSTS = ["127.0.0.1", "localhost"]
 POLL_SECONDS = 1.0
 MAX_RUNS = 20
@@ -50,13 +51,13 @@ def make_app(runs: Path) -> FastAPI:
 
     @app.get("/")
     def index() -> HTMLResponse:
-        return HTMLResponse(file("index.html"), headers={"Content-Security-Policy": POLICY})
+        return HTMLResponse(packaged(HERE, "index.html"), headers={"Content-Security-Policy": POLICY})
 
     @app.get("/static/{name}")
     def static(name: str) -> Response:
         if name not in STATIC:
             raise HTTPException(404)
-        return Response(file(name), media_type=STATIC[name])
+        return Response(packaged(HERE, name), media_type=STATIC[name])
 
     @app.get("/api/runs")
     def api_runs() -> list[dict[str, Any]]:
@@ -119,8 +120,3 @@ async def changes(runs: Path, request: Request) -> AsyncIterator[str]:
         else:
             yield ": still here\n\n"  # so that a closed connection is noticed
         await asyncio.sleep(POLL_SECONDS)
-
-
-def file(name: str) -> str:
-    """Returns a file of this package."""
-    return resources.files("ringtree.report.serve").joinpath(name).read_text(encoding="utf-8")
