@@ -18,7 +18,7 @@ from ringtree.logs.records import GB_PER_SECOND, GBIT_PER_SECOND, Printed, Row, 
 FORMAT = "all_reduce_bench"
 NO_ROW = "an all-reduce benchmark without a result: the run ended before it"
 
-_N = r"(\d{1,30}(?:\.\d{1,30})?(?:[eE][-+]?\d{1,3})?)"
+_N = r"(\d{1,30}(?:\.\d{1,30})?)"
 _DATA_SIZE = re.compile(rf"\bdata size: {_N} GB\s*$", re.ASCII)
 _AVERAGES = re.compile(rf"\btput_avg \(Gbps\): {_N}(?: busbw_avg \(Gbps\): {_N})?\s*$", re.ASCII)
 _DURATION = re.compile(rf"\s*duration: {_N} sec\s*$", re.ASCII)
@@ -29,7 +29,6 @@ _SENTENCE = re.compile(
 )
 _RATE = re.compile(rf"\s*(algbw|busbw): {_N} GBps \({_N} Gbps\)\s*$", re.ASCII)
 _SHELL = re.compile(r"(?:^|\s)(NUM_GPUS|NUM_NODES|WORLD_SIZE|NNODES)=(\d{1,7})(?=\s|$)")
-_MARKS = ("Gbps", "GBps", "duration: ", "data size: ", "payload (")
 
 
 class AllReduceBenchReader:
@@ -49,7 +48,7 @@ class AllReduceBenchReader:
         if "=" in text and ("NUM_" in text or "WORLD_SIZE" in text or "NNODES" in text):
             for name, value in _SHELL.findall(text[:500]):
                 self._shell[name] = int(value)
-        if not any(mark in text for mark in _MARKS):
+        if ": " not in text and "payload (" not in text:
             return False
         if (found := _DATA_SIZE.search(text)) is not None:
             self._begin(line, found.group(1))

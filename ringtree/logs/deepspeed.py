@@ -65,6 +65,8 @@ class DeepSpeedReader:
     def feed(self, line: Line) -> bool:
         """Takes titles, headings, operations and rows."""
         text = line.text
+        if self._one is None and "omm" not in text and "---- P" not in text:
+            return False
         if "---- Perf" in text and (found := _TITLE.search(text)) is not None:
             self._begin_benchmark(line, found)
             return True

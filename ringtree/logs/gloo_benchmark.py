@@ -9,10 +9,11 @@ their size is concluded where the bandwidth permits one number of bytes an eleme
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from ringtree.logs.groups import add_row
 from ringtree.logs.lines import Line
+from ringtree.logs.quantities import is_number
 from ringtree.logs.reading import Context, Sink
 from ringtree.logs.records import MICROSECONDS, Printed, Row, Side, Table
 from ringtree.logs.words import collective_in
@@ -28,7 +29,6 @@ _HEADING = re.compile(
 _PREAMBLE = re.compile(r"(?:^|\s)(Devices?|Algorithm|Options):\s+(\S.{0,300})")
 _NAME = re.compile(r"\s*([A-Z][A-Z0-9]{2,20}(?:_[A-Z0-9]+){0,6})\s*")
 _OPTION = re.compile(r"(\w{1,20})=([\w.-]{1,40})")
-_NUMBER = re.compile(r"\d+(?:\.\d+)?", re.ASCII)
 _COLLECTIVE = re.compile(
     r"(?:cuda_)?(?:new_)?(allreduce|allgather|alltoall|barrier|broadcast|reduce_scatter|reduce|scatter|gather|sendrecv)(?:_(\w+))?"
 )
@@ -57,6 +57,8 @@ class GlooBenchmarkReader:
         """Takes the preamble, headings and rows."""
         text = line.text
         one = self._one
+        if one is None and not self._between_rules and not ("s)" in text or ":  " in text or "====" in text):
+            return False
         if one is not None and one.heading.job == line.job and self._row(one, line):
             one.num_foreign = 0
             return True
@@ -108,7 +110,7 @@ class GlooBenchmarkReader:
         words = line.text.split()
         if len(words) != len(one.headings):
             return False
-        if not all(_NUMBER.fullmatch(word) is not None and len(word) <= 40 for word in words):
+        if not all(is_number(word) for word in words):
             return False
         cells = dict(zip(one.headings, words, strict=True))
         size, count = cells.pop("size (B)", None), cells.pop("elements")
@@ -171,20 +173,21 @@ def _conclude_sizes(table: Table) -> None:
         return
     possible = {1, 2, 4, 8}
     for row in table.rows:
-        side = row.sides[0]
-        numbers = dict(side.others)
-        if side.algbw is None or row.count is None or "min" not in numbers or "max" not in numbers:
-            return
-        rate, step = side.algbw.value, side.algbw.resolution / 2
-        low, high = numbers["min"].value, numbers["max"].value + numbers["max"].resolution
-        possible = {
-            size
-            for size in possible
-            if row.count * size >= (rate - step) * low and row.count * size <= (rate + step) * high
-        }
+        possible &= _element_sizes(row)
     if len(possible) != 1:
         table.infer("size_bytes", "not stated", "the output counts elements and does not say their size")
         return
     size = possible.pop()
     table.infer("size_bytes", f"elements x {size}", "elements of no other size fit the bandwidths and times")
-    table.rows = [replace(row, size_bytes=row.count * size) for row in table.rows if row.count is not None]
+    table.rows = [Row(row.line, row.count * size, row.sides, row.count) for row in table.rows if row.count is not None]
+
+
+def _element_sizes(row: Row) -> set[int]:
+    """Returns the bytes of an element that a row permits, within what it was rounded to."""
+    numbers = dict(row.sides[0].others)
+    algbw, low, high = row.sides[0].algbw, numbers.get("min"), numbers.get("max")
+    if algbw is None or low is None or high is None or row.count is None:
+        return {1, 2, 4, 8}
+    least = (algbw.value - algbw.resolution / 2) * low.value
+    most = (algbw.value + algbw.resolution / 2) * (high.value + high.resolution)
+    return {size for size in (1, 2, 4, 8) if least <= row.count * size <= most}

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 
 from ringtree.logs.groups import add_row
 from ringtree.logs.lines import Line
+from ringtree.logs.quantities import is_number
 from ringtree.logs.reading import Context, Sink
 from ringtree.logs.records import MB_PER_SECOND, MICROSECONDS, Printed, Row, Side, Table
 from ringtree.logs.words import collective_in
@@ -30,7 +31,6 @@ _TITLE = re.compile(r"#\s*Benchmarking\s+(Multi-)?([A-Za-z]\w{0,60})\s*(?:\(.{0,
 _RANKS = re.compile(r"#processes = (\d{1,7})(?:.*threads: (\d{1,4}))?")
 _GROUPS = re.compile(r"\(\s*(\d{1,6}) groups of (\d{1,6}) processes")
 _SETTING = re.compile(r"(MPI_Datatype|MPI_Datatype for reductions|MPI_Op)\s*:\s*(\w{1,40})")
-_NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:[eE][-+]?\d{1,3})?", re.ASCII)
 _FAILED = ("out-of-mem", "int-overflow", "time-out")
 
 _MEBI = float(1 << 20)
@@ -180,7 +180,7 @@ class ImbReader:
             return True
         if len(words) != len(one.headings):
             return False
-        if not all(_NUMBER.fullmatch(word) is not None and len(word) <= 40 for word in words):
+        if not all(is_number(word) for word in words):
             return False
         cells = dict(zip(one.headings, words, strict=True))
         size = cells.pop("#bytes", None)

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from ringtree.logs.groups import add_row
 from ringtree.logs.launches import launch_of
 from ringtree.logs.lines import Line
+from ringtree.logs.quantities import is_number
 from ringtree.logs.reading import Context, Sink
 from ringtree.logs.records import MB_PER_SECOND, MICROSECONDS, Printed, Row, Side, Table
 from ringtree.logs.words import collective_in
@@ -29,7 +30,6 @@ _HEADING = re.compile(
     r"Transmit Size|Size(?: \(B\))?|Iterations|Validation|[A-Za-z][\w.-]*(?: [\w.-]+){0,3} ?\((?:us|MB/s(?:ec)?|%)\)"
     r"|MB/s|Messages/s"
 )
-_NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:[eE][-+]?\d{1,3})?", re.ASCII)
 _PAIRS = re.compile(r"\[ pairs: (\d{1,6}) \]")
 _UNITS = {"us": MICROSECONDS, "MB/s": MB_PER_SECOND, "MB/sec": MB_PER_SECOND, "%": 0.01, "Messages/s": 1.0}
 # What is measured, the first of these that there is.
@@ -141,7 +141,7 @@ class OsuReader:
                 if not word.isalpha():
                     return False
                 valid = word
-            elif _NUMBER.fullmatch(word) is None or len(word) > 40:
+            elif not is_number(word):
                 return False
             elif name == "Size":
                 if not word.isdigit() or len(word) > 18:

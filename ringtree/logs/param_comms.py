@@ -13,6 +13,7 @@ import re
 
 from ringtree.logs.groups import Groups
 from ringtree.logs.lines import Line
+from ringtree.logs.quantities import is_number
 from ringtree.logs.reading import Context, Sink
 from ringtree.logs.records import GB_PER_SECOND, MICROSECONDS, Printed, Row, Side, Table
 from ringtree.logs.words import collective_in
@@ -22,7 +23,6 @@ MARK = "COMMS-RES"
 NOT_READ = "a line of PARAM's that its headings do not fit"
 _HEADING = re.compile(r"\S+ \(B\)|\S+\([\w/]+\)(?::\w+)?|[A-Za-z]\S*")
 _ROW = re.compile(r"COMMS-RES-([a-z][a-z0-9_]{1,40})-([a-z]+\d*)(\S{0,60})\s+(\S.*)")
-_NUMBER = re.compile(r"\d+(?:\.\d+)?(?:[eE][-+]?\d{1,3})?", re.ASCII)
 _TIMES = re.compile(r"(?:Latency|Time)\(us\):p50|pingLatency\(us\):p50")
 
 
@@ -58,7 +58,7 @@ class ParamReader:
         words = rest.split()
         if len(words) != len(self._headings) or not words[0].isdigit() or len(words[0]) > 18:
             return False
-        if not all(_NUMBER.fullmatch(word) is not None and len(word) <= 40 for word in words):
+        if not all(is_number(word) for word in words):
             return False
         side, count, columns = _side(self._headings, words)
         row = Row(line.number, int(words[0]), (side,), count, dtype)

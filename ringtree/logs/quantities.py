@@ -23,6 +23,9 @@ _NUMBER = r"[-+]?(?:\d+(?:,\d{3})*(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d{1,3})?"
 _QUANTITY = re.compile(
     rf"({_NUMBER})\s*(?:(?:±|\+/-)\s*(\d+(?:\.\d*)?)\s*)?([%×]|[A-Za-zµμ]+(?:/[A-Za-z]+)?)?", re.ASCII
 )
+SIMPLE = re.compile(r"[0-9]{1,18}(?:\.[0-9]{1,18})?")
+_PRINTED = re.compile(r"-?[0-9]+(?:\.[0-9]+)?(?:[eE][-+]?[0-9]{1,3})?")
+_MAX_WORD = 40
 _POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4, "p": 5}
 _RATE = re.compile(r"([kmgtp]?)(i?)(b|bits?|bytes?)(?:/s(?:ec(?:ond)?)?|ps)", re.IGNORECASE)
 _SIZE = re.compile(r"(?:([kmgtp])(i?)(?:b|bytes?)?|b|bytes?)", re.IGNORECASE)
@@ -74,6 +77,13 @@ def unit_of(word: str) -> Unit | None:
     return None
 
 
+def is_number(word: str) -> bool:
+    """Says whether a word is a finite number without unit, as programs print it."""
+    if SIMPLE.fullmatch(word) is not None:
+        return True
+    return len(word) <= _MAX_WORD and _PRINTED.fullmatch(word) is not None and isfinite(float(word))
+
+
 def plain(cell: str) -> str:
     """Returns a cell without the marks of Markdown around and in it."""
     if "*" in cell or "`" in cell:
@@ -83,6 +93,8 @@ def plain(cell: str) -> str:
 
 def quantity(cell: str) -> Quantity | None:
     """Returns the number that a cell is; None if it is anything else, or not finite."""
+    if SIMPLE.fullmatch(cell) is not None:
+        return Quantity(cell, None)
     cell = plain(cell)
     if not cell or len(cell) > MAX_CELL:
         return None

@@ -39,13 +39,13 @@ FILE_READERS: tuple[FileReader, ...] = (
     CsvFile(),  # the last one: any headings
 )
 LINE_READERS: tuple[LineReaderFactory, ...] = (
+    OsuReader,  # this and the next take lines only below their own headings: before readers of pieces of rows
+    ImbReader,
     NcclTestsReader,
     NcclInfoReader,
     TopologyMatrixReader,
     IbPortsReader,
     InspectorReader,
-    OsuReader,
-    ImbReader,
     GlooBenchmarkReader,
     ParamReader,
     DeepSpeedReader,

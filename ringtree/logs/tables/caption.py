@@ -15,6 +15,7 @@ from ringtree.logs.tables.headings import MEASURES, Heading, Kind, classify
 from ringtree.logs.words import algorithm_in, collective_in
 
 _MAX_TEXT = 200
+_MAX_TITLE = 100  # a longer line before a table is prose, even if it ends in a colon
 _MAX_LEVEL = 6
 _RANKS = re.compile(r"(?<![\w.])(\d{1,6})[\s-]*x?[\s-]*(?:gpus?|ranks|processes)(?![a-z])", re.IGNORECASE)
 _HOSTS = re.compile(r"(?<![\w.])(\d{1,5})[\s-]*(?:nodes?|hosts?)(?![a-z])", re.IGNORECASE)
@@ -70,7 +71,7 @@ class Headings:
         """Returns what they say about a table that begins now. The nearest heading wins; of the document's own
         heading only the collective is taken, since the rest describes the machine."""
         line = self.line.strip()
-        near = [line[:_MAX_TEXT]] if len(line) <= _MAX_TEXT and _is_title(line) else []
+        near = [line] if len(line) <= _MAX_TITLE and _is_title(line) else []
         inner = near + [self._levels[level] for level in sorted(self._levels, reverse=True)]
         caption = Caption(title=plain(inner[0]) if inner else "")
         for position, text in enumerate(inner):

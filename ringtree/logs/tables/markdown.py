@@ -22,6 +22,7 @@ FORMAT = "markdown"
 _MAX_CELLS = 200
 _MAX_CELL = 500
 _PIPE = re.compile(r"(?<!\\)\|")
+_SPECIAL = re.compile(r"\s{0,8}(?:#|```|~~~|- software: |- hardware: |Device info: )")
 _RULE_CHARACTERS = frozenset("|+-=: \t")
 
 
@@ -32,7 +33,8 @@ class MarkdownReader:
         self._context, self._sink = context, sink
         self._headings = Headings()
         self._bench = BenchSentences()
-        self._in_fence = False
+        self._in_fence = self._in_frame = False
+        self._last_rule = 0
         self._held: Line | None = None
         self._titles: list[str] | None = None  # of the open table
         self._title_line: Line | None = None
@@ -44,35 +46,48 @@ class MarkdownReader:
         """Takes lines of tables, and one line with pipes before them."""
         text = line.text
         framed = "|" in text
-        if framed or text.lstrip().startswith("+-"):
+        if framed or "+-" in text or "+=" in text:
             if _is_rule(text):
-                return self._rule(framed)
+                return self._rule(line, framed)
             if framed:
                 self._release()
                 self._held = line
                 return True
-        self._end()
-        if self._bench.take(text.strip()):
-            return True
-        if text.lstrip().startswith(("```", "~~~")):
-            self._in_fence = not self._in_fence
-        elif not (self._in_fence and text.startswith("#")):
-            self._headings.see(text)
-        return False
+        if self._held is not None or self._titles is not None:
+            self._end()
+        if _SPECIAL.match(text) is None:
+            self._headings.line = text
+            return False
+        return self._special(text.strip())
 
     def finish(self) -> None:
         """Ends an open table."""
         self._end()
 
-    def _rule(self, framed: bool) -> bool:
-        """A rule makes the line before it a heading, except the rule that closes a frame."""
+    def _special(self, text: str) -> bool:
+        if self._bench.take(text):
+            return True
+        if text.startswith(("```", "~~~")):
+            self._in_fence = not self._in_fence
+        elif not (self._in_fence and text.startswith("#")):
+            self._headings.see(text)
+        return False
+
+    def _rule(self, line: Line, framed: bool) -> bool:
+        """A rule makes the line before it a heading, except rules between the rows of a framed table and around it."""
         held, self._held = self._held, None
+        follows, self._last_rule = self._last_rule == line.number - 1, line.number
         if held is None:
+            if not framed and self._titles is not None and not (self._in_frame and follows):
+                self._close()
             return framed or self._titles is not None
         if self._titles is not None and not framed:
-            self._body(held)  # the frame's last rule, or one between rows
+            self._body(held)
+            if not self._in_frame:
+                self._close()
             return True
         self._close()
+        self._in_frame = not framed
         self._titles = _cells(held.text)
         self._title_line = held
         self._num_body = 0

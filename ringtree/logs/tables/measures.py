@@ -10,13 +10,14 @@ headings, with the remark that nobody says what they are.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from ringtree.logs.quantities import FACTOR, PERCENT, RATE, SIZE, TIME, quantity
 from ringtree.logs.records import GB_PER_SECOND, NOT_STATED, Table
 from ringtree.logs.tables.caption import Caption
-from ringtree.logs.tables.headings import MEASURES, Heading, Kind
+from ringtree.logs.tables.headings import MEASURES, Heading, Kind, classify
 from ringtree.logs.words import algorithm_in, collective_in, library_in, protocol_in, words_of
 
 FIELDS = {Kind.TIME: "time", Kind.ALGBW: "algbw", Kind.BUSBW: "busbw", Kind.BANDWIDTH: ""}
@@ -25,6 +26,11 @@ _UNIT_KIND = {Kind.TIME: TIME, Kind.ALGBW: RATE, Kind.BUSBW: RATE, Kind.BANDWIDT
 _BEST = ("", "avg", "average", "mean", "平均", "均值", "median", "p50", "中位数")
 _USUAL = frozenset(("default", "baseline", "auto", "tuned", "custom"))
 _MISSING = frozenset(("", "-", "--", "---", "—", "–", "n/a", "N/A", "na", "none", "None", "nan", "NaN", "null"))
+
+_COUNTS = (
+    ("num_hosts", re.compile(r"(?<!\w)(\d{1,5})[\s-]?(?:nodes?|hosts?)(?!\w)")),
+    ("num_ranks", re.compile(r"(?<!\w)(\d{1,6})[\s-]?(?:gpus?|ranks)(?!\w)")),
+)
 
 Key = tuple[str, str, str]
 
@@ -72,6 +78,10 @@ class Arm:
                 if found is not None:
                     setattr(table, what, found)
                     table.infer(what, found, why)
+            for what, pattern in _COUNTS:
+                if (count := pattern.search(self.name.lower())) is not None and getattr(table, what) is None:
+                    setattr(table, what, int(count.group(1)))
+                    table.infer(what, count.group(1), why)
             if table.library is None and (library := library_in(self.name)) is not None:
                 table.library = library
                 table.infer("library", library, why)
@@ -96,9 +106,10 @@ def arms_of(headings: Sequence[Heading], first: Sequence[str], caption: Caption,
     columns: dict[Key, dict[Kind, list[tuple[int, Heading]]]] = {}
     names: dict[Key, str] = {}
     by_caption: set[Key] = set()
+    explicit = any(one.kind in MEASURES for one in headings)
     for index, heading in enumerate(headings):
         cell = first[index] if index < len(first) else ""
-        one = _resolved(heading, cell, caption)
+        one = _resolved(heading, cell, caption, explicit)
         if one is not None:
             key = (one.arm, one.place or caption.place, one.size)
             names.setdefault(key, one.arm)
@@ -116,14 +127,17 @@ def arms_of(headings: Sequence[Heading], first: Sequence[str], caption: Caption,
     return arms or _unexplained(headings, first)
 
 
-def _resolved(heading: Heading, cell: str, caption: Caption) -> Heading | None:
-    """Returns the heading as one of a measure, with what the cell below it and the caption add; None if it is none."""
+def _resolved(heading: Heading, cell: str, caption: Caption, explicit: bool) -> Heading | None:
+    """Returns the heading as one of a measure, with what the cell below it and the caption add; None if it is none.
+    `explicit`: other headings name their measure, so the caption's is not that of plain numbers."""
     if heading.kind in MEASURES:
         if heading.kind is Kind.TIME and heading.unit is None:
             return heading._replace(unit=caption.time_unit)
         return heading
     if heading.kind is not Kind.UNKNOWN:
         return None
+    if caption.time_unit is not None and (named := classify(heading.text + " time")).statistic:
+        return named._replace(text=heading.text, unit=caption.time_unit)
     number = quantity(cell)
     if number is None and not is_missing(cell):
         return None
@@ -133,7 +147,7 @@ def _resolved(heading: Heading, cell: str, caption: Caption) -> Heading | None:
         if caption.kind is not None and _UNIT_KIND[caption.kind] == unit_kind:
             kind = caption.kind
         return heading._replace(kind=kind)
-    if unit_kind in (PERCENT, FACTOR, SIZE) or caption.kind is None:
+    if unit_kind in (PERCENT, FACTOR, SIZE) or caption.kind is None or explicit:
         return None
     return heading._replace(kind=caption.kind, unit=caption.unit)
 

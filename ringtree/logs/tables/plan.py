@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from ringtree.logs.groups import Groups
-from ringtree.logs.quantities import RATE, Quantity, plain, quantity, whole_number
+from ringtree.logs.quantities import RATE, SIMPLE, Quantity, plain, quantity, whole_number
 from ringtree.logs.reading import Sink
 from ringtree.logs.records import Printed, Row, Side, Table
 from ringtree.logs.sizes import Sizes
@@ -24,6 +24,7 @@ _MAX_UNREAD = 20
 _SHARED = (Kind.DERIVED, Kind.NUMBER, Kind.UNKNOWN)
 
 Others = tuple[tuple[str, Printed], ...]
+_Column = tuple[int, str, float | None, Measured]  # the third: the unit of a plain number, None if it is not so simple
 
 
 class Plan:
@@ -50,6 +51,7 @@ class Plan:
         self._size = sizes[0][0] if len(sizes) == 1 else None
         self._sizes = Sizes(sizes[0][1].unit if len(sizes) == 1 else None)
         self._many_sizes = sizes if len(sizes) > 1 else []
+        self._columns = [[_column(one, caption.rate_factor) for one in arm.columns] for arm in arms]
         self._average = averages_of(headings, arms)
         self._facts: dict[tuple[str, ...], RowFacts] = {}
         self._unread: dict[str, None] = {}
@@ -69,17 +71,19 @@ class Plan:
             if size is None and not is_missing(cells[self._size]):
                 return False
         found = False
-        key = tuple(cells[index] for index, _ in self._identifying)
-        shared: Others | None = None
+        key = tuple([cells[index] for index, _ in self._identifying])
+        shared: Others | None = None if self._shared or self._many_sizes else ()
         for number, arm in enumerate(self._arms):
-            side = self._side(arm, cells)
+            side = self._side(arm, self._columns[number], cells)
             if side is None:
                 continue
             if shared is None:
                 shared = self._shared_numbers(cells)
             if shared:
                 side = side._replace(others=side.others + shared)
-            row = self._row(line, size if self._size is not None else self._size_of(arm), side, cells)
+            if self._size is None:
+                size = self._size_of(arm)
+            row = self._row(line, size, side, cells) if self._words else Row(line, size, (side,))
             self._groups.add((key, number), row, lambda arm=arm: self._begin(key, cells, arm))  # type: ignore[misc]
             found = True
         return found
@@ -88,11 +92,15 @@ class Plan:
         """The table is over."""
         self._groups.flush()
 
-    def _side(self, arm: Arm, cells: Sequence[str]) -> Side | None:
+    def _side(self, arm: Arm, columns: list[_Column], cells: Sequence[str]) -> Side | None:
         values: dict[str, Printed] = {}
         others: list[tuple[str, Printed]] = []
-        for column in arm.columns:
-            number = self._number(column, cells[column.index])
+        for index, field, scale, column in columns:
+            cell = cells[index]
+            if scale is not None and SIMPLE.fullmatch(cell) is not None:
+                values[field] = Printed(cell, scale)  # most cells of most files
+                continue
+            number = self._number(column, cell)
             if number is None:
                 continue
             scale = number.unit.scale if number.unit is not None else column.scale
@@ -109,7 +117,8 @@ class Plan:
                 others.append((f"± {column.field or column.name}", Printed(number.spread, scale or 1.0)))
         if not values and not others:
             return None
-        return Side(arm.place, values.get("time"), values.get("algbw"), values.get("busbw"), others=tuple(others))
+        get = values.get
+        return Side(arm.place, get("time"), get("algbw"), get("busbw"), None, tuple(others))
 
     def _number(self, column: Measured, cell: str) -> Quantity | None:
         """Returns the cell's number unless it is of another kind than its column."""
@@ -191,5 +200,10 @@ class Plan:
             return
         table.average_busbw = side.busbw
         side = side._replace(busbw=None, others=((heading, side.busbw), *side.others))
-        table.rows[0] = row._replace(sides=(side,))
+        table.rows[0] = Row(row.line, row.size_bytes, (side,), row.count, row.dtype, row.op, row.root)
         table.columns[heading] = table.columns.pop("busbw")
+
+
+def _column(column: Measured, rate_factor: float) -> _Column:
+    is_plain = bool(column.field) and rate_factor == 1
+    return column.index, column.field, column.scale if is_plain else None, column
