@@ -16,9 +16,9 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from ringtree.audit import AUDIT_FORMAT, Audit
 from ringtree.compare_runs import FORMAT as RUNS_FORMAT
 from ringtree.compare_runs import RunsComparison
-from ringtree.audit import AUDIT_FORMAT, Audit
 from ringtree.explain.record import LADDER_FORMAT, Ladder
 from ringtree.lab.comparison import SUMMARY_FORMAT, Comparison
 from ringtree.profile_format import FORMAT as PROFILE_FORMAT
