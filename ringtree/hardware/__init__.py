@@ -1,0 +1,44 @@
+"""What hardware permits: a catalogue of GPUs, links, networks and systems with sources, and the limits that follow.
+
+    gpu = match_gpu("NVIDIA H100 80GB HBM3").gpu
+    (system,) = match_system(gpu, gpus_per_host=8, hints="p5.48xlarge")
+    limit("all_reduce", "Ring", topology_of(system, gpu, num_hosts=2)).arithmetic
+
+For: holding measured rates against what cannot be exceeded (ringtree.audit), `ringtree hardware`. Not for: predicting
+times (ringtree.model), probing this machine (ringtree.probe).
+"""
+
+from ringtree.hardware.limit_records import Limit, LinkUse, Traffic
+from ringtree.hardware.limits import highest, limit, schedule_limit, why_not
+from ringtree.hardware.loading import load_catalogue
+from ringtree.hardware.matching import GpuMatch, match_gpu, match_system
+from ringtree.hardware.records import Catalogue, Gpu, Link, Network, Source, Switch, System
+from ringtree.hardware.steps import minimum_steps
+from ringtree.hardware.support import Support, library_support
+from ringtree.hardware.topology import Topology, topology_of
+
+__all__ = [
+    "Catalogue",
+    "Gpu",
+    "GpuMatch",
+    "Limit",
+    "Link",
+    "LinkUse",
+    "Network",
+    "Source",
+    "Support",
+    "Switch",
+    "System",
+    "Topology",
+    "Traffic",
+    "highest",
+    "library_support",
+    "limit",
+    "load_catalogue",
+    "match_gpu",
+    "match_system",
+    "minimum_steps",
+    "schedule_limit",
+    "topology_of",
+    "why_not",
+]
