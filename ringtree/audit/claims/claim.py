@@ -17,7 +17,8 @@ from ringtree.audit.claims.records import Span
 from ringtree.audit.claims.surroundings import Surroundings
 
 _HOSTS_OF_RANKS = re.compile(
-    r"\b(\d+)\s*(?:nodes|hosts|servers)\s*(?:of|with|x|×|,)\s*(\d+)\s*(?:[\w-]+\s+)?(?:GPUs|ranks|processes)", re.IGNORECASE
+    r"\b(\d+)\s*(?:nodes|hosts|servers)\s*(?:of|with|x|×|,)\s*(\d+)\s*(?:[\w-]+\s+)?(?:GPUs|ranks|processes)",
+    re.IGNORECASE,
 )
 
 
@@ -40,11 +41,7 @@ class Claim:
     def quantities(self) -> list[Quantity]:
         """Numbers with units in order, without those that are part of a formula."""
         inside = [formula.span for formula in self.formulas]
-        return [
-            one
-            for one in quantities(self.text)
-            if not any(start <= one.span[0] < end for start, end in inside)
-        ]
+        return [one for one in quantities(self.text) if not any(start <= one.span[0] < end for start, end in inside)]
 
     @cached_property
     def algorithms(self) -> list[words.Mention]:

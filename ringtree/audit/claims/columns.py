@@ -69,7 +69,11 @@ def column_formula(grid: Grid, rate: Column, time: Column, num_ranks: int | None
     best: ColumnFormula | None = None
     for formula in FORMULAS:
         for binary in (True, False):
-            rows = [row for row in range(len(grid.rows)) if _explains(grid, row, rate, time, formula, binary, num_ranks) is not None]
+            rows = [
+                row
+                for row in range(len(grid.rows))
+                if _explains(grid, row, rate, time, formula, binary, num_ranks) is not None
+            ]
             num = sum(_explains(grid, row, rate, time, formula, binary, num_ranks) is True for row in rows)
             found = ColumnFormula(formula, binary, num, len(rows))
             if rows and (best is None or num > best.num_explained):
@@ -93,4 +97,6 @@ def _explains(
         return None
     # Published rates are computed from times with more digits, and are cut off as often as rounded.
     place = printed.high - printed.low
-    return plain.times(formula.factor(n or 0)).meets(Interval(max(0.0, printed.low - place / 2), printed.high + place / 2))
+    return plain.times(formula.factor(n or 0)).meets(
+        Interval(max(0.0, printed.low - place / 2), printed.high + place / 2)
+    )

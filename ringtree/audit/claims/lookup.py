@@ -65,7 +65,9 @@ def columns_for(grid: Grid, text: str, kinds: tuple[str, ...]) -> list[Column]:
 def label_of(grid: Grid, row: int) -> str:
     """The row's labels, size and counts, for people."""
     shown = [
-        grid.rows[row][column.index].strip() if column.kind in ("label", "size") else f"{grid.rows[row][column.index]} {column.name}"
+        grid.rows[row][column.index].strip()
+        if column.kind in ("label", "size")
+        else f"{grid.rows[row][column.index]} {column.name}"
         for column in grid.columns
         if column.kind in ("label", "size", "hosts") and grid.rows[row][column.index].strip()
     ]
@@ -77,7 +79,9 @@ def time_of(claim: Claim) -> Cell | None:
     grid = claim.grid
     if grid is None or not grid.of_kind("time"):
         return None
-    columns = columns_for(grid, claim.text, ("time",)) or (grid.of_kind("time") if len(grid.of_kind("time")) == 1 else [])
+    columns = columns_for(grid, claim.text, ("time",)) or (
+        grid.of_kind("time") if len(grid.of_kind("time")) == 1 else []
+    )
     found = rows_for(claim)
     cells = [
         Cell(row, column, value, found.used)
@@ -115,13 +119,13 @@ def seconds(value: float) -> str:
 
 
 def gigabytes(rate: float) -> str:
-    """A rate in GB/s with three significant digits or its whole part."""
+    """A rate in GB/s with four significant digits or its whole part."""
     return number(rate / 1e9)
 
 
 def number(value: float) -> str:
-    """Three significant digits, or all before the point."""
-    return f"{value:.0f}" if abs(value) >= 1000 else f"{value:.4g}" if abs(value) >= 100 else f"{value:.3g}"
+    """Four significant digits, or all before the point."""
+    return f"{value:.0f}" if abs(value) >= 1000 else f"{value:.4g}"
 
 
 def _restricts(grid: Grid, one: Quantity) -> bool:

@@ -74,3 +74,9 @@ def ceiling(claim: Claim, collective: str = "all_reduce") -> Limit | None:
             return None
     known = [one for one in limits if one.algbw is not None]
     return max(known, key=lambda one: one.algbw or 0.0) if known and len(known) == len(limits) else None
+
+
+def one_way_rate(claim: Claim) -> float | None:
+    """Bytes/s that the claim's GPU can send over its links; None if it is not one GPU, or it has none."""
+    rates = {_catalogue().link_rate(gpu) for gpu in gpus(claim)}
+    return rates.pop() if len(rates) == 1 else None

@@ -4,7 +4,7 @@ For: finding "482 GB/s", "~40%", "25-50 %", "4.9x", "16 GPUs", "15 steps" in a s
 (expressions.py), numbers in tables (grid.py).
 
 A person who writes 83 % for 83.57 % has cut it off instead of rounding it, and that is no lie: a stated number agrees
-with a value that differs by less than one unit of its last place; with "about" before it, by up to 5 %.
+with what gives it when rounded or when cut off; with "about" before it, with what differs by up to 5 %.
 """
 
 from __future__ import annotations
@@ -106,8 +106,9 @@ class Quantity:
     def agrees(self, value: float, other: float | None = None) -> bool:
         """Whether somebody who saw `value` (or anything from `value` to `other`) could have written this number."""
         least, most = sorted((value, value if other is None else other))
-        slack = max(self.place, ABOUT * self.high if self.relation == "about" else 0.0) * (1 + 1e-9)
-        above, below = most > self.low - slack, least < self.high + slack
+        about = ABOUT * self.high if self.relation == "about" else 0.0
+        above = most >= self.low - max(self.place / 2, about) - 1e-9 * self.low
+        below = least < self.high + max(self.place, about)
         return below if self.relation == "most" else above if self.relation == "least" else above and below
 
     def is_exactly(self, value: float) -> bool:
@@ -161,6 +162,8 @@ def _quantity(match: re.Match[str]) -> Quantity:
         kind, noun = "count", "ranks"
     elif match["noun"]:
         kind, noun = "count", _NOUNS[match["noun"].lower()]
+    if kind in ("size", "time", "rate") and _float(low) == 0:
+        kind, unit, binary = "number", 1.0, 1.0  # nothing is done in 0 ms or moved at 0 GB/s: no form divides by it
     relation = "about" if match["about"] else "most" if match["most"] else "least" if match["least"] else ""
     digits = max(_decimals(low), _decimals(high))
     start = match.start("low")

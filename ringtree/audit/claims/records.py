@@ -57,14 +57,18 @@ def judgement(table: str, claim: str, parts: Sequence[Part]) -> Judgement:
         table=table,
         claim=claim,
         verdict=verdict,
-        reason=_joined(part.reason for part in ordered),
-        arithmetic=_joined((part.arithmetic for part in ordered), "; "),
-        settles=_joined((part.settles for part in ordered if part.verdict is verdict), "; "),
+        reason=_sentences([part.reason for part in ordered]),
+        arithmetic=_list([part.arithmetic for part in ordered]),
+        settles=_list([part.settles for part in ordered if part.verdict is verdict]),
         parts=tuple(parts),
     )
 
 
-def _joined(texts: object, between: str = ". ") -> str:
-    unique = dict.fromkeys(text.rstrip(".") for text in texts if text)  # type: ignore[attr-defined]
-    joined = between.join(unique)
-    return f"{joined}." if joined and between == ". " else joined
+def _sentences(texts: Sequence[str]) -> str:
+    unique = dict.fromkeys(text.rstrip(".") for text in texts if text)
+    return " ".join(f"{text[0].upper()}{text[1:]}." for text in unique)
+
+
+def _list(texts: Sequence[str]) -> str:
+    """What two parts both rest on is said once."""
+    return "; ".join(dict.fromkeys(piece for text in texts if text for piece in text.split("; ")))

@@ -12,7 +12,9 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-_FILE_NAME = re.compile(r"(?:^|[-_.])(?P<gpu>[abhv]\d{2,3}|gh200|gb\d{3}|mi\d{3}x?)(?:x(?P<count>\d{1,5}))?(?=[-_.]|$)", re.I)
+_FILE_NAME = re.compile(
+    r"(?:^|[-_.])(?P<gpu>[abhv]\d{2,3}|gh200|gb\d{3}|mi\d{3}x?)(?:x(?P<count>\d{1,5}))?(?=[-_.]|$)", re.I
+)
 _GPU = re.compile(
     r"\b(?:(?P<count>\d{1,5})\s*[x×]?\s+)?(?P<gpu>(?:NVIDIA |AMD )?"
     r"(?:[AHVBLP]\d{2,3}S?|GH200|GB\d{3}|MI\d{3}X?)(?:[- ](?:SXM\d?|PCIe|NVL|\d{2,3} ?GB|HBM\d\w?|DGX))*)s?\b"

@@ -20,6 +20,7 @@ _ALGORITHMS = (
     (r"(?:direct )?two[- ]shot", "two_shot"),
     (r"naive|naïve", "naive"),
 )
+ALGORITHM_NAMES = tuple(name for _, name in _ALGORITHMS)
 _ALGORITHM = re.compile("|".join(rf"(?P<_{i}>\b(?:{p})s?\b)" for i, (p, _) in enumerate(_ALGORITHMS)), re.IGNORECASE)
 
 _COLLECTIVES = (

@@ -12,7 +12,9 @@ from ringtree.audit.claims.records import Part
 
 _SAYS = Says("buffers and their slots")
 _AFTER = re.compile(r"\s*(?:\(|for\s+|with\s+|in\s+|of\s+)\s*(LL128|LL|Simple)\b")
-_BEFORE = re.compile(r"\b(LL128|LL|Simple)\b\)?(?:\s*(?:has|have|uses?|is|:|with|gets?|takes?|a|an|the|its|buffers?|of|about|default|channel'?s?)\b|\s|:|')*[~≈]?$")
+_BEFORE = re.compile(
+    r"\b(LL128|LL|Simple)\b\)?(?:\s*(?:has|have|uses?|is|:|with|gets?|takes?|a|an|the|its|buffers?|of|about|default|channel'?s?)\b|\s|:|')*[~≈]?$"
+)
 
 
 def judge(claim: Claim) -> list[Part]:
@@ -26,7 +28,13 @@ def judge(claim: Claim) -> list[Part]:
     if not buffers or (slots and not of_slots):
         return []
     if of_slots and len(of_slots) != len(buffers):
-        return [_SAYS.open("there is not a slot's size for each buffer", "which slot belongs to which buffer", covers=[*slots, *of_slots, *buffers])]
+        return [
+            _SAYS.open(
+                "there is not a slot's size for each buffer",
+                "which slot belongs to which buffer",
+                covers=[*slots, *of_slots, *buffers],
+            )
+        ]
     found: list[Part] = []
     for index, (protocol, buffer) in enumerate(named):
         slot = of_slots[index] if of_slots else None
@@ -45,7 +53,12 @@ def _sizes_of_slots(claim: Claim, slots: Quantity) -> list[Quantity]:
     for one in claim.of_kind("size"):
         if one.span[0] < end:
             continue
-        if re.fullmatch(r"\s*(?:of|à|,|and|or|, and|each of|with)?\s*(?:[~≈]|about\s)?\s*", claim.text[end : one.span[0]]) is None:
+        if (
+            re.fullmatch(
+                r"\s*(?:of|à|,|and|or|, and|each of|with)?\s*(?:[~≈]|about\s)?\s*", claim.text[end : one.span[0]]
+            )
+            is None
+        ):
             break
         found.append(one)
         end = one.span[1]
@@ -70,17 +83,27 @@ def _check(protocol: str | None, buffer: Quantity, slot: Quantity | None, slots:
         if not any(abs(a - b) <= max(buffer.place, 0.02 * b) / 2 for a in sizes for b in whole):
             return _SAYS.falls(f"{slots.count} slots of {slot.text} are not {buffer.text}", product, covers)
     if protocol is None:
-        return _SAYS.holds("slots times their size is the buffer", product, covers) if product else _SAYS.open(
-            "it is not said which protocol has this buffer", "the protocol", covers=covers
+        return (
+            _SAYS.holds("slots times their size is the buffer", product, covers)
+            if product
+            else _SAYS.open("it is not said which protocol has this buffer", "the protocol", covers=covers)
         )
     fact = PROTOCOLS[protocol]
     known = f"NCCL {RELEASE}, {protocol}: {fact.formula} = {_kib(fact.buffer)} in {SLOTS} slots of {_kib(fact.slot)}"
     arithmetic = f"{product}; {known}" if product else known
     if any(abs(one - fact.buffer) <= 0.02 * fact.buffer for one in sizes) and (slots is None or slots.count == SLOTS):
         return _SAYS.holds(f"{protocol}'s buffer is as NCCL has it by default", arithmetic, covers)
-    half = " (what is said is the data in it: half of each line is flags)" if any(abs(one / fact.buffer - fact.share) < 0.01 for one in sizes) else ""
+    half = (
+        " (what is said is the data in it: half of each line is flags)"
+        if any(abs(one / fact.buffer - fact.share) < 0.01 for one in sizes)
+        else ""
+    )
     right = "the product is right, but " if product else ""
-    return _SAYS.falls(f"{right}{protocol}'s buffer is {_kib(fact.buffer)} in {SLOTS} slots of {_kib(fact.slot)} by default{half}", arithmetic, covers)
+    return _SAYS.falls(
+        f"{right}{protocol}'s buffer is {_kib(fact.buffer)} in {SLOTS} slots of {_kib(fact.slot)} by default{half}",
+        arithmetic,
+        covers,
+    )
 
 
 def _kib(size: float) -> str:

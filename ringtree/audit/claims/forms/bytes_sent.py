@@ -21,28 +21,44 @@ def judge(claim: Claim) -> list[Part]:
     """One part for each formula or factor of the size."""
     if not claim.says(_WHO) or not claim.says(_SENDS):
         return []
-    found = [_check_formula(claim, one) for one in claim.formulas if one.names in ({"ranks"}, {"ranks", "size"}, {"size"})]
+    found = [
+        _check_formula(claim, one) for one in claim.formulas if one.names in ({"ranks"}, {"ranks", "size"}, {"size"})
+    ]
     found += [_check_factor(claim, one) for one in claim.of_kind("factor") if _is_of_size(claim, one)]
     return found
 
 
 def _is_of_size(claim: Claim, one: Quantity) -> bool:
     after = claim.text[one.span[1] :]
-    return bool(re.match(r"\s*(?:(?:the|its|of the)\s+)?(?:size|data|S\b|message|vector|buffer|for\b|with\b|at\b|[.,;)]|$)", after, re.I))
+    return bool(
+        re.match(
+            r"\s*(?:(?:the|its|of the)\s+)?(?:size|data|S\b|message|vector|buffer|for\b|with\b|at\b|[.,;)]|$)",
+            after,
+            re.I,
+        )
+    )
 
 
 def _check_formula(claim: Claim, formula: Formula) -> Part:
     name, collective = _about(claim)
-    said = [formula.value(ranks=n, size=1.0) for n in counting.SAMPLES]
-    counted = [counting.share(collective, name, n) for n in counting.SAMPLES]
+    # "1.75 x the size for 8 GPUs" is meant for those; a formula with n for all n.
+    fixed = "ranks" not in formula.names and claim.num_ranks
+    samples = (claim.num_ranks or 0,) if fixed else counting.SAMPLES
+    said = [formula.value(ranks=n, size=1.0) for n in samples]
+    counted = [counting.share(collective, name, n) for n in samples]
+    covers = [formula, *(claim.of_kind("count", "ranks") if fixed else [])]
     pairs = [(a, b) for a, b in zip(said, counted, strict=True) if b is not None]
     if not pairs or any(math.isnan(a) for a, _ in pairs):
         return _SAYS.open(f"nothing to hold {formula.text} against", "the algorithm, step by step", covers=[formula])
-    last = len(counting.SAMPLES) - 3
-    arithmetic = f"{formula.text} = {said[last]:.4g}·S at n = {counting.SAMPLES[last]}; counted in the schedule of {name}: {counted[last]:.4g}·S"
+    last = max(0, len(samples) - 3)
+    arithmetic = f"{formula.text} = {said[last]:.4g}·S at n = {samples[last]}, counted in the schedule of {name} {counted[last]:.4g}·S"
     if all(math.isclose(a, b, rel_tol=1e-9) for a, b in pairs):
-        return _SAYS.holds(f"that is what each rank of a {name} {collective} sends, and as much comes in{_least(claim)}", arithmetic, [formula])
-    return _SAYS.falls(f"a {name} {collective} sends another share of the size from each rank", arithmetic, [formula])
+        return _SAYS.holds(
+            f"that is what each rank of a {name} {collective} sends, and as much comes in{_least(claim)}",
+            arithmetic,
+            covers,
+        )
+    return _SAYS.falls(f"a {name} {collective} sends another share of the size from each rank", arithmetic, covers)
 
 
 def _check_factor(claim: Claim, factor: Quantity) -> Part:
@@ -53,7 +69,9 @@ def _check_factor(claim: Claim, factor: Quantity) -> Part:
     covers = [factor, *ranks]
     if share is None:
         return _SAYS.open("the number of ranks is not stated", "the number of ranks", covers=covers)
-    arithmetic = f"{name}, {collective}, n = {num_ranks}: {lookup.number(share)} times the size, counted in the schedule"
+    arithmetic = (
+        f"{name}, {collective}, n = {num_ranks}: {lookup.number(share)} times the size, counted in the schedule"
+    )
     if factor.agrees(share):
         return _SAYS.holds(f"each rank sends {lookup.number(share)} times the size{_least(claim)}", arithmetic, covers)
     return _SAYS.falls(f"each rank sends {lookup.number(share)} times the size, not {factor.text}", arithmetic, covers)
@@ -64,4 +82,8 @@ def _about(claim: Claim) -> tuple[str, str]:
 
 
 def _least(claim: Claim) -> str:
-    return "" if claim.algorithms else "; it is a ring's, and the least that any algorithm can do without a switch that adds up"
+    return (
+        ""
+        if claim.algorithms
+        else "; it is a ring's, and the least that any algorithm can do without a switch that adds up"
+    )

@@ -33,15 +33,25 @@ def judge(claim: Claim) -> list[Part]:
 
 def _check(claim: Claim, rate: Quantity, percent: Quantity, peak: Quantity) -> Part:
     share = rate.value / peak.value
-    covers = [percent, peak]
+    covers = [rate, percent, peak]
     arithmetic = f"{lookup.gigabytes(rate.value)}/{lookup.gigabytes(peak.value)} = {100 * share:.1f} %"
     if not percent.agrees(share):
-        return _SAYS.falls(f"{lookup.gigabytes(rate.value)} of {lookup.gigabytes(peak.value)} GB/s are {100 * share:.1f} %", arithmetic, covers)
-    both_ways = claim.says(r"bi-?directional|both (?:directions|ways)|in each direction|per direction|one direction|each way")
+        return _SAYS.falls(
+            f"{lookup.gigabytes(rate.value)} of {lookup.gigabytes(peak.value)} GB/s are {100 * share:.1f} %",
+            arithmetic,
+            covers,
+        )
+    both_ways = claim.says(
+        r"bi-?directional|both (?:directions|ways)|in each direction|per direction|one direction|each way"
+    )
     for gpu, one_way in physics.both_ways_sums(peak.value, claim):
         arithmetic += f"; of {lookup.gigabytes(one_way)} per direction {100 * rate.value / one_way:.0f} %"
         if both_ways:
-            return _SAYS.holds(f"it is said that {lookup.gigabytes(peak.value)} GB/s are both directions; a busbw uses one of them", arithmetic, covers)
+            return _SAYS.holds(
+                f"it is said that {lookup.gigabytes(peak.value)} GB/s are both directions; a busbw uses one of them",
+                arithmetic,
+                covers,
+            )
         return _SAYS.falls(
             f"{lookup.gigabytes(peak.value)} GB/s is what an {gpu} can send and receive together; a busbw counts one direction, of which there are "
             f"{lookup.gigabytes(one_way)} GB/s, so it is {100 * rate.value / one_way:.0f} %",
@@ -50,4 +60,9 @@ def _check(claim: Claim, rate: Quantity, percent: Quantity, peak: Quantity) -> P
         )
     if physics.is_link_rate(peak.value, claim) or claim.says(r"line[- ]rate|per direction"):
         return _SAYS.holds("the share is right, of the rate of one direction", arithmetic, covers)
-    return _SAYS.open("the share is right, but it is not known what the peak is a peak of", "the hardware, or whether the peak is one direction or both", arithmetic, covers)
+    return _SAYS.open(
+        "the share is right, but it is not known what the peak is a peak of",
+        "the hardware, or whether the peak is one direction or both",
+        arithmetic,
+        covers,
+    )

@@ -11,6 +11,7 @@ import re
 
 from ringtree.audit.claims import counting, lookup
 from ringtree.audit.claims.claim import Claim
+from ringtree.audit.claims.columns import ALGBW, BUSBW
 from ringtree.audit.claims.forms.part import Says
 from ringtree.audit.claims.forms.table_values import label_of
 from ringtree.audit.claims.quantities import Quantity
@@ -18,8 +19,12 @@ from ringtree.audit.claims.records import Part
 from ringtree.stats.bandwidth import bus_factor
 
 _SAYS = Says("rate of each port")
-_LINE_AFTER = re.compile(r"\s*(?:line[- ]rate|link[- ]rate|wire[- ]rate|ports?\b|per port|InfiniBand|nominal|a port)", re.IGNORECASE)
-_LINE_BEFORE = re.compile(r"(?:line[- ]rate|capacity|nominal rate|link[- ]rate)(?:\s+of)?\s*(?:the\s*)?$", re.IGNORECASE)
+_LINE_AFTER = re.compile(
+    r"\s*(?:line[- ]rate|link[- ]rate|wire[- ]rate|ports?\b|per port|InfiniBand|nominal|a port)", re.IGNORECASE
+)
+_LINE_BEFORE = re.compile(
+    r"(?:line[- ]rate|capacity|nominal rate|link[- ]rate)(?:\s+of)?\s*(?:the\s*)?$", re.IGNORECASE
+)
 
 
 def judge(claim: Claim) -> list[Part]:
@@ -43,17 +48,28 @@ def _is_line(claim: Claim, rate: Quantity) -> bool:
 def _check(claim: Claim, total: Quantity, ports: Quantity, each: Quantity, line: Quantity | None) -> Part:
     num_ports, num_hosts = ports.count, claim.num_hosts
     percents = claim.of_kind("percent")
-    covers = [total, ports, each, *([line] if line else []), *percents, *claim.of_kind("count", "hosts")]
+    covers = [
+        total,
+        ports,
+        each,
+        *([line] if line else []),
+        *percents,
+        *claim.of_kind("count", "hosts"),
+        *claim.of_kind("count", "ranks"),
+    ]
     num_ranks = _num_ranks(claim, num_hosts, num_ports)
     if num_hosts is None or num_ranks is None or num_ports < 1 or num_hosts < 2:
-        return _SAYS.open("it is not said how many nodes and ranks take part", "the number of nodes and of ranks", covers=covers)
+        return _SAYS.open(
+            "it is not said how many nodes and ranks take part", "the number of nodes and of ranks", covers=covers
+        )
     factor = bus_factor("all_reduce", num_ranks)
     algbw = _algbw(claim, total, factor)
-    ring = algbw * factor / num_ports
+    bus = total.value if label_of(claim, total) == BUSBW.name else algbw * factor
+    ring = bus / num_ports
     shared = counting.host_share("hierarchical_ring", num_hosts, max(1, min(8, num_ranks // num_hosts))) or 0.0
     least = algbw * shared / num_ports
     arithmetic = (
-        f"ring: {lookup.gigabytes(algbw * factor)}/{num_ports} = {lookup.gigabytes(ring)} GB/s each way; adding up inside the node first: "
+        f"ring: {lookup.gigabytes(bus)}/{num_ports} = {lookup.gigabytes(ring)} GB/s each way; adding up inside the node first: "
         f"{shared:.3g} · algbw/{num_ports} = {lookup.gigabytes(least)} GB/s"
     )
     top = line.value if line is not None else None
@@ -71,7 +87,12 @@ def _check(claim: Claim, total: Quantity, ports: Quantity, each: Quantity, line:
         reason += f", more than its {lookup.gigabytes(top)}, so it was no ring; an algorithm that adds up inside the node sends {lookup.gigabytes(least)}"
     else:
         reason += f", an algorithm that adds up inside the node first {lookup.gigabytes(least)}"
-    return _SAYS.falls(f"{reason}, and neither is {each.text}{_other_row(claim, each, num_ports)}", arithmetic, covers, "the algorithm that ran (NCCL_DEBUG_SUBSYS=TUNING) and the counters of the ports")
+    return _SAYS.falls(
+        f"{reason}, and neither is {each.text}{_other_row(claim, each, num_ports)}",
+        arithmetic,
+        covers,
+        "the algorithm that ran (NCCL_DEBUG_SUBSYS=TUNING) and the counters of the ports",
+    )
 
 
 def _percent(percents: list[Quantity], rate: float, top: float | None) -> Part | None:
@@ -93,7 +114,7 @@ def _num_ranks(claim: Claim, num_hosts: int | None, num_ports: int) -> int | Non
 
 def _algbw(claim: Claim, total: Quantity, factor: float) -> float:
     """From the row with this busbw if it has an algbw, else by the factor."""
-    if label_of(claim, total) == "algbw":
+    if label_of(claim, total) == ALGBW.name:
         return total.value
     grid = claim.grid
     for row in range(len(grid.rows)) if grid is not None else ():

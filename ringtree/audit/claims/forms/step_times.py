@@ -11,7 +11,9 @@ from ringtree.audit.claims.quantities import Quantity
 from ringtree.audit.claims.records import Part
 
 _SAYS = Says("steps times the time of one")
-_BETWEEN = re.compile(r"\s*(?:of|at|à|each|that (?:take|last)|taking|lasting|×|x|\*)\s*(?:[~≈]|about\s|some\s)?\s*", re.IGNORECASE)
+_BETWEEN = re.compile(
+    r"\s*(?:of|at|à|each|that (?:take|last)|taking|lasting|×|x|\*)\s*(?:[~≈]|about\s|some\s)?\s*", re.IGNORECASE
+)
 
 
 def judge(claim: Claim) -> list[Part]:
@@ -53,7 +55,14 @@ def _check(claim: Claim, count: Quantity, each: Quantity) -> list[Part]:
             )
         ]
     if cell is None:
-        return [_SAYS.open("the number of steps is right; the time of one can't be checked", "the time of the call", product, covers)]
+        return [
+            _SAYS.open(
+                "the number of steps is right; the time of one can't be checked",
+                "the time of the call",
+                product,
+                covers,
+            )
+        ]
     if not each.agrees(cell.value / hops):
         return [
             _SAYS.falls(

@@ -19,7 +19,9 @@ from ringtree.audit.claims.quantities import Quantity
 from ringtree.audit.claims.records import Part
 
 _SAYS = Says("steps of an algorithm")
-_BARE = re.compile(r"(?:takes|needs|requires|uses|has|makes|is|tree|ring|doubling|shot|chain|only)\s*:?\s*$", re.IGNORECASE)
+_BARE = re.compile(
+    r"(?:takes|needs|requires|uses|has|makes|is|tree|ring|doubling|shot|chain|only)\s*:?\s*$", re.IGNORECASE
+)
 _WORDS = {"hops": "hops", "steps": "steps"}
 # Whose kernels people read, so that the calls of a program are counted: one chunk a call, in one loop.
 _COUNTED_BY_CALLS = frozenset(("ring",))
@@ -52,7 +54,9 @@ def _counts(claim: Claim) -> list[Quantity]:
     named = [
         one
         for one in claim.quantities
-        if one.kind == "count" and one.noun in _WORDS and not re.match(r"\s*(?:of|at|à)\s*[~≈]?\s*(?:about\s*)?\d", claim.text[one.span[1] :])
+        if one.kind == "count"
+        and one.noun in _WORDS
+        and not re.match(r"\s*(?:of|at|à)\s*[~≈]?\s*(?:about\s*)?\d", claim.text[one.span[1] :])
     ]
     if not named and not _formulas(claim):
         return []
@@ -60,7 +64,8 @@ def _counts(claim: Claim) -> list[Quantity]:
     bare = [
         one
         for one in claim.of_kind("number")
-        if _BARE.search(claim.text[: one.span[0]]) and re.match(r"\s*(?:$|[.,;)]|and\b|with\b|for\b)", claim.text[one.span[1] :])
+        if _BARE.search(claim.text[: one.span[0]])
+        and re.match(r"\s*(?:$|[.,;)]|and\b|with\b|for\b)", claim.text[one.span[1] :])
     ]
     return named + bare
 
@@ -69,7 +74,8 @@ def _formulas(claim: Claim) -> list[Formula]:
     return [
         one
         for one in claim.formulas
-        if one.names == {"ranks"} and re.match(r"\s*(?:\w+\s+){0,2}(?:steps?|hops?|rounds?)\b", claim.text[one.span[1] :])
+        if one.names == {"ranks"}
+        and re.match(r"\s*(?:\w+\s+){0,2}(?:steps?|hops?|rounds?)\b", claim.text[one.span[1] :])
     ]
 
 
@@ -171,7 +177,10 @@ def _half(collective: str, name: str, num_ranks: int, count: Quantity) -> str:
     halves = [
         word
         for word, one in (("reduce-scatter", "reduce_scatter"), ("all-gather", "all_gather"))
-        if one != collective and (hops := counting.hops(one, name, num_ranks)) is not None and count.is_exactly(hops)
+        if name in _COUNTED_BY_CALLS
+        and one != collective
+        and (hops := counting.hops(one, name, num_ranks)) is not None
+        and count.is_exactly(hops)
     ]
     if halves:
         return f": {count.count} are one half of it, the {' or the '.join(halves)}"

@@ -7,7 +7,7 @@ size/time whether it holds algbw, busbw or neither.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ringtree.audit.claims import lookup, words
 from ringtree.audit.claims.claim import Claim
@@ -22,9 +22,13 @@ _SAYS = Says("a rate of the table")
 _PEAKS = r"\bpeaks?\b|\bmaxim(?:um|al)\b|\bat most\b|\bhighest\b|\btops? out\b"
 _LABEL_AFTER = re.compile(r"\s*(?:of\s+)?(algbw|busbw|bus bandwidth|algorithm bandwidth)\b", re.IGNORECASE)
 _LABEL_BEFORE = re.compile(
-    r"\b(algbw|busbw|bus bandwidth|algorithm bandwidth)\b(?:\s+(?:is|was|of|reaches|at|about|peaks at|=|:|gets|shows))*\s*[~≈]?\s*$", re.IGNORECASE
+    r"\b(algbw|busbw|bus bandwidth|algorithm bandwidth)\b(?:\s+(?:is|was|of|reaches|at|about|peaks at|=|:|gets|shows))*\s*[~≈]?\s*$",
+    re.IGNORECASE,
 )
-_NOT_MEASURED = re.compile(r"theoretical|advertised|nominal|line rate|line-rate|link rate|spec|of the peak|NVLink bandwidth", re.IGNORECASE)
+_NOT_MEASURED = re.compile(
+    r"theoretical|advertised|nominal|line rate|line-rate|link rate|spec|of the peak|NVLink bandwidth|%\s*of\b|direction",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True)
@@ -45,6 +49,23 @@ def judge(claim: Claim) -> list[Part]:
     return found
 
 
+def algbw_of(claim: Claim, rate: Quantity) -> float | None:
+    """size/time of the row that has `rate`, where the table has a time for it; None where it can't be told."""
+    grid = claim.grid
+    for stated in _stated(replace(claim, taken=())) if grid is not None else ():
+        if stated.rate.span != rate.span or grid is None:
+            continue
+        for row, column, value in _values(claim, grid, stated)[0]:
+            time = lookup.time_column(grid, column)
+            found = column_formula(grid, column, time, claim.around.num_ranks or claim.num_ranks) if time else None
+            plain = (
+                base(grid, row, time, found.binary) if time is not None and found is not None and found.sure else None
+            )
+            if plain is not None and rate.agrees(value):
+                return plain.middle
+    return None
+
+
 def label_of(claim: Claim, rate: Quantity) -> str:
     """algbw or busbw where the sentence calls the rate so; empty where it does not."""
     after = _LABEL_AFTER.match(claim.text, rate.span[1])
@@ -61,7 +82,8 @@ def _stated(claim: Claim) -> list[_Stated]:
         end = clause.start + len(clause.text)
         here = [one for one in claim.quantities if clause.start <= one.span[0] < end]
         for rate in here:
-            around = claim.text[max(clause.start, rate.span[0] - 30) : rate.span[1] + 25]
+            after = re.split(r"[,;(%]", claim.text[rate.span[1] : rate.span[1] + 25])[0]
+            around = f"{claim.text[max(clause.start, rate.span[0] - 25) : rate.span[0]]} {after}"
             if rate.kind != "rate" or claim.is_taken(rate) or _NOT_MEASURED.search(around):
                 continue
             conditions = [one for one in here if one.kind in ("size", "count")]
@@ -73,27 +95,47 @@ def _stated(claim: Claim) -> list[_Stated]:
     return found
 
 
-def _check(claim: Claim, grid: Grid, stated: _Stated) -> list[Part]:
+def _values(claim: Claim, grid: Grid, stated: _Stated) -> tuple[list[tuple[int, Column, float]], lookup.Rows]:
+    """The cells that the sentence can mean, and what chose their rows."""
     near = f"{stated.clause.text} {stated.label}"
     columns = lookup.columns_for(grid, near, ("rate",)) or lookup.columns_for(grid, claim.text, ("rate",))
     if stated.label and (labelled := [one for one in columns if stated.label in one.subject]):
         columns = labelled
     rows = lookup.rows_for(claim, stated.clause.text, list(stated.conditions))
-    values = [(row, column, value) for row in rows.rows for column in columns if (value := grid.value(row, column)) is not None]
+    return [
+        (row, column, value)
+        for row in rows.rows
+        for column in columns
+        if (value := grid.value(row, column)) is not None
+    ], rows
+
+
+def _check(claim: Claim, grid: Grid, stated: _Stated) -> list[Part]:
+    values, rows = _values(claim, grid, stated)
     if not values:
         return []
     covers = [stated.rate, *rows.used]
     if claim.says(_PEAKS):
         row, column, value = max(values, key=lambda one: one[2])
         if not stated.rate.agrees(value):
-            return [_SAYS.falls(f"the highest of these in the table is {lookup.gigabytes(value)} GB/s", f"{lookup.label_of(grid, row)}: {lookup.gigabytes(value)} GB/s", covers)]
+            return [
+                _SAYS.falls(
+                    f"the highest of these in the table is {lookup.gigabytes(value)} GB/s",
+                    f"{lookup.label_of(grid, row)}: {lookup.gigabytes(value)} GB/s",
+                    covers,
+                )
+            ]
         return [_meaning(claim, grid, stated, row, column, covers)]
     agreeing = [one for one in values if stated.rate.agrees(one[2])]
     if agreeing:
         return [_meaning(claim, grid, stated, *agreeing[0][:2], covers)]
     if len(rows.rows) == 1 and rows.used and len({one[1].subject for one in values}) == 1:
         shown = ", ".join(lookup.gigabytes(value) for _, _, value in values)
-        return [_SAYS.falls(f"the table has {shown} GB/s there", f"{lookup.label_of(grid, rows.rows[0])}: {shown} GB/s", covers)]
+        return [
+            _SAYS.falls(
+                f"the table has {shown} GB/s there", f"{lookup.label_of(grid, rows.rows[0])}: {shown} GB/s", covers
+            )
+        ]
     return []
 
 
@@ -123,8 +165,18 @@ def _meaning(claim: Claim, grid: Grid, stated: _Stated, row: int, column: Column
     if stated.label:
         meant = f"its algbw is {lookup.gigabytes(plain.middle)} GB/s" if stated.label == ALGBW.name else ""
         kind = found.formula.name or found.formula.words
-        return _SAYS.falls(f"{stated.rate.text} is called {stated.label} but is {_article(kind)} ({found.formula.words}); {meant}".rstrip("; "), arithmetic, covers)
-    busbw = f" and as busbw {lookup.gigabytes(plain.middle * bus_factor('all_reduce', n))} GB/s" if n is not None and n > 1 else ""
+        return _SAYS.falls(
+            f"{stated.rate.text} is called {stated.label} but is {_article(kind)} ({found.formula.words}); {meant}".rstrip(
+                "; "
+            ),
+            arithmetic,
+            covers,
+        )
+    busbw = (
+        f" and as busbw {lookup.gigabytes(plain.middle * bus_factor('all_reduce', n))} GB/s"
+        if n is not None and n > 1
+        else ""
+    )
     return _SAYS.falls(
         f"the number is in the table but is no bandwidth of anything: it is {found.formula.words}, where algbw is "
         f"{lookup.gigabytes(plain.middle)} GB/s{busbw}",
@@ -140,7 +192,9 @@ def _article(kind: str) -> str:
 def _size(grid: Grid, row: int, found: ColumnFormula) -> str:
     sizes = grid.sizes(row)
     size = sizes[0] if found.binary else sizes[-1]
-    for unit, factor in (("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10)) if found.binary else (("GB", 1e9), ("MB", 1e6), ("KB", 1e3)):
+    for unit, factor in (
+        (("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10)) if found.binary else (("GB", 1e9), ("MB", 1e6), ("KB", 1e3))
+    ):
         if size >= factor:
             return f"{size / factor:g} {unit}"
     return f"{size:g} B"

@@ -55,8 +55,14 @@ def _check(claim: Claim, formula: Formula, model: Callable[[float, int, float, f
     costs = [(n, counting.share(collective, name, n), counting.hops(collective, name, n)) for n in counts]
     known = [(n, share, hops) for n, share, hops in costs if share is not None and hops is not None]
     if not known:
-        return _SAYS.open(f"there is no {name} schedule of {collective} to compare with", "the algorithm, step by step", covers=[formula])
-    about = bool(re.search(r"(?:about|roughly|approximately|~|≈|tends to|large N)\s*$", claim.text[: formula.span[0]], re.I))
+        return _SAYS.open(
+            f"there is no {name} schedule of {collective} to compare with",
+            "the algorithm, step by step",
+            covers=[formula],
+        )
+    about = bool(
+        re.search(r"(?:about|roughly|approximately|~|≈|tends to|large N)\s*$", claim.text[: formula.span[0]], re.I)
+    )
     if about:
         known = [one for one in known if one[0] >= 16]
     latency = _LATENCY if "latency" in formula.names else 0.0
@@ -74,13 +80,28 @@ def _check(claim: Claim, formula: Formula, model: Callable[[float, int, float, f
     ratio = shown[2] / shown[3] if shown[3] else math.nan
     arithmetic = f"{formula.text} is {ratio:.3g} times what the schedule gives at n = {shown[0]}"
     if right:
-        return _SAYS.holds(f"it is what the schedule of {name} gives{f', {closed}' if closed else ''}", f"{formula.text}: the same at n = {', '.join(str(n) for n, _, _ in known)}", [formula])
+        return _SAYS.holds(
+            f"it is what the schedule of {name} gives{f', {closed}' if closed else ''}",
+            f"{formula.text}: the same at n = {', '.join(str(n) for n, _, _ in known)}",
+            [formula],
+        )
     half_words = ""
     scatter = counting.share("reduce_scatter", name, shown[0])
     if collective == "all_reduce" and scatter and math.isclose(2 * scatter, known[min(3, len(known) - 1)][1]):
-        one_half = all(_same(said, model(share / 2, hops, size, latency), about) for (n, share, hops) in known for size in sizes for said in [_said(formula, n, size, latency, True)])
-        half_words = ": this is one half of it, the reduce-scatter or the all-gather; an all-reduce is both" if one_half else ""
-    return _SAYS.falls(f"a {name} {collective} {('takes', 'reaches')[which]} {closed or 'something else'}{half_words}", arithmetic, [formula])
+        one_half = all(
+            _same(said, model(share / 2, hops, size, latency), about)
+            for (n, share, hops) in known
+            for size in sizes
+            for said in [_said(formula, n, size, latency, True)]
+        )
+        half_words = (
+            ": this is one half of it, the reduce-scatter or the all-gather; an all-reduce is both" if one_half else ""
+        )
+    return _SAYS.falls(
+        f"a {name} {collective} {('takes', 'reaches')[which]} {closed or 'something else'}{half_words}",
+        arithmetic,
+        [formula],
+    )
 
 
 def _said(formula: Formula, n: int, size: float, latency: float, beta_is_time: bool) -> float:
