@@ -74,10 +74,11 @@ test-cpp: $(STAMPS)/build-tools ## the C++ tests
 	$(WITH_TOOLS) cmake --build --preset dev
 	$(WITH_TOOLS) ctest --preset dev
 
-# What makes hosts out of network namespaces, and Hugging Face's accelerate, are brought in for CI only: elsewhere tests that
-# need them are skipped and say so.
+# What makes hosts out of network namespaces, a browser, and Hugging Face's accelerate, are brought in for CI only: elsewhere
+# tests that need them are skipped and say so.
 test-python: $(STAMPS)/torch $(STAMPS)/package $(STAMPS)/extra-test $(if $(CI),$(STAMPS)/extra-train) ## the Python tests
 	$(if $(CI),@$(SETUP) namespaces)
+	$(if $(CI),@$(SETUP) browser)
 	$(BIN)/python -m pytest tests/python
 
 build/dev/compile_commands.json: $(STAMPS)/build-tools $(CORE_FILES)

@@ -170,11 +170,15 @@ namespaces() {
     apt_install "what makes hosts out of network namespaces (ip, bridge, tc, nsenter) is missing" iproute2 util-linux
 }
 
+browser() {
+  command -v chromium >/dev/null || apt_install "a browser for the tests of pages is missing" chromium
+}
+
 verb=${1:-}
 case $verb in
-  toolchain | venv | torch | package | gtest | spin | mpi | namespaces) "$verb" ;;
+  toolchain | venv | torch | package | gtest | spin | mpi | namespaces | browser) "$verb" ;;
   build-tools) build_tools ;;
   pkg-config) pkg_config ;;
   extra) extra "${2:?extra needs a name}" ;;
-  *) die "unknown verb '$verb': toolchain, venv, build-tools, torch, package, extra NAME, gtest, spin, pkg-config, mpi, namespaces" ;;
+  *) die "unknown verb '$verb': toolchain, venv, build-tools, torch, package, extra NAME, gtest, spin, pkg-config, mpi, namespaces, browser" ;;
 esac

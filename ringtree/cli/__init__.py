@@ -20,7 +20,12 @@ from ringtree.cli.compare import compare
 from ringtree.cli.compare_runs import compare_runs
 from ringtree.cli.explain import explain
 from ringtree.cli.export import export
+from ringtree.cli.hardware import hardware
+from ringtree.cli.play import play
+from ringtree.cli.plot import plot
+from ringtree.cli.report import report
 from ringtree.cli.runs import runs
+from ringtree.cli.serve import serve
 from ringtree.cli.show import show
 from ringtree.cli.sql import sql
 from ringtree.cli.support import support
@@ -61,9 +66,14 @@ app.command()(sql)
 app.command()(export)
 app.command()(verify)
 app.command()(algorithms)
+app.command()(play)
+app.command()(plot)
+app.command()(report)
+app.command()(serve)
 app.command()(tune)
 app.command()(which)
 app.command()(support)
+app.command()(hardware)
 app.command()(trace_run)
 app.command(context_settings=CONTEXT)(bench)
 

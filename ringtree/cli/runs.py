@@ -22,25 +22,9 @@ from ringtree.cli.text import cell, console_for_tables
 from ringtree.errors import UsageError
 from ringtree.lab.printable import printable
 from ringtree.lab.units import format_size
-from ringtree.results import RunListing, list_runs, writer_of
-
-FIELDS = (
-    "run_id",
-    "path",
-    "state",
-    "problem",
-    "created_utc",
-    "purpose",
-    "collective",
-    "sizes",
-    "arms",
-    "num_ranks",
-    "launches_stored",
-    "launches_planned",
-    "host",
-    "emulated",
-)
-COMPLETE, RUNNING, INCOMPLETE, UNREADABLE = "complete", "running", "incomplete", "unreadable"
+from ringtree.logs.storing import ImportHeader, list_imports
+from ringtree.results import list_runs
+from ringtree.results.described import FIELDS, INCOMPLETE, UNREADABLE, describe
 
 
 def runs(
@@ -61,42 +45,23 @@ def runs(
             for row in rows:
                 joined = {name: ";".join(map(str, row[name] or ())) for name in ("sizes", "arms")}
                 writer.writerow({**row, **joined})
-        elif rows:
-            _print_table(rows, runs)
+        elif rows or list_imports(runs):
+            if rows:
+                _print_table(rows, runs)
+            _print_imports(list_imports(runs))
         else:
             typer.echo(f"ringtree: no runs in {printable(str(runs))}; `ringtree compare` stores some", err=True)
 
 
-def describe(listing: RunListing) -> dict[str, Any]:
-    """Returns what FIELDS name; None for what an unreadable run does not tell."""
-    row: dict[str, Any] = dict.fromkeys(FIELDS)
-    row.update(run_id=listing.run_id, path=str(listing.path), state=UNREADABLE, problem=listing.problem)
-    if listing.run is None:
-        return row
-    plan = listing.run.plan
-    return {
-        **row,
-        "state": _state(listing),
-        "created_utc": listing.run.created_utc,
-        "purpose": plan.purpose,
-        "collective": plan.collective,
-        "sizes": [size.size_bytes for size in plan.sizes],
-        "arms": [arm.label for arm in plan.arms],
-        "num_ranks": plan.num_ranks,
-        "launches_stored": listing.num_stored,
-        "launches_planned": listing.num_planned,
-        "host": listing.run.provenance.host_name,
-        "emulated": listing.run.provenance.emulated,
-    }
-
-
-def _state(listing: RunListing) -> str:
-    if listing.num_stored >= (listing.num_planned or 0):
-        return COMPLETE
-    try:
-        return INCOMPLETE if writer_of(listing.path) is None else RUNNING
-    except UsageError:
-        return INCOMPLETE  # resuming it will say what is wrong with the lock
+def _print_imports(imports: list[ImportHeader]) -> None:
+    if not imports:
+        return
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+    for name in ("imported", "from", "bytes", "when"):
+        table.add_column(name, overflow="fold", no_wrap=name == "imported")
+    for one in imports:
+        table.add_row(cell(one.run_id), cell(one.name), cell(one.num_bytes), cell(one.created_utc))
+    console_for_tables().print(table)
 
 
 def _print_table(rows: list[dict[str, Any]], runs: Path) -> None:

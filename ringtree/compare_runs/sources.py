@@ -14,6 +14,7 @@ from ringtree.compare_runs.from_tables import add_tables, merged
 from ringtree.compare_runs.series import Series
 from ringtree.errors import UsageError
 from ringtree.logs import read_file
+from ringtree.logs.storing import find_import, read_import
 from ringtree.results import find_run, read_run
 
 
@@ -34,8 +35,9 @@ def read_contender(text: str, runs: Path) -> Contender:
     name, parts = _split(text)
     contender = Contender(name, [])
     for part in parts:
-        if Path(part).is_file():
-            imported = read_file(Path(part))
+        stored_log = find_import(runs, part)
+        if Path(part).is_file() or stored_log is not None:
+            imported = read_file(Path(part)) if stored_log is None else read_import(stored_log)
             if not imported.tables:
                 raise UsageError(f"{part} has no table of timings: `ringtree import --dry-run {part}` says what it has")
             add_tables(contender.series, imported.tables, contender.notes)

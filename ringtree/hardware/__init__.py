@@ -15,7 +15,7 @@ from ringtree.hardware.matching import GpuMatch, match_gpu, match_system
 from ringtree.hardware.records import Catalogue, Gpu, Link, Network, Source, Switch, System
 from ringtree.hardware.steps import minimum_steps
 from ringtree.hardware.support import Support, library_support
-from ringtree.hardware.topology import Topology, topology_of
+from ringtree.hardware.topology import Topology, topology_of, topology_of_gpu
 
 __all__ = [
     "Catalogue",
@@ -40,5 +40,6 @@ __all__ = [
     "minimum_steps",
     "schedule_limit",
     "topology_of",
+    "topology_of_gpu",
     "why_not",
 ]

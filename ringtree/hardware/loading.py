@@ -75,9 +75,9 @@ def _load(own_files: tuple[tuple[Path, int], ...]) -> Catalogue:
     for (kind, name), (file, entry) in entries.items():
         for wrong, problem in _problems(kind, entry, entries):
             raise UsageError(f"{file}: {kind}.{name}, key {wrong}: {problem}")
-    fields: dict[str, dict[str, Any]] = {f"{kind}s": {} for kind in KINDS}
+    fields: dict[str, dict[str, Any]] = {_plural(kind): {} for kind in KINDS}
     for (kind, name), (_, entry) in entries.items():
-        fields[f"{kind}s"][name] = entry
+        fields[_plural(kind)][name] = entry
     return Catalogue(**fields)
 
 
@@ -114,8 +114,8 @@ def _problems(kind: str, entry: Any, entries: _Entries) -> Iterator[tuple[str, s
             if ("source", source) not in entries:
                 yield "sources", f"there is no source {source!r}"
     for key, target in _references(entry):
-        if (kind_of(key), target) not in entries:
-            yield key, f"there is no {kind_of(key)} {target!r}"
+        if (_kind_of(key), target) not in entries:
+            yield key, f"there is no {_kind_of(key)} {target!r}"
             return
     if isinstance(entry, Gpu):
         yield from _gpu_problems(entry, entries)
@@ -123,7 +123,11 @@ def _problems(kind: str, entry: Any, entries: _Entries) -> Iterator[tuple[str, s
         yield from _system_problems(entry, entries)
 
 
-def kind_of(key: str) -> str:
+def _plural(kind: str) -> str:
+    return kind + ("es" if kind == "switch" else "s")
+
+
+def _kind_of(key: str) -> str:
     return {"host_link": "link", "gpus": "gpu"}.get(key, key)
 
 

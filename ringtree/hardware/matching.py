@@ -25,6 +25,17 @@ FABRIC_WORDS = {
     "efa": "efa",
     "slingshot": "slingshot",
 }
+# Words of a hint that tell makers apart.
+MAKER_WORDS = {
+    "aws": "AWS",
+    "ec2": "AWS",
+    "azure": "Azure",
+    "gcp": "Google Cloud",
+    "google": "Google Cloud",
+    "oci": "Oracle Cloud",
+    "oracle": "Oracle Cloud",
+    "coreweave": "CoreWeave",
+}
 
 
 class GpuMatch(Record):
@@ -53,21 +64,26 @@ def match_gpu(text: str, catalogue: Catalogue | None = None) -> GpuMatch:
 def match_system(
     gpu: Gpu | None, gpus_per_host: int | None = None, hints: str = "", catalogue: Catalogue | None = None
 ) -> tuple[System, ...]:
-    """The systems that have `gpu`, `gpus_per_host` of them, and agree with `hints` (instance names, fabrics). Best
-    first: those that a hint names, then those with exactly `gpus_per_host` GPUs, then those with more. None and "" rule
-    nothing out. Empty: no entry fits."""
+    """The systems that have `gpu`, `gpus_per_host` of them, and agree with `hints` (instance types, machines, clouds,
+    fabrics). Best first: those that a hint names, then those with exactly `gpus_per_host` GPUs, then those with more.
+    None and "" rule nothing out. Empty: no entry fits."""
     known = catalogue or load_catalogue()
     text = hints.lower()
-    fabrics = {FABRIC_WORDS[word] for word in re.findall(r"[a-z]+", text) if word in FABRIC_WORDS}
+    words = re.findall(r"[a-z0-9]+", text)
+    fabrics = {FABRIC_WORDS[word] for word in words if word in FABRIC_WORDS}
+    makers = {MAKER_WORDS[word] for word in words if word in MAKER_WORDS}
     found: list[tuple[int, int, str, System]] = []
     for system in known.systems.values():
         if gpu is not None and gpu.name not in system.gpus:
             continue
         if gpus_per_host is not None and system.gpus_per_host < gpus_per_host:
             continue
-        named = max((len(name) for name in [system.name.lower(), *system.names] if _names(text, name)), default=0)
+        spellings = [system.name.lower(), *system.names]
+        named = max((len(name) for name in spellings if _names(text, name)), default=0)
         network = None if system.network is None else known.networks[system.network].fabric
         if not named and fabrics and network is not None and network not in fabrics:
+            continue
+        if not named and makers and system.maker not in makers:
             continue
         larger = 0 if gpus_per_host is None else system.gpus_per_host - gpus_per_host
         found.append((-named, larger, system.name, system))

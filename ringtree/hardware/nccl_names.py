@@ -3,7 +3,7 @@
 For: from "NVLS_TREE" in a log to NVLSTree, and whether it can have run. Not for: what releases do with a forced
 algorithm that a collective lacks (support.py), bytes (nccl_traffic.py).
 
-Source: ../../docs/hardware.md; NCCL 2.30.7, src/device/generate.py and src/graph/tuning.cc.
+Source: NCCL 2.30.7, src/device/generate.py and src/graph/tuning.cc.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 For: the bytes behind `limit` for ringtree's own algorithms, and for one that you wrote. Not for: closed forms, and not
 for the engine's shared memory, where one slot serves many readers: between GPUs each reader costs a transfer of its
-own, unless a switch multicasts.
+own, unless a switch multicasts (where that is not known it is taken as possible).
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def count(schedule: Schedule, topology: Topology) -> list[Traffic]:
     moved: dict[tuple[LinkClass, str, object], float] = defaultdict(float)
     for sender in range(n):
         for step in schedule.program(sender):
-            _add(moved, sender, step.send_to, len(step.chunks) * chunk, r, topology.nvls is True)
+            _add(moved, sender, step.send_to, len(step.chunks) * chunk, r, topology.nvls is not False)
     busiest: dict[LinkClass, float] = defaultdict(float)
     for (link, _, _), share in moved.items():
         busiest[link] = max(busiest[link], share)

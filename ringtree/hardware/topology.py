@@ -93,6 +93,23 @@ def topology_of(
     )
 
 
+def topology_of_gpu(
+    gpu: Gpu, *, ranks_per_host: int, num_hosts: int = 1, catalogue: Catalogue | None = None
+) -> Topology:
+    """The topology where the GPU is known and nothing of the board: each rank has all links of its GPU, or its link to
+    the CPU if that is faster; a switch that adds up is possible if the GPU can use one; of the network nothing is
+    known. A bar that holds whatever the board is."""
+    known = catalogue or load_catalogue()
+    rates = [rate for rate in (known.link_rate(gpu), known.host_link_rate(gpu)) if rate is not None]
+    return Topology(
+        num_hosts=num_hosts,
+        ranks_per_host=ranks_per_host,
+        intra_rate=max(rates, default=None),
+        nvls=None if gpu.nvls else False,
+        name=f"{gpu.name}, board not known",
+    )
+
+
 def _domains(system: System, num_hosts: int) -> tuple[int, int]:
     """(NVLink domains, machines in each)."""
     if num_hosts < 1:

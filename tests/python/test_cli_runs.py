@@ -16,9 +16,10 @@ from lab_support import make_cell, make_launch, make_plan, make_run
 from typer.testing import CliRunner, Result
 
 from ringtree.cli.export import export
-from ringtree.cli.runs import FIELDS, runs
+from ringtree.cli.runs import runs
 from ringtree.cli.sql import MAX_ROWS, sql
 from ringtree.results import EmulatedCluster, Run, RunWriter
+from ringtree.results.described import FIELDS
 from ringtree.results.tables import TABLES
 
 OLD, NEW = "20260101T000000Z-aaaaaa", "20260102T000000Z-bbbbbb"

@@ -1,0 +1,82 @@
+"""`ringtree play`: algorithms, animated, in an HTML file.
+
+For: seeing what ranks send to each other and what each of them then holds. Not for: real times (ringtree trace-run).
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+import ringtree
+from ringtree.cli.outcome import exit_codes
+from ringtree.errors import RingtreeError, UsageError
+from ringtree.lab.units import parse_duration, parse_hosts, parse_rate, parse_size
+from ringtree.report.player import page, scene
+from ringtree.schedule import Schedule
+from ringtree.schedule_format import from_json
+
+LAYOUTS = {"auto": "auto", "ring": "circle", "tree": "tree", "hosts": "hosts"}
+
+
+def play(
+    schedules: Annotated[
+        str,
+        typer.Argument(metavar="ALGORITHMS", help="Up to four, by name or as files of schedules: ring,tree,my.json"),
+    ],
+    output: Annotated[Path, typer.Option("-o", "--output", help="The file to write.")] = Path("play.html"),
+    collective: Annotated[str, typer.Option(help="Which collective.")] = "all_reduce",
+    ranks: Annotated[int | None, typer.Option(min=1, max=1024, help="How many ranks (default: 8).")] = None,
+    hosts: Annotated[
+        str | None,
+        typer.Option(help="Ranks on several hosts: hosts x ranks per host, or ranks of each host: 2x4; 3,2."),
+    ] = None,
+    size: Annotated[str, typer.Option(help="Size at the beginning; a slider changes it.")] = "1M",
+    alpha: Annotated[str, typer.Option(help="Latency of a message at the beginning.")] = "10us",
+    bandwidth: Annotated[str, typer.Option(help="Of a rank's port in each direction at the beginning.")] = "25GB/s",
+    slice_size: Annotated[str, typer.Option("--slice", help="Pieces that travel at once, at the beginning.")] = "128K",
+    layout: Annotated[str | None, typer.Option(help="How ranks are drawn: ring, tree, hosts or auto.")] = None,
+) -> None:
+    """Write a page that plays schedules side by side on one clock, step by step."""
+    with exit_codes():
+        where = None if hosts is None else parse_hosts(hosts)
+        if where is not None and ranks not in (None, len(where)):
+            raise UsageError(f"--hosts {hosts} are {len(where)} ranks, --ranks says {ranks}")
+        drawn = layout or "auto"
+        if drawn not in LAYOUTS:
+            raise UsageError(f"{drawn!r} is no way to draw ranks: choose one of {', '.join(LAYOUTS)}")
+        num_ranks = len(where) if where is not None else ranks or 8
+        names = [name for name in schedules.split(",") if name]
+        chosen = [_schedule(name, collective, num_ranks, where) for name in names]
+        scenes = [scene(one, where if where is not None and one.num_ranks == len(where) else None) for one in chosen]
+        text = page(
+            scenes,
+            title=f"{_joined([one.name for one in chosen])}, step by step",
+            alpha=parse_duration(alpha),
+            bandwidth=parse_rate(bandwidth),
+            size_bytes=parse_size(size),
+            slice_bytes=parse_size(slice_size),
+            layout=LAYOUTS[drawn],
+        )
+        try:
+            output.write_text(text, encoding="utf-8")
+        except OSError as error:
+            raise RingtreeError(f"can't write {output}: {error.strerror}") from error
+        typer.echo(f"{output}: {len(text) // 1024} KB, open it in a browser")
+
+
+def _schedule(name: str, collective: str, num_ranks: int, hosts: list[int] | None) -> Schedule:
+    if name.endswith(".json") or Path(name).is_file():
+        try:
+            return from_json(Path(name).read_text(encoding="utf-8"))
+        except OSError as error:
+            raise UsageError(f"can't read {name}: {error.strerror}") from error
+        except UnicodeDecodeError as error:
+            raise UsageError(f"{name} is no text: {error.reason}") from error
+    return ringtree.schedule(collective, name, num_ranks, hosts=hosts)
+
+
+def _joined(names: list[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

@@ -1,0 +1,38 @@
+"""`ringtree serve`: the store in a browser, on this machine.
+
+For: looking through runs, reports side by side, the progress of a running comparison. Not for: other machines; tunnel
+the port instead (ssh -L).
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ringtree.cli.outcome import exit_codes
+from ringtree.errors import UsageError
+from ringtree.report.serve import make_app
+
+
+def serve(
+    runs: Annotated[Path, typer.Option(help="Where runs are stored.")] = Path("runs"),
+    port: Annotated[int, typer.Option(min=0, max=65535, help="0: one that is free.")] = 8642,
+) -> None:
+    """Serve the stored runs as a small web app, to this machine alone; Ctrl-C ends it."""
+    with exit_codes():
+        app = make_app(runs)
+        import socket
+
+        import uvicorn
+
+        listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listener.bind(("127.0.0.1", port))
+            listener.listen()  # whoever reads the line below may connect at once
+        except OSError as error:
+            raise UsageError(f"can't listen on port {port}: {error.strerror}; choose another --port") from error
+        typer.echo(f"http://127.0.0.1:{listener.getsockname()[1]}/ shows {runs}; Ctrl-C ends it")
+        uvicorn.Server(uvicorn.Config(app, log_level="warning")).run(sockets=[listener])

@@ -1,0 +1,67 @@
+"""The report's page: one HTML file that needs no network.
+
+For: `ringtree report`. Not for: what is in it (data.py), drawing (charts.js).
+
+All text of runs, logs and files is data: Jinja2 escapes what it writes, and the scripts only ever set text. The page
+allows its own scripts and styles by their hashes; Plotly makes one empty style element and sets style attributes, which
+can't run anything.
+"""
+
+from __future__ import annotations
+
+import base64
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ringtree.errors import UsageError
+from ringtree.report.html import HOW_TO_GET, json_block, packaged, render, script_block, source_hashes
+from ringtree.report.run_page.data import run_data
+from ringtree.results import StoredRun
+
+HERE = "ringtree.report.run_page"
+SCRIPTS = ("words.js", "tables.js", "charts.js", "page.js")
+
+
+@dataclass(frozen=True)
+class Extra:
+    """Something else that belongs to the page: a picture (SVG), or a table with headings."""
+
+    title: str
+    svg: bytes | None = None
+    headings: Sequence[str] = ()
+    rows: Sequence[Sequence[str]] = field(default_factory=tuple)
+
+
+def report_page(runs: Sequence[StoredRun], *, title: str, extras: Sequence[Extra] = ()) -> str:
+    """Returns the page as text. Raises UsageError without runs, or if the extra `report` is not installed."""
+    if not runs:
+        raise UsageError("a report needs at least one stored run")
+    try:
+        import plotly
+    except ImportError as error:
+        raise UsageError(HOW_TO_GET) from error
+    plotly_js = (Path(plotly.__file__).parent / "package_data" / "plotly.min.js").read_text(encoding="utf-8")
+    # Plotly's maps bring a style element that the policy forbids; it leaves it out where its id is taken.
+    unwanted = sorted(set(re.findall(r'getElementById\("([0-9a-f]{64})"\)', plotly_js)))
+    ours = "\n".join(packaged(HERE, name) for name in SCRIPTS)
+    scripts = [script_block(one) for one in (plotly_js, ours)]
+    style = packaged(HERE, "report.css")
+    data = [run_data(run) for run in runs]
+    return render(
+        packaged(HERE, "report.html.j2"),
+        raw={"data": json_block(data), "style": style, "plotly": scripts[0], "script": scripts[1]},
+        title=title,
+        runs=data,
+        extras=[_extra(one) for one in extras],
+        unwanted=unwanted,
+        script_hashes=source_hashes(*scripts),
+        style_hashes=source_hashes(style, ""),  # Plotly makes one that is empty
+    )
+
+
+def _extra(one: Extra) -> dict[str, Any]:
+    picture = None if one.svg is None else "data:image/svg+xml;base64," + base64.b64encode(one.svg).decode()
+    return {"title": one.title, "picture": picture, "headings": one.headings, "rows": one.rows}

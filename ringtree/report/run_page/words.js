@@ -1,0 +1,29 @@
+// Numbers as people read them. For: charts and tables. Not for: computing anything.
+'use strict';
+
+const words = {
+  size(bytes) {
+    for (const [scale, unit] of [[2 ** 40, 'TB'], [2 ** 30, 'GB'], [2 ** 20, 'MB'], [2 ** 10, 'KB']])
+      if (bytes >= scale) return `${bytes % scale === 0 ? bytes / scale : (bytes / scale).toFixed(1)} ${unit}`;
+    return `${bytes} B`;
+  },
+  digits(value) {
+    return Number(value.toPrecision(3)).toString();
+  },
+  time(seconds) {
+    const [scale, unit] = seconds >= 1 ? [1, 's'] : seconds >= 1e-3 ? [1e3, 'ms'] : seconds >= 1e-6 ? [1e6, 'µs'] : [1e9, 'ns'];
+    return `${words.digits(seconds * scale)} ${unit}`;
+  },
+  rate(rate) {
+    return rate >= 1e8 ? `${words.digits(rate / 1e9)} GB/s` : `${words.digits(rate / 1e6)} MB/s`;
+  },
+  change(ratio) {
+    if (ratio >= 2) return `${words.digits(ratio)}×`;
+    if (ratio < 0.5) return `1/${words.digits(1 / ratio)}`;
+    const percent = 100 * (ratio - 1);
+    return `${percent >= 0 ? '+' : ''}${percent.toFixed(Math.abs(percent) < 9.95 ? 1 : 0)}%`;
+  },
+};
+
+const COLOURS = ['#0072b2', '#d55e00', '#009e73', '#cc79a7', '#e69f00', '#56b4e9', '#8c6d1f', '#7f7f7f']; // Okabe & Ito
+const SYMBOLS = ['circle', 'square', 'triangle-up', 'diamond', 'triangle-down', 'cross', 'x', 'star'];

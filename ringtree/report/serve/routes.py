@@ -1,0 +1,122 @@
+"""The web app: a list of runs, their reports, the player, and what a running comparison has got so far.
+
+For: `ringtree serve`. Not for: other machines: it binds to loopback and asks nobody for a password, so it answers only
+requests that were made to a loopback name (a page elsewhere whose name was turned to 127.0.0.1 gets nothing).
+
+Nothing can be written through it. A run is named by its id in the store and nothing else: no path comes from outside.
+Needs FastAPI: imported by __init__.py when the app is made.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Annotated, Any
+
+from fastapi import FastAPI, HTTPException, Query, Request
+from fastapi.responses import HTMLResponse, JSONResponse, Response, StreamingResponse
+from starlette.middleware.trustedhost import TrustedHostMiddleware
+
+from ringtree.errors import RingtreeError, UsageError
+from ringtree.report.html import packaged
+from ringtree.report.player import page as player_page
+from ringtree.report.player import scene
+from ringtree.report.run_page import report_page
+from ringtree.results import StoredRun, list_runs, read_run
+from ringtree.results.described import describe
+from ringtree.schedule import schedule
+
+HERE = "ringtree.report.serve"
+HOSTS = ["127.0.0.1", "localhost"]
+POLL_SECONDS = 1.0
+MAX_RUNS = 20
+MAX_RANKS = 128
+# Pages that are made here carry their own policy; this one is of the list.
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'self'"
+)
+STATIC = {"index.js": "text/javascript", "index.css": "text/css"}
+
+
+def make_app(runs: Path) -> FastAPI:
+    """Returns the application over the store `runs`."""
+    app = FastAPI(title="ringtree", docs_url=None, redoc_url=None, openapi_url=None)
+    app.add_middleware(TrustedHostMiddleware, allowed_hosts=HOSTS)
+
+    @app.exception_handler(RingtreeError)
+    async def on_error(_: Request, error: RingtreeError) -> Response:
+        return JSONResponse({"error": str(error)}, status_code=400)
+
+    @app.get("/")
+    def index() -> HTMLResponse:
+        return HTMLResponse(packaged(HERE, "index.html"), headers={"Content-Security-Policy": POLICY})
+
+    @app.get("/static/{name}")
+    def static(name: str) -> Response:
+        if name not in STATIC:
+            raise HTTPException(404)
+        return Response(packaged(HERE, name), media_type=STATIC[name])
+
+    @app.get("/api/runs")
+    def api_runs() -> list[dict[str, Any]]:
+        return described(runs)
+
+    @app.get("/report")
+    def report(run: Annotated[list[str], Query()]) -> HTMLResponse:
+        stored = [stored_run(runs, one) for one in run[:MAX_RUNS]]
+        return HTMLResponse(report_page(stored, title=title_of(stored)))
+
+    @app.get("/play")
+    def play(algorithms: str = "ring,tree", ranks: int = 8, collective: str = "all_reduce") -> HTMLResponse:
+        if not 1 <= ranks <= MAX_RANKS:
+            raise UsageError(f"the player here takes 1 to {MAX_RANKS} ranks, not {ranks}")
+        chosen = [schedule(collective, name, ranks) for name in algorithms.split(",") if name]
+        text = player_page(
+            [scene(one) for one in chosen],
+            title=", ".join(one.name for one in chosen),
+            alpha=1e-5,
+            bandwidth=25e9,
+            size_bytes=1 << 20,
+            slice_bytes=128 << 10,
+        )
+        return HTMLResponse(text)
+
+    @app.get("/events")
+    async def events(request: Request) -> StreamingResponse:
+        return StreamingResponse(changes(runs, request), media_type="text/event-stream")
+
+    return app
+
+
+def described(runs: Path) -> list[dict[str, Any]]:
+    """Returns the runs as lists show them, newest first, without their paths."""
+    return [{name: value for name, value in describe(one).items() if name != "path"} for one in list_runs(runs)]
+
+
+def stored_run(runs: Path, run_id: str) -> StoredRun:
+    """Reads the run with this id. Raises UsageError if the store has none."""
+    for one in list_runs(runs):
+        if one.run is not None and one.run_id == run_id:
+            return read_run(one.path)
+    raise UsageError(f"there is no run {run_id!r} here")
+
+
+def title_of(stored: list[StoredRun]) -> str:
+    """Returns "all_reduce, 4 ranks; all_reduce, 8 ranks"."""
+    plans = [one.run.plan for one in stored]
+    return "; ".join(dict.fromkeys(f"{plan.collective}, {plan.num_ranks} ranks" for plan in plans))
+
+
+async def changes(runs: Path, request: Request) -> AsyncIterator[str]:
+    """Yields the list of runs as server-sent events: at once, then whenever it has changed. Ends with the request."""
+    last = ""
+    while not await request.is_disconnected():
+        now = json.dumps(await asyncio.to_thread(described, runs))
+        if now != last:
+            last = now
+            yield f"event: runs\ndata: {now}\n\n"
+        else:
+            yield ": still here\n\n"  # so that a closed connection is noticed
+        await asyncio.sleep(POLL_SECONDS)

@@ -1,0 +1,100 @@
+"""Figures of stored runs: they show the run's numbers, noise has no colour, and the same data give the same file."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from comparison_support import near_then_far, noise, placed_run, stored_run
+from lab_support import make_cell, make_launch, make_plan
+
+from ringtree.errors import UsageError
+from ringtree.lab.comparison import Comparison
+from ringtree.lab.summary import summarise
+from ringtree.report.plot import KINDS, draw
+from ringtree.report.plot.heatmap import OPEN, SAME, change, colour_of
+from ringtree.report.plot.scaling import scaling
+
+SIZES = (1024, 1 << 20)
+
+
+def comparison(num_ranks: int = 2, slower: float = 1.0) -> Comparison:
+    """Ring takes a third of gloo's time at 1 KB and three times as long at 1 MB; eight launches."""
+    plan = make_plan(arms=["ring", "gloo"], sizes=list(SIZES), num_ranks=num_ranks, num_launches=8)
+    launches = []
+    for launch in range(8):
+        cells = [
+            make_cell(arm, size, slower * factor * noise(launch, arm, size) * size * 1e-9, num_ranks)
+            for size, ring in ((SIZES[0], 1 / 3), (SIZES[1], 3.0))
+            for arm, factor in (("gloo", 1.0), ("ring", ring))
+        ]
+        launches.append(make_launch(launch, cells))
+    return summarise(stored_run(plan, launches))
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "scaling"])
+def test_each_kind_names_its_arms_and_is_the_same_again(tmp_path: Path, kind: str) -> None:
+    pytest.importorskip("matplotlib")
+    run = comparison()
+    files = [tmp_path / "a.svg", tmp_path / "b.svg"]
+    for file in files:
+        draw(kind, [run], file)
+    assert files[0].read_bytes() == files[1].read_bytes()
+    text = files[0].read_text()
+    assert ">ring<" in text
+    assert "all_reduce" in text
+    assert re.search(r">1 (K|M)B<", text)
+
+
+def test_a_crossover_is_marked_where_it_was_found(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    run = comparison()
+    assert [one.kind for one in run.crossovers] == ["crossing"]
+    draw("crossover", [run], tmp_path / "a.svg")
+    assert "ring and gloo" in (tmp_path / "a.svg").read_text()
+
+
+def test_near_and_far_cores_have_a_panel_each(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    plan = make_plan(arms=["ring", "gloo"], sizes=[1024], num_ranks=2, num_launches=8)
+    run = summarise(
+        placed_run(plan, lambda n, s, a, r: 1e-6 * noise(n, a, s, r), lambda n, a, r: near_then_far(n, a, r))
+    )
+    draw("time", [run], tmp_path / "a.svg")
+    text = (tmp_path / "a.svg").read_text()
+    assert "near" in text
+    assert "far" in text
+
+
+def test_noise_has_no_colour_however_large_it_is() -> None:
+    assert colour_of("inconclusive", 3.0) == colour_of("inconclusive", 0.01) == OPEN
+    assert colour_of("equivalent", 1.01) == SAME
+    assert colour_of("faster", 0.5) != colour_of("slower", 2.0) != OPEN
+
+
+def test_changes_are_short() -> None:
+    assert [change(ratio) for ratio in (1 / 163, 0.6, 1.031, 5.0)] == ["1/163", "-40%", "+3.1%", "5.0×"]
+
+
+def test_scaling_takes_one_run_a_number_of_ranks() -> None:
+    two, four = comparison(2), comparison(4, slower=2.0)
+    size, curves = scaling([four, two])
+    assert size == SIZES[1]
+    # busbw = size/time · 2(n-1)/n: twice the time at 1.5 times the factor is 0.75 of the rate, up to the noise.
+    (n, first), (m, second) = curves["gloo"]
+    assert (n, m) == (2, 4)
+    assert second / first == pytest.approx(0.75, rel=0.02)
+    for wrong in ([two], [two, comparison(2)], [two, four.model_copy(update={"collective": "broadcast"})]):
+        with pytest.raises(UsageError):
+            scaling(wrong)
+
+
+def test_what_can_not_be_drawn_is_said(tmp_path: Path) -> None:
+    run = comparison()
+    with pytest.raises(UsageError, match="no kind of figure"):
+        draw("pie", [run], tmp_path / "a.svg")
+    with pytest.raises(UsageError, match="name a file with"):
+        draw("time", [run], tmp_path / "a.gif")
+    with pytest.raises(UsageError, match="of one run"):
+        draw("time", [run, run], tmp_path / "a.svg")

@@ -1,0 +1,184 @@
+"""The report in a browser: it shows the store's numbers, its controls do what they say, and hostile text stays text."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from browser_support import Page, browser
+from comparison_support import near_then_far, noise, placed_run, stored_run
+from lab_support import make_cell, make_launch, make_plan
+from typer.testing import CliRunner
+
+from ringtree.cli import app
+from ringtree.errors import UsageError
+from ringtree.lab.summary import summarise
+from ringtree.report.run_page import Extra, report_page
+from ringtree.results import StoredRun
+
+SIZES = [1 << k for k in (10, 14, 18, 22)]
+HOSTILE = "</script><script>window.hostile=1</script><img src=x onerror='window.hostile=2'>"
+
+
+def run(num_ranks: int = 2, arms: tuple[str, ...] = ("ring", "tree", "gloo"), sizes: list[int] = SIZES) -> StoredRun:
+    """Ring takes a third of gloo's time at small sizes and three times as long from 256 KB on; tree as long as gloo."""
+    plan = make_plan(arms=list(arms), sizes=sizes, num_ranks=num_ranks, num_launches=8)
+
+    def seconds(arm: str, size: int, launch: int) -> float:
+        factor = (1 / 3 if size < 1 << 18 else 3.0) if arm == arms[0] else 1.0
+        return factor * noise(launch, arm, size) * (1e-5 + size * 1e-9)
+
+    launches = []
+    for launch in range(8):
+        cells = [make_cell(arm, size, seconds(arm, size, launch), num_ranks) for size in sizes for arm in arms]
+        launches.append(make_launch(launch, cells))
+    return stored_run(plan, launches)
+
+
+@pytest.fixture(scope="module")
+def opened() -> Iterator[Any]:
+    pytest.importorskip("plotly")
+    with browser() as one:
+        yield one
+
+
+def shown(opened: Any, tmp_path: Path, *runs: StoredRun, title: str = "test", **options: Any) -> Page:
+    file = tmp_path / "report.html"
+    file.write_text(report_page(runs, title=title, **options), encoding="utf-8")
+    return Page(opened, file.as_uri())
+
+
+def test_charts_and_table_show_the_numbers_of_the_summary(opened: Any, tmp_path: Path) -> None:
+    stored = run()
+    page = shown(opened, tmp_path, stored)
+    summary = summarise(stored)
+    traces = page.run(
+        "document.getElementById('busbw').data.filter(t => t.showlegend !== false).map(t => [t.name, t.x, t.y])"
+    )
+    assert [name for name, _, _ in traces][:3] == ["ring", "tree", "gloo"]
+    for name, sizes, rates in traces[:3]:
+        assert sizes == SIZES
+        expected = [summary.cell(size, name).busbw for size in SIZES]
+        assert rates == pytest.approx(expected, rel=1e-5)
+    rows = page.run(
+        "[...document.querySelectorAll('#figures tbody tr')].map(r => [...r.cells].map(c => c.textContent))"
+    )
+    assert len(rows) == len(SIZES) * 3
+    verdicts = {(size, arm): verdict for size, arm, *_, verdict, _ in rows}
+    for cell in summary.cells:
+        word = "reference" if cell.versus_reference is None else cell.versus_reference.verdict
+        names = {1 << 10: "1 KB", 1 << 14: "16 KB", 1 << 18: "256 KB", 1 << 22: "4 MB"}
+        assert verdicts[names[cell.size_bytes], cell.arm] == word
+    assert page.page.inner_text(".verdicts li").startswith(summary.verdicts[0][:10])
+    assert page.problems == []
+    assert page.requests == [page.page.url]  # nothing else is asked for, from anywhere
+
+
+def test_noise_is_grey_and_verdicts_have_colour(opened: Any, tmp_path: Path) -> None:
+    page = shown(opened, tmp_path, run())
+    colours = page.run("document.getElementById('heatmap').layout.shapes.map(s => s.fillcolor)")
+    ring, tree = colours[: len(SIZES)], colours[len(SIZES) :]
+    assert len(set(ring)) == 2  # blue below the crossover, orange above
+    assert set(tree) <= {"rgb(217,217,217)", "rgb(255,255,255)"}
+
+
+def test_hover_legend_sort_copy_and_keyboard(opened: Any, tmp_path: Path) -> None:
+    page = shown(opened, tmp_path, run())
+    page.run("Plotly.Fx.hover(document.getElementById('busbw'), [{curveNumber: 2, pointNumber: 0}])")
+    assert "ring, 1 KB" in page.page.text_content("#busbw .hoverlayer")
+    page.page.locator("#time .legendtoggle").first.click()
+    page.until("document.getElementById('time').data.some(t => t.visible === 'legendonly')")
+    heading = page.page.locator("#figures th button").nth(2)
+    heading.focus()
+    page.page.keyboard.press("Enter")
+    times = page.run("[...document.querySelectorAll('#figures tbody tr')].map(r => Number(r.cells[2].dataset.value))")
+    assert times == sorted(times)
+    page.page.keyboard.press("Enter")
+    times = page.run("[...document.querySelectorAll('#figures tbody tr')].map(r => Number(r.cells[2].dataset.value))")
+    assert times == sorted(times, reverse=True)
+    page.page.locator("#figures .copy button").nth(0).click()
+    rows = list(csv.reader(io.StringIO(page.run("window.copied"))))
+    assert rows[0][:3] == ["size", "arm", "time"]
+    assert len(rows) == 1 + 3 * len(SIZES)
+    page.page.locator("#figures .copy button").nth(1).click()
+    assert set(page.run("window.copied").splitlines()[1]) == set("| -")
+    assert page.problems == []
+
+
+def test_choosing_cores_and_size_changes_what_is_shown(opened: Any, tmp_path: Path) -> None:
+    plan = make_plan(arms=["ring", "gloo"], sizes=[1024, 4096], num_ranks=2, num_launches=8)
+    far = 3.0
+    stored = placed_run(
+        plan,
+        lambda launch, size, arm, round_: 1e-9 * size * noise(launch, arm, size, round_) * (far if round_ > 3 else 1.0),
+        near_then_far,
+    )
+    page = shown(opened, tmp_path, stored)
+    first = "document.getElementById('time').data[2].y[0]"
+    near_time = page.run(first)
+    page.page.select_option("#place", index=1)
+    assert page.run(first) / near_time == pytest.approx(far, rel=0.05)
+    page.page.select_option("#size", label="4 KB")
+    slow = page.run("document.getElementById('order').data[0].y[0]")
+    page.page.select_option("#size", label="1 KB")
+    assert slow / page.run("document.getElementById('order').data[0].y[0]") == pytest.approx(4, rel=0.1)
+    assert page.problems == []
+
+
+def test_several_runs_have_scaling_and_a_table_of_what_to_run(opened: Any, tmp_path: Path) -> None:
+    two, four = run(2), run(4)
+    page = shown(opened, tmp_path, two, four)
+    names = page.run("document.getElementById('scaling').data.map(t => t.name).filter(Boolean)")
+    assert names == ["ring", "tree", "gloo"]
+    best = page.run("[...document.querySelectorAll('#selection tbody tr')].map(r => r.cells[1].textContent)")
+    assert best[0] == "ring"
+    assert "ring" not in best[-1]
+    page.page.locator(".tab").nth(1).click()
+    assert "4 ranks" in page.page.locator("section.verdict:visible h2").inner_text()
+    assert page.problems == []
+
+
+def test_hostile_text_of_a_run_never_runs(opened: Any, tmp_path: Path) -> None:
+    stored = run(arms=(HOSTILE, "<b>b</b>", "gloo"))
+    provenance = stored.run.provenance.model_copy(
+        update={"host_name": HOSTILE, "command": [HOSTILE], "environment": {"X": HOSTILE}}
+    )
+    plan = stored.run.plan.model_copy(update={"left_out": {HOSTILE: HOSTILE}})
+    header = stored.run.model_copy(update={"provenance": provenance, "plan": plan, "run_id": f"x{HOSTILE}"})
+    extra = Extra(HOSTILE, headings=(HOSTILE,), rows=((HOSTILE,),))
+    page = shown(opened, tmp_path, StoredRun(stored.path, header, stored.launches, []), title=HOSTILE, extras=[extra])
+    page.run("Plotly.Fx.hover(document.getElementById('busbw'), [{curveNumber: 2, pointNumber: 0}])")
+    page.run("Plotly.Fx.hover(document.getElementById('heatmap'), [{curveNumber: 0, pointNumber: 0}])")
+    assert page.run("window.hostile === undefined")
+    assert page.run("document.querySelectorAll('img[src=x], .verdicts b, td b').length") == 0
+    assert page.problems == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [390, 1280])
+def test_it_fits_phones_and_both_colour_schemes(opened: Any, tmp_path: Path, scheme: str, width: int) -> None:
+    file = tmp_path / "report.html"
+    file.write_text(report_page([run()], title="test"), encoding="utf-8")
+    page = Page(opened, file.as_uri(), viewport={"width": width, "height": 800}, color_scheme=scheme)
+    assert page.run("document.documentElement.scrollWidth") <= width
+    background = page.run("getComputedStyle(document.body).backgroundColor")
+    assert (background == "rgb(255, 255, 255)") == (scheme == "light")
+    assert page.problems == []
+
+
+def test_ten_runs_of_thirty_sizes_and_six_arms_are_small() -> None:
+    sizes = [1 << k for k in range(30)]
+    stored = run(arms=("a", "b", "c", "d", "e", "f"), sizes=sizes)
+    text = report_page([stored] * 10, title="large")
+    assert len(text.encode()) < 8_000_000
+
+
+def test_the_command_and_what_it_refuses(tmp_path: Path) -> None:
+    runner = CliRunner()
+    assert runner.invoke(app, ["report", "last", "--runs", str(tmp_path)]).exit_code == 2
+    with pytest.raises(UsageError):
+        report_page([], title="none")
