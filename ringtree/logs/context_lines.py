@@ -19,6 +19,10 @@ _VARIABLE = re.compile(
     rf"(?<![\w.])((?:{_FAMILIES})_[A-Z0-9_]+)(?:=| set by environment to )('[^']*'|\"[^\"]*\"|[^\s'\"]+)"
 )
 _COMMAND = re.compile(r"\b(?:\w+_perf|osu_\w+|IMB-\w+|ib_(?:write|read|send)_\w+)\b")
+_LAUNCHER = re.compile(r"\b(?:mpirun|mpiexec|orterun|srun|torchrun)(?=\s)")
+# A variable that stands alone holds for all that follows; one beside a command only for that.
+_ALONE = re.compile(r"\s*(?:[+$#]+\s+)?(?:export\s+|declare\s+-x\s+)?'?\w+=(?:'[^']*'|\"[^\"]*\"|[^\s'\"]*)'?\s*")
+_NO_COMMAND = "# Collective test"
 
 
 def observe(context: Context, line: Line) -> None:
@@ -28,10 +32,30 @@ def observe(context: Context, line: Line) -> None:
         context.heading = found.group(1).rstrip(" #")[:_MAX_HEADING]
     if "CCL version" in text and (found := _VERSION.search(text)) is not None:
         context.library, context.library_version = found.group(1).lower(), found.group(2)
-    if "_" in text:
-        if "=" in text or "set by environment" in text:
-            for name, value in _VARIABLE.findall(text):
-                if len(context.environment) < _MAX_VARIABLES:
-                    context.environment[name] = value.strip("'\"").rstrip(".,;`")
-        if _COMMAND.search(text) is not None:
-            context.command = text.strip()[:_MAX_COMMAND]
+    if "_" in text or "run " in text:
+        _observe_words(context, text)
+    elif context.continues:
+        context.continues = text.endswith("\\")
+
+
+def _observe_words(context: Context, text: str) -> None:
+    is_command = _COMMAND.search(text) is not None and not text.lstrip().startswith(_NO_COMMAND)
+    if is_command:
+        context.command = text.strip()[:_MAX_COMMAND]
+    is_command = is_command or ("run " in text and _LAUNCHER.search(text) is not None)
+    if is_command and not context.continues:
+        forget_command(context)
+    if "=" in text or "set by environment" in text:
+        alone = _ALONE.fullmatch(text) is not None
+        for name, value in _VARIABLE.findall(text):
+            if len(context.environment) < _MAX_VARIABLES:
+                context.environment[name] = value.strip("'\"").rstrip(".,;`")
+                (context.of_command.discard if alone else context.of_command.add)(name)
+    context.continues = (is_command or context.continues) and text.endswith("\\")
+
+
+def forget_command(context: Context) -> None:
+    """Drops the variables that only held for the command before."""
+    for name in context.of_command:
+        context.environment.pop(name, None)
+    context.of_command.clear()

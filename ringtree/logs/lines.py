@@ -16,8 +16,10 @@ MAX_LINE = 1 << 16  # bytes; the rest of a longer line is passed over
 
 _ANSI = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-_])")
 _TIME = r"\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?"
-# What a launcher writes before each line. Only the first two also appear inside lines.
-_INSIDE = re.compile(r"\[\d+,\d+\](?:<std(?:out|err|diag)>)?:|\[\d+\](?=\s+\d)")
+# What a launcher writes before each line. Only the first two also appear inside lines; MPICH's is looked for only where
+# MPICH began the line, since NCCL writes "Trees [0] 1/-1/-1->0->-1".
+_INSIDE_MPIRUN = re.compile(r"\[\d+,\d+\](?:<std(?:out|err|diag)>)?:")
+MARK_INSIDE = re.compile(r"\[\d+,\d+\](?:<std(?:out|err|diag)>)?:|\[\d+\](?=\s+\d)")
 _START = re.compile(
     rf"""\s*(?:
       (?P<mpirun>\[\d+,\d+\](?:<std(?:out|err|diag)>)?:)
@@ -27,10 +29,12 @@ _START = re.compile(
     | (?P<pod>\[(?:pod/)?[A-Za-z0-9][\w.-]*/[\w./-]+\]\s)
     | (?P<compose>[A-Za-z0-9][\w.-]*[A-Za-z0-9]\s*\|(?=\s+(?:\d|\#)))
     | (?P<srun>\d{{1,6}}:(?=\s|\#|$))
+    | (?P<torchrun>\[[A-Za-z][\w.-]{{0,80}}:?\d{{1,6}}\]:)
+    | (?P<quote>>\s)
     )""",
     re.VERBOSE,
 )
-_JOB_MARKS = frozenset(("mpirun", "mpich", "pod", "compose", "srun"))
+_JOB_MARKS = frozenset(("mpirun", "mpich", "pod", "compose", "srun", "torchrun"))
 # Most lines have no mark: a plain row begins with a number that a blank follows.
 _NO_MARK = re.compile(r"\s*(?:\d+\s+[\d-]|#)")
 _MAX_MARKS = 4  # a time, then a pod, then a rank
@@ -70,9 +74,10 @@ def clean(number: int, raw: str) -> Line:
     if "\x1b" in raw:
         raw = _ANSI.sub("", raw)
     if _NO_MARK.match(raw) is not None:
-        return Line(number, raw if "[" not in raw else _INSIDE.sub(" ", raw), "", raw)
+        return Line(number, raw if "[" not in raw else MARK_INSIDE.sub(" ", raw), "", raw)
     text = raw
     job = ""
+    inside = _INSIDE_MPIRUN
     for _ in range(_MAX_MARKS):
         found = _START.match(text)
         if found is None:
@@ -80,7 +85,8 @@ def clean(number: int, raw: str) -> Line:
         mark = found.lastgroup or ""
         if mark in _JOB_MARKS:
             job += found.group(mark).strip()
+            inside = MARK_INSIDE if mark == "mpich" else inside
         text = text[found.end() :]
     if job and "[" in text:
-        text = _INSIDE.sub(" ", text)
+        text = inside.sub(" ", text)
     return Line(number, text, job, raw)

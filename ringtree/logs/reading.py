@@ -18,6 +18,7 @@ from ringtree.logs.lines import Line
 from ringtree.logs.records import Item, Skipped
 
 MAX_EXAMPLES = 5
+NOT_RECOGNISED = "no reader knows it"
 _MAX_TEXT = 200
 
 
@@ -39,6 +40,13 @@ class Sink:
         if len(entry.examples) < MAX_EXAMPLES:
             entry.examples.append((number, text.strip()[:_MAX_TEXT]))
 
+    def merge(self, other: Sink) -> None:
+        """Adds what another one skipped: for readers that know only at the end whether the file is theirs."""
+        for reason, theirs in other.skipped.items():
+            entry = self.skipped.setdefault(reason, Skipped(reason))
+            entry.num_lines += theirs.num_lines
+            entry.examples += theirs.examples[: MAX_EXAMPLES - len(entry.examples)]
+
 
 @dataclass
 class Context:
@@ -46,6 +54,8 @@ class Context:
 
     `heading`: the last Markdown heading or title; `environment`: variables of NCCL and its like that were echoed;
     `library_version`: of the last "NCCL version …" line; `command`: the last line that named a benchmark's program.
+    `of_command`: the variables that were given to one command only, or announced by it: the next one begins without
+    them. `continues`: the last line of a command ended with a backslash.
     """
 
     name: str
@@ -54,6 +64,8 @@ class Context:
     library: str | None = None
     library_version: str | None = None
     environment: dict[str, str] = field(default_factory=dict)
+    of_command: set[str] = field(default_factory=set)
+    continues: bool = False
 
 
 class LineReader(Protocol):

@@ -3,8 +3,9 @@
 For: the shape of what readers give. Not for: reading (the readers of this package), judging (ringtree.audit), the raw
 samples of ringtree's own runs (ringtree.results).
 
-Every number is kept as it was printed, with the unit of its column: how far a printed figure may be off is half a unit
-of its last place, and the audit needs that. Millions of rows may pass, so rows are small and nothing is parsed twice.
+Every number is kept as it was printed, with the unit of its column: how far a printed figure may be off is half a
+unit of its last place, and the audit needs that. Millions of rows may pass, so rows are small and nothing is parsed
+twice.
 """
 
 from __future__ import annotations
@@ -62,14 +63,13 @@ class Side(NamedTuple):
     samples: tuple[float, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(NamedTuple):
     """One size. `line`: where in the file, from 1; 0: the source has no lines. None: the source does not say."""
 
     line: int
     size_bytes: int | None
     sides: tuple[Side, ...]
-    count: int | None = None
+    count: int | None = None  # type: ignore[assignment] # hides tuple.count, which nobody wants of a row
     dtype: str | None = None
     op: str | None = None
     root: int | None = None
@@ -140,6 +140,10 @@ class Document:
     job: str = ""
     last_line: int = 0
     inferences: list[Inference] = field(default_factory=list)
+
+    def infer(self, what: str, value: object, because: str) -> None:
+        """Writes down a conclusion."""
+        self.inferences.append(Inference(what, str(value), because))
 
 
 @dataclass(slots=True)

@@ -1,0 +1,160 @@
+"""What lines say of one communicator, gathered in little memory.
+
+For: the readers of lines, which put into it; documents.py, which makes records of it. Not for: knowing which
+communicator a line belongs to (communicators.py).
+
+What repeats is counted by its own text and parsed once, at the end: NCCL writes a line a call, and few differ.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+# Of a whole file. What is beyond is counted in `left_out`, so a log of any size needs the memory of this much.
+MAX_LINKS = 1 << 18  # a rank's place in one channel's ring or tree
+MAX_TEXTS = 1 << 15  # different texts that are counted
+MAX_TEXT = 400  # characters of each
+
+_NONE: dict[int, Any] = {}
+KeyT = TypeVar("KeyT", bound=tuple[str, ...])
+
+
+@dataclass
+class Budget:
+    """How much may still be kept of one file."""
+
+    links: int = MAX_LINKS
+    texts: int = MAX_TEXTS
+
+    def take_links(self, num: int) -> bool:
+        """Says whether `num` more places may be kept, and counts them."""
+        if self.links < num:
+            return False
+        self.links -= num
+        return True
+
+
+@dataclass
+class Facts:
+    """Of one communicator, or of lines of which that is not known.
+
+    orders: channel -> (ranks as printed, whether NCCL cut them); neighbours: channel -> rank -> (previous, next);
+    trees: channel -> rank -> (parent, children). conflicts: channels of which two lines say different things of a rank.
+    transports: ("send" | "receive" | "", what stands behind "via"); costs: (function, algorithm, protocol) as printed.
+    operations: (function, count, datatype, op, root, nranks) as printed.
+    """
+
+    budget: Budget
+    first_line: int = 0
+    last_line: int = 0
+    num_lines: int = 0
+    num_hosts: int | None = None
+    orders: dict[int, tuple[tuple[int, ...], bool]] = field(default_factory=dict)
+    neighbours: dict[int, dict[int, tuple[int, int]]] = field(default_factory=dict)
+    trees: dict[int, dict[int, tuple[int, tuple[int, ...]]]] = field(default_factory=dict)
+    conflicts: dict[str, set[int]] = field(default_factory=dict)
+    transports: Counter[tuple[str, str]] = field(default_factory=Counter)
+    graphs: Counter[str] = field(default_factory=Counter)
+    system: tuple[float, float] | None = None
+    channels: dict[str, int] = field(default_factory=dict)
+    enabled: dict[str, dict[str, int]] = field(default_factory=dict)
+    costs: dict[tuple[str, str, str], tuple[float, float]] = field(default_factory=dict)
+    decisions: Counter[str] = field(default_factory=Counter)
+    estimates: dict[tuple[str, int], float] = field(default_factory=dict)
+    operations: Counter[tuple[str, ...]] = field(default_factory=Counter)
+    statements: Counter[str] = field(default_factory=Counter)
+    left_out: Counter[str] = field(default_factory=Counter)
+
+    def count(self, counter: Counter[str], text: str, what: str) -> None:
+        """Counts a text; `what` it is a line of, if it does not fit."""
+        text = text[:MAX_TEXT]
+        if text in counter:
+            counter[text] += 1
+        elif self.budget.texts > 0:
+            self.budget.texts -= 1
+            counter[text] += 1
+        else:
+            self.left_out[what] += 1
+
+    def count_key(self, counter: Counter[KeyT], key: KeyT, what: str) -> None:
+        """The same for what was taken out of a line."""
+        if key in counter:
+            counter[key] += 1
+        elif self.budget.texts > 0:
+            self.budget.texts -= 1
+            counter[key] += 1
+        else:
+            self.left_out[what] += 1
+
+    def keep_order(self, channel: int, ranks: tuple[int, ...], cut: bool) -> None:
+        """Keeps the order that rank 0 prints; the first one of a channel counts."""
+        known = self.orders.get(channel)
+        if known is not None:
+            if known[0] != ranks:
+                self._conflict("order", channel)
+        elif self.budget.take_links(len(ranks) + 1):
+            self.orders[channel] = (ranks, cut)
+        else:
+            self.left_out["ring orders"] += 1
+
+    def keep_neighbours(self, channel: int, rank: int, previous: int, following: int) -> None:
+        """Keeps what one rank says of its place in a ring."""
+        known = self.neighbours.get(channel, _NONE).get(rank)
+        if known is not None:
+            if known != (previous, following):
+                self._conflict("neighbours", channel)
+        elif self.budget.take_links(1):
+            self.neighbours.setdefault(channel, {})[rank] = (previous, following)
+        else:
+            self.left_out["neighbours in rings"] += 1
+
+    def keep_tree(self, channel: int, rank: int, parent: int, children: tuple[int, ...]) -> None:
+        """Keeps what one rank says of its place in a tree."""
+        known = self.trees.get(channel, _NONE).get(rank)
+        if known is not None:
+            if known != (parent, children):
+                self._conflict("tree", channel)
+        elif self.budget.take_links(1):
+            self.trees.setdefault(channel, {})[rank] = (parent, children)
+        else:
+            self.left_out["places in trees"] += 1
+
+    def _conflict(self, what: str, channel: int) -> None:
+        self.conflicts.setdefault(what, set()).add(channel)
+
+    def merge(self, other: Facts) -> None:
+        """Takes what was gathered before it was known to belong here."""
+        for channel, (ranks, cut) in other.orders.items():
+            self.budget.links += len(ranks) + 1
+            self.keep_order(channel, ranks, cut)
+        for channel, ring in other.neighbours.items():
+            self.budget.links += len(ring)
+            for rank, (previous, following) in ring.items():
+                self.keep_neighbours(channel, rank, previous, following)
+        for channel, tree in other.trees.items():
+            self.budget.links += len(tree)
+            for rank, (parent, children) in tree.items():
+                self.keep_tree(channel, rank, parent, children)
+        for what, channels in other.conflicts.items():
+            self.conflicts.setdefault(what, set()).update(channels)
+        self.transports.update(other.transports)
+        for own, theirs in (
+            (self.graphs, other.graphs),
+            (self.decisions, other.decisions),
+            (self.statements, other.statements),
+            (self.left_out, other.left_out),
+        ):
+            own.update(theirs)
+        self.operations.update(other.operations)
+        self.system = self.system or other.system
+        self.num_hosts = self.num_hosts or other.num_hosts
+        self.channels = {**other.channels, **self.channels}
+        self.enabled = {**other.enabled, **self.enabled}
+        self.costs = {**other.costs, **self.costs}
+        self.estimates = {**other.estimates, **self.estimates}
+        self.num_lines += other.num_lines
+        self.last_line = max(self.last_line, other.last_line)
+        if other.first_line:
+            self.first_line = min(self.first_line or other.first_line, other.first_line)

@@ -1,0 +1,148 @@
+"""How many ranks ran: from the lines of ranks, from counts, from the factor between algbw and busbw.
+
+For: the number, or the range in which it lies, with the reason. Not for: deciding which collective it was
+(collective.py).
+
+All intervals are exact for correctly rounded figures: n is concluded only where no other fits all rows.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from ringtree.logs.nccltests.markers import Rank
+from ringtree.logs.nccltests.names import DTYPE_BYTES
+from ringtree.logs.records import Row, Side
+
+MAX_RANKS = 1 << 20
+_MAX_KEPT = 1 << 17
+_MAX_ROWS = 400  # that are looked at: more tell nothing new
+_GLANCE = 1
+_EPSILON = 1e-9  # of doubles that were printed and read again
+# Of busbw / algbw: what the factor is for n ranks.
+_TWICE = ("all_reduce",)  # 2(n-1)/n
+_ONCE = ("all_gather", "reduce_scatter", "all_to_all", "all_to_all_v", "gather", "scatter")  # (n-1)/n
+
+
+@dataclass
+class RankLines:
+    """What "Rank 3 Group 0 Pid 17 on host device 3 [...] name" lines said, in their order."""
+
+    ranks: set[int] = field(default_factory=set)
+    hosts: dict[str, None] = field(default_factory=dict)
+    devices: list[str] = field(default_factory=list)
+    processes: set[tuple[str, str]] = field(default_factory=set)
+
+    def add(self, line: Rank) -> None:
+        """Takes a line."""
+        if len(self.ranks) < _MAX_KEPT:
+            self.ranks.add(line.rank)
+            self.hosts.setdefault(line.host)
+            if line.device:
+                self.devices.append(line.device)
+            if line.pid:
+                self.processes.add((line.host, line.pid))
+
+    @property
+    def num_ranks(self) -> int | None:
+        """Returns one more than the highest rank; None without lines."""
+        return max(self.ranks) + 1 if self.ranks else None
+
+    @property
+    def elided(self) -> bool:
+        """Says whether lines are missing between them."""
+        return self.num_ranks is not None and len(self.ranks) < self.num_ranks
+
+
+class Interval(NamedTuple):
+    low: float
+    high: float
+
+    @property
+    def is_empty(self) -> bool:
+        """Says whether nothing lies in it: the figures contradict each other."""
+        return self.low > self.high
+
+
+def ranks_of_counts(rows: Iterable[Row]) -> int | None:
+    """Returns how many blocks of `count` elements make up a row's size, if it is the same whole number in all rows.
+
+    A gather's size is that of all ranks together: the number of ranks. 1: nothing is cut into blocks. None: sizes and
+    counts do not fit, or say nothing.
+    """
+    found: int | None = None
+    for row in rows:
+        if not row.size_bytes or not row.count or row.dtype is None:
+            continue
+        blocks, rest = divmod(row.size_bytes, row.count * DTYPE_BYTES.get(row.dtype, row.size_bytes + 1))
+        if rest or not blocks or (found is not None and blocks != found):
+            return None
+        found = blocks
+    return found
+
+
+def factor(rows: Sequence[Row], at_a_glance: bool = False) -> Interval | None:
+    """Returns in which interval busbw / algbw lies, from all rows; None where no row tells anything.
+
+    `at_a_glance`: from the last rows only, which tell most: enough to see whether a known number of ranks fits.
+    """
+    low, high = -math.inf, math.inf
+    if at_a_glance:
+        rows = rows[-_GLANCE:]
+    elif len(rows) > _MAX_ROWS:
+        rows = [*rows[:: len(rows) // _MAX_ROWS], rows[-1]]
+    for row in rows:
+        for side in row.sides:
+            if (found := _factor_of(row.size_bytes, side)) is not None:
+                low, high = max(low, found.low), min(high, found.high)
+    return Interval(low - _EPSILON, high + _EPSILON) if high < math.inf else None
+
+
+def possible_ranks(collective: str, found: Interval, multiple_of: int) -> tuple[int, int | None] | None:
+    """Returns the fewest and the most ranks for which the factor is that of the collective; most None: no limit.
+
+    None: no number fits, or the collective's factor does not depend on it. `multiple_of`: ranks of one process.
+    """
+    if collective not in (*_TWICE, *_ONCE) or found.is_empty:
+        return None
+    scale = 2.0 if collective in _TWICE else 1.0
+    # factor = scale * (n - 1) / n, so n = scale / (scale - factor)
+    fewest = _ceil(scale / (scale - found.low)) if found.low < scale else None
+    if fewest is None:
+        return None
+    most = _floor(scale / (scale - found.high)) if found.high < scale else None
+    fewest = max(1, fewest + -fewest % multiple_of)
+    most = most - most % multiple_of if most is not None else None
+    if fewest > MAX_RANKS or (most is not None and most < fewest):
+        return None
+    return fewest, most
+
+
+def _factor_of(size_bytes: int | None, side: Side) -> Interval | None:
+    if side.algbw is None or side.busbw is None or not side.algbw.value > 0:
+        return None
+    alg, bus = _around(side.algbw.value, side.algbw.resolution), _around(side.busbw.value, side.busbw.resolution)
+    if size_bytes and side.time is not None and side.time.value > side.time.resolution:
+        # The time often has more digits than the rate.
+        time = _around(side.time.value, side.time.resolution)
+        exact = Interval(size_bytes / time.high, size_bytes / time.low)
+        both = Interval(max(alg.low, exact.low), min(alg.high, exact.high))
+        alg = alg if both.is_empty else both
+    if alg.low <= 0:
+        return None
+    return Interval(max(bus.low, 0.0) / alg.high, bus.high / alg.low)
+
+
+def _around(value: float, resolution: float) -> Interval:
+    return Interval(value - 0.5 * resolution, value + 0.5 * resolution)
+
+
+def _ceil(value: float) -> int:
+    return math.ceil(min(max(value, 1.0), 2.0 * MAX_RANKS) - _EPSILON)
+
+
+def _floor(value: float) -> int | None:
+    return math.floor(value + _EPSILON) if value < MAX_RANKS else None

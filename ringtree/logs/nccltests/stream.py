@@ -1,0 +1,432 @@
+"""What one process wrote into a log, or several whose lines have no marks.
+
+For: which run a line belongs to, when one begins and ends, rows that come in pieces. Not for: what a line says
+(markers.py, scan.py).
+
+A second line of settings before a run's totals means that it died, or that programs run at once: nobody can tell until
+more lines come, so runs wait for each other (`_waiting`) until they can be told apart (interleaved.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from ringtree.logs.nccltests import scan
+from ringtree.logs.nccltests.conclude import table_of
+from ringtree.logs.nccltests.headings import with_units
+from ringtree.logs.nccltests.interleaved import is_one_program, split
+from ringtree.logs.nccltests.layout import Layout
+from ringtree.logs.nccltests.markers import (
+    Average,
+    Concluded,
+    Cycle,
+    Heading,
+    Marker,
+    Note,
+    OutOfBounds,
+    Places,
+    Program,
+    Rank,
+    Settings,
+    Units,
+    Version,
+)
+from ringtree.logs.nccltests.run import Around, Run
+from ringtree.logs.records import MAX_ROWS, Row
+
+HALF = "a row that breaks off: only its whole measurements were read"
+BEGINNING = "the end of a row whose beginning is missing"
+_MAX_WAITING = 1000
+_MAX_PENDING = 400  # characters of a row in pieces
+
+
+class Stream:
+    """`plain`: whether a row can go straight into the open table; else it must be looked at."""
+
+    def __init__(self, around: Around, job: str) -> None:
+        self.plain = False
+        self._around = around
+        self._job = job
+        self._run: Run | None = None
+        self._waiting: list[Run] = []
+        self._version: Version | None = None
+        self._program = ""
+        self._preface_line = 0
+        self._places: tuple[str, ...] = ()
+        self._next_layout: Layout | None = None
+        self._pending = ""
+        self._pending_line = 0
+
+    @property
+    def is_open(self) -> bool:
+        """Says whether a run is under way, so that a line that says little belongs to it."""
+        return self._run is not None or bool(self._preface_line)
+
+    @property
+    def places(self) -> tuple[str, ...]:
+        """Returns what the last line above a heading said."""
+        return self._places
+
+    @property
+    def has_pending(self) -> bool:
+        """Says whether a row began and did not end."""
+        return bool(self._pending)
+
+    def quick(self, text: str, number: int) -> bool:
+        """Takes an undamaged row into the open table, if `plain`; False: it is none."""
+        run = self._run
+        if run is None or run.layout is None or (row := run.layout.quick(text, number)) is None:
+            return False
+        if not run.layout.stated and scan.contradiction(row):
+            return False
+        self._add(run, row)
+        if run.layout.tail:
+            self._take_tail(run, text)
+        return True
+
+    def take(self, marker: Marker, number: int) -> None:
+        """Takes a line around a table."""
+        self.plain = False  # until the next row was looked at
+        takes = _TAKES.get(type(marker))
+        if takes is not None:
+            takes(self, marker, number)
+        elif self._run is not None:
+            self._take_in_run(self._run, marker)
+        if self._run is not None and not self._preface_line:
+            self._run.last_line = number
+
+    def elide(self) -> None:
+        """A "..." stands where lines were left out."""
+        if self._run is not None and not self._run.rows:
+            self._run.is_elided = True
+
+    def take_row(self, texts: Iterable[str], number: int) -> str:
+        """Takes the row that a line holds. `texts`: the line; then other ways to read it, tried where the first has no
+        whole row. Returns what stands before and behind the row, or the line if it holds none."""
+        first = ""
+        best: tuple[str, scan.Found] | None = None
+        for text in texts:
+            first = first or text
+            found = scan.find(text)
+            if found is None:
+                continue
+            if best is None:
+                best = text, found
+            if self._whole(found):
+                best = text, found
+                break
+        if best is None:
+            return self._take_end(first, number)
+        text, found = best
+        if self._pending:
+            self._give_up()
+        taken = self._take_found(text, found, number)
+        self._settle()
+        return (text[: found.begin] + text[found.end :]).strip() if taken else first
+
+    def finish(self) -> None:
+        """The stream is over."""
+        if self._pending:
+            self._give_up()
+        self._close()
+
+    # Rows
+
+    def _whole(self, found: scan.Found) -> bool:
+        layout = self._layout()
+        if layout is None or not layout.stated:
+            return scan.row_without_heading(found, 0)[0] is not None
+        return scan.row_under(layout, found, 0, broken=False)[0] is not None
+
+    def _layout(self) -> Layout | None:
+        """The columns of the open table. None: it has no heading, or its totals have come."""
+        run = self._run
+        if self._next_layout is not None:
+            return self._next_layout
+        if run is None or (run.has_totals and not self._has_more_totals()):
+            return None
+        return run.layout
+
+    def _take_found(self, text: str, found: scan.Found, number: int) -> bool:
+        layout = self._layout()
+        skip = self._around.sink.skip
+        if layout is None or not layout.stated:
+            return self._take_without_heading(text, found, number)
+        row, reason = scan.row_under(layout, found, number, broken=False)
+        if row is not None:
+            self._add(self._run_for(row), row)
+            self._take_extras(found, row)
+        elif reason:
+            skip(reason, number, text)
+        else:
+            self._pending, self._pending_line = text[found.begin : found.end], number
+        return True
+
+    def _take_without_heading(self, text: str, found: scan.Found, number: int) -> bool:
+        row, layout, reason = scan.row_without_heading(found, number)
+        if row is None or layout is None:
+            known = bool(found.figures or found.placeholders or self.is_open)
+            if known:
+                self._around.sink.skip(reason, number, text)
+            return known
+        run = self._current(number)
+        if run.has_totals or (run.rows and run.layout is not None and not run.layout.is_like(layout)):
+            run = self._begin(number)
+        run.layout = run.layout or layout
+        self._add(run, row)
+        self._take_extras(found, row)
+        return True
+
+    def _take_end(self, text: str, number: int) -> str:
+        """A line without the beginning of a row: perhaps the rest of one. Returns what it was not."""
+        if not self._pending:
+            if scan.looks_like_measurements(text):
+                self._around.sink.skip(BEGINNING, number, text)
+                return ""
+            return text
+        layout = self._layout()
+        if layout is None or len(self._pending) > _MAX_PENDING:
+            return text
+        longer = ""
+        for joined in (f"{self._pending} {text.strip()}", self._pending + text.strip()):
+            found = scan.find(joined)
+            if found is None:
+                continue
+            rest = joined[found.end :].strip()
+            row, reason = scan.row_under(layout, found, self._pending_line, broken=False)
+            if row is not None and not reason:
+                self._pending = ""
+                self._add(self._run_for(row), row)
+                self._take_extras(found, row)
+                self._settle()
+                return rest
+            if not rest and len(found.figures) > len(
+                found_pending.figures if (found_pending := scan.find(self._pending)) else ()
+            ):
+                longer = longer or joined
+        self._pending = longer or self._pending
+        return "" if longer else text
+
+    def _give_up(self) -> None:
+        """The row in pieces will not be whole."""
+        pending, self._pending = self._pending, ""
+        layout, found = self._layout(), scan.find(pending)
+        row = scan.row_under(layout, found, self._pending_line, broken=True)[0] if layout and found else None
+        self._around.sink.skip(scan.BROKEN if row is None else HALF, self._pending_line, pending)
+        if row is not None:
+            self._add(self._run_for(row), row)
+
+    def _run_for(self, row: Row) -> Run:
+        """The run that a row goes to: below a second heading that is another one, if its sizes begin again."""
+        run = self._current(row.line)
+        if self._next_layout is not None:
+            layout, self._next_layout = self._next_layout, None
+            if (row.size_bytes or 0) <= run.last_size and not self._waiting:
+                run = self._begin(row.line)
+            run.layout = layout
+        return run
+
+    def _add(self, run: Run, row: Row) -> None:
+        size = row.size_bytes or 0
+        if not run.rows:
+            run.look_around(self._around)
+        elif size < run.last_size and not self._waiting:
+            run = self._at_restart(run, row)
+        run.rows.append(row)
+        run.last_size = size
+        run.last_line = row.line
+        if len(run.rows) >= MAX_ROWS:
+            self._overflow()
+
+    def _at_restart(self, run: Run, row: Row) -> Run:
+        """The sizes begin again: another element type, reduction, root or cycle; else a table without a heading."""
+        before = run.rows[-1]
+        if (before.dtype, before.op, before.root) != (row.dtype, row.op, row.root):
+            return run
+        if run.layout is not None and run.layout.stated:
+            run.num_restarts += run.num_cycles == 0
+            return run
+        layout = run.layout
+        run = self._begin(row.line)
+        run.layout = layout
+        run.look_around(self._around)
+        return run
+
+    def _take_tail(self, run: Run, text: str) -> None:
+        stamp = text.rstrip()[-19:]
+        run.timestamps = (run.timestamps[0] if run.timestamps else stamp, stamp)
+
+    def _take_extras(self, found: scan.Found, row: Row) -> None:
+        run = self._run
+        if run is None:
+            return
+        if found.timestamp:
+            run.timestamps = (run.timestamps[0] if run.timestamps else found.timestamp, found.timestamp)
+        if found.executed is not None and "N/A" not in found.executed[:2]:
+            algorithm, protocol, _ = found.executed
+            size = row.size_bytes or 0
+            low, high = run.executed.get((algorithm, protocol), (size, size))
+            run.executed[algorithm, protocol] = (min(low, size), max(high, size))
+
+    # Lines around
+
+    def _take_program(self, marker: Program, number: int) -> None:
+        self._program = marker.name
+        self._preface_line = self._preface_line or number
+
+    def _take_version(self, marker: Version, number: int) -> None:
+        run = self._run
+        if run is not None and run.version is None and run.has_settings and not (run.rank_lines or run.rows):
+            run.version = marker  # rccl-tests of 2025 and older prints it below its settings
+            return
+        self._version, self._program = marker, ""
+        self._preface_line = self._preface_line or number
+
+    def _take_settings(self, marker: Settings, number: int) -> None:
+        run = self._begin(number)
+        run.has_settings = True
+        run.settings.update(marker.values)
+
+    def _take_rank(self, marker: Rank, number: int) -> None:
+        run = self._current(number)
+        if (run.rows or run.has_totals) and not self._waiting:
+            run = self._begin(number)
+        run.add_rank(marker)
+
+    def _take_places(self, marker: Places, _number: int) -> None:
+        self._places = marker.places
+
+    def _take_heading(self, marker: Heading, number: int) -> None:
+        self._places = ()
+        layout = self._around.shared(marker.layout)
+        run = self._current(number)
+        if self._waiting or not run.rows:
+            if run.has_totals and not self._waiting:
+                run = self._begin(number)
+            run.layout = layout
+        elif run.has_totals:
+            self._begin(number).layout = layout
+        else:
+            self._next_layout = layout
+
+    def _take_units(self, marker: Units, _number: int) -> None:
+        if self._next_layout is not None:
+            self._next_layout = self._around.shared(with_units(self._next_layout, marker.time_unit))
+        elif self._run is not None and self._run.layout is not None and self._run.layout.stated:
+            self._run.layout = self._around.shared(with_units(self._run.layout, marker.time_unit))
+
+    def _take_in_run(self, run: Run, marker: Marker) -> None:
+        if not run.has_totals and not self._waiting:
+            run.look_around(self._around)
+        if isinstance(marker, OutOfBounds):
+            run.out_of_bounds.append(marker)
+        elif isinstance(marker, Average):
+            run.averages.append(marker)
+        elif isinstance(marker, Concluded):
+            run.concluded = True
+        elif isinstance(marker, Note):
+            run.note(marker.name, marker.value)
+        elif isinstance(marker, Cycle):
+            run.num_cycles += 1
+            run.last_size = 0
+        if isinstance(marker, OutOfBounds | Average) and self._pending:
+            self._give_up()
+
+    # Runs
+
+    def _current(self, number: int) -> Run:
+        """The open run. A new one if there is none, or if lines that stand before a run came since it had rows."""
+        run = self._run
+        if run is None or (self._preface_line and (run.rows or run.has_totals)):
+            return self._begin(number)
+        return run
+
+    def _begin(self, number: int) -> Run:
+        """Opens a run; the one before it is over, or waits if it ended without its totals."""
+        if self._pending:
+            self._give_up()
+        before = self._run
+        if before is not None:
+            self._waiting.append(before)
+            self._run = None
+            if not self._has_more_totals():
+                self._close()
+            else:
+                self._emit_waiting()
+        around = self._around
+        after = before.last_line if before is not None else 0
+        fresh_command = around.command_line > after
+        self._run = Run(
+            first_line=self._preface_line or number,
+            job=self._job,
+            last_line=number,
+            title=around.heading,
+            command=around.context.command if fresh_command else "",
+            program=self._program,
+            version=self._version,
+            after_line=after,
+        )
+        self._version, self._program, self._preface_line = None, "", 0
+        self._next_layout = None
+        return self._run
+
+    def _has_more_totals(self) -> bool:
+        """Says whether some of the waiting runs and the open one have not ended yet."""
+        runs = [*self._waiting, self._run] if self._run is not None else self._waiting
+        return sum(max(len(run.out_of_bounds), len(run.averages), int(run.concluded)) for run in runs) < len(runs)
+
+    def _emit_waiting(self) -> None:
+        """Gives away waiting runs that can't be interleaved with what comes: the last one had rows of its own."""
+        if len(self._waiting) > 1 and self._waiting[-1].rows and all(is_one_program(run) for run in self._waiting):
+            runs, self._waiting = self._waiting[:-1], self._waiting[-1:]
+            self._emit(runs)
+        elif len(self._waiting) > _MAX_WAITING:
+            runs, self._waiting = self._waiting, []
+            self._emit(runs)
+
+    def _close(self) -> None:
+        runs = [*self._waiting, self._run] if self._run is not None else self._waiting
+        self._waiting, self._run, self.plain = [], None, False
+        if len(runs) > 1 and not all(is_one_program(run) for run in runs):
+            runs = split(runs)
+        self._emit(runs)
+
+    def _emit(self, runs: Iterable[Run]) -> None:
+        for run in runs:
+            if not run.is_empty:
+                self._around.sink.emit(table_of(run, self._around, continued=False))
+
+    def _overflow(self) -> None:
+        """Too many rows for memory: what is there goes out, and more of it follows."""
+        runs = [*self._waiting, self._run] if self._run is not None else []
+        if len(runs) > 1 and not all(is_one_program(run) for run in runs):
+            runs = split(runs)
+            self._waiting, self._run = runs[:-1], runs[-1]
+        for run in runs:
+            if run.rows:
+                self._around.sink.emit(table_of(run, self._around, continued=True))
+                run.rows = []
+                run.is_continued = True
+
+    def _settle(self) -> None:
+        run = self._run
+        self.plain = (
+            run is not None
+            and run.layout is not None
+            and not self._pending
+            and self._next_layout is None
+            and not self._preface_line
+            and (not run.has_totals or self._has_more_totals())
+        )
+
+
+_TAKES: dict[type, Callable[[Stream, Any, int], None]] = {
+    Version: Stream._take_version,
+    Program: Stream._take_program,
+    Settings: Stream._take_settings,
+    Rank: Stream._take_rank,
+    Places: Stream._take_places,
+    Heading: Stream._take_heading,
+    Units: Stream._take_units,
+}
