@@ -39,8 +39,7 @@ _COUNTS = {"nodes": "hosts", "hosts": "hosts", "gpus": "ranks", "ranks": "ranks"
 _RUNS = frozenset(("runs", "launches", "repeats", "repetitions"))
 # Words of a heading that say of what kind a column is, not whose it is.
 _NOT_A_SUBJECT = frozenset(
-    "avg mean median min max time bw bandwidth as published gbps mbps ms us s per sec second seconds tokens size "
-    "message payload rate throughput in out of place b gb".split()
+    ["avg", "mean", "median", "min", "max", "time", "bw", "bandwidth", "as", "published", "gbps", "mbps", "ms", "us", "s", "per", "sec", "second", "seconds", "tokens", "size", "message", "payload", "rate", "throughput", "in", "out", "of", "place", "b", "gb"]
 )
 _SIZE_HEADING = re.compile(r"(?:message |msg )?(?:size|payload|bytes)\b", re.IGNORECASE)
 

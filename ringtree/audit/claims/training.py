@@ -56,6 +56,7 @@ def same_collectives(text: str, algorithms: list[str]) -> str:
     if not lacking:
         return ""
     return (
-        f"; and {way.name} uses {' and '.join(way.collectives)}, for which NCCL has no {lacking[0]}: both ran the same, "
+        f"; and {way.name} uses {' and '.join(way.collectives)}, for which NCCL has no {lacking[0]}: both ran the "
+        "same, "
         f"so the difference is what noise can be"
     )

@@ -51,7 +51,10 @@ def _check_formula(claim: Claim, formula: Formula) -> Part:
     if not pairs or any(math.isnan(a) for a, _ in pairs):
         return _SAYS.open(f"nothing to hold {formula.text} against", "the algorithm, step by step", covers=[formula])
     last = max(0, len(samples) - 3)
-    arithmetic = f"{formula.text} = {said[last]:.4g}·S at n = {samples[last]}, counted in the schedule of {name} {counted[last]:.4g}·S"
+    arithmetic = (
+        f"{formula.text} = {said[last]:.4g}·S at n = {samples[last]}, counted in the schedule of {name} "
+        f"{counted[last]:.4g}·S"
+    )
     if all(math.isclose(a, b, rel_tol=1e-9) for a, b in pairs):
         return _SAYS.holds(
             f"that is what each rank of a {name} {collective} sends, and as much comes in{_least(claim)}",

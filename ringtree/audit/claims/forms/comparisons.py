@@ -163,7 +163,8 @@ def _check(claim: Claim, stated: Quantity, pair: _Pair) -> list[Part]:
     if not any(stated.agrees(one) for one in _readings(stated, pair, bool(down))):
         return [
             _SAYS.falls(
-                f"{_value(pair.new, pair.unit)} is {_ratio(pair.new / pair.old)} times {_value(pair.old, pair.unit)}, which is not {stated.text}",
+                f"{_value(pair.new, pair.unit)} is {_ratio(pair.new / pair.old)} times "
+                f"{_value(pair.old, pair.unit)}, which is not {stated.text}",
                 shown,
                 covers,
             )
@@ -182,7 +183,8 @@ def _check(claim: Claim, stated: Quantity, pair: _Pair) -> list[Part]:
         ]
     return [
         _SAYS.open(
-            f"the arithmetic holds, but whether there is a difference can't be told: {noise.runs(claim.grid, pair.rows)}{why}",
+            "the arithmetic holds, but whether there is a difference can't be told: "
+            f"{noise.runs(claim.grid, pair.rows)}{why}",
             noise.SETTLES,
             shown,
             covers,
@@ -223,7 +225,8 @@ def _takes_longer(claim: Claim, pair: _Pair, down: bool) -> tuple[str, str] | No
     if before is None or after is None or after <= before or pair.new <= pair.old:
         return None
     return (
-        f"the quotient is right but nothing improves: the same size takes {after / before:.2f} times as long, and the column "
+        f"the quotient is right but nothing improves: the same size takes {after / before:.2f} times as long, and "
+        "the column "
         f"grows with the number of ranks by its own formula",
         f"{lookup.seconds(before)} -> {lookup.seconds(after)}",
     )

@@ -58,7 +58,8 @@ def _check(segment: list[Quantity]) -> Part | None:
     arithmetic = f"{hosts[0].count} hosts, n = {total}: {right} of {links} links cross, {100 * right / links:.3g} %"
     if across != right:
         return _SAYS.falls(
-            f"a ring through {hosts[0].count} hosts enters and leaves each once: {right} of {links} hops cross ({100 * right / links:.3g} %), not {across}",
+            f"a ring through {hosts[0].count} hosts enters and leaves each once: {right} of {links} hops cross "
+            f"({100 * right / links:.3g} %), not {across}",
             arithmetic,
             covers,
         )

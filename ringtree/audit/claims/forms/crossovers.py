@@ -79,7 +79,8 @@ def _check(
         return _SAYS.falls(f"{where}the table has the two change places between {span}", arithmetic, covers)
     several = f", and {len(brackets)} times in all" if len(brackets) > 1 else ""
     return _SAYS.open(
-        f"{where}the table has the two change places between {span}{several}; where in between, and how surely, can't be told from "
+        f"{where}the table has the two change places between {span}{several}; where in between, and how surely, "
+        "can't be told from "
         f"{noise.runs(grid, rows).partition(',')[0]}",
         "several fresh starts at sizes around it, and the interval of the crossover",
         arithmetic,

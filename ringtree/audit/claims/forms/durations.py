@@ -45,7 +45,10 @@ def _check(claim: Claim, size: Quantity, time: Quantity, limit: Limit | None) ->
             covers,
         )
     shortest = size.low / limit.algbw
-    arithmetic += f"; {limit.arithmetic}; at least {size.text} / {lookup.gigabytes(limit.algbw)} GB/s = {lookup.seconds(shortest)}"
+    arithmetic += (
+        f"; {limit.arithmetic}; at least {size.text} / {lookup.gigabytes(limit.algbw)} GB/s = "
+        f"{lookup.seconds(shortest)}"
+    )
     if low > limit.algbw:
         return _SAYS.falls(
             f"no algorithm can do it in {time.text}: the links need at least {lookup.seconds(shortest)}",

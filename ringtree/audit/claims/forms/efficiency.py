@@ -76,7 +76,8 @@ def _efficiency(
     arithmetic = f"{label}: {values[most]:g} / ({times:g} · {values[fewest]:g}) = {100 * value:.1f} % ({column.name})"
     if percent.agrees(value):
         return _SAYS.holds(
-            f"the table's throughputs give {100 * value:.1f} %; {noise.runs(grid, rows)}, so its last digits mean nothing",
+            f"the table's throughputs give {100 * value:.1f} %; {noise.runs(grid, rows)}, so its last digits mean "
+            "nothing",
             arithmetic,
             covers,
             noise.SETTLES,

@@ -24,7 +24,8 @@ def judge(claim: Claim) -> list[Part]:
     percents = [one for one in claim.of_kind("percent") if not claim.is_taken(one)]
     return [
         _SAYS.open(
-            "it is not said which advertised rate (one direction, or both together, which is twice as much), nor which measured one: a busbw "
+            "it is not said which advertised rate (one direction, or both together, which is twice as much), nor "
+            "which measured one: a busbw "
             "counts one direction, and where a switch adds up (NVLS) it may exceed the link's rate",
             "the rate of one direction, the algorithm that ran, and busbw from several runs",
             _example(claim),
@@ -51,6 +52,7 @@ def _example(claim: Claim) -> str:
         return ""
     top = max(busbw)
     return (
-        f"the table's highest busbw is {lookup.gigabytes(top)} GB/s: {100 * top / (2 * rate):.0f} % of {lookup.gigabytes(2 * rate)} (both directions), "
+        f"the table's highest busbw is {lookup.gigabytes(top)} GB/s: {100 * top / (2 * rate):.0f} % of "
+        f"{lookup.gigabytes(2 * rate)} (both directions), "
         f"{100 * top / rate:.0f} % of {lookup.gigabytes(rate)} (one)"
     )

@@ -46,7 +46,8 @@ def _check_share(claim: Claim, percent: Quantity, model: Model) -> Part:
     )
     what = "active for a token" if active and not outside else "outside the experts" if outside else "in the experts"
     arithmetic = (
-        f"{model.name}: {model.layers} · {model.experts} · 3 · {model.hidden} · {model.ffn} = {model.in_experts / 1e9:.2f}e9 in experts of "
+        f"{model.name}: {model.layers} · {model.experts} · 3 · {model.hidden} · {model.ffn} = "
+        f"{model.in_experts / 1e9:.2f}e9 in experts of "
         f"{model.total / 1e9:.2f}e9: {100 * share:.1f} % are {what}"
     )
     if percent.agrees(share):
@@ -77,6 +78,7 @@ def _check_volume(claim: Claim, model: Model) -> list[Part]:
     return [
         _SAYS.falls(
             f"{way.name} moves all parameters by {' and '.join(way.collectives)}, whichever expert they belong to",
-            f"{model.total / 1e9:.1f}e9 parameters, of which {model.in_experts / model.total:.1%} in experts, are all moved",
+            f"{model.total / 1e9:.1f}e9 parameters, of which {model.in_experts / model.total:.1%} in experts, are "
+            "all moved",
         )
     ]

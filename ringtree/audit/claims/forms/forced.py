@@ -45,7 +45,8 @@ def _check(claim: Claim, names: list[str], way: Training | None, named: tuple[st
     denied = bool(_NO_EFFECT.search(claim.text)) or words.denies(claim.text)
     who = way.name if way is not None else "this"
     arithmetic = f"{who}: {', '.join(used)}; NCCL's kernels: " + ", ".join(
-        f"{name} for {', '.join(one for one in ('all_reduce', 'all_gather', 'reduce_scatter', 'broadcast') if has_kernel(one, name)) or 'none of these'}"
+        f"{name} for "
+        f"{', '.join(one for one in ('all_reduce', 'all_gather', 'reduce_scatter', 'broadcast') if has_kernel(one, name)) or 'none of these'}"
         for name in names
     )
     missing = [one for one in named if one not in used]
@@ -55,10 +56,16 @@ def _check(claim: Claim, names: list[str], way: Training | None, named: tuple[st
         reason += f"; of these NCCL has no {lacking[0]}: {_releases(claim, used[0], lacking[0])}" if lacking else ""
         return _SAYS.holds(reason, arithmetic) if denied else _SAYS.falls(reason, arithmetic)
     without = [name for name, collectives in changed.items() if not collectives]
-    if without and len(without) == len(names) or (without and not denied):
-        reason = f"NCCL has no {without[0]} for {' and '.join(meant)}{f', which {who} uses' if way else ''}: {_releases(claim, meant[0], without[0])}"
+    if (without and len(without) == len(names)) or (without and not denied):
+        reason = (
+            f"NCCL has no {without[0]} for {' and '.join(meant)}{f', which {who} uses' if way else ''}: "
+            f"{_releases(claim, meant[0], without[0])}"
+        )
         return _SAYS.holds(reason, arithmetic) if denied else _SAYS.falls(reason, arithmetic)
-    reason = f"NCCL has {' and '.join(names)} for {' and '.join(sorted({one for kinds in changed.values() for one in kinds}))}"
+    reason = (
+        f"NCCL has {' and '.join(names)} for "
+        f"{' and '.join(sorted({one for kinds in changed.values() for one in kinds}))}"
+    )
     return (
         _SAYS.falls(reason, arithmetic)
         if denied

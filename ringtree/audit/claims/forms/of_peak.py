@@ -53,7 +53,8 @@ def _check(claim: Claim, rate: Quantity, percent: Quantity, peak: Quantity) -> P
                 covers,
             )
         return _SAYS.falls(
-            f"{lookup.gigabytes(peak.value)} GB/s is what an {gpu} can send and receive together; a busbw counts one direction, of which there are "
+            f"{lookup.gigabytes(peak.value)} GB/s is what an {gpu} can send and receive together; a busbw counts one "
+            "direction, of which there are "
             f"{lookup.gigabytes(one_way)} GB/s, so it is {100 * rate.value / one_way:.0f} %",
             arithmetic,
             covers,

@@ -69,7 +69,8 @@ def _check(claim: Claim, total: Quantity, ports: Quantity, each: Quantity, line:
     shared = counting.host_share("hierarchical_ring", num_hosts, max(1, min(8, num_ranks // num_hosts))) or 0.0
     least = algbw * shared / num_ports
     arithmetic = (
-        f"ring: {lookup.gigabytes(bus)}/{num_ports} = {lookup.gigabytes(ring)} GB/s each way; adding up inside the node first: "
+        f"ring: {lookup.gigabytes(bus)}/{num_ports} = {lookup.gigabytes(ring)} GB/s each way; adding up inside the "
+        "node first: "
         f"{shared:.3g} · algbw/{num_ports} = {lookup.gigabytes(least)} GB/s"
     )
     top = line.value if line is not None else None
@@ -84,7 +85,10 @@ def _check(claim: Claim, total: Quantity, ports: Quantity, each: Quantity, line:
         )
     reason = f"a ring would put {lookup.gigabytes(ring)} GB/s on each port"
     if too_fast and top is not None:
-        reason += f", more than its {lookup.gigabytes(top)}, so it was no ring; an algorithm that adds up inside the node sends {lookup.gigabytes(least)}"
+        reason += (
+            f", more than its {lookup.gigabytes(top)}, so it was no ring; an algorithm that adds up inside the "
+            f"node sends {lookup.gigabytes(least)}"
+        )
     else:
         reason += f", an algorithm that adds up inside the node first {lookup.gigabytes(least)}"
     return _SAYS.falls(
@@ -136,5 +140,8 @@ def _other_row(claim: Claim, each: Quantity, num_ports: int) -> str:
         for column in grid.of_kind("rate"):
             value = grid.value(row, column)
             if value is not None and abs(value / num_ports - each.value) < each.place / 2:
-                return f" ({lookup.gigabytes(value)}/{num_ports} = {lookup.gigabytes(value / num_ports)} is the row {lookup.label_of(grid, row)})"
+                return (
+                    f" ({lookup.gigabytes(value)}/{num_ports} = {lookup.gigabytes(value / num_ports)} is the row "
+                    f"{lookup.label_of(grid, row)})"
+                )
     return ""

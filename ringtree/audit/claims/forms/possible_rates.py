@@ -46,7 +46,8 @@ def _check(claim: Claim, rate: Quantity, limit: Limit) -> Part | None:
         return None
     which = label or "rate, algbw or busbw,"
     return _SAYS.falls(
-        f"{rate.text} can't have been measured: no {which} of any {limit.collective} passes {lookup.gigabytes(top)} GB/s there "
+        f"{rate.text} can't have been measured: no {which} of any {limit.collective} passes {lookup.gigabytes(top)} "
+        "GB/s there "
         f"(algbw {lookup.gigabytes(tops['algbw'])}, busbw {lookup.gigabytes(tops['busbw'])})",
         limit.arithmetic,
         [rate, *claim.of_kind("count", "ranks")],

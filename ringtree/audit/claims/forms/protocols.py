@@ -73,7 +73,10 @@ def _share_alone(claim: Claim, name: re.Match[str], end: int) -> list[Part]:
     if not PROTOCOLS[name[1]].flags or not claim.says(r"bandwidth|peak|data|efficien"):
         return []
     share = PROTOCOLS[name[1]].share
-    sums = f"{name[1]}: {PROTOCOLS[name[1]].data}/({PROTOCOLS[name[1]].data}+{PROTOCOLS[name[1]].flags}) = {100 * share:.4g} %"
+    sums = (
+        f"{name[1]}: {PROTOCOLS[name[1]].data}/({PROTOCOLS[name[1]].data}+{PROTOCOLS[name[1]].flags}) = "
+        f"{100 * share:.4g} %"
+    )
     return [
         _check_share(name[1], one, share, sums) for one in claim.of_kind("percent") if name.end() <= one.span[0] < end
     ]

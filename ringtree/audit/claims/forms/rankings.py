@@ -67,7 +67,8 @@ def _from_table(claim: Claim, verb: re.Match[str]) -> Part | None:
         shown = "; ".join(_shown(grid, one) for one in against[:3])
         more = f" and {len(against) - 3} more" if len(against) > 3 else ""
         return _SAYS.falls(
-            f"the table itself says otherwise in {len(against)} of {len(cells)} comparisons ({noise.runs(grid, [one.row for one in cells]).partition(',')[0]})",
+            f"the table itself says otherwise in {len(against)} of {len(cells)} comparisons "
+            f"({noise.runs(grid, [one.row for one in cells]).partition(',')[0]})",
             f"{shown}{more}",
             covers,
         )
@@ -133,7 +134,10 @@ def _scope(claim: Claim, grid: Grid, rows: tuple[int, ...]) -> list[int]:
 
 
 def _shown(grid: Grid, one: _Cell) -> str:
-    return f"{lookup.label_of(grid, one.row)}: {grid.rows[one.row][one.best.index]} against {grid.rows[one.row][one.other.index]} ({one.other.name})"
+    return (
+        f"{lookup.label_of(grid, one.row)}: {grid.rows[one.row][one.best.index]} against "
+        f"{grid.rows[one.row][one.other.index]} ({one.other.name})"
+    )
 
 
 def _from_schedules(claim: Claim) -> list[Part]:
@@ -156,7 +160,8 @@ def _from_schedules(claim: Claim) -> list[Part]:
     if hops > fewer[0] or not math.isclose(share, less[0]):
         return [
             _SAYS.falls(
-                f"no algorithm has both the fewest steps, which decide small sizes, and the fewest bytes, which decide large ones; {name} does not",
+                "no algorithm has both the fewest steps, which decide small sizes, and the fewest bytes, which "
+                f"decide large ones; {name} does not",
                 arithmetic,
             )
         ]

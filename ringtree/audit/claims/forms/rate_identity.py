@@ -49,7 +49,7 @@ def _size_time(claim: Claim, size: Quantity, time: Quantity, rate: Quantity) -> 
         for name, factor in factors.items()
         if any(rate.agrees(one * factor * (1 - slack), one * factor * (1 + slack)) for one in plain)
     }
-    if label and label in fits or not label and fits:
+    if (label and label in fits) or (not label and fits):
         name = label or sorted(fits)[0]
         return _SAYS.holds(f"it is the {name}", arithmetic, covers)
     if label == "busbw" and not n:

@@ -31,7 +31,8 @@ def judge(claim: Claim) -> list[Part]:
     contradicted = _contradictions(claim, sizes)
     arithmetic = "; ".join(contradicted[:_SHOWN])
     reason = (
-        "NCCL has no thresholds of size: it takes the least of times that it models from the nodes, the GPUs and their links, which the "
+        "NCCL has no thresholds of size: it takes the least of times that it models from the nodes, the GPUs and "
+        "their links, which the "
         "sentence does not name"
     )
     if contradicted:
@@ -80,6 +81,7 @@ def _contradictions(claim: Claim, sizes: list[Quantity]) -> list[str]:
                 )
                 if rival is not None:
                     found.append(
-                        f"{machine.name}: {size >> 10} KB {best.algorithm} {best.protocol} {times[best]:.1f} us, {rival.algorithm} {rival.protocol} {times[rival]:.1f} us"
+                        f"{machine.name}: {size >> 10} KB {best.algorithm} {best.protocol} {times[best]:.1f} us, "
+                        f"{rival.algorithm} {rival.protocol} {times[rival]:.1f} us"
                     )
     return found

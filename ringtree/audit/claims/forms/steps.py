@@ -126,7 +126,8 @@ def _check(claim: Claim, stated: _Stated) -> Part:
             covers,
         )
     return _SAYS.falls(
-        f"{name} of {num_ranks} ranks takes {hops} steps, not {stated.count.count}{_half(collective, name, num_ranks, stated.count)}",
+        f"{name} of {num_ranks} ranks takes {hops} steps, not "
+        f"{stated.count.count}{_half(collective, name, num_ranks, stated.count)}",
         f"{arithmetic}, {_formula_words(name, collective)}",
         covers,
     )

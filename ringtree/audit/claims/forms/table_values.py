@@ -153,7 +153,8 @@ def _meaning(claim: Claim, grid: Grid, stated: _Stated, row: int, column: Column
     if plain is None or seconds is None:
         return _SAYS.holds("so the table has it", place, covers)
     arithmetic = (
-        f"{place}; size/time = {_size(grid, row, found)} / {lookup.seconds(seconds)} = {lookup.gigabytes(plain.middle)} GB/s, "
+        f"{place}; size/time = {_size(grid, row, found)} / {lookup.seconds(seconds)} = "
+        f"{lookup.gigabytes(plain.middle)} GB/s, "
         f"the column is {found.formula.words} in {found.num_explained} of {found.num_rows} rows"
     )
     if n is not None and n > 1:
@@ -166,9 +167,8 @@ def _meaning(claim: Claim, grid: Grid, stated: _Stated, row: int, column: Column
         meant = f"its algbw is {lookup.gigabytes(plain.middle)} GB/s" if stated.label == ALGBW.name else ""
         kind = found.formula.name or found.formula.words
         return _SAYS.falls(
-            f"{stated.rate.text} is called {stated.label} but is {_article(kind)} ({found.formula.words}); {meant}".rstrip(
-                "; "
-            ),
+            f"{stated.rate.text} is called {stated.label} but is {_article(kind)} ({found.formula.words}); "
+            f"{meant}".rstrip("; "),
             arithmetic,
             covers,
         )
