@@ -28,7 +28,8 @@ class Said(NamedTuple):
 # Names say which GPUs, as in the wild: "h100x8" is eight H100.
 TABLES = {
     # busbw of 8 ranks: 1 GiB / 4 ms = 268.4, times 1.75 = 469.8; 64 MiB / 0.5 ms = 134.2, times 1.75 = 234.9.
-    "h100x8-busbw.csv": "size,ring_ms,ring_GBps,nvls_ms,nvls_GBps\n64 MB,0.50,234.9,0.40,293.6\n1 GB,4.00,469.8,4.10,458.3\n",
+    "h100x8-busbw.csv": "size,ring_ms,ring_GBps,nvls_ms,nvls_GBps\n"
+    "64 MB,0.50,234.9,0.40,293.6\n1 GB,4.00,469.8,4.10,458.3\n",
     # algbw, sizes of 10^6: 100 MB / 1 ms = 100, 200 MB / 1.25 ms = 160.
     "algbw.csv": "gpus,size,time_ms,algbw_GBps\n4,100 MB,1.00,100.0\n4,200 MB,1.25,160.0\n",
     "training.csv": "model,nodes,default_tokens_per_s,tree_tokens_per_s,runs_per_cell\n"
@@ -83,12 +84,12 @@ SENTENCES = [
     Said("A channel's buffer is 512 KiB (LL) in 8 slots of 32 KiB", FALLS, "256 KiB"),
     # Ports: 8 hosts' ring with 350 busbw over 8 ports: 43.75 each; two hosts that add up inside send algbw/8.
     Said(
-        "350 GB/s busbw on 4 nodes means each of the 8 InfiniBand ports runs at 43.75 GB/s, 88% of the 50 GB/s line rate",
+        "350 GB/s busbw on 4 nodes means each of the 8 ports runs at 43.75 GB/s, 88% of the 50 GB/s line rate",
         HOLDS,
         "43.75",
     ),
     Said(
-        "350 GB/s busbw on 4 nodes means each of the 8 InfiniBand ports runs at 43.75 GB/s, 98% of the 50 GB/s line rate",
+        "350 GB/s busbw on 4 nodes means each of the 8 ports runs at 43.75 GB/s, 98% of the 50 GB/s line rate",
         FALLS,
         "88",
     ),

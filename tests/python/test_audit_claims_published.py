@@ -1,6 +1,7 @@
 """What was concluded from the published tables, judged by hand first, then by ringtree.audit.claims.
 
-For: the verdict and the decisive number of each sentence of docs/published/claims.csv, and of the authors' own sentences
+For: the verdict and the decisive number of each sentence of docs/published/claims.csv, and of the authors' own
+sentences
 where the collected files lie beside the checkout. Not for: other sentences (test_audit_claims.py).
 """
 
@@ -29,13 +30,13 @@ class Expected(NamedTuple):
 
 # In the order of claims.csv; derived with pencil and paper from the tables before there was any code.
 EXPECTED = [
-    # 257/140 = 1.836, so "83 %" is good arithmetic. But 8 GiB / 115 ms = 74.7 GB/s is what algbw means; 140 is that times
-    # 1.875 = 2·15/16: a busbw. Like with like is 257/74.7 = 482/140 = 3.44 times. And between the two lie another program
-    # and its settings, so "by tuning alone" was not measured either.
+    # 257/140 = 1.836, so "83 %" is good arithmetic. But 8 GiB / 115 ms = 74.7 GB/s is what algbw means; 140 is that
+    # times 1.875 = 2·15/16: a busbw. Like with like is 257/74.7 = 482/140 = 3.44 times. And between the two lie
+    # another program and its settings, so "by tuning alone" was not measured either.
     Expected("h100x16-ring-vs-nccl", FALLS, ("busbw", "74.7", "1.875")),
-    # A ring sends busbw over its links; on two nodes each of the 8 ports carries 482/8 = 60.25 GB/s each way, more than a
-    # port of 50 GB/s can: it was no ring. What must cross is the vector, once each way: 257/8 = 32.1 GB/s = 64 %.
-    # 49 = 392/8 belongs to the three nodes of the next row.
+    # A ring sends busbw over its links; on two nodes each of the 8 ports carries 482/8 = 60.25 GB/s each way, more
+    # than a port of 50 GB/s can: it was no ring. What must cross is the vector, once each way: 257/8 = 32.1 GB/s = 64
+    # %. 49 = 392/8 belongs to the three nodes of the next row.
     Expected("h100x16-nccl-tests-summary", FALLS, ("60.2", "32.1")),
     # 2·(16-1) = 30; 4 levels up and 4 down = 8. (NCCL's own tree is a chain inside a node: 2·(7+1) = 16 on 2 × 8.)
     Expected("h100x16-ring-vs-nccl", HOLDS, ("30", "8")),
@@ -53,11 +54,13 @@ EXPECTED = [
     # 1 GiB / 28.18 ms = 38.1 GB/s, and 571.6 is 15 times that: (n-1)·size/time. busbw is 71.44 there; on 8 nodes
     # it is 46.69.
     Expected("h100-tcpx-default-vs-nvlstree", FALLS, ("(n-1)", "71.44", "46.69")),
-    # 1493.8/566.9 = 2.635, but the same 512 MB took 14.21 ms on 2 nodes and 22.64 ms on 8: the factor n-1 grew from 15 to 63.
+    # 1493.8/566.9 = 2.635, but the same 512 MB took 14.21 ms on 2 nodes and 22.64 ms on 8: the factor n-1 grew from
+    # 15 to 63.
     Expected("h100-tcpx-default-vs-nvlstree", FALLS, ("2.635", "14.21", "22.64")),
     # Both change places between 32 and 64 MB (by interpolation at 56 and 42 MB), from one value a cell: no interval.
     Expected("h100-tcpx-default-vs-nvlstree", OPEN, ("32", "64")),
-    # 864/175 = 4.937, but a GPU with 300 GB/s of NVLink each way can't have any all-reduce above 300·8/14 = 171 GB/s algbw.
+    # 864/175 = 4.937, but a GPU with 300 GB/s of NVLink each way can't have any all-reduce above 300·8/14 = 171 GB/s
+    # algbw.
     Expected("a100x8-ring-vs-tree", FALLS, ("4.937", "171")),
     # The ring sends 2(N-1)/N·S: reduce-scatter and all-gather. S/time tends to half of the link's rate, never above it
     # (N > 2).
@@ -71,8 +74,8 @@ EXPECTED = [
     # 4/8 = 50 %, 120/128 = 93.75 % stand. "A hop" depends on the link, which is not named: NCCL's own constants are
     # 0.6/1.9/3.4 µs on NVLink, 1.0/2.5/5.7 on PCIe, 2.7/4.0/14 on a network.
     Expected("protocols", OPEN, ("93.75", "NVLink")),
-    # 8·512 KiB = 4 MiB, 8·32 = 256, 8·600 = 4800: the products are right. NCCL's LL buffer is 8·512·8·16 B = 512 KiB, slots
-    # of 64 KiB, half of them flags.
+    # 8·512 KiB = 4 MiB, 8·32 = 256, 8·600 = 4800: the products are right. NCCL's LL buffer is 8·512·8·16 B = 512 KiB,
+    # slots of 64 KiB, half of them flags.
     Expected("protocols", FALLS, ("512 KiB", "64 KiB")),
     # As calls of one rank's program: a send, k-2 + 1 reducing ones, k-2 forwarding ones, a receive = 2k-1. As messages
     # that wait for each other, which is what costs time, 2(k-1).

@@ -65,7 +65,7 @@ def base(grid: Grid, row: int, time: Column, binary: bool = True) -> Interval | 
 
 
 def column_formula(grid: Grid, rate: Column, time: Column, num_ranks: int | None) -> ColumnFormula | None:
-    """The formula that explains most rows; None if no row has size, time and rate. `num_ranks`: where no column says."""
+    """The formula that explains most rows; None if no row has what it takes. `num_ranks`: where no column says."""
     best: ColumnFormula | None = None
     for formula in FORMULAS:
         for binary in (True, False):

@@ -15,7 +15,6 @@ import re
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import NamedTuple
 
 from ringtree.audit.claims.quantities import Quantity, quantities
 from ringtree.audit.intervals import Interval
@@ -39,16 +38,49 @@ _COUNTS = {"nodes": "hosts", "hosts": "hosts", "gpus": "ranks", "ranks": "ranks"
 _RUNS = frozenset(("runs", "launches", "repeats", "repetitions"))
 # Words of a heading that say of what kind a column is, not whose it is.
 _NOT_A_SUBJECT = frozenset(
-    ["avg", "mean", "median", "min", "max", "time", "bw", "bandwidth", "as", "published", "gbps", "mbps", "ms", "us", "s", "per", "sec", "second", "seconds", "tokens", "size", "message", "payload", "rate", "throughput", "in", "out", "of", "place", "b", "gb"]
+    [
+        "avg",
+        "mean",
+        "median",
+        "min",
+        "max",
+        "time",
+        "bw",
+        "bandwidth",
+        "as",
+        "published",
+        "gbps",
+        "mbps",
+        "ms",
+        "us",
+        "s",
+        "per",
+        "sec",
+        "second",
+        "seconds",
+        "tokens",
+        "size",
+        "message",
+        "payload",
+        "rate",
+        "throughput",
+        "in",
+        "out",
+        "of",
+        "place",
+        "b",
+        "gb",
+    ]
 )
 _SIZE_HEADING = re.compile(r"(?:message |msg )?(?:size|payload|bytes)\b", re.IGNORECASE)
 
 
-class Column(NamedTuple):
+@dataclass(frozen=True)
+class Column:
     """`kind`: size, time, rate, throughput, ranks, hosts, runs, factor, percent, number or label. `scale`: what one of
     the heading's unit is (cells may name their own). `subject`: the words that say whose column it is."""
 
-    index: int
+    place: int
     name: str
     kind: str
     scale: float
@@ -82,7 +114,7 @@ class Grid:
 
     def printed(self, row: int, column: Column) -> Printed | None:
         """The number in a cell, in seconds, bytes/s, a count …; None for an empty cell or one that is no number."""
-        return printed_number(self.rows[row][column.index], column.scale)
+        return printed_number(self.rows[row][column.place], column.scale)
 
     def value(self, row: int, column: Column) -> float | None:
         """The same as a float."""
@@ -96,7 +128,7 @@ class Grid:
     def sizes(self, row: int) -> tuple[float, ...]:
         """What the row's size can be in bytes, powers of 1024 first; empty if it has none."""
         for column in self.of_kind("size"):
-            text = self.rows[row][column.index].strip()
+            text = self.rows[row][column.place].strip()
             if re.fullmatch(r"\d+", text):
                 return (float(text),)
             found = [one for one in quantities(text) if one.kind == "size"]

@@ -65,11 +65,11 @@ def columns_for(grid: Grid, text: str, kinds: tuple[str, ...]) -> list[Column]:
 def label_of(grid: Grid, row: int) -> str:
     """The row's labels, size and counts, for people."""
     shown = [
-        grid.rows[row][column.index].strip()
+        grid.rows[row][column.place].strip()
         if column.kind in ("label", "size")
-        else f"{grid.rows[row][column.index]} {column.name}"
+        else f"{grid.rows[row][column.place]} {column.name}"
         for column in grid.columns
-        if column.kind in ("label", "size", "hosts") and grid.rows[row][column.index].strip()
+        if column.kind in ("label", "size", "hosts") and grid.rows[row][column.place].strip()
     ]
     return ", ".join(shown[:4])
 
@@ -100,7 +100,7 @@ def time_column(grid: Grid, rate: Column) -> Column | None:
     if len(same) == 1:
         return same[0]
     if {"algbw", "busbw"} & rate.subject or len(rates) == 1:
-        left = [column for column in times if column.index < rate.index]
+        left = [column for column in times if column.place < rate.place]
         return left[-1] if left else None
     return None
 
@@ -144,7 +144,7 @@ def _by_labels(grid: Grid, rows: list[int], text: str) -> list[int]:
     """Of `rows` those whose labels share most words with the text, among words that tell labels apart."""
     said = words.tokens(text)
     for column in grid.of_kind("label"):
-        labels = {row: words.tokens(grid.rows[row][column.index]) for row in rows}
+        labels = {row: words.tokens(grid.rows[row][column.place]) for row in rows}
         everywhere = frozenset.intersection(*labels.values()) if labels else frozenset()
         score = {row: len((label - everywhere) & said & _telling(label)) for row, label in labels.items()}
         best = max(score.values(), default=0)

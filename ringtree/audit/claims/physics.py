@@ -16,7 +16,8 @@ from ringtree.errors import UsageError
 from ringtree.hardware import Catalogue, Gpu, Limit, Topology, highest, load_catalogue, match_gpu
 
 _GPU_WORD = re.compile(
-    r"\b(?:(?:NVIDIA|AMD)\s+)?((?:[AHVBP]\d{2,3}|GH200|GB\d{3}|MI\d{3}X?)(?:[- ](?:SXM\d?|PCIe|NVL|\d{2,3} ?GB|HBM\d\w?))*)(?:s\b|\b)"
+    r"\b(?:(?:NVIDIA|AMD)\s+)?((?:[AHVBP]\d{2,3}|GH200|GB\d{3}|MI\d{3}X?)"
+    r"(?:[- ](?:SXM\d?|PCIe|NVL|\d{2,3} ?GB|HBM\d\w?))*)(?:s\b|\b)"
 )
 
 
@@ -36,7 +37,7 @@ def gpus(claim: Claim) -> tuple[Gpu, ...]:
 
 
 def both_ways_sums(rate: float, claim: Claim) -> list[tuple[str, float]]:
-    """(name, rate of one direction) of GPUs whose two directions together are `rate`: the claim's own if it is known."""
+    """(name, rate of one direction) of GPUs whose two directions are `rate` together: the claim's own if known."""
     known = gpus(claim)
     found = []
     for gpu in known or tuple(_catalogue().gpus.values()):

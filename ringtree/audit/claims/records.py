@@ -1,6 +1,7 @@
 """What a judgement is: the verdict on a sentence, and the parts that it follows from.
 
-For: the shape of what judge_file returns and `ringtree audit --claims --json` prints. Not for: reaching it (judging.py).
+For: the shape of what judge_file returns and `ringtree audit --claims --json` prints. Not for: reaching it
+(judging.py).
 """
 
 from __future__ import annotations

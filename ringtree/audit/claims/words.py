@@ -33,12 +33,14 @@ _COLLECTIVES = (
 _COLLECTIVE = re.compile("|".join(rf"(?P<_{i}>\b(?:{p})s?\b)" for i, (p, _) in enumerate(_COLLECTIVES)), re.IGNORECASE)
 
 _DENIAL = re.compile(
-    r"\b(?:do|does|did|is|are|was|were|has|have|can|could|will|would|should|need)(?: not\b|n't\b|n’t\b)|\bcannot\b|\bnever\b|"
+    r"\b(?:do|does|did|is|are|was|were|has|have|can|could|will|would|should|need)(?: not\b|n't\b|n’t\b)|"
+    r"\bcannot\b|\bnever\b|"
     r"\bno longer\b|\bneither\b|\bwrong(?:ly)?\b|\bfalse(?:ly)?\b|\bmyth\b",
     re.IGNORECASE,
 )
 _CAUSE = re.compile(
-    r"\b(?:from|by|through|with|thanks to|due to|because of|only by|just by)\s+(?:the\s+)?(?:\w+\s+){0,3}?(?:alone|only)\b"
+    r"\b(?:from|by|through|with|thanks to|due to|because of|only by|just by)\s+"
+    r"(?:the\s+)?(?:\w+\s+){0,3}?(?:alone|only)\b"
     r"|\b(?:thanks|due|owing) to\b|\bbecause\b|\bcaused by\b",
     re.IGNORECASE,
 )

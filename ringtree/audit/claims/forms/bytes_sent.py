@@ -1,4 +1,5 @@
-"""Form: each rank sends so many times the size. "Each GPU sends and receives 2 x (N-1)/N x size, 1.875 x for 16 GPUs"."""
+"""Form: each rank sends so many times the size. "Each GPU sends and receives 2 x (N-1)/N x size, 1.875 x for 16
+GPUs"."""
 
 from __future__ import annotations
 
@@ -46,7 +47,7 @@ def _check_formula(claim: Claim, formula: Formula) -> Part:
     samples = (claim.num_ranks or 0,) if fixed else counting.SAMPLES
     said = [formula.value(ranks=n, size=1.0) for n in samples]
     counted = [counting.share(collective, name, n) for n in samples]
-    covers = [formula, *(claim.of_kind("count", "ranks") if fixed else [])]
+    covers: list[Formula | Quantity] = [formula, *(claim.of_kind("count", "ranks") if fixed else [])]
     pairs = [(a, b) for a, b in zip(said, counted, strict=True) if b is not None]
     if not pairs or any(math.isnan(a) for a, _ in pairs):
         return _SAYS.open(f"nothing to hold {formula.text} against", "the algorithm, step by step", covers=[formula])

@@ -1,6 +1,7 @@
 """Form: so many of a ring's hops cross the network. "With 2 nodes 2 of 16 ring hops cross InfiniBand (12.5%)".
 
-A ring that is laid host by host enters each host once and leaves it once: H of its links join hosts, whatever the ranks.
+A ring that is laid host by host enters each host once and leaves it once: H of its links join hosts, whatever the
+ranks.
 """
 
 from __future__ import annotations

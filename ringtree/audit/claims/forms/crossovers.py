@@ -1,4 +1,5 @@
-"""Form: where two change places. "The crossover between NVLSTree and default lies at about 64 MB for 2 and for 8 nodes".
+"""Form: where two change places. "The crossover between NVLSTree and default lies at about 64 MB for 2 and for 8
+nodes".
 
 The table brackets a crossover between two of its sizes. With one value a cell the bracket itself has no interval, so a
 size inside it can't be told; one that is outside it falls.
@@ -7,6 +8,7 @@ size inside it can't be told; one that is outside it falls.
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 from typing import NamedTuple
 
 from ringtree.audit.claims import noise, words
@@ -17,7 +19,10 @@ from ringtree.audit.claims.quantities import Quantity
 from ringtree.audit.claims.records import Part
 
 _SAYS = Says("crossover")
-_WORDS = r"cross-?over|cross over|\bcrosses\b|chang\w* places|trad\w* places|break-?even|switch-?over|turning point|overtakes?"
+_WORDS = (
+    r"cross-?over|cross over|\bcrosses\b|chang\w* places|trad\w* places|break-?even|switch-?over|turning point|"
+    r"overtakes?"
+)
 _OUTSIDE = 1.06
 
 
@@ -96,7 +101,7 @@ def _brackets(grid: Grid, pair: tuple[Column, Column], rows: list[int]) -> list[
             points.append((sizes[0], math.log(first / second)))
     points.sort()
     found = []
-    for (low, a), (high, b) in zip(points, points[1:], strict=False):
+    for (low, a), (high, b) in pairwise(points):
         if a * b < 0:
             found.append(_Bracket(low, high, math.exp(math.log(low) + math.log(high / low) * a / (a - b))))
     return found

@@ -28,7 +28,7 @@ def judge(claim: Claim) -> list[Part]:
 
 def _check(claim: Claim, size: Quantity, time: Quantity, limit: Limit | None) -> Part:
     covers = [size, time, *claim.of_kind("count", "ranks")]
-    # The least rate that the printed digits allow, in units of 1000: what exceeds a limit then exceeds it in any reading.
+    # The least rate that the printed digits allow, in units of 1000: what then exceeds a limit does so in any reading.
     low = (size.low - size.place / 2) / (time.high + time.place / 2)
     implied = size.low / time.value
     arithmetic = f"{size.text} / {time.text} = {lookup.gigabytes(implied)} GB/s"

@@ -22,6 +22,7 @@ _EFFECT = re.compile(
     r"works?|matters?|slows?|runs?|uses?)\b",
     re.IGNORECASE,
 )
+_COLLECTIVES = ("all_reduce", "all_gather", "reduce_scatter", "broadcast")
 _NO_EFFECT = re.compile(r"\bno (?:effect|influence|impact)\b|\bnothing\b|\bignored\b|\bwithout effect\b", re.IGNORECASE)
 _VERSION = re.compile(r"\bNCCL\s+v?(2\.\d+(?:\.\d+)?)")
 
@@ -45,8 +46,7 @@ def _check(claim: Claim, names: list[str], way: Training | None, named: tuple[st
     denied = bool(_NO_EFFECT.search(claim.text)) or words.denies(claim.text)
     who = way.name if way is not None else "this"
     arithmetic = f"{who}: {', '.join(used)}; NCCL's kernels: " + ", ".join(
-        f"{name} for "
-        f"{', '.join(one for one in ('all_reduce', 'all_gather', 'reduce_scatter', 'broadcast') if has_kernel(one, name)) or 'none of these'}"
+        f"{name} for {', '.join(one for one in _COLLECTIVES if has_kernel(one, name)) or 'none of these'}"
         for name in names
     )
     missing = [one for one in named if one not in used]

@@ -18,7 +18,8 @@ from ringtree.hardware import Limit
 
 _SAYS = Says("rate against the links")
 _NOT_REACHED = re.compile(
-    r"theoretical|advertised|nominal|line[- ]rate|link[- ]rate|spec|peak of|NVLink bandwidth|link bandwidth|unidirectional|bidirectional",
+    r"theoretical|advertised|nominal|line[- ]rate|link[- ]rate|spec|peak of|NVLink bandwidth|link bandwidth|"
+    r"unidirectional|bidirectional",
     re.IGNORECASE,
 )
 

@@ -1,6 +1,8 @@
-"""Form: what NCCL's protocols carry and what a hop costs. "LL carries 4 + 4 bytes: 25-50 % of peak; about 1, 2 and 6 us a hop".
+"""Form: what NCCL's protocols carry and what a hop costs. "LL carries 4 + 4 bytes: 25-50 % of peak; about 1, 2 and 6
+us a hop".
 
-The share of data in a line bounds the bandwidth from above: LL can't pass 4/8. How far below it stays is another matter.
+The share of data in a line bounds the bandwidth from above: LL can't pass 4/8. How far below it stays is another
+matter.
 """
 
 from __future__ import annotations

@@ -21,8 +21,10 @@ _SAYS = Says("ranking")
 MARGIN = 0.02
 LARGE, SMALL = 16 << 20, 64 << 10
 _BEST = re.compile(
-    r"\b(?:match(?:ed|es)? or (?:beats?|exceed(?:ed|s)?|outperform(?:ed|s)?)|beats?|beaten|wins?|won|outperform(?:s|ed)?|"
-    r"(?:is|was|are|were|remains?|stays?)\s+(?:always\s+|never\s+)?(?:the\s+)?(?:optimal|best|fastest|faster|quicker|superior|slower|better|at least as (?:fast|good) as|as fast as)|"
+    r"\b(?:match(?:ed|es)? or (?:beats?|exceed(?:ed|s)?|outperform(?:ed|s)?)|beats?|beaten|wins?|won|"
+    r"outperform(?:s|ed)?|"
+    r"(?:is|was|are|were|remains?|stays?)\s+(?:always\s+|never\s+)?(?:the\s+)?"
+    r"(?:optimal|best|fastest|faster|quicker|superior|slower|better|at least as (?:fast|good) as|as fast as)|"
     r"(?:should|must) always be (?:used|preferred))\b",
     re.IGNORECASE,
 )
@@ -135,8 +137,8 @@ def _scope(claim: Claim, grid: Grid, rows: tuple[int, ...]) -> list[int]:
 
 def _shown(grid: Grid, one: _Cell) -> str:
     return (
-        f"{lookup.label_of(grid, one.row)}: {grid.rows[one.row][one.best.index]} against "
-        f"{grid.rows[one.row][one.other.index]} ({one.other.name})"
+        f"{lookup.label_of(grid, one.row)}: {grid.rows[one.row][one.best.place]} against "
+        f"{grid.rows[one.row][one.other.place]} ({one.other.name})"
     )
 
 

@@ -1,4 +1,5 @@
-"""Form: NCCL picks this below such a size and that above. "NCCL picks Tree with LL below 128 KB, Ring with Simple above".
+"""Form: NCCL picks this below such a size and that above. "NCCL picks Tree with LL below 128 KB, Ring with Simple
+above".
 
 NCCL has no thresholds of size: it models the time of each algorithm and protocol from nodes, GPUs and links, and takes
 the least. A rule by size alone can't be told; where the model contradicts it, that is said.

@@ -37,7 +37,7 @@ def _check(claim: Claim, count: Quantity, each: Quantity) -> list[Part]:
         product += f", in the table {lookup.seconds(cell.value)}"
         covers += cell.used
     before = [one for one in claim.algorithms if one.span[0] < count.span[0]]
-    algorithm = (before or claim.algorithms or [None])[-1 if before else 0]
+    algorithm = before[-1] if before else claim.algorithms[0] if claim.algorithms else None
     num_ranks, collective = claim.num_ranks, claim.collective or "all_reduce"
     hops = counting.hops(collective, algorithm.name, num_ranks) if algorithm and num_ranks else None
     if hops is None or algorithm is None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import re
-from typing import NamedTuple
+from dataclasses import dataclass
 
 from ringtree.audit.claims import counting, words
 from ringtree.audit.claims.claim import Claim
@@ -27,7 +27,8 @@ _WORDS = {"hops": "hops", "steps": "steps"}
 _COUNTED_BY_CALLS = frozenset(("ring",))
 
 
-class _Stated(NamedTuple):
+@dataclass(frozen=True)
+class _Stated:
     count: Quantity | Formula
     algorithm: words.Mention
     by_hops: bool  # the sentence says hops, so only those count
@@ -43,7 +44,8 @@ def judge(claim: Claim) -> list[Part]:
 def _stated(claim: Claim) -> list[_Stated]:
     found: list[_Stated] = []
     by_hops = claim.says(r"\bsteps?\b") is None and claim.says(r"\brounds?\b") is None
-    for count in sorted([*_counts(claim), *_formulas(claim)], key=lambda one: one.span):
+    counts: list[Quantity | Formula] = [*_counts(claim), *_formulas(claim)]
+    for count in sorted(counts, key=lambda one: one.span):
         algorithm = _nearest(claim, count)
         if algorithm is not None:
             found.append(_Stated(count, algorithm, by_hops))
@@ -91,10 +93,11 @@ def _collective(claim: Claim) -> str:
 
 
 def _check(claim: Claim, stated: _Stated) -> Part:
-    if isinstance(stated.count, Formula):
-        return _check_formula(claim, stated, stated.count)
+    count = stated.count
+    if isinstance(count, Formula):
+        return _check_formula(claim, stated, count)
     num_ranks = claim.num_ranks
-    covers = [stated.count, *claim.of_kind("count", "ranks")]
+    covers = [count, *claim.of_kind("count", "ranks")]
     name, collective = stated.algorithm.name, _collective(claim)
     if num_ranks is None:
         return _SAYS.open(
@@ -111,14 +114,14 @@ def _check(claim: Claim, stated: _Stated) -> Part:
             covers=covers,
         )
     arithmetic = f"{name}, {collective}, n = {num_ranks}: {hops} messages in a row"
-    if stated.count.is_exactly(hops):
+    if count.is_exactly(hops):
         return _SAYS.holds(
             f"{_formula_words(name, collective)} messages wait for one another, counted in the schedule"
             + _nccl_note(claim, name, num_ranks),
             arithmetic,
             covers,
         )
-    if not stated.by_hops and name in _COUNTED_BY_CALLS and stated.count.is_exactly(calls):
+    if not stated.by_hops and name in _COUNTED_BY_CALLS and count.is_exactly(calls):
         return _SAYS.holds(
             f"{calls} counts the calls of one rank's program; messages that wait for one another, which cost the time, "
             f"are {hops}",
@@ -126,8 +129,7 @@ def _check(claim: Claim, stated: _Stated) -> Part:
             covers,
         )
     return _SAYS.falls(
-        f"{name} of {num_ranks} ranks takes {hops} steps, not "
-        f"{stated.count.count}{_half(collective, name, num_ranks, stated.count)}",
+        f"{name} of {num_ranks} ranks takes {hops} steps, not {count.count}{_half(collective, name, num_ranks, count)}",
         f"{arithmetic}, {_formula_words(name, collective)}",
         covers,
     )

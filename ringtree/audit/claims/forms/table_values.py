@@ -22,11 +22,13 @@ _SAYS = Says("a rate of the table")
 _PEAKS = r"\bpeaks?\b|\bmaxim(?:um|al)\b|\bat most\b|\bhighest\b|\btops? out\b"
 _LABEL_AFTER = re.compile(r"\s*(?:of\s+)?(algbw|busbw|bus bandwidth|algorithm bandwidth)\b", re.IGNORECASE)
 _LABEL_BEFORE = re.compile(
-    r"\b(algbw|busbw|bus bandwidth|algorithm bandwidth)\b(?:\s+(?:is|was|of|reaches|at|about|peaks at|=|:|gets|shows))*\s*[~≈]?\s*$",
+    r"\b(algbw|busbw|bus bandwidth|algorithm bandwidth)\b"
+    r"(?:\s+(?:is|was|of|reaches|at|about|peaks at|=|:|gets|shows))*\s*[~≈]?\s*$",
     re.IGNORECASE,
 )
 _NOT_MEASURED = re.compile(
-    r"theoretical|advertised|nominal|line rate|line-rate|link rate|spec|of the peak|NVLink bandwidth|%\s*of\b|direction",
+    r"theoretical|advertised|nominal|line rate|line-rate|link rate|spec|of the peak|"
+    r"NVLink bandwidth|%\s*of\b|direction",
     re.IGNORECASE,
 )
 

@@ -1,4 +1,5 @@
-"""Form: a formula for the time or the bandwidth. "takes (N-1)/N x S / link bandwidth", "effective bandwidth is N/(N-1) x B".
+"""Form: a formula for the time or the bandwidth. "takes (N-1)/N x S / link bandwidth", "effective bandwidth is
+N/(N-1) x B".
 
 The formula is computed at several n and sizes and compared with what the schedule sends: share(n)·S/B, plus a latency
 for each message in a row if the formula has a latency.
