@@ -79,8 +79,8 @@ def formulas(num_ranks: int | None, collective: str | None, element_bytes: int |
 def explain_factor(found: Interval, candidates: list[Formula], of_any_ranks: str | None = None) -> str:
     """Returns in words what gives a factor in `found`, the likeliest first; empty if nothing known does.
 
-    `of_any_ranks`: a collective whose busbw it may be with a number of ranks that nobody states. Another unit is thought
-    of only where no formula in the stated one fits.
+    `of_any_ranks`: a collective whose busbw it may be with a number of ranks that nobody states. Another unit is
+    thought of only where no formula in the stated one fits.
     """
     for scale, words in UNITS:
         names = [formula.name for formula in candidates if formula.factor * scale in found]

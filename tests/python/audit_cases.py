@@ -285,8 +285,8 @@ CASES: dict[str, Pair] = {
     "results-not-checked": _pair(lambda: _settings(validation="0"), lambda: _settings(validation="1")),
     "few-iterations": _pair(lambda: _settings(iters="1"), lambda: _settings(iters="20")),
     "placeholders": Pair(
-        Case(list, (Skipped("no reader knows it", 6, [(8, "268435456 4194304 float none -1 XXXXX XXX.XX XXX.XX")]),)),
-        Case(list, (Skipped("no reader knows it", 1, [(8, "root@autodl-container-xxxxx:~# XX")]),)),
+        Case(list, (Skipped("no reader knows it", 6, [(8, "67108864 16777216 float sum -1 XXXX.X XX.XX XX.XX")]),)),
+        Case(list, (Skipped("no reader knows it", 1, [(8, "user@host-xxxx:~$ ./build/all_reduce_perf XX")]),)),
     ),
     "no-table": Pair(Case(lambda: [Document("topo", "nvidia_topology", 1, {})]), _one(make_table)),
     "summary-only": _pair(_summary, lambda: _without_time(make_table())),

@@ -20,7 +20,7 @@ PLACEHOLDERS = Rule(
     means="Someone replaced the figures, as a template or to hide them. There is nothing to learn from the table, "
     "though it has sizes and a footer that says OK.",
     settles="the output of a run",
-    example="line 8: 268435456 4194304 float none -1 XXXXX XXX.XX XXX.XX",
+    example="line 8: 67108864 16777216 float sum -1 XXXX.X XX.XX XX.XX",
 )
 NO_TABLE = Rule(
     code="no-table",

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 
 from ringtree.audit.checks.bandwidth_column import measures_time
 from ringtree.audit.checks.in_place_all_to_all import is_unchecked_artefact
+from ringtree.audit.factors import COLLECTIVES
 from ringtree.audit.intervals import Interval
 from ringtree.audit.machine import machine_of
 from ringtree.audit.material import Material, Point, Subject
@@ -114,8 +115,10 @@ def _rates(subject: Subject) -> list[tuple[Point, Interval]]:
 
 
 def _limits(subject: Subject, topology: Topology) -> list[Limit]:
-    """Returns the limit of each collective that it may have been."""
-    return [highest(name, topology) for name in subject.collectives]
+    """Returns the limit of the collective, or of each one that it may have been if the reader could not tell."""
+    known = subject.table.collective
+    names = (known,) if known in COLLECTIVES else subject.collectives
+    return [highest(name, topology) for name in names]
 
 
 def _ring(subject: Subject, topology: Topology) -> Limit | None:

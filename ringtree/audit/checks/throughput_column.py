@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 
 from ringtree.audit.checks.bandwidth_column import common_factor, measures_time
-from ringtree.audit.factors import explain_factor, formulas
+from ringtree.audit.factors import COLLECTIVES, explain_factor, formulas
 from ringtree.audit.intervals import Interval
 from ringtree.audit.material import Point, Subject
 from ringtree.audit.records import Finding, Severity
@@ -60,19 +60,10 @@ def _multiple(subject: Subject, point: Point, name: str) -> tuple[Point, Interva
     if measures_time(subject) and point.base is not None and point.side.time is not None:
         words = f"{quoted_rate(printed)} × {quoted_time(point.side.time)} / size"
         return point, rate.over(point.base), words
-    ranks = subject.num_ranks
-    if (
-        point.busbw is None
-        or point.side.busbw is None
-        or ranks is None
-        or ranks < 2
-        or subject.table.collective is None
-    ):
+    ranks, collective = subject.num_ranks or 0, subject.table.collective
+    if point.busbw is None or point.side.busbw is None or ranks < 2 or collective not in COLLECTIVES:
         return None
-    try:
-        of_bus = bus_factor(subject.table.collective, ranks)
-    except ValueError:
-        return None
+    of_bus = bus_factor(collective, ranks)
     words = f"{quoted_rate(printed)} / busbw {quoted_rate(point.side.busbw)} × {of_bus:.6g} of {ranks} ranks"
     return point, rate.over(point.busbw).times(of_bus), words
 
