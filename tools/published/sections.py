@@ -146,8 +146,8 @@ def fine_tuning(folder: Path) -> str:
 *Efficiency* is the throughput on N nodes over N times that on one. The published efficiencies stand as arithmetic.
 Nothing follows about Tree and Ring: each cell is **one run**, and FSDP's FULL_SHARD moves parameters by all-gather
 and gradients by reduce-scatter, for which NCCL has no Tree at all (up to NCCL 2.23 Ring runs silently, from 2.24 on
-the call fails; what ran here was not recorded). So the columns compare a thing with itself, and up to 8.2 % is what
-two runs of it may differ by on these machines. Efficiencies to a tenth of a per cent mean nothing either.
+the call fails; what ran here was not recorded). So most likely the columns compare a thing with itself, and up to 8.2
+% is what two runs of it may differ by on these machines. Efficiencies to a tenth of a per cent mean nothing either.
 """
     return "\n\n".join([table(head, rows), paragraphs(text)])
 

@@ -56,7 +56,7 @@ def same_collectives(text: str, algorithms: list[str]) -> str:
     if not lacking:
         return ""
     return (
-        f"; and {way.name} uses {' and '.join(way.collectives)}, for which NCCL has no {lacking[0]}: both ran the "
-        "same, "
-        f"so the difference is what noise can be"
+        f"; and {way.name} uses {' and '.join(way.collectives)}, for which NCCL has no {lacking[0]}: what ran was "
+        "none, most "
+        f"likely the same in both, so the difference is what noise can be"
     )

@@ -60,6 +60,10 @@ def _check(claim: Claim, grid: Grid, percent: Quantity, words: str) -> Part:
     )
 
 
+def _few(grid: Grid, rows: tuple[int, ...]) -> str:
+    return noise.runs(grid, rows).partition(",")[0]
+
+
 def _efficiency(
     grid: Grid,
     column: Column,
@@ -76,8 +80,7 @@ def _efficiency(
     arithmetic = f"{label}: {values[most]:g} / ({times:g} · {values[fewest]:g}) = {100 * value:.1f} % ({column.name})"
     if percent.agrees(value):
         return _SAYS.holds(
-            f"the table's throughputs give {100 * value:.1f} %; {noise.runs(grid, rows)}, so its last digits mean "
-            "nothing",
+            f"the table's throughputs give {100 * value:.1f} %; {_few(grid, rows)}, so its last digits mean nothing",
             arithmetic,
             covers,
             noise.SETTLES,

@@ -148,12 +148,12 @@ def _meaning(claim: Claim, grid: Grid, stated: _Stated, row: int, column: Column
     time = lookup.time_column(grid, column)
     found = column_formula(grid, column, time, claim.around.num_ranks or claim.num_ranks) if time is not None else None
     if found is None or not found.sure or time is None:
-        return _SAYS.holds("so the table has it", place, covers)
+        return _SAYS.holds(f"{stated.rate.text} stands in the table", place, covers)
     plain = base(grid, row, time, found.binary)
     n = ranks_of(grid, row, claim.around.num_ranks or claim.num_ranks)
     seconds = grid.value(row, time)
     if plain is None or seconds is None:
-        return _SAYS.holds("so the table has it", place, covers)
+        return _SAYS.holds(f"{stated.rate.text} stands in the table", place, covers)
     arithmetic = (
         f"{place}; size/time = {_size(grid, row, found)} / {lookup.seconds(seconds)} = "
         f"{lookup.gigabytes(plain.middle)} GB/s, "
@@ -162,9 +162,9 @@ def _meaning(claim: Claim, grid: Grid, stated: _Stated, row: int, column: Column
     if n is not None and n > 1:
         arithmetic += f", 2(n-1)/n = {bus_factor('all_reduce', n):.4g} at n = {n}"
     if found.formula is ALGBW and stated.label != BUSBW.name:
-        return _SAYS.holds("so the table has it, and it is size/time", arithmetic, covers)
+        return _SAYS.holds(f"{stated.rate.text} stands in the table, and it is size/time", arithmetic, covers)
     if found.formula is BUSBW and stated.label != ALGBW.name:
-        return _SAYS.holds("so the table has it, and it is a busbw", arithmetic, covers)
+        return _SAYS.holds(f"{stated.rate.text} stands in the table, and it is a busbw", arithmetic, covers)
     if stated.label:
         meant = f"its algbw is {lookup.gigabytes(plain.middle)} GB/s" if stated.label == ALGBW.name else ""
         kind = found.formula.name or found.formula.words
@@ -180,7 +180,8 @@ def _meaning(claim: Claim, grid: Grid, stated: _Stated, row: int, column: Column
         else ""
     )
     return _SAYS.falls(
-        f"the number is in the table but is no bandwidth of anything: it is {found.formula.words}, where algbw is "
+        f"{stated.rate.text} stands in the table but is neither algbw nor busbw: it is {found.formula.words}, where "
+        "algbw is "
         f"{lookup.gigabytes(plain.middle)} GB/s{busbw}",
         arithmetic,
         covers,
