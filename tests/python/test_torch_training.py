@@ -9,6 +9,7 @@ import pytest
 
 pytest.importorskip("torch")
 
+import torch
 import torch_training
 from torch_ranks import KINDS, Crews
 
@@ -27,6 +28,8 @@ def crews(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Crews]:
 def test_losses(crews: Crews, case: str, kind: str) -> None:
     if case == "accelerate" and importlib.util.find_spec("accelerate") is None:
         pytest.skip("accelerate is not installed")
+    if case in ("fsdp2", "hsdp") and torch.__version__.startswith("2.6."):
+        pytest.skip("FSDP2 of PyTorch 2.6 does not run on CPUs, nor with Gloo")
     size = torch_training.CASES[case]
     ours = crews.get(size, kind=kind).run(case, module="torch_training")
     gloo = crews.get(size, "gloo").run(case, module="torch_training")
