@@ -4,6 +4,7 @@ Python, and with ranks of both kinds in one group."""
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -11,7 +12,7 @@ pytest.importorskip("torch")
 
 import torch
 import torch.distributed as dist
-from torch_ranks import KINDS, Crews, needs_python_backend
+from torch_ranks import KINDS, Crews, Ranks, needs_python_backend
 
 VERSION = tuple(int(part) for part in torch.__version__.split(".")[:2])
 CASES = [
@@ -78,6 +79,16 @@ def test_compiled_only(crews: Crews, size: int, case: str) -> None:
 @pytest.mark.parametrize("size", [2, 3])
 def test_no_source_in_python(crews: Crews, size: int) -> None:
     crews.get(size, kind="python").run("no_source")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_in_the_wrapper_that_debugs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
+    monkeypatch.setenv("TORCH_DISTRIBUTED_DEBUG", "DETAIL")
+    ranks = Ranks(2, tmp_path, kind=kind)
+    try:
+        ranks.run("objects")
+    finally:
+        ranks.close()
 
 
 @pytest.mark.skipif(not hasattr(dist, "gather_single"), reason="PyTorch has no gather_single before 2.14")
