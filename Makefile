@@ -27,7 +27,7 @@ TIDY_FILES = $(shell find core -name '*.cpp' -not -path 'core/bindings/*')
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help build torch compare torch-suite bench-torch test test-cpp test-python lint layers asan fuzz fuzz-logs tsan capi model faults peers bench-drivers bench bench-hosts bench-emulated bench-compare bench-explain method-check method-data docs tables format clean distclean
+.PHONY: help build torch compare torch-suite bench-torch test test-cpp test-python lint layers asan fuzz fuzz-logs tsan capi model faults peers bench-drivers bench bench-hosts bench-emulated bench-compare bench-explain method-check method-data docs audit-published tables format clean distclean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
@@ -189,12 +189,16 @@ method-data: $(STAMPS)/torch $(STAMPS)/package ## measure what docs/method.md re
 docs: $(STAMPS)/package $(STAMPS)/extra-docs ## the documentation; a warning is an error
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
 
+audit-published: $(STAMPS)/package ## docs/published-results.md from the numbers in docs/published
+	PYTHONPATH=tools $(BIN)/python -m published
+
 tables: $(STAMPS)/build-tools $(STAMPS)/package ## rewrite what docs/ holds of generated tables and JSON schemas
 	@$(SETUP) gtest
 	$(WITH_TOOLS) cmake --preset dev -DRINGTREE_WERROR=$(WERROR)
 	$(WITH_TOOLS) cmake --build --preset dev --target algorithms_table
 	build/dev/algorithms_table > docs/algorithms.md
 	$(BIN)/python tools/write_schemas.py
+	$(BIN)/python tools/audit_page.py
 
 format: $(STAMPS)/extra-dev ## rewrite Python and C++ in the house style
 	$(BIN)/ruff check --fix

@@ -21,7 +21,7 @@ extensions = ["myst_parser"]
 myst_enable_extensions = ["deflist"]
 myst_heading_anchors = 3
 source_suffix = {".md": "markdown"}
-exclude_patterns = ["_build", "benchmarks/*/notes.md"]
+exclude_patterns = ["_build", "benchmarks/*/notes.md", "published/README.md"]
 nitpicky = True
 
 html_theme = "furo"

@@ -17,6 +17,7 @@ from typing import Any
 from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 
+from ringtree.audit import AUDIT_FORMAT, Audit
 from ringtree.compare_runs import FORMAT as RUNS_FORMAT
 from ringtree.compare_runs import RunsComparison
 from ringtree.explain.record import LADDER_FORMAT, Ladder
@@ -40,6 +41,7 @@ def schemas() -> dict[str, str]:
         "run.schema.json": _schema(Run, FORMAT, "run.json"),
         "launch.schema.json": _schema(Launch, f"{FORMAT}#launch", "a line of launches.jsonl"),
         "comparison.schema.json": _schema(Comparison, SUMMARY_FORMAT, "ringtree compare --json, ringtree show --json"),
+        "audit.schema.json": _schema(Audit, AUDIT_FORMAT, "ringtree audit --json"),
         "ladder.schema.json": _schema(Ladder, LADDER_FORMAT, "ringtree explain --json"),
         "profile.schema.json": _schema(Profile, PROFILE_FORMAT, "profile.json, ringtree tune --json"),
         "choice.schema.json": _schema(Explanation, CHOICE_FORMAT, "ringtree which --json"),

@@ -2,9 +2,9 @@
 
 For: options, help and exit codes; one file a command. Not for: anything that could be called from Python too.
 
-Exit codes: 0 done, 1 the run failed or something did not verify, 2 a mistake in what was asked, 3 slower than a
-baseline, 4 the machine is too noisy for what was asked, 7 wrong elements or too little bandwidth in a bench (as
-nccl-tests), 130 interrupted.
+Exit codes: 0 done, 1 the run failed, something did not verify, or an audit has warnings, 2 a mistake in what was asked,
+3 slower than a baseline, or an audit found errors, 4 the machine is too noisy for what was asked, 7 wrong elements or
+too little bandwidth in a bench (as nccl-tests), 130 interrupted.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import typer
 
 import ringtree
 from ringtree.cli.algorithms import algorithms
+from ringtree.cli.audit import audit
 from ringtree.cli.bench import CONTEXT, bench
 from ringtree.cli.compare import compare
 from ringtree.cli.compare_runs import compare_runs
@@ -75,6 +76,7 @@ app.command()(serve)
 app.command()(tune)
 app.command()(which)
 app.command()(support)
+app.command()(audit)
 app.command()(hardware)
 app.command()(trace_run)
 app.command(context_settings=CONTEXT)(bench)

@@ -15,13 +15,12 @@ from typing import BinaryIO
 from ringtree.errors import UsageError
 from ringtree.logs.context_lines import observe
 from ringtree.logs.lines import clean, raw_lines
-from ringtree.logs.reading import Context, Sink, UnreadableFileError
+from ringtree.logs.reading import NOT_RECOGNISED, Context, Sink, UnreadableFileError
 from ringtree.logs.records import Document, Item, Skipped, Table
 from ringtree.logs.registry import FILE_READERS, LINE_READERS
 from ringtree.logs.source import Source
 
 HEAD = 1 << 16
-NOT_RECOGNISED = "no reader knows it"
 TOO_LONG = "longer than 64 KiB: the rest was passed over"
 _COLLECTOR = ("# source:", "# hardware:", "# notes:")
 

@@ -29,10 +29,12 @@ _START = re.compile(
     | (?P<pod>\[(?:pod/)?[A-Za-z0-9][\w.-]*/[\w./-]+\]\s)
     | (?P<compose>[A-Za-z0-9][\w.-]*[A-Za-z0-9]\s*\|(?=\s+(?:\d|\#)))
     | (?P<srun>\d{{1,6}}:(?=\s|\#|$))
+    | (?P<torchrun>\[[A-Za-z][\w.-]{{0,80}}:?\d{{1,6}}\]:)
+    | (?P<quote>>\s)
     )""",
     re.VERBOSE,
 )
-_JOB_MARKS = frozenset(("mpirun", "mpich", "pod", "compose", "srun"))
+_JOB_MARKS = frozenset(("mpirun", "mpich", "pod", "compose", "srun", "torchrun"))
 # Most lines have no mark: a plain row begins with a number that a blank follows.
 _NO_MARK = re.compile(r"\s*(?:\d+\s+[\d-]|#)")
 _MAX_MARKS = 4  # a time, then a pod, then a rank

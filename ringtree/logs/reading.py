@@ -18,6 +18,7 @@ from ringtree.logs.lines import Line
 from ringtree.logs.records import Item, Skipped
 
 MAX_EXAMPLES = 5
+NOT_RECOGNISED = "no reader knows it"
 _MAX_TEXT = 200
 
 
@@ -38,6 +39,13 @@ class Sink:
         entry.num_lines += 1
         if len(entry.examples) < MAX_EXAMPLES:
             entry.examples.append((number, text.strip()[:_MAX_TEXT]))
+
+    def merge(self, other: Sink) -> None:
+        """Adds what another one skipped: for readers that know only at the end whether the file is theirs."""
+        for reason, theirs in other.skipped.items():
+            entry = self.skipped.setdefault(reason, Skipped(reason))
+            entry.num_lines += theirs.num_lines
+            entry.examples += theirs.examples[: MAX_EXAMPLES - len(entry.examples)]
 
 
 @dataclass

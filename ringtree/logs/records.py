@@ -3,8 +3,9 @@
 For: the shape of what readers give. Not for: reading (the readers of this package), judging (ringtree.audit), the raw
 samples of ringtree's own runs (ringtree.results).
 
-Every number is kept as it was printed, with the unit of its column: how far a printed figure may be off is half a unit
-of its last place, and the audit needs that. Millions of rows may pass, so rows are small and nothing is parsed twice.
+Every number is kept as it was printed, with the unit of its column: how far a printed figure may be off is half a
+unit of its last place, and the audit needs that. Millions of rows may pass, so rows are small and nothing is parsed
+twice.
 """
 
 from __future__ import annotations
@@ -139,6 +140,10 @@ class Document:
     job: str = ""
     last_line: int = 0
     inferences: list[Inference] = field(default_factory=list)
+
+    def infer(self, what: str, value: object, because: str) -> None:
+        """Writes down a conclusion."""
+        self.inferences.append(Inference(what, str(value), because))
 
 
 @dataclass(slots=True)

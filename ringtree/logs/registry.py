@@ -5,15 +5,27 @@ For: adding a reader: one line here. Not for: what they do.
 
 from __future__ import annotations
 
+from ringtree.logs.aiconfigurator import AIConfigurator
+from ringtree.logs.all_reduce_bench import AllReduceBenchReader
+from ringtree.logs.commcanary import CommCanary
+from ringtree.logs.deepspeed import DeepSpeedReader
 from ringtree.logs.flight_recorder import FlightRecorderReader
+from ringtree.logs.gloo_benchmark import GlooBenchmarkReader
 from ringtree.logs.ib_ports import IbPortsReader
+from ringtree.logs.imb import ImbReader
 from ringtree.logs.inspector import InspectorReader
 from ringtree.logs.kineto import KinetoReader
 from ringtree.logs.nccl_info import NcclInfoReader
 from ringtree.logs.nccl_xml import GraphsReader, TopologyReader
 from ringtree.logs.nccltests import NcclTestsReader
 from ringtree.logs.nccltests_json import NcclTestsJsonReader
+from ringtree.logs.nic_matrix import NicMatrix
+from ringtree.logs.osu import OsuReader
+from ringtree.logs.param_comms import ParamReader
 from ringtree.logs.reading import FileReader, LineReaderFactory
+from ringtree.logs.simulated import Simulated
+from ringtree.logs.tables.csv_file import CsvFile
+from ringtree.logs.tables.markdown import MarkdownReader
 from ringtree.logs.topology_matrix import TopologyMatrixReader
 
 FILE_READERS: tuple[FileReader, ...] = (
@@ -22,11 +34,23 @@ FILE_READERS: tuple[FileReader, ...] = (
     GraphsReader(),
     KinetoReader(),
     FlightRecorderReader(),
+    CommCanary(),
+    AIConfigurator(),
+    Simulated(),
+    NicMatrix(),
+    CsvFile(),  # the last one: any headings
 )
 LINE_READERS: tuple[LineReaderFactory, ...] = (
+    OsuReader,  # this and the next take lines only below their own headings: before readers of pieces of rows
+    ImbReader,
     NcclTestsReader,
     NcclInfoReader,
     TopologyMatrixReader,
     IbPortsReader,
     InspectorReader,
+    GlooBenchmarkReader,
+    ParamReader,
+    DeepSpeedReader,
+    AllReduceBenchReader,
+    MarkdownReader,  # the last one: it holds lines with pipes back
 )

@@ -37,12 +37,24 @@ class BuildError(RingtreeError):
     """The backend could not be compiled; the text says what is missing."""
 
 
+class NoCompilerError(BuildError):
+    """There is no C++ compiler."""
+
+
 @cache
 def load() -> ModuleType:
     """Returns the module with the backend; compiles it if that has not been done. BuildError: it cannot be."""
     module = _import(built_library())
     atexit.register(module.leave_all)  # threads that need Python must have ended before it does
     return module
+
+
+def installed_library() -> Path:
+    """Returns libringtree, which comes with the package. BuildError: it is not there."""
+    library = _installed() / "lib" / "libringtree.so"
+    if not library.exists():
+        raise BuildError(f"{library} is missing: the installation of ringtree is not complete")
+    return library
 
 
 def built_library() -> Path:
@@ -54,6 +66,7 @@ def built_library() -> Path:
         _check_owner(library)
         _check_owner(folder)
         return library
+    _check_compiler(command)
     _prepare(folder)
     _check_owner(folder)
     try:
@@ -66,16 +79,18 @@ def built_library() -> Path:
     return library
 
 
+def _installed() -> Path:
+    """Where the compiled parts of the package lie."""
+    return Path(ringtree._core.__file__).parent
+
+
 def _command() -> list[str]:
     """Returns the compiler's command without its output."""
     import torch
     from torch.utils import cpp_extension
 
-    installed = Path(ringtree._core.__file__).parent  # where the compiled parts of the package lie
-    library = installed / "lib" / "libringtree.so"
-    if not library.exists():
-        raise BuildError(f"{library} is missing: the installation of ringtree is not complete")
-    includes = [*cpp_extension.include_paths(), sysconfig.get_paths()["include"], str(installed / "include")]
+    library = installed_library()
+    includes = [*cpp_extension.include_paths(), sysconfig.get_paths()["include"], str(_installed() / "include")]
     folders = [*cpp_extension.library_paths(), str(library.parent)]
     abi = [
         f'-DPYBIND11_{name}="{value}"'
@@ -102,7 +117,7 @@ def _digest(command: list[str]) -> str:
     digest = hashlib.sha256()
     for part in (torch.__version__, torch.version.git_version, sys.implementation.cache_tag, *command):
         digest.update(f"{part}\0".encode())
-    header = Path(ringtree._core.__file__).parent / "include" / "ringtree.h"
+    header = _installed() / "include" / "ringtree.h"
     for file in (*sorted(_SOURCES.iterdir()), header):
         digest.update(file.read_bytes())
     return digest.hexdigest()[:16]
@@ -116,6 +131,14 @@ def _folder() -> Path:
         return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "ringtree" / "torch"
     except RuntimeError as error:  # no home
         raise BuildError(f"{error}: set RINGTREE_CACHE_DIR to a folder for what is compiled") from error
+
+
+def _check_compiler(command: list[str]) -> None:
+    if shutil.which(command[0]) is None:
+        raise NoCompilerError(
+            f"there is no C++ compiler ({command[0]}), which the torch.distributed backend needs once, for PyTorch's "
+            "own interface: install g++ 11 or newer (apt-get install g++), or set CXX"
+        )
 
 
 def _prepare(folder: Path) -> None:
@@ -138,11 +161,6 @@ def _check_owner(path: Path) -> None:
 
 
 def _compile(command: list[str], library: Path) -> None:
-    if shutil.which(command[0]) is None:
-        raise BuildError(
-            f"there is no C++ compiler ({command[0]}), which the torch.distributed backend needs once, for PyTorch's "
-            "own interface: install g++ 11 or newer (apt-get install g++), or set CXX"
-        )
     print("ringtree: compiling the torch.distributed backend for this PyTorch, once", file=sys.stderr)
     with tempfile.TemporaryDirectory(dir=library.parent) as scratch:
         made = Path(scratch) / library.name

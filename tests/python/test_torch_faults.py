@@ -14,6 +14,9 @@ import pytest
 
 pytest.importorskip("torch")
 
+from torch._C import _distributed_c10d as c10d
+from torch_ranks import KINDS, variables
+
 pytestmark = pytest.mark.torch
 
 HERE = Path(__file__).parent
@@ -23,7 +26,7 @@ PATIENCE_S = 90
 class Faulty:
     """Ranks of torch_faulty.py."""
 
-    def __init__(self, case: str, size: int, folder: Path, timeout_s: float = 60.0) -> None:
+    def __init__(self, case: str, size: int, folder: Path, kind: str, timeout_s: float = 60.0) -> None:
         self.ranks = [
             subprocess.Popen(
                 [sys.executable, str(HERE / "torch_faulty.py"), case, str(rank), str(size), str(folder / "store")],
@@ -31,7 +34,7 @@ class Faulty:
                 stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT,
                 text=True,
-                env={**os.environ, "TIMEOUT_S": str(timeout_s), "OMP_NUM_THREADS": "1"},
+                env={**os.environ, "TIMEOUT_S": str(timeout_s), **variables(kind, rank)},
             )
             for rank in range(size)
         ]
@@ -54,12 +57,12 @@ class Faulty:
             process.communicate()
 
 
-@pytest.fixture
-def start(tmp_path: Path) -> Iterator[object]:
+@pytest.fixture(params=KINDS[:2])
+def start(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[object]:
     started: list[Faulty] = []
 
     def make(case: str, size: int = 2, **options: float) -> Faulty:
-        started.append(Faulty(case, size, tmp_path, **options))
+        started.append(Faulty(case, size, tmp_path, request.param, **options))
         return started[-1]
 
     yield make
@@ -74,6 +77,7 @@ def test_killed_in_backward(start) -> None:
     for rank in (0, 2):
         told, text = faulty.line(rank, "told")
         assert told - died < 1.0, text
+        assert "DistBackendError" in text, text
         assert f"rank 1 (pid {faulty.ranks[1].pid})" in text
 
 
@@ -87,6 +91,7 @@ def test_mismatch(start, case: str) -> None:
         assert "rank 0" in text, text
         assert "rank 1" in text, text
         assert "all_reduce" in text, text
+        assert text.startswith("DistBackendError: "), text
 
 
 @pytest.mark.parametrize("case", ["absent", "absent_message"])
@@ -99,6 +104,7 @@ def test_deadline(start, case: str) -> None:
     assert "rank 1" in text, text
 
 
+@pytest.mark.skipif(not hasattr(c10d.Backend, "abort"), reason="PyTorch 2.6 has no abort() of plugins")
 def test_abort(start) -> None:
     faulty = start("aborted")
     _, text = faulty.line(0, "told")
@@ -111,6 +117,17 @@ def test_an_exception_ends_the_rank(start) -> None:
     begun, _ = faulty.line(0, "ready")
     assert faulty.ranks[0].wait(PATIENCE_S) == 1
     assert time.monotonic() - begun < 20
+
+
+def test_a_child_made_by_fork(start) -> None:
+    """Each of its calls is refused, it ends as a program does, and its parent's calls are as they were."""
+    faulty = start("forked")
+    for _ in range(7):
+        _, text = faulty.line(0, "refused")
+        assert "before fork()" in text
+    assert faulty.line(0, "child")[1] == "0\n"
+    assert faulty.line(0, "right")[1] == "True\n"
+    assert [process.wait(PATIENCE_S) for process in faulty.ranks] == [0, 0]
 
 
 def test_ctrl_c_while_a_call_waits(start) -> None:

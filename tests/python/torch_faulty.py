@@ -10,6 +10,7 @@ import signal
 import sys
 import threading
 import time
+from collections.abc import Callable
 from datetime import timedelta
 
 import torch
@@ -110,6 +111,46 @@ def raises_beside_a_call(rank: int) -> None:
     sys.stdin.read()
 
 
+def forked(rank: int) -> None:
+    """A child of rank 0, which has a call and a receive under way, is told that the group is its parent's, and ends;
+    then both go on."""
+    store = dist.distributed_c10d._get_default_store()
+    summed, received = torch.ones(4), torch.zeros(4)
+    if rank == 1:
+        store.wait(["the child has ended"])
+        dist.all_reduce(summed)
+        dist.send(torch.ones(4), 0)
+        return
+    call, receive = dist.all_reduce(summed, async_op=True), dist.irecv(received, 1)
+    assert call is not None
+    assert receive is not None
+    child = os.fork()
+    if child == 0:
+        signal.alarm(60)  # or it would hang
+        refused: list[Callable[[], object]] = [
+            lambda: dist.all_reduce(torch.ones(4)),
+            lambda: dist.all_reduce(torch.ones(4), async_op=True),
+            lambda: dist.send(torch.ones(4), 1),
+            lambda: dist.irecv(torch.ones(4), 1),
+            dist.monitored_barrier,
+            call.wait,
+            receive.wait,
+        ]
+        for function in refused:
+            try:
+                function()
+            except ValueError as error:
+                say("refused", error)
+        dist.destroy_process_group()
+        return
+    _, status = os.waitpid(child, 0)
+    say("child", os.waitstatus_to_exitcode(status))
+    store.set("the child has ended", "1")
+    call.wait()
+    receive.wait()
+    say("right", torch.equal(summed, torch.ones(4) * 2) and torch.equal(received, torch.ones(4)))
+
+
 def main() -> None:
     case, rank, size, store = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), sys.argv[4]
     timeout = timedelta(seconds=float(os.environ.get("TIMEOUT_S", "60")))
@@ -118,8 +159,8 @@ def main() -> None:
     say("ready")
     try:
         globals()[case](rank)
-    except dist.DistBackendError as error:
-        say("told", error)
+    except RuntimeError as error:
+        say("told", f"{type(error).__name__}: {error}")
     except KeyboardInterrupt:
         say("interrupted")
 

@@ -15,20 +15,42 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
+import pytest
+import torch
+import torch.distributed as dist
+
+from ringtree.torch import python_backend
+
 LIMIT_S = 120.0  # of one function; what hangs is killed
+
+needs_python_backend = pytest.mark.skipif(
+    not python_backend.is_possible(), reason=f"PyTorch {torch.__version__} has no backends in Python, 2.14 has"
+)
+# What runs the backend of a rank; mixed: of each odd one in Python.
+KINDS = [
+    "compiled",
+    pytest.param("python", marks=needs_python_backend),
+    pytest.param("mixed", marks=needs_python_backend),
+]
+
+
+def variables(kind: str, rank: int) -> dict[str, str]:
+    """Environment of a rank."""
+    is_python = kind == "python" or (kind == "mixed" and rank % 2 == 1)
+    return {"OMP_NUM_THREADS": "1", "RINGTREE_TORCH_BACKEND": "python" if is_python else "compiled"}
 
 
 class Ranks:
     """`size` processes in one default group of `backend`, made through a file."""
 
-    def __init__(self, size: int, folder: Path, backend: str = "ringtree", timeout_s: float = 60.0) -> None:
+    def __init__(self, size: int, folder: Path, backend: str = "ringtree", kind: str = "compiled") -> None:
         self.size = size
         context = multiprocessing.get_context("spawn")
         self._pipes: list[Connection] = []
         self._processes = []
         for rank in range(size):
             ours, theirs = context.Pipe()
-            arguments = (rank, size, str(folder / "store"), backend, timeout_s, theirs)
+            arguments = (rank, size, str(folder / "store"), backend, variables(kind, rank), theirs)
             process = context.Process(target=_serve, args=arguments, daemon=True)
             process.start()
             theirs.close()
@@ -82,15 +104,12 @@ class Ranks:
         return answers
 
 
-def _serve(rank: int, size: int, store: str, backend: str, timeout_s: float, pipe: Connection) -> None:
-    os.environ["OMP_NUM_THREADS"] = "1"
-    import torch
-    import torch.distributed as dist
-
+def _serve(rank: int, size: int, store: str, backend: str, environment: dict[str, str], pipe: Connection) -> None:
+    os.environ.update(environment)
     torch.set_num_threads(1)
     with _answering(pipe):
         dist.init_process_group(
-            backend, init_method=f"file://{store}", rank=rank, world_size=size, timeout=timedelta(seconds=timeout_s)
+            backend, init_method=f"file://{store}", rank=rank, world_size=size, timeout=timedelta(seconds=60)
         )
     while True:
         try:
@@ -107,16 +126,16 @@ class Crews:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._crews: dict[tuple[int, str], Ranks] = {}
+        self._crews: dict[tuple[int, str, str], Ranks] = {}
         self._num_made = 0
 
-    def get(self, size: int, backend: str = "ringtree") -> Ranks:
-        crew = self._crews.get((size, backend))
+    def get(self, size: int, backend: str = "ringtree", kind: str = "compiled") -> Ranks:
+        crew = self._crews.get((size, backend, kind))
         if crew is None or not crew.alive:
             folder = self._folder / str(self._num_made)
             folder.mkdir()
             self._num_made += 1
-            crew = self._crews[size, backend] = Ranks(size, folder, backend)
+            crew = self._crews[size, backend, kind] = Ranks(size, folder, backend, kind)
         return crew
 
     def close(self) -> None:

@@ -2,6 +2,7 @@
 #include "backend.cpp"
 #include "call_queue.cpp"
 #include "communicator.cpp"
+#include "forks.cpp"
 #include "library.cpp"
 #include "module.cpp"
 #include "monitored_barrier.cpp"

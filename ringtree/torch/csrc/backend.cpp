@@ -3,10 +3,10 @@
 
 #include <Python.h>
 #include <pybind11/pybind11.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <mutex>
+#include <optional>
 
 namespace ringtree_torch {
 namespace {
@@ -27,7 +27,7 @@ Groups& groups() {
 }  // namespace
 
 Backend::Backend(intrusive_ptr<c10d::Store> store, int rank, int size, Milliseconds timeout, const std::string& rules)
-    : c10d::Backend(rank, size), store_(std::move(store)), pid_(getpid()), timeout_(timeout) {
+    : c10d::Backend(rank, size), store_(std::move(store)), fork_count_(fork_count()), timeout_(timeout) {
   collectives_ = std::make_unique<Communicator>(*store_, "collectives", rank, size, timeout, rules);
   messages_ = std::make_unique<Communicator>(*store_, "messages", rank, size, timeout, "");
   init();
@@ -43,26 +43,21 @@ intrusive_ptr<Backend> Backend::make(intrusive_ptr<c10d::Store> store, int rank,
   return made;
 }
 
-// Calls that are left may need Python, whose lock a destructor may hold.
-Backend::~Backend() {
-  if (Py_IsInitialized() && PyGILState_Check()) {
-    const pybind11::gil_scoped_release no_gil;
-    go();
-  } else {
-    go();
-  }
-}
-
 void Backend::go() {
-  if (getpid() != pid_ || queue_->is_own_thread()) {
-    // A child made by fork() has none of the threads that it would wait for; and a thread cannot wait for itself.
+  if (!queue_) return;  // gone already
+  // Calls that are left may need Python, whose lock who lets go may hold.
+  std::optional<pybind11::gil_scoped_release> no_gil;
+  if (Py_IsInitialized() && PyGILState_Check()) no_gil.emplace();
+  if (is_forked()) {  // the threads that it would wait for are in the parent
     [[maybe_unused]] const auto* const kept = queue_.release();
-    if (getpid() != pid_) return;
-    collectives_->leave();
-    messages_->leave();
-    return;
+  } else if (queue_->is_own_thread()) {  // which cannot wait for itself
+    CallQueue::stop_later(std::move(queue_));
+  } else {
+    shutdown();
+    queue_.reset();
   }
-  shutdown();
+  messages_.reset();
+  collectives_.reset();
 }
 
 void Backend::leave_all() noexcept {
@@ -70,7 +65,7 @@ void Backend::leave_all() noexcept {
   {
     const std::lock_guard<std::mutex> lock(groups().mutex);
     for (const auto& group : groups().all)
-      if (auto strong = group.lock(); strong && strong->pid_ == getpid()) open.push_back(std::move(strong));
+      if (auto strong = group.lock(); strong && !strong->is_forked()) open.push_back(std::move(strong));
   }
   // First all are ended that do not end by themselves: a callback of one group may wait for another.
   const auto end = Clock::now() + kGrace;
@@ -95,7 +90,7 @@ void Backend::abort() {
 }
 
 void Backend::shutdown() {
-  if (getpid() != pid_) return;
+  if (is_forked()) return;
   TORCH_CHECK(!queue_->is_own_thread(), "ringtree: a group cannot be destroyed by a callback of its own calls");
   if (leaving_.exchange(true, std::memory_order_relaxed)) return;  // relaxed: only who is first matters
   queue_->drain_until(Clock::time_point::max());
@@ -123,6 +118,11 @@ c10d::ErrorType Backend::getError() {
   }
 }
 #endif
+
+void Backend::check_usable() const {
+  check_not_forked(fork_count_, "this process group was made");
+  TORCH_CHECK(!left_.load(std::memory_order_relaxed), "ringtree: this process group was destroyed");
+}
 
 void Backend::check_root(int64_t root) const {
   TORCH_CHECK_VALUE(root >= 0 && root < size_, "ringtree: invalid root rank: ", root, " is not a rank of a group of ",

@@ -14,6 +14,7 @@
 
 #include "call_queue.h"
 #include "communicator.h"
+#include "forks.h"
 #include "library.h"
 #include "staging.h"
 
@@ -32,7 +33,9 @@ class Backend final : public c10d::Backend {
                                      const std::string& rules);
   /// The same for make() alone, which remembers what it made for leave_all().
   Backend(intrusive_ptr<c10d::Store> store, int rank, int size, Milliseconds timeout, const std::string& rules);
-  ~Backend() override;
+  ~Backend() override { go(); }
+  /// When the last reference goes; leave_all() has weak ones, with which the object itself lives on. PyTorch's to call.
+  void release_resources() override { go(); }
 
   const std::string getBackendName() const override { return "ringtree"; }
 
@@ -82,6 +85,7 @@ class Backend final : public c10d::Backend {
   /// threads cannot take any more once it goes.
   static void leave_all() noexcept;
   intrusive_ptr<Options> getBackendOptions();
+  intrusive_ptr<c10d::Work> gather_single(at::Tensor& output, at::Tensor& input, const c10d::GatherOptions& opts);
 #if TORCH_VERSION_MAJOR > 2 || TORCH_VERSION_MINOR >= 7
   c10d::ErrorType getError();
 #endif
@@ -94,6 +98,7 @@ class Backend final : public c10d::Backend {
     Milliseconds timeout;
     bool async;
   };
+  /// Waits for what is under way, leaves and lets go of all. Idempotent.
   void go();
   /// Whether no call and no message is under way; waits for that until `end`.
   bool is_done_by(Clock::time_point end);
@@ -103,13 +108,16 @@ class Backend final : public c10d::Backend {
   intrusive_ptr<c10d::Work> start(const Call& call, Tensors outputs, const Tensors& inputs, Body body);
   rtComm_t comm() const { return collectives_->get(); }
   size_t size() const { return static_cast<size_t>(size_); }
+  bool is_forked() const { return fork_count() != fork_count_; }
+  /// Throws in a child that fork() made, and after shutdown().
+  void check_usable() const;
   void check_root(int64_t root) const;
   void check_lists(const TensorLists& lists, const char* what) const;
   void all_gather_sparse(const at::Tensor& input, Tensors& gathered);
   intrusive_ptr<c10d::Work> receive(Tensors& tensors, int peer, int tag, c10d::OpType type, const char* title);
 
   const intrusive_ptr<c10d::Store> store_;
-  const pid_t pid_;  // where the group's threads are
+  const int fork_count_;  // when the group's threads were started
   std::atomic<Milliseconds> timeout_;
   std::atomic<uint64_t> sequence_{0};               // of collectives; relaxed: a count, it publishes nothing
   uint64_t num_monitored_ = 0;                      // monitored barriers; one at a time

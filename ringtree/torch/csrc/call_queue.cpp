@@ -19,23 +19,23 @@ void CallQueue::stop() {
   if (thread_.joinable()) thread_.join();
 }
 
+void CallQueue::stop_later(std::unique_ptr<CallQueue> queue) {
+  CallQueue& stopped = *queue;
+  stopped.run_waiting();
+  const std::lock_guard<std::mutex> lock(stopped.mutex_);
+  stopped.stopping_ = true;
+  stopped.thread_.detach();
+  stopped.self_ = std::move(queue);
+}
+
 void CallQueue::run(c10::intrusive_ptr<Work> work, Task task, bool here) {
   Entry entry{std::move(work), std::move(task), std::nullopt};
-  std::unique_lock<std::mutex> lock(mutex_);
   if (is_own_thread()) {
-    while (!waiting_.empty()) {
-      {
-        const Entry before = std::move(waiting_.front());
-        waiting_.pop_front();
-        lock.unlock();
-        execute(before);
-      }
-      lock.lock();
-    }
-    lock.unlock();
+    run_waiting();
     execute(entry);
     return;
   }
+  std::unique_lock<std::mutex> lock(mutex_);
   if (here && !busy_ && waiting_.empty()) {
     busy_ = true;
     lock.unlock();
@@ -52,6 +52,19 @@ void CallQueue::run(c10::intrusive_ptr<Work> work, Task task, bool here) {
   waiting_.push_back(std::move(entry));
   lock.unlock();
   changed_.notify_all();
+}
+
+void CallQueue::run_waiting() {
+  std::unique_lock<std::mutex> lock(mutex_);
+  while (!waiting_.empty()) {
+    {
+      const Entry entry = std::move(waiting_.front());
+      waiting_.pop_front();
+      lock.unlock();
+      execute(entry);
+    }  // what it holds goes without the lock
+    lock.lock();
+  }
 }
 
 bool CallQueue::drain_until(std::chrono::steady_clock::time_point end) {
@@ -99,11 +112,15 @@ void CallQueue::start_thread() {
 }
 
 void CallQueue::work_off() {
+  std::unique_ptr<CallQueue> self;  // goes after the lock
   own_thread_.store(std::this_thread::get_id(), std::memory_order_relaxed);
   std::unique_lock<std::mutex> lock(mutex_);
   while (true) {
     changed_.wait(lock, [this] { return !busy_ && (stopping_ || !waiting_.empty()); });
-    if (waiting_.empty()) return;
+    if (waiting_.empty()) {
+      self = std::move(self_);
+      return;
+    }
     busy_ = true;
     {
       const Entry entry = std::move(waiting_.front());

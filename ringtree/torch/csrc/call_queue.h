@@ -9,6 +9,7 @@
 #include <condition_variable>
 #include <deque>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <thread>
@@ -38,6 +39,9 @@ class CallQueue {
   bool is_own_thread() const { return own_thread_.load(std::memory_order_relaxed) == std::this_thread::get_id(); }
   /// Runs what is left, then ends the thread. Nothing may be run afterwards. Idempotent.
   void stop();
+  /// The same in its own thread, which cannot wait for itself: runs what is left, and lets the thread end later, and
+  /// `queue` with it.
+  static void stop_later(std::unique_ptr<CallQueue> queue);
 
  private:
   struct Entry {
@@ -47,6 +51,7 @@ class CallQueue {
         state;  // of the caller (inference mode and the like), where another thread runs it
   };
   static void execute(const Entry& entry);
+  void run_waiting();
   void work_off();
   void start_thread();
 
@@ -55,6 +60,7 @@ class CallQueue {
   std::deque<Entry> waiting_;
   bool busy_ = false;  // some thread runs a call
   bool stopping_ = false;
+  std::unique_ptr<CallQueue> self_;  // once nobody else has it
   std::thread thread_;
   std::atomic<std::thread::id> own_thread_{};  // read by this thread, or found different
 };

@@ -25,6 +25,7 @@ bool comes(c10d::Store& store, const std::string& key, Clock::time_point end) {
 }  // namespace
 
 void Backend::monitoredBarrier(const c10d::BarrierOptions& opts, bool wait_all_ranks) {
+  check_usable();
   const Milliseconds timeout =
       opts.timeout == c10d::kUnsetTimeout ? timeout_.load(std::memory_order_relaxed) : opts.timeout;
   const Clock::time_point begin = Clock::now(), end = begin + timeout;

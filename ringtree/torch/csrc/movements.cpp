@@ -36,12 +36,11 @@ void check_own(const Tensors& list, const at::Tensor& own, int rank, const char*
                     ": invalid tensor type: ", own.scalar_type(), " for a list of ", place.scalar_type());
 }
 
-void check_into(const at::Tensor& output, const at::Tensor& input, int64_t size) {
-  check_alike({output, input}, "all_gather_into_tensor");
-  TORCH_CHECK_VALUE(output.numel() == input.numel() * size,
-                    "ringtree: all_gather_into_tensor: output tensor size must be equal to world_size times input "
-                    "tensor size: ",
-                    output.numel(), " elements for ", size, " times ", input.numel());
+void check_into(const at::Tensor& output, const at::Tensor& input, int64_t size, const char* what) {
+  check_alike({output, input}, what);
+  TORCH_CHECK_VALUE(output.numel() == input.numel() * size, "ringtree: ", what,
+                    ": output tensor size must be equal to world_size times input tensor size: ", output.numel(),
+                    " elements for ", size, " times ", input.numel());
 }
 
 void check_even(const Tensors& list, const at::Tensor& own, const char* what) {
@@ -102,7 +101,7 @@ intrusive_ptr<c10d::Work> Backend::allgather(TensorLists& outputs, Tensors& inpu
 
 intrusive_ptr<c10d::Work> Backend::_allgather_base(at::Tensor& output, at::Tensor& input,
                                                    const c10d::AllgatherOptions& opts) {
-  check_into(output, input, size_);
+  check_into(output, input, size_, "all_gather_into_tensor");
   return start({c10d::OpType::_ALLGATHER_BASE, "ringtree:_all_gather_base", opts.timeout, is_async(opts)}, {output},
                {input}, [this, output, input](rtComm_t comm) { gather_into(output, input, rank_, comm); });
 }
@@ -136,7 +135,7 @@ intrusive_ptr<c10d::Work> Backend::allgather_into_tensor_coalesced(Tensors& outp
                                                                    const c10d::AllgatherOptions& opts) {
   TORCH_CHECK_VALUE(outputs.size() == inputs.size(), "ringtree: all_gather_into_tensor_coalesced: ", outputs.size(),
                     " outputs for ", inputs.size(), " inputs");
-  for (size_t i = 0; i < outputs.size(); ++i) check_into(outputs[i], inputs[i], size_);
+  for (size_t i = 0; i < outputs.size(); ++i) check_into(outputs[i], inputs[i], size_, "all_gather_into_tensor");
   return start({c10d::OpType::COALESCED, "ringtree:all_gather_into_tensor_coalesced", opts.timeout, is_async(opts)},
                outputs, inputs, [this, outputs, inputs](rtComm_t comm) {
                  for (size_t i = 0; i < outputs.size(); ++i) gather_into(outputs[i], inputs[i], rank_, comm);
@@ -166,6 +165,24 @@ intrusive_ptr<c10d::Work> Backend::gather(TensorLists& outputs, Tensors& inputs,
                  const at::Tensor from = apart(input, {pack.data(), pack.tensor().nbytes()}, own);
                  check(rtGather(from.data_ptr(), pack.data(), count, datatype_of(input), root, comm), comm);
                  pack.finish();
+               });
+}
+
+intrusive_ptr<c10d::Work> Backend::gather_single(at::Tensor& output, at::Tensor& input,
+                                                 const c10d::GatherOptions& opts) {
+  check_root(opts.rootRank);
+  check_dense(input, "gather_single");
+  const int root = static_cast<int>(opts.rootRank);
+  if (root == rank_) check_into(output, input, size_, "gather_single");
+  return start({c10d::OpType::GATHER, "ringtree:gather", opts.timeout, is_async(opts)}, {output}, {input},
+               [this, output, input, root](rtComm_t comm) {
+                 const size_t count = static_cast<size_t>(input.numel());
+                 const Output result(output, Output::Content::kIgnored);
+                 const void* const own = block_at(result.data(), static_cast<size_t>(root) * input.nbytes());
+                 const at::Tensor from = apart(input, {result.data(), output.nbytes()}, own);
+                 void* const written = root == rank_ ? result.data() : nullptr;
+                 check(rtGather(from.data_ptr(), written, count, datatype_of(input), root, comm), comm);
+                 if (root == rank_) result.finish();
                });
 }
 

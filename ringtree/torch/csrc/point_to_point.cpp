@@ -46,6 +46,7 @@ intrusive_ptr<c10d::Work> post(std::unique_ptr<Message> message, Post post_it, r
 }  // namespace
 
 intrusive_ptr<c10d::Work> Backend::send(Tensors& tensors, int peer, int tag) {
+  check_usable();
   const at::Tensor& tensor = only(tensors, "send");
   datatype_of(tensor);
   auto message = std::make_unique<Message>(open_messages_);
@@ -63,6 +64,7 @@ intrusive_ptr<c10d::Work> Backend::send(Tensors& tensors, int peer, int tag) {
 }
 
 intrusive_ptr<c10d::Work> Backend::receive(Tensors& tensors, int peer, int tag, c10d::OpType type, const char* title) {
+  check_usable();
   const at::Tensor& tensor = only(tensors, "recv");
   datatype_of(tensor);
   auto message = std::make_unique<Message>(open_messages_);

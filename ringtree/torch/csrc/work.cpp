@@ -47,6 +47,7 @@ bool Work::wait(std::chrono::milliseconds timeout) {
   const auto begin = std::chrono::steady_clock::now();
   std::unique_lock<std::mutex> lock(mutex_);
   while (!completed_) {
+    check_not_forked(fork_count_, "this call was started");
     const auto passed = std::chrono::steady_clock::now() - begin;
     if (timeout != kNoTimeout && passed >= timeout)
       C10_THROW_ERROR(DistBackendError, "ringtree: Timed out waiting " + std::to_string(timeout.count()) +

@@ -5,6 +5,8 @@
 
 #include <torch/csrc/distributed/c10d/Work.hpp>
 
+#include "forks.h"
+
 namespace ringtree_torch {
 
 class Work final : public c10d::Work {
@@ -32,6 +34,7 @@ class Work final : public c10d::Work {
 
   std::vector<at::Tensor> outputs_;
   const uint64_t sequence_;
+  const int fork_count_ = fork_count();             // when it was started
   int source_ = -1;                                 // of a receive, once it is complete
   c10::intrusive_ptr<c10::ivalue::Future> future_;  // made when it is first asked for; under mutex_
 };

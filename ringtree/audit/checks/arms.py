@@ -1,0 +1,214 @@
+"""Runs that are held against each other, with one run of each.
+
+For: tables that differ in algorithm, protocol, version or settings only: whether anything can be said of which is
+faster, and winners that change from size to size. Not for: deciding which is faster: that takes several runs of each
+(`ringtree compare`, `ringtree compare-runs`).
+"""
+
+from __future__ import annotations
+
+import re
+import statistics
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from itertools import combinations, pairwise
+from typing import NamedTuple
+
+from ringtree.audit.intervals import Interval
+from ringtree.audit.material import Material, Point, Subject
+from ringtree.audit.records import Finding, Severity
+from ringtree.audit.rule import FilesCheck, Rule
+from ringtree.audit.words import figure, listed
+from ringtree.lab.units import format_size
+from ringtree.logs import Side
+
+SINGLE_RUNS = Rule(
+    code="single-runs-compared",
+    severity=Severity.WARNING,
+    title="configurations are compared, with one run of each",
+    means="Runs of one and the same configuration differ, from launch to launch, by several per cent and now and then "
+    "by half. From one run of each no difference of that order can be claimed, and which configuration led at a size "
+    "may be chance. (info: where the tables are only side by side, or all differences are large.)",
+    settles="five or more launches of each configuration, in turn; `ringtree compare-runs` then gives intervals",
+    example="2 configurations (Ring, Tree), one run each; at 1 MB Tree against Ring: 5.0199 %",
+)
+FLIPS = Rule(
+    code="winner-flips",
+    severity=Severity.WARNING,
+    title="which configuration leads changes to and fro with the size",
+    means="Two algorithms change places once, where the one with more latency and more bandwidth takes over; a switch "
+    "of protocol may add another. A lead that goes back and forth is what noise looks like.",
+    settles="several launches of each configuration, in turn",
+    example="Ring against Tree: the lead (more than 2 %) changes 6 times, at 8 KB, 64 KB, 512 KB, 4 MB and 2 more",
+)
+TOLD = 0.02  # a smaller difference is no lead
+CLOSE = 0.10  # runs differ by so much
+MAX_ARMS = 12
+_RATE_UNIT = 1e3  # a smaller unit is that of a time or a count
+FLIPS_INFO, FLIPS_WARNING = 2, 3
+# Formats that one run of a program writes. In all others several configurations stand side by side to be compared.
+_OF_ONE_RUN = ("nccl-tests", "osu", "imb", "commcanary", "gloo")
+# Variables that change what is printed or where, not what runs.
+_SAME_ANYWAY = re.compile(r"NCCL_(?:HOSTID|DEBUG|TESTS_|COMM_ID|SOCKET_IFNAME)|(?!NCCL_|RCCL_|MSCCL)")
+_OF_NO_CONFIGURATION = frozenset({"columns not read", "first timestamp", "last timestamp", "processes", "arm"})
+
+
+class Arm(NamedTuple):
+    """One configuration. `runs`: its tables; `times`: seconds, or 1/rate, by size; smaller is faster."""
+
+    label: str
+    runs: list[Subject]
+    times: dict[int, float]
+
+
+def check(files: Sequence[Material]) -> Iterator[Finding]:
+    """Yields findings about groups of tables that differ in their configuration only."""
+    groups: dict[tuple[object, ...], list[Subject]] = defaultdict(list)
+    for material in files:
+        for subject in material.subjects:
+            if subject.table.rows and not subject.is_one_rank:
+                groups[_what(subject)].append(subject)
+    for subjects in groups.values():
+        by_label: dict[str, list[Subject]] = defaultdict(list)
+        varying = _varying(subjects)
+        for subject in subjects:
+            by_label[_label(subject, varying)].append(subject)
+        arms = [Arm(label, runs, _times(runs)) for label, runs in by_label.items()]
+        arms = [arm for arm in arms if arm.times][:MAX_ARMS]
+        if len(arms) > 1:
+            yield from _single_runs(arms)
+            yield from _flips(arms)
+
+
+def _is_of_one_run(subject: Subject) -> bool:
+    return subject.table.format.startswith(_OF_ONE_RUN)
+
+
+def _what(subject: Subject) -> tuple[object, ...]:
+    """Returns what must agree for two tables to be comparable."""
+    table = subject.table
+    dtypes = tuple(sorted({row.dtype or "" for row in table.rows}))
+    measures = tuple(sorted(name for name in table.columns if name in ("time", "algbw", "busbw")))
+    where = () if _is_of_one_run(subject) else (subject.file, table.title or table.first_line, measures)
+    return table.collective, table.num_ranks, table.num_hosts, tuple(sorted(set(table.devices))), dtypes, where
+
+
+def _varying(subjects: list[Subject]) -> list[str]:
+    """Returns what the tables differ in, by name, of all that makes a configuration."""
+    settings = [_settings(subject) for subject in subjects]
+    names = {name for one in settings for name in one}
+    return sorted(name for name in names if len({one.get(name) for one in settings}) > 1)
+
+
+def _settings(subject: Subject) -> dict[str, str]:
+    """Returns what may make a table's configuration another one: of logs the environment, else the settings too."""
+    table = subject.table
+    found = {"library": " ".join(part for part in (table.library, table.library_version) if part)}
+    found |= {name: value for name, value in table.environment.items() if not _SAME_ANYWAY.match(name)}
+    if not _is_of_one_run(subject):
+        found |= {name: value for name, value in table.settings.items() if name not in _OF_NO_CONFIGURATION}
+    if "arm" not in table.settings and "NCCL_ALGO" not in table.environment and table.algorithm:
+        found["algorithm"] = table.algorithm
+    if "arm" not in table.settings and "NCCL_PROTO" not in table.environment and table.protocol:
+        found["protocol"] = table.protocol
+    return found
+
+
+def _label(subject: Subject, varying: list[str]) -> str:
+    settings = _settings(subject)
+    parts = [subject.table.settings["arm"]] if "arm" in subject.table.settings else []
+    for name in varying:
+        value = settings.get(name, "")
+        if value:
+            parts.append(value if name in ("algorithm", "protocol", "library") else f"{name}={value}")
+    return " ".join(parts) or "default"
+
+
+def _has_spread(subject: Subject) -> bool:
+    """Whether its figures are of several runs, with their spread."""
+    return any(side.samples or any(name.startswith("±") for name, _ in side.others) for side in _sides(subject))
+
+
+def _sides(subject: Subject) -> Iterator[Side]:
+    for row in subject.table.rows:
+        yield from row.sides
+
+
+def _times(runs: list[Subject]) -> dict[int, float]:
+    by_size: dict[int, list[float]] = defaultdict(list)
+    for subject in runs:
+        for one in subject.points:
+            cost = _cost(one)
+            if cost is not None and one.row.size_bytes:
+                by_size[one.row.size_bytes].append(cost)
+    return {size: statistics.median(costs) for size, costs in by_size.items()}
+
+
+def _cost(point: Point) -> float | None:
+    if point.time is not None and point.time.low > 0:
+        return point.time.middle
+    rate = point.busbw or point.algbw
+    if rate is None:
+        rates = [Interval.of(one) for name, one in point.side.others if one.unit >= _RATE_UNIT and name[:1] != "±"]
+        rate = rates[0] if len(rates) == 1 else None
+    return 1 / rate.middle if rate is not None and rate.low > 0 else None
+
+
+def _single_runs(arms: list[Arm]) -> Iterator[Finding]:
+    single = [arm for arm in arms if len(arm.runs) == 1 and not _has_spread(arm.runs[0])]
+    if len(single) < 2:
+        return
+    leads = []
+    for one, other in combinations(single, 2):
+        for size in sorted(one.times.keys() & other.times.keys()):
+            ratio = one.times[size] / other.times[size]
+            leads.append((abs(ratio - 1), one, other, size, ratio))
+    if not leads:
+        return
+    close = [lead for lead in leads if TOLD / 4 < lead[0] < CLOSE]
+    _, one, other, size, ratio = max(close or leads, key=lambda lead: lead[0])
+    raw = any(_is_of_one_run(arm.runs[0]) for arm in single)
+    first = single[0].runs[0]
+    yield SINGLE_RUNS.found(
+        first,
+        f"{len(single)} configurations ({listed([arm.label for arm in single], 3)}), one run each; at "
+        f"{format_size(size)} {other.label} against {one.label}: {figure(100 * (ratio - 1))} %",
+        first.table.rows,
+        severity=Severity.INFO if raw or not close else None,
+    )
+
+
+def _flips(arms: list[Arm]) -> Iterator[Finding]:
+    """Yields one finding for the pair whose lead changes most often."""
+    most: tuple[list[int], Arm, Arm] | None = None
+    pairs = 0
+    for one, other in combinations(arms, 2):
+        changes = _changes(one, other)
+        pairs += len(changes) >= FLIPS_INFO
+        if len(changes) >= FLIPS_INFO and (most is None or len(changes) > len(most[0])):
+            most = changes, one, other
+    if most is None:
+        return
+    changes, one, other = most
+    subject = one.runs[0]
+    more = f"; as do {pairs - 1} other pairs" if pairs > 1 else ""
+    yield FLIPS.found(
+        subject,
+        f"{one.label} against {other.label}: the lead (more than {figure(100 * TOLD)} %) changes {len(changes)} times, "
+        f"at {listed([format_size(size) for size in changes])}{more}",
+        [row for row in subject.table.rows if row.size_bytes in changes],
+        severity=None if len(changes) >= FLIPS_WARNING else Severity.INFO,
+    )
+
+
+def _changes(one: Arm, other: Arm) -> list[int]:
+    """Returns the sizes at which another one leads than at the last size that either led at."""
+    leads: list[tuple[int, bool]] = []
+    for size in sorted(one.times.keys() & other.times.keys()):
+        ratio = one.times[size] / other.times[size]
+        if abs(ratio - 1) > TOLD:
+            leads.append((size, ratio < 1))
+    return [size for (_, before), (size, after) in pairwise(leads) if before != after]
+
+
+CHECK = FilesCheck((SINGLE_RUNS, FLIPS), check)

@@ -1,0 +1,183 @@
+"""Does the busbw column belong to the collective and the number of ranks that are stated?
+
+For: the factor busbw/(size/time), or busbw/algbw where no time is printed: which collective and which n give it. Not
+for: algbw (bandwidth_column.py), single rows (row_arithmetic.py), one-rank runs, whose factor is 0 (one_rank.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ringtree.audit.checks.bandwidth_column import measures_time
+from ringtree.audit.factors import MAX_RANKS, explain_factor, formulas, ranks_of_factor
+from ringtree.audit.intervals import Interval, most_common
+from ringtree.audit.material import Point, Subject
+from ringtree.audit.records import Finding, Severity
+from ringtree.audit.rule import Rule, TableCheck
+from ringtree.audit.words import between, listed, number_words, quoted_rate, size
+from ringtree.logs import Row
+from ringtree.stats.bandwidth import bus_factor
+
+RANKS_DIFFER = Rule(
+    code="rank-count-differs",
+    severity=Severity.ERROR,
+    title="busbw was computed for another number of ranks than is stated",
+    means="busbw/algbw is a function of the number of ranks alone, so the number can be read from it. It is not the "
+    "one that the log states: the rank lines or the heading belong to another run, or part of the ranks did not take "
+    "part.",
+    settles="the rank lines of this very run, or the program's command line",
+    example="512 MB: 199.70 GB/s / 100.64 GB/s; all figures: 1.98437–1.9844 × size/time: all_reduce has that with n = "
+    "128; the 144 ranks that are stated give 1.98611",
+)
+HOLDS_OTHER = Rule(
+    code="busbw-holds-other",
+    severity=Severity.WARNING,
+    title="the column called busbw holds another formula",
+    means="busbw/algbw is constant, and it is the factor of another formula than that of this collective (nccl-tests, "
+    "doc/PERFORMANCE.md). The column can't be held against a link's rate, nor against other busbw.",
+    settles="the program's source; until then use size/time and the factor of the collective",
+    example="512 MB: 88.06 GB/s / 100.64 GB/s; all figures: 0.875–0.87502 × size/time, that is (n-1)/n·size/time, n = "
+    "8; 8 ranks give 1.7500 of all_reduce",
+)
+VARIES = Rule(
+    code="factor-varies",
+    severity=Severity.ERROR,
+    title="busbw/algbw is not the same in all rows",
+    means="The factor depends on the collective and the number of ranks, which do not change within a table. Rows "
+    "with another factor than the rest, by more than the printed digits can hide, come from another run or were "
+    "edited.",
+    settles="the unedited output of the program",
+    example="1 GB: busbw 178.17 GB/s is 1.78–1.79 × size/time; 40 of 42 figures: 1.74999–1.75002",
+)
+IMPOSSIBLE = Rule(
+    code="factor-impossible",
+    severity=Severity.ERROR,
+    title="busbw/algbw that no number of ranks gives",
+    means="The factor between the two columns lies outside what this collective's formula gives for any number of "
+    "ranks: below 1, or 2 and more, for an all-reduce. One of the columns is not what it is called, or the figures "
+    "were made up.",
+    settles="the unedited output, or size and time of a row: they give algbw, and busbw with the number of ranks",
+    example="512 MB: 100.38 GB/s / 100.64 GB/s; all figures: 0.997–0.998, possible: 1 to 2 for all_reduce; if algbw "
+    "were 2·size/time, n = 400 to 401",
+)
+
+
+def bus_ratios(subject: Subject) -> list[tuple[Point, Interval]]:
+    """Returns busbw/(size/time) of each point, narrowed by busbw/algbw where both agree."""
+    timed = measures_time(subject)
+    found = []
+    for one in subject.points:
+        if one.busbw is None:
+            continue
+        by_time = one.busbw.over(one.base) if timed and one.base is not None else None
+        by_algbw = one.busbw.over(one.algbw) if one.algbw is not None else None
+        if by_time is not None and by_algbw is not None:
+            by_time = by_time.common(by_algbw) or by_time
+        ratio = by_time or by_algbw
+        if ratio is not None:
+            found.append((one, ratio))
+    return found
+
+
+def check(subject: Subject) -> Iterator[Finding]:
+    """Yields a finding if the rows have several factors, and one if the factor that most have is wrong."""
+    pairs = bus_ratios(subject)
+    narrow = [ratio for _, ratio in pairs if ratio.is_narrow]
+    if not narrow or subject.is_one_rank:
+        return
+    factor, _ = most_common(narrow)
+    if factor.low <= 0:
+        return
+    others = [(point, ratio) for point, ratio in pairs if not ratio.meets(factor)]
+    if others:
+        yield _varies(subject, pairs, factor, others)
+    yield from _judged(subject, pairs, factor)
+
+
+def _judged(subject: Subject, pairs: list[tuple[Point, Interval]], factor: Interval) -> Iterator[Finding]:
+    stated = subject.num_ranks
+    if stated is not None and any(bus_factor(name, stated) in factor for name in subject.collectives):
+        return
+    possible = {name: ranks_of_factor(name, factor) for name in subject.collectives}
+    possible = {name: ranks for name, ranks in possible.items() if len(ranks) > 0}
+    if stated is None and possible:
+        return
+    rows = [one.row for one, ratio in pairs if ratio.meets(factor)]
+    shown = _shown(pairs, factor)
+    known = explain_factor(factor, formulas(stated, None, subject.element_bytes)) if stated is not None else ""
+    if known:
+        yield _holds_other(subject, factor, shown, known, rows)
+    elif possible:
+        yield _ranks_differ(subject, shown, possible, rows)
+    elif subject.collectives:
+        yield _impossible(subject, factor, shown, rows)
+
+
+def _varies(
+    subject: Subject, pairs: list[tuple[Point, Interval]], factor: Interval, others: list[tuple[Point, Interval]]
+) -> Finding:
+    point, ratio = max(others, key=lambda pair: abs(pair[1].middle - factor.middle))
+    assert point.side.busbw is not None
+    return VARIES.found(
+        subject,
+        f"{size(point.row)}: busbw {quoted_rate(point.side.busbw)} is {between(ratio)} × size/time; "
+        f"{len(pairs) - len(others)} of {len(pairs)} figures: {between(factor)}",
+        [one.row for one, _ in others],
+    )
+
+
+def _shown(pairs: list[tuple[Point, Interval]], factor: Interval) -> str:
+    point, _ = min(
+        ((point, ratio) for point, ratio in pairs if ratio.meets(factor) and ratio.is_narrow),
+        key=lambda pair: pair[1].high - pair[1].low,
+    )
+    assert point.side.busbw is not None
+    against = "size/time" if point.side.algbw is None else quoted_rate(point.side.algbw)
+    alike = sum(ratio.meets(factor) for _, ratio in pairs)
+    which = "all figures" if alike == len(pairs) else f"{alike} of {len(pairs)} figures"
+    return f"{size(point.row)}: {quoted_rate(point.side.busbw)} / {against}; {which}: {between(factor)}"
+
+
+def _holds_other(subject: Subject, factor: Interval, shown: str, known: str, rows: list[Row]) -> Finding:
+    expected = ", ".join(
+        f"{bus_factor(name, subject.num_ranks or 1):.4f} of {name}" for name in subject.collectives[:2]
+    )
+    heading = subject.table.columns.get("busbw", "busbw")
+    return HOLDS_OTHER.found(
+        subject,
+        f"{shown} × size/time, that is {known}; {subject.num_ranks} ranks give {expected}",
+        rows,
+        title=f"the column {heading!r} holds {known}, not the busbw of {listed(subject.collectives, 2)}",
+    )
+
+
+def _ranks_differ(subject: Subject, shown: str, possible: dict[str, range], rows: list[Row]) -> Finding:
+    name, ranks = next(iter(possible.items()))
+    stated = subject.num_ranks
+    assert stated is not None
+    if len(ranks) > MAX_RANKS // 2:  # a collective whose factor is 1 whatever the ranks
+        return HOLDS_OTHER.found(subject, f"{shown} × size/time, the factor of {name}", rows)
+    return RANKS_DIFFER.found(
+        subject,
+        f"{shown} × size/time: {name} has that with n = {number_words(ranks)}; the {stated} ranks that are stated "
+        f"give {bus_factor(name, stated):.5f}",
+        rows,
+        title=f"busbw was computed for {number_words(ranks)} ranks, stated are {stated}",
+    )
+
+
+def _impossible(subject: Subject, factor: Interval, shown: str, rows: list[Row]) -> Finding:
+    least = {name: (bus_factor(name, 2), bus_factor(name, MAX_RANKS)) for name in subject.collectives}
+    allowed = listed([f"{_span(low, high)} for {name}" for name, (low, high) in least.items()], 2)
+    hint = ""
+    doubled = ranks_of_factor("all_reduce", factor.times(2.0))
+    if "all_reduce" in subject.collectives and len(doubled) > 0 and len(doubled) < MAX_RANKS // 2:
+        hint = f"; if algbw were 2·size/time, n = {number_words(doubled)}"
+    return IMPOSSIBLE.found(subject, f"{shown}, possible: {allowed}{hint}", rows)
+
+
+def _span(low: float, high: float) -> str:
+    return f"{low:g}" if low == high else f"{low:g} to {high:.0f}"
+
+
+CHECK = TableCheck((RANKS_DIFFER, HOLDS_OTHER, VARIES, IMPOSSIBLE), check)

@@ -1,0 +1,46 @@
+"""Runs with a plan of MSCCL's: which columns measure it?
+
+For: settings that hand the library a plan (an XML file) of its own. Not for: halves that visibly ran different things
+(sides.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ringtree.audit.material import Subject
+from ringtree.audit.records import Finding, Severity
+from ringtree.audit.rule import Rule, TableCheck
+
+FORCED_PLAN = Rule(
+    code="forced-plan",
+    severity=Severity.WARNING,
+    title="a plan was handed to the library, and not every column measures it",
+    means='An MSCCL plan is for a range of sizes, and for in place or out of place (inplace="1" outofplace="0"). '
+    "Where it does not fit, the library runs its own algorithm and the table does not say so. (info: where plans are "
+    "merely allowed.)",
+    settles="the plan's XML: its inplace, outofplace, minBytes and maxBytes",
+    example="MSCCL_XML_FILES=/plans/allpairs.xml",
+)
+_FILES = ("MSCCL_XML_FILES", "MSCCL_XML_FILE", "MSCCL_ALGO_FILE", "MSCCL_ALGO_DIR", "MSCCLPP_EXECUTION_PLAN_DIR")
+_ALLOWED = ("RCCL_MSCCL_ENABLE", "RCCL_MSCCL_FORCE_ENABLE", "MSCCL_ENABLE")
+
+
+def check(subject: Subject) -> Iterator[Finding]:
+    """Yields a finding if the settings name plans, or allow them."""
+    environment = subject.table.environment
+    named = [name for name in _FILES if environment.get(name)]
+    allowed = [name for name in _ALLOWED if environment.get(name, "0") not in ("0", "")]
+    if "msccl" in environment.get("NCCL_ALGO", "").lower():
+        allowed.append("NCCL_ALGO")
+    for name in (named or allowed)[:1]:
+        yield FORCED_PLAN.found(
+            subject,
+            f"{name}={environment[name]}",
+            subject.table.rows,
+            severity=None if named else Severity.INFO,
+            title="" if named else "the library may run plans in place of its algorithms",
+        )
+
+
+CHECK = TableCheck((FORCED_PLAN,), check)

@@ -1,0 +1,111 @@
+"""Runs of one rank, which send nothing.
+
+For: a busbw of 0 beside a large algbw, above all where several processes were started. Not for: a wrong number of
+ranks among several (bus_column.py).
+
+What betrays a launch gone wrong: a benchmark that was built without MPI and started with mpirun runs n times alone. All
+its processes print the same header and rank 0, and their lines mix.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from ringtree.audit.material import Material, Subject
+from ringtree.audit.records import Finding, Severity
+from ringtree.audit.rule import FileCheck, Rule
+from ringtree.audit.words import figure, quoted_rate, size
+
+SEVERAL_ALONE = Rule(
+    code="ranks-ran-alone",
+    severity=Severity.ERROR,
+    title="several processes ran, and each measured itself alone",
+    means="busbw = algbw × 2(n-1)/n is 0 only for n = 1. Several processes were started and each of them believes to "
+    "be the only rank: the benchmark was built without MPI, or its launcher did not pass the ranks on. What is called "
+    "algbw is a copy inside one GPU's memory, disturbed by the other processes; nothing went over any link.",
+    settles="the benchmark built with MPI=1; its header must list all ranks, and busbw must not be 0",
+    example="8 runs of one rank each write between each other's lines; 1 GB: algbw 1e+07 GB/s, busbw 0.00 = algbw × "
+    "2(n-1)/n with n = 1",
+)
+ALONE = Rule(
+    code="one-rank",
+    severity=Severity.INFO,
+    title="a run of one rank: nothing was sent",
+    means="With one rank a collective is a copy, or nothing at all in place. Its algbw says how fast the memory "
+    "copies, not what any algorithm or link does.",
+    settles="two ranks or more",
+    example="1 GB: algbw 1e+07 GB/s, busbw 0.00 = algbw × 2(n-1)/n with n = 1",
+)
+_TASKS = ("SLURM_NTASKS", "SLURM_NPROCS", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "WORLD_SIZE", "NUM_GPUS")
+_NUMBER_OF_PROCESSES = re.compile(r"\b(?:mpirun|mpiexec|srun)\b.*?\s-{1,2}(?:np|n|ntasks)[ =](\d+)")
+
+
+def check(material: Material) -> Iterator[Finding]:
+    """Yields one finding for all one-rank tables of a file that belong to one launch, else one each."""
+    alone = [subject for subject in material.subjects if subject.is_one_rank and subject.table.rows]
+    together = [subject for subject in alone if _why_not_alone(subject, alone)]
+    for subject in alone:
+        if subject not in together:
+            yield ALONE.found(subject, _shown(subject), subject.table.rows)
+    if together:
+        first = together[0]
+        rows = [row for subject in together for row in subject.table.rows]
+        yield SEVERAL_ALONE.found(first, f"{_why_not_alone(first, alone)}; {_shown(first)}", rows)
+
+
+def _shown(subject: Subject) -> str:
+    """Returns the row of the largest rate."""
+    best, shown = -1.0, "n = 1"
+    for one in subject.points:
+        rate = one.side.algbw
+        if rate is None or rate.value <= best:
+            continue
+        best = rate.value
+        busbw = one.side.busbw
+        shown = f"{size(one.row)}: algbw {quoted_rate(rate)}" + (
+            f", busbw {busbw.text} = algbw × 2(n-1)/n with n = 1" if busbw is not None and busbw.value == 0 else ""
+        )
+    return shown
+
+
+def _why_not_alone(subject: Subject, alone: list[Subject]) -> str:
+    """Returns how it is known that more processes belonged to the run, empty if nothing says so."""
+    table = subject.table
+    stated = subject.setup.num_ranks or (table.num_ranks if subject.inferred("num_ranks") is None else None) or 1
+    if stated > 1:
+        return f"{stated} ranks are stated"
+    per_process = 1
+    for name in ("nThread", "nGpus"):
+        text = table.settings.get(name, "1")
+        per_process *= int(text) if text.isdecimal() else 1
+    if per_process > 1:
+        return f"nThread × nGpus = {per_process}"
+    for name in _TASKS:
+        text = table.environment.get(name, "")
+        if text.isdecimal() and int(text) > 1:
+            return f"{name}={text}"
+    found = _NUMBER_OF_PROCESSES.search(table.settings.get("command", ""))
+    if found is not None and int(found.group(1)) > 1:
+        return f"started as {found.group(1)} processes"
+    mixed = [other for other in alone if other is not subject and _overlap(other, subject)]
+    if mixed:
+        return f"{len(mixed) + 1} runs of one rank each write between each other's lines"
+    repeated = repeated_sizes(subject)
+    if repeated > 1 and len(table.devices) > 1:
+        return f"{len(table.devices)} rank lines, and each size appears {figure(repeated)} times"
+    return ""
+
+
+def repeated_sizes(subject: Subject) -> float:
+    """Returns how often each size appears in the table, on average."""
+    sizes = [row.size_bytes for row in subject.table.rows if row.size_bytes]
+    return len(sizes) / len(set(sizes)) if sizes else 0.0
+
+
+def _overlap(one: Subject, other: Subject) -> bool:
+    first, last = one.table.first_line, one.table.last_line
+    return first <= other.table.last_line and other.table.first_line <= last
+
+
+CHECK = FileCheck((SEVERAL_ALONE, ALONE), check)

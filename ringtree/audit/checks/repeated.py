@@ -1,0 +1,149 @@
+"""Figures that appear more often than a clock lets them.
+
+For: rows, sides and tables that are copies of each other. Not for: several runs of one benchmark in a file, whose times
+differ.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+
+from ringtree.audit.checks.empty import is_simulated
+from ringtree.audit.material import Material, Subject
+from ringtree.audit.records import Finding, Severity
+from ringtree.audit.rule import FilesCheck, Rule, TableCheck
+from ringtree.audit.words import listed, quoted_time, size
+from ringtree.logs import Printed, Row
+
+COPIED_ROWS = Rule(
+    code="copied-figures",
+    severity=Severity.ERROR,
+    title="the same times at different sizes, or on both sides",
+    means="Two measurements agree in four digits now and then; several in a row do not. Times that are the same to "
+    "the last digit for different sizes, or out of place and in place all the way down, were copied.",
+    settles="the unedited output, or the run again",
+    example="the time 10756.6 at 3 sizes: 256 MB, 512 MB, 1 GB",
+)
+COPIED_TABLES = Rule(
+    code="copied-tables",
+    severity=Severity.ERROR,
+    title="two tables have the same times",
+    means="Two runs never take the same times to the last digit at most of their sizes. One of the tables is a copy "
+    "of the other, under another name.",
+    settles="the output of both runs",
+    example="42 of 42 times are those of the table at line 5",
+)
+REPEATED_ROWS = Rule(
+    code="repeated-rows",
+    severity=Severity.INFO,
+    title="a configuration has several rows",
+    means="The table has more than one row for the same size, type and operation: repeated runs, or duplicates. "
+    "Taking the best of them, or the last, is a choice that somebody made.",
+    settles="how the rows came about; as repeated runs they say how far runs differ",
+    example="1 of 21 configurations have several rows, 8 KB has 2",
+)
+DIGITS = 4
+MIN_COPIES = 4
+MIN_SAME = 3
+LARGE = 1 << 20
+SHARE = 0.8
+
+
+def check_table(subject: Subject) -> Iterator[Finding]:
+    """Yields findings about rows and sides of one table."""
+    if not is_simulated(subject):
+        yield from _same_sides(subject)
+        yield from _same_at_sizes(subject)
+    yield from _repeated(subject)
+
+
+def check_tables(files: Sequence[Material]) -> Iterator[Finding]:
+    """Yields a finding for each table whose times are those of an earlier one."""
+    seen: dict[tuple[int | None, str, str], list[tuple[int, Subject]]] = defaultdict(list)
+    subjects = [subject for material in files for subject in material.subjects if not is_simulated(subject)]
+    for number, subject in enumerate(subjects):
+        figures = _figures(subject)
+        counts: dict[int, int] = defaultdict(int)
+        for figure in figures:
+            for earlier, _ in seen[figure]:
+                counts[earlier] += 1
+        alike = max(counts, key=lambda earlier: counts[earlier], default=None)
+        if alike is not None and counts[alike] >= max(MIN_COPIES, SHARE * len(figures)):
+            other = subjects[alike]
+            rows = [row for row in subject.table.rows if row.size_bytes]
+            where = f"line {other.table.first_line}" + (f" of {other.file}" if other.file != subject.file else "")
+            yield COPIED_TABLES.found(
+                subject,
+                f"{counts[alike]} of {len(figures)} times are those of the table at {where}",
+                rows,
+            )
+        for figure in figures:
+            seen[figure].append((number, subject))
+
+
+def _digits(printed: Printed) -> int:
+    return len(printed.text.lower().partition("e")[0].replace(".", "").lstrip("-+0"))
+
+
+def _figures(subject: Subject) -> list[tuple[int | None, str, str]]:
+    """Returns (size, side, time) of each measurement whose time has enough digits to be told from others."""
+    return [
+        (one.row.size_bytes, one.side.place, one.side.time.text)
+        for one in subject.points
+        if one.side.time is not None and _digits(one.side.time) >= DIGITS and one.row.size_bytes
+    ]
+
+
+def _same_sides(subject: Subject) -> Iterator[Finding]:
+    same: list[Row] = []
+    told = 0
+    for row in subject.table.rows:
+        times = [side.time for side in row.sides if side.time is not None]
+        if len(times) < 2 or _digits(times[0]) < DIGITS:
+            continue
+        told += 1
+        if len({time.text for time in times}) == 1:
+            same.append(row)
+    if len(same) >= MIN_COPIES and len(same) >= SHARE * told:
+        first = next(side.time for side in same[-1].sides if side.time is not None)
+        yield COPIED_ROWS.found(
+            subject,
+            f"{len(same)} of {told} rows: the time in place is the time out of place, "
+            f"{quoted_time(first)} at {size(same[-1])}",
+            same,
+        )
+
+
+def _same_at_sizes(subject: Subject) -> Iterator[Finding]:
+    # Times of small sizes are latencies: alike, so they agree by chance. Those of large ones grow with the size.
+    rows: dict[tuple[str, str], dict[int, Row]] = defaultdict(dict)
+    for one in subject.points:
+        if one.side.time is not None and (one.row.size_bytes or 0) >= LARGE and _digits(one.side.time) >= DIGITS:
+            rows[one.side.place, one.side.time.text].setdefault(one.row.size_bytes or 0, one.row)
+    for (_, text), at in rows.items():
+        if len(at) >= MIN_SAME and max(at) >= 4 * min(at):
+            found = list(at.values())
+            yield COPIED_ROWS.found(
+                subject, f"the time {text} at {len(found)} sizes: {listed([size(row) for row in found])}", found
+            )
+            return
+
+
+def _repeated(subject: Subject) -> Iterator[Finding]:
+    groups: dict[tuple[object, ...], list[Row]] = defaultdict(list)
+    for row in subject.table.rows:
+        if row.size_bytes:
+            groups[row.size_bytes, row.count, row.dtype, row.op, row.root].append(row)
+    several = [rows for rows in groups.values() if len(rows) > 1]
+    if several:
+        most = max(several, key=len)
+        yield REPEATED_ROWS.found(
+            subject,
+            f"{len(several)} of {len(groups)} configurations have several rows, {size(most[0])} has {len(most)}",
+            [row for rows in several for row in rows],
+        )
+
+
+TABLE_CHECK = TableCheck((COPIED_ROWS, REPEATED_ROWS), check_table)
+FILES_CHECK = FilesCheck((COPIED_TABLES,), check_tables)

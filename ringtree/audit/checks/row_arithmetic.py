@@ -1,0 +1,57 @@
+"""Rows whose figures can't belong together.
+
+For: single rows that break the formula which the rest of their table keeps. Not for: columns that hold another formula
+throughout (bandwidth_column.py, bus_column.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ringtree.audit.checks.bandwidth_column import common_factor, factors, measures_time
+from ringtree.audit.material import Subject
+from ringtree.audit.records import Finding, Severity
+from ringtree.audit.rule import Rule, TableCheck
+from ringtree.audit.words import between, figure, quoted_rate, quoted_time, size
+from ringtree.logs import Row
+
+NOT_TOGETHER = Rule(
+    code="figures-do-not-fit",
+    severity=Severity.ERROR,
+    title="figures of a row that no measurement gives",
+    means="A benchmark computes its rates from the time that it prints. Here size/time gives another rate than the "
+    "one that is printed, by more than the printed digits can hide. A program does not do that: a figure was edited, "
+    "comes from another run, or was made up.",
+    settles="the unedited output of the program, or the run again",
+    example="1 GB / 10649.8 µs = 100.822–100.823 GB/s, printed: 100.92 GB/s, off by 0.096484 %",
+)
+
+
+def check(subject: Subject) -> Iterator[Finding]:
+    """Yields one finding for all such rows of a table."""
+    if not measures_time(subject):
+        return
+    pairs = factors(subject.points)
+    expected = common_factor([ratio for _, ratio in pairs])
+    if expected is not None and 0.98 < expected.middle < 1.02:
+        expected = None  # all figures a little off are not a formula
+    wrong: list[Row] = []
+    shown = ""
+    most = 0.0
+    for point, ratio in pairs:
+        if ratio.meets(expected) if expected is not None else 1.0 in ratio:
+            continue
+        wrong.append(point.row)
+        assert point.base is not None
+        off = abs(ratio.middle - 1.0)
+        if off >= most and point.side.time is not None and point.side.algbw is not None:
+            most = off
+            shown = (
+                f"{size(point.row)} / {quoted_time(point.side.time)} = {between(point.base.times(1e-9))} GB/s, "
+                f"printed: {quoted_rate(point.side.algbw)}, off by {figure(100 * off)} %"
+            )
+    if wrong:
+        yield NOT_TOGETHER.found(subject, shown, wrong)
+
+
+CHECK = TableCheck((NOT_TOGETHER,), check)

@@ -1,0 +1,91 @@
+"""What a column called bandwidth or throughput holds.
+
+For: rates that are neither called algbw nor busbw, against size/time, or against busbw where no time is printed. Not
+for: the columns that have these names (bandwidth_column.py, bus_column.py).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from ringtree.audit.checks.bandwidth_column import common_factor, measures_time
+from ringtree.audit.factors import COLLECTIVES, explain_factor, formulas
+from ringtree.audit.intervals import Interval
+from ringtree.audit.material import Point, Subject
+from ringtree.audit.records import Finding, Severity
+from ringtree.audit.rule import Rule, TableCheck
+from ringtree.audit.words import between, quoted_rate, quoted_time, size
+from ringtree.logs import Printed
+from ringtree.stats.bandwidth import bus_factor
+
+HOLDS = Rule(
+    code="throughput-holds-other",
+    severity=Severity.WARNING,
+    title="the throughput is neither algbw nor busbw",
+    means="A column called throughput or bandwidth is size/time in one program, busbw in another, and in DeepSpeed "
+    "and its relatives 2·size/time for an all-reduce, since they count the data twice. It can't be compared with "
+    "algbw or busbw of other programs before it is converted. (info: where it is busbw.)",
+    settles="the program's source; until then divide by the factor",
+    example="4 GB: 1599.255289 Gbit/s / busbw 1399.348378 Gbit/s × 1.75 of 8 ranks = 2: 2·size/time",
+)
+_RATE = re.compile(r"tput|throughput|bandwidth|\bbw\b|_bw|带宽|吞吐", re.I)
+_SUMMARY = re.compile(r"peak|max|min|avg_bus|±|%|best|ideal|theor|line|limit", re.I)
+RATE_UNIT = 1e3  # a smaller unit is that of a time or a count
+
+
+def check(subject: Subject) -> Iterator[Finding]:
+    """Yields a finding for each such column whose formula can be told."""
+    names = {name for one in subject.points for name, printed in one.side.others if _is_rate(name, printed)}
+    for name in sorted(names):
+        pairs = [pair for one in subject.points if (pair := _multiple(subject, one, name)) is not None]
+        factor = common_factor([ratio for _, ratio, _ in pairs])
+        if factor is None or 1.0 in factor:
+            continue
+        found = _finding(subject, name, pairs, factor)
+        if found is not None:
+            yield found
+
+
+def _is_rate(name: str, printed: Printed) -> bool:
+    return printed.unit >= RATE_UNIT and bool(_RATE.search(name)) and not _SUMMARY.search(name)
+
+
+def _multiple(subject: Subject, point: Point, name: str) -> tuple[Point, Interval, str] | None:
+    """Returns what multiple of size/time the column has in a row, and the arithmetic."""
+    printed = dict(point.side.others).get(name)
+    rate = Interval.of(printed)
+    if printed is None or rate is None:
+        return None
+    if measures_time(subject) and point.base is not None and point.side.time is not None:
+        words = f"{quoted_rate(printed)} × {quoted_time(point.side.time)} / size"
+        return point, rate.over(point.base), words
+    ranks, collective = subject.num_ranks or 0, subject.table.collective
+    if point.busbw is None or point.side.busbw is None or ranks < 2 or collective not in COLLECTIVES:
+        return None
+    of_bus = bus_factor(collective, ranks)
+    words = f"{quoted_rate(printed)} / busbw {quoted_rate(point.side.busbw)} × {of_bus:.6g} of {ranks} ranks"
+    return point, rate.over(point.busbw).times(of_bus), words
+
+
+def _finding(subject: Subject, name: str, pairs: list[tuple[Point, Interval, str]], factor: Interval) -> Finding | None:
+    collective = subject.table.collective
+    some = (collective or "all_reduce") if subject.num_ranks is None else None
+    known = explain_factor(factor, formulas(subject.num_ranks, collective, subject.element_bytes), some)
+    if not known:
+        return None
+    point, ratio, words = min(
+        (pair for pair in pairs if pair[1].is_narrow and pair[1].meets(factor)),
+        key=lambda pair: pair[1].high - pair[1].low,
+    )
+    heading = subject.table.columns.get(name, name)
+    return HOLDS.found(
+        subject,
+        f"{size(point.row)}: {words} = {between(ratio)}: {known}",
+        [one.row for one, ratio, _ in pairs if ratio.meets(factor)],
+        title=f"the column {heading!r} holds {known}",
+        severity=Severity.INFO if known.startswith("busbw of") else None,
+    )
+
+
+CHECK = TableCheck((HOLDS,), check)

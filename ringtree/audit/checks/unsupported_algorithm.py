@@ -1,0 +1,90 @@
+"""A forced algorithm that the collective, the release or the GPU does not have.
+
+For: NCCL_ALGO, or a table's own heading, against what the library can run (ringtree.hardware). Not for: whether the
+algorithm was a good choice, nor tables that say what was executed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from ringtree.audit.forced import forced_algorithms
+from ringtree.audit.material import Subject
+from ringtree.audit.records import Finding, Severity
+from ringtree.audit.rule import Rule, TableCheck
+from ringtree.audit.words import listed
+from ringtree.errors import UsageError
+from ringtree.hardware import Support, library_support
+
+UNSUPPORTED = Rule(
+    code="algorithm-unsupported",
+    severity=Severity.ERROR,
+    title="the forced algorithm can't have run",
+    means="NCCL has kernels of an algorithm for some collectives only: of Tree, for one, for no other than "
+    "all-reduce. Releases up to 2.23 then ran Ring or ignored the setting, and said nothing (warning: the table "
+    "measures another algorithm than it is named after); since 2.24 the call fails (error: there can be no times, so "
+    "they were taken with other settings).",
+    settles="the algorithm of the call: NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=TUNING",
+    example="NCCL_ALGO=Tree, NCCL 2.28.3: all_gather has no Tree kernel: there is no fallback any more: the call "
+    'fails with "no algorithm/protocol available for function …" (invalid usage); making the communicator succeeds',
+)
+NO_EFFECT = Rule(
+    code="algorithm-without-effect",
+    severity=Severity.INFO,
+    title="NCCL_ALGO has no effect on this collective",
+    means="All-to-all, gather, scatter and send/recv are sends and receives: no algorithm is chosen, so tables with "
+    "different NCCL_ALGO are repeated runs of the same thing.",
+    settles="nothing needs to be: they can be read as repeated runs",
+    example="NCCL_ALGO=Ring with all_to_all",
+)
+_BY_SENDS = frozenset({"all_to_all", "gather", "scatter", "send_recv"})
+_MULTICAST = frozenset({"NVLS", "NVLSTree"})
+_ACROSS_HOSTS = frozenset({"NVLSTree"})
+_BEFORE_HOPPER = re.compile(r"\b(?:A100|A800|A30|A10|A40|V100|P100|P40|T4|L4|L40S?|GTX|RTX|TITAN|Quadro)\b", re.I)
+
+
+def check(subject: Subject) -> Iterator[Finding]:
+    """Yields a finding if nothing of what was forced can run."""
+    table = subject.table
+    setting = table.environment.get("NCCL_ALGO") or table.algorithm or ""
+    if table.collective is None or not setting or "executed" in table.settings:
+        return
+    if (table.library or "nccl").lower() != "nccl":
+        return
+    if table.collective in _BY_SENDS:
+        if "NCCL_ALGO" in table.environment:
+            yield NO_EFFECT.found(subject, f"NCCL_ALGO={setting} with {table.collective}", table.rows)
+        return
+    try:
+        answers = [_answer(subject, name) for name in forced_algorithms(setting, table.collective)]
+    except UsageError:
+        return  # a name that is not NCCL's: somebody's own plan
+    if not answers or any(outcome == "runs" for outcome, _ in answers):
+        return
+    fails = all(outcome == "error" for outcome, _ in answers)
+    version = f", NCCL {table.library_version}" if table.library_version else ""
+    yield UNSUPPORTED.found(
+        subject,
+        f"NCCL_ALGO={setting}{version}: {listed([words for _, words in answers], 2)}",
+        table.rows,
+        severity=None if fails else Severity.WARNING,
+        title="" if fails else "the forced algorithm was not what ran",
+    )
+
+
+def _answer(subject: Subject, name: str) -> tuple[str, str]:
+    """Returns what becomes of an algorithm, and why. Raises UsageError for a name that is not NCCL's."""
+    table = subject.table
+    found: Support = library_support(table.collective or "", name, nccl_version=table.library_version)
+    if found.outcome != "runs":
+        return found.outcome, found.explanation
+    old = next((device for device in table.devices if _BEFORE_HOPPER.search(device)), None)
+    if found.algorithm in _MULTICAST and old is not None:
+        return "unknown", f"{found.algorithm} needs an NVSwitch that adds up and a Hopper GPU or newer, not {old}"
+    if found.algorithm in _ACROSS_HOSTS and table.num_hosts == 1:
+        return "unknown", f"{found.algorithm} goes between hosts, and there is one"
+    return "runs", ""
+
+
+CHECK = TableCheck((UNSUPPORTED, NO_EFFECT), check)

@@ -1,0 +1,75 @@
+"""What a judgement is: the verdict on a sentence, and the parts that it follows from.
+
+For: the shape of what judge_file returns and `ringtree audit --claims --json` prints. Not for: reaching it
+(judging.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import Enum
+
+from pydantic import Field
+
+from ringtree.results.records import Record
+
+Span = tuple[int, int]
+
+
+class Verdict(str, Enum):
+    """holds: arithmetic and meaning are right. falls: one of them is wrong. can't be told: what is known decides
+    neither."""
+
+    HOLDS = "holds"
+    FALLS = "falls"
+    OPEN = "can't be told"
+
+
+class Part(Record):
+    """One thing that a sentence says, judged by one form."""
+
+    form: str = Field(description="which form of sentence it was read as")
+    verdict: Verdict
+    reason: str = Field(description="why, in plain words")
+    arithmetic: str = Field(default="", description="the numbers, one line")
+    settles: str = Field(default="", description="what would settle it; empty where nothing is left to settle")
+    covers: tuple[Span, ...] = Field(default=(), description="characters of the sentence that this is about")
+
+
+class Judgement(Record):
+    """A sentence about a table with its verdict: it falls if a part falls, else can't be told if a part can't, else
+    holds."""
+
+    table: str
+    claim: str
+    verdict: Verdict
+    reason: str
+    arithmetic: str
+    settles: str
+    parts: tuple[Part, ...]
+
+
+def judgement(table: str, claim: str, parts: Sequence[Part]) -> Judgement:
+    """The judgement that follows from `parts` (at least one). Parts that decide it are named first."""
+    verdicts = {part.verdict for part in parts}
+    verdict = next(one for one in (Verdict.FALLS, Verdict.OPEN, Verdict.HOLDS) if one in verdicts)
+    ordered = sorted(parts, key=lambda part: part.verdict is not verdict)
+    return Judgement(
+        table=table,
+        claim=claim,
+        verdict=verdict,
+        reason=_sentences([part.reason for part in ordered]),
+        arithmetic=_list([part.arithmetic for part in ordered]),
+        settles=_list([part.settles for part in ordered if part.verdict is verdict]),
+        parts=tuple(parts),
+    )
+
+
+def _sentences(texts: Sequence[str]) -> str:
+    unique = dict.fromkeys(text.rstrip(".") for text in texts if text)
+    return " ".join(f"{text[0].upper()}{text[1:]}." for text in unique)
+
+
+def _list(texts: Sequence[str]) -> str:
+    """What two parts both rest on is said once."""
+    return "; ".join(dict.fromkeys(piece for text in texts if text for piece in text.split("; ")))

@@ -1,0 +1,30 @@
+"""Judgements as text for a terminal.
+
+For: `ringtree audit --claims` without --json. Not for: colours, pages.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections import Counter
+from collections.abc import Sequence
+
+from ringtree.audit.claims.records import Judgement, Verdict
+
+_WIDTH = 110
+
+
+def as_text(judgements: Sequence[Judgement]) -> str:
+    """Each sentence with its verdict, why, the numbers and what would settle it, and how many of each there are."""
+    blocks = [_block(one) for one in judgements]
+    counts = Counter(one.verdict for one in judgements)
+    total = ", ".join(f"{counts[verdict]} {verdict.value}" for verdict in Verdict)
+    return "\n\n".join([*blocks, f"{len(judgements)} sentences: {total}"])
+
+
+def _block(one: Judgement) -> str:
+    lines = [f"{one.verdict.value.upper()}: {one.claim}"]
+    for name, text in (("why", one.reason), ("numbers", one.arithmetic), ("settles it", one.settles)):
+        if text:
+            lines += textwrap.wrap(text, _WIDTH, initial_indent=f"  {name}: ", subsequent_indent="    ")
+    return "\n".join(lines)

@@ -1,0 +1,81 @@
+"""The machine of a table, as far as log and user say: what its limits are computed for.
+
+For: from devices, hosts and ranks to topologies of the catalogue. Not for: the limits (ringtree.hardware).
+
+Where several entries fit, all are returned, and the highest limit counts: a limit that is too high is harmless.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ringtree.audit.material import Subject
+from ringtree.errors import UsageError
+from ringtree.hardware import Catalogue, Gpu, Topology, load_catalogue, match_gpu, match_system, topology_of
+
+
+@dataclass(frozen=True)
+class Machine:
+    """`topologies`: what it may be, empty if nothing is known. `why`: then why not."""
+
+    topologies: tuple[Topology, ...] = ()
+    why: str = ""
+
+    def called(self, topology: Topology) -> str:
+        """Returns what to call one of them: an example, if there are several."""
+        return topology.name if len(self.topologies) == 1 else f"a machine such as {topology.name}"
+
+
+def machine_of(subject: Subject) -> Machine:
+    """Returns what the table may have run on. Raises UsageError for a name of the user's that the catalogue lacks."""
+    ranks = subject.num_ranks or subject.table.num_ranks
+    if ranks is None:
+        return Machine(why="the number of ranks is not known: --ranks")
+    known = load_catalogue()
+    gpus = _gpus(subject, known)
+    if not gpus:
+        names = ", ".join(dict.fromkeys(subject.table.devices))
+        return Machine(why=f"no entry of the hardware catalogue for {names}" if names else "no GPU is named: --gpu")
+    hosts = subject.setup.num_hosts or subject.table.num_hosts
+    # Nothing is known of hosts: one that has all ranks is the most favourable.
+    hosts = 1 if hosts is None or ranks % hosts else hosts
+    found: list[Topology] = []
+    for gpu in gpus:
+        found += _topologies(subject, gpu, hosts, ranks // hosts, known)
+    return Machine(tuple(found), "" if found else "no system of the catalogue fits")
+
+
+def _gpus(subject: Subject, known: Catalogue) -> list[Gpu]:
+    if subject.setup.gpu is not None:
+        match = match_gpu(subject.setup.gpu, known)
+        if not match.candidates:
+            raise UsageError(
+                f"--gpu: the hardware catalogue has no {subject.setup.gpu!r}; `ringtree hardware` lists it"
+            )
+        return list(match.candidates)
+    found: dict[str, Gpu] = {}
+    for device in dict.fromkeys(subject.table.devices):
+        candidates = match_gpu(device, known).candidates
+        if not candidates:
+            return []
+        found.update({gpu.name: gpu for gpu in candidates})
+    return list(found.values())
+
+
+def _topologies(subject: Subject, gpu: Gpu, hosts: int, ranks_per_host: int, known: Catalogue) -> list[Topology]:
+    hints = subject.setup.system or ""
+    systems = match_system(gpu, ranks_per_host, hints, known)
+    found = []
+    for system in systems:
+        try:
+            found.append(topology_of(system, gpu, num_hosts=hosts, ranks_per_host=ranks_per_host, catalogue=known))
+        except UsageError:
+            continue  # hosts that do not fill an NVLink domain: nothing to hold it against
+    if systems or hints:
+        return found
+    # A machine that nobody has described: all that one of its GPUs has, whatever is joined to it.
+    rates = [rate for rate in (known.link_rate(gpu), known.host_link_rate(gpu)) if rate is not None]
+    if not rates:
+        return []
+    name = f"{gpu.name} in an unknown host"
+    return [Topology(num_hosts=hosts, ranks_per_host=ranks_per_host, intra_rate=max(rates), name=name)]

@@ -1,0 +1,174 @@
+"""What checks look at: the tables of a file, with what their figures can have been.
+
+For: everything that more than one check wants of a table. Not for: judging it (checks/), reading it (ringtree.logs).
+
+What a log states and what its reader concluded are kept apart: a number of ranks that was derived from busbw/algbw
+can't confirm busbw/algbw.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import NamedTuple
+
+from ringtree.audit.elements import element_bytes
+from ringtree.audit.factors import COLLECTIVES
+from ringtree.audit.intervals import Interval
+from ringtree.audit.setup import Setup
+from ringtree.logs import Document, Inference, Row, Side, Skipped, Table
+
+# Formats that print sizes in bytes; others may have rounded them, unless they are a multiple of _WHOLE.
+_EXACT_SIZES = ("nccl-tests", "osu", "imb", "aiconfigurator")
+_WHOLE, _ROUNDED = 512, 0.01
+# How readers begin to say that a number of ranks is what busbw/algbw gives.
+_FROM_FACTOR = "busbw"
+
+
+class Point(NamedTuple):
+    """One measurement of a row. `base`: size/time in bytes/s; None where a size or time is missing or 0."""
+
+    row: Row
+    side: Side
+    time: Interval | None
+    base: Interval | None
+    algbw: Interval | None
+    busbw: Interval | None
+
+
+class Subject:
+    """One table under audit. `whole`: it was not cut into several, so that sums over it mean something."""
+
+    def __init__(self, file: str, table: Table, setup: Setup, whole: bool = True) -> None:
+        self.file = file
+        self.table = table
+        self.setup = setup
+        self.whole = whole
+
+    @cached_property
+    def points(self) -> list[Point]:
+        """Every measurement, by rows and sides."""
+        sizes = [self._size(row) for row in self.table.rows]
+        return [_point(row, side, size) for row, size in zip(self.table.rows, sizes, strict=True) for side in row.sides]
+
+    def _size(self, row: Row) -> Interval | None:
+        """Returns the size that belongs to size/time: all ranks' blocks together, and as exact as it was printed."""
+        if not row.size_bytes:
+            return None
+        if not self.table.format.startswith(_EXACT_SIZES) and row.size_bytes % _WHOLE:
+            size = Interval(row.size_bytes * (1 - _ROUNDED), row.size_bytes * (1 + _ROUNDED))
+        else:
+            size = Interval.exactly(row.size_bytes)
+        if "one rank" not in self.table.settings.get("size_means", ""):
+            return size
+        return None if self.num_ranks is None else size.times(self.num_ranks)
+
+    def inferred(self, what: str) -> Inference | None:
+        """Returns how the reader came to a field that the log does not state, None if it is stated (or unknown)."""
+        return next((one for one in self.table.inferences if one.what == what), None)
+
+    @cached_property
+    def collectives(self) -> tuple[str, ...]:
+        """What it may have been: the one that is stated, else all that its columns allow."""
+        stated = self.table.collective
+        if stated is not None and self.inferred("collective") is None:
+            return (stated,)
+        return tuple(dict.fromkeys([*([stated] if stated else []), *_allowed(self)]))
+
+    @cached_property
+    def collective(self) -> str | None:
+        """The one collective that it can have been, None if there are several."""
+        return self.collectives[0] if len(self.collectives) == 1 else None
+
+    @cached_property
+    def num_ranks(self) -> int | None:
+        """The number of ranks that is stated, or follows from anything but its bandwidths."""
+        if self.setup.num_ranks is not None:
+            return self.setup.num_ranks
+        how = self.inferred("num_ranks")
+        known = self.table.num_ranks
+        if how is not None and how.because.startswith(_FROM_FACTOR):
+            known = None
+        # A size of several counts is that of as many blocks, one a rank.
+        return self.blocks if known is None and self.blocks is not None and self.blocks > 1 else known
+
+    @cached_property
+    def element_bytes(self) -> int | None:
+        """The bytes of an element, if all rows have the same."""
+        found = {element_bytes(row.dtype) for row in self.table.rows if row.dtype is not None}
+        return found.pop() if len(found) == 1 else None
+
+    @cached_property
+    def blocks(self) -> int | None:
+        """size / (count × bytes of an element), if it is the same whole number in all rows: 1, or the ranks."""
+        found = set()
+        for row in self.table.rows:
+            width = element_bytes(row.dtype)
+            if width is None or not row.count or not row.size_bytes:
+                continue
+            if row.size_bytes % (row.count * width):
+                return None
+            found.add(row.size_bytes // (row.count * width))
+        return found.pop() if len(found) == 1 else None
+
+    @cached_property
+    def is_one_rank(self) -> bool:
+        """Whether nothing was sent: one rank is stated, or every busbw is 0 where algbw is not."""
+        if self.num_ranks == 1:
+            return True
+        rates = [(one.algbw, one.busbw) for one in self.points if one.algbw is not None and one.busbw is not None]
+        # A busbw that is printed as 0.00 beside an algbw of 1 GB/s or more is 0, whatever the number of ranks.
+        large = [busbw for algbw, busbw in rates if algbw.low > 1e9]
+        return bool(large) and all(busbw.low == 0 for busbw in large)
+
+
+@dataclass
+class Material:
+    """One file under audit."""
+
+    file: str
+    subjects: list[Subject] = field(default_factory=list)
+    documents: list[Document] = field(default_factory=list)
+    skipped: list[Skipped] = field(default_factory=list)
+
+
+def _point(row: Row, side: Side, size: Interval | None) -> Point:
+    time = Interval.of(side.time)
+    base = None
+    if time is not None and time.high > 0 and size is not None:
+        base = size.over(time)
+    return Point(row, side, time, base, Interval.of(side.algbw), Interval.of(side.busbw))
+
+
+def _allowed(subject: Subject) -> tuple[str, ...]:
+    """Returns the collectives that operation, root and count leave."""
+    rows = subject.table.rows
+    ops = {row.op.lower() for row in rows if row.op is not None}
+    roots = {row.root for row in rows if row.root is not None}
+    reduces = bool(ops) and "none" not in ops
+    copies = ops == {"none"}
+    rooted = bool(roots) and min(roots) >= 0
+    unrooted = roots == {-1}
+    found = []
+    for name in COLLECTIVES:
+        if reduces and name in ("all_gather", "all_to_all", "broadcast", "gather", "scatter"):
+            continue
+        if copies and name in ("all_reduce", "reduce_scatter", "reduce"):
+            continue
+        if rooted and name in ("all_reduce", "all_gather", "reduce_scatter", "all_to_all"):
+            continue
+        if unrooted and name in ("broadcast", "reduce", "gather", "scatter"):
+            continue
+        if _refuted_by_count(name, subject.blocks, subject.num_ranks):
+            continue
+        found.append(name)
+    return tuple(found)
+
+
+def _refuted_by_count(collective: str, blocks: int | None, num_ranks: int | None) -> bool:
+    if blocks is None or collective in ("gather", "scatter"):
+        return False
+    in_blocks = collective in ("all_gather", "reduce_scatter", "all_to_all")
+    if blocks > 1:
+        return not in_blocks
+    return in_blocks and num_ranks != 1

@@ -1,0 +1,134 @@
+"""AIConfigurator's communication data, as CSV: framework,version,device,op_name,…,num_gpus,message_size,latency.
+
+For: nccl_perf and custom_allreduce_perf. Not for: its other data (GEMM, attention), Parquet files.
+
+message_size counts elements, latency is in milliseconds. Its collector runs nccl-tests and takes the first time of a
+row, which is out of place. A file may hold the same size twice: all rows are kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import isfinite
+from operator import itemgetter
+from typing import BinaryIO
+
+from ringtree.logs.data_lines import cells_of, data_lines, first_lines
+from ringtree.logs.groups import Groups
+from ringtree.logs.quantities import quantity
+from ringtree.logs.reading import Context, Sink, UnreadableFileError
+from ringtree.logs.records import MILLISECONDS, NOT_STATED, OUT_OF_PLACE, Printed, Row, Side, Table
+from ringtree.logs.words import collective_in, element_bytes
+
+_REQUIRED = frozenset(("op_name", "num_gpus", "message_size", "latency"))
+_DTYPES = ("nccl_dtype", "allreduce_dtype")
+_KEY = ("framework", "version", "device", "op_name", "kernel_source", "num_gpus")
+OTHER_LENGTH = "a line with another number of cells than the headings"
+NO_NUMBER = "a line of AIConfigurator's without a number of elements and a latency"
+_MAX_NUMBER = 24
+
+
+class AIConfigurator:
+    """Tables by everything but size and latency, in the order of their first rows."""
+
+    format = "aiconfigurator"
+
+    def sniff(self, head: str) -> bool:
+        """Its headings are unmistakable."""
+        lines = first_lines(head, 1)
+        titles = set(lines[0].split(",")) if lines else set()
+        return titles >= _REQUIRED and not titles.isdisjoint(_DTYPES)
+
+    def read(self, source: BinaryIO, context: Context, sink: Sink) -> None:
+        """Reads all lines. Raises UnreadableFileError if none is a row."""
+        local = Sink(sink.emit)
+        lines = data_lines(source, local)
+        _, first = next(lines, (0, ""))
+        titles = first.split(",")
+        place = {title: index for index, title in enumerate(titles)}
+        dtype_title = next((title for title in _DTYPES if title in place), None)
+        if dtype_title is None or not place.keys() >= _REQUIRED:
+            raise UnreadableFileError("its first line is not AIConfigurator's")
+        key_titles = (*(title for title in _KEY if title in place), dtype_title)
+        key_of = itemgetter(*(place[title] for title in key_titles))
+        groups = Groups(local)
+        rows = _Rows(place["message_size"], place["latency"], titles, place.get("power"))
+        for number, line in lines:
+            cells = cells_of(line, ",")
+            if cells is None or len(cells) != len(titles):
+                local.skip(OTHER_LENGTH, number, line)
+                continue
+            key = key_of(cells)
+            facts = dict(zip(key_titles, key, strict=True))
+            row = rows.row(number, cells, facts[dtype_title], _place_of(facts))
+            if row is None:
+                local.skip(NO_NUMBER, number, line)
+            else:
+                groups.add(key, row, lambda facts=facts, dtype=dtype_title: _begin(facts, dtype))  # type: ignore[misc]
+        if groups.num_rows == 0:
+            raise UnreadableFileError("no line has as many cells as the headings")
+        groups.flush()
+        sink.merge(local)
+
+
+class _Rows:
+    def __init__(self, size: int, latency: int, titles: Sequence[str], power: int | None) -> None:
+        self._size, self._latency, self._power = size, latency, power
+        self._bytes: dict[str, int | None] = {}
+
+    def row(self, number: int, cells: Sequence[str], dtype: str, place: str) -> Row | None:
+        count, latency = cells[self._size].strip(), cells[self._latency].strip()
+        if not (count.isascii() and count.isdigit() and len(count) < _MAX_NUMBER) or not _is_number(latency):
+            return None
+        if dtype not in self._bytes and len(self._bytes) < 1000:
+            self._bytes[dtype] = element_bytes(dtype)
+        each = self._bytes.get(dtype)
+        others: tuple[tuple[str, Printed], ...] = ()
+        if self._power is not None and (power := quantity(cells[self._power])) is not None:
+            others = (("power", Printed(power.text)),)
+        side = Side(place, Printed(latency, MILLISECONDS), others=others)
+        elements = int(count)
+        return Row(number, elements * each if each is not None else None, (side,), elements, dtype)
+
+
+def _is_number(text: str) -> bool:
+    if not text.isascii() or len(text) > 40:
+        return False
+    try:
+        return isfinite(float(text))
+    except ValueError:
+        return False
+
+
+def _place_of(facts: dict[str, str]) -> str:
+    return OUT_OF_PLACE if facts.get("kernel_source", "").upper() == "NCCL" else NOT_STATED
+
+
+def _begin(facts: dict[str, str], dtype_title: str) -> Table:
+    table = Table("aiconfigurator", 0)
+    table.tool = "AIConfigurator's collector"
+    table.collective = collective_in(facts["op_name"])
+    ranks = facts["num_gpus"].strip()
+    table.num_ranks = int(ranks) if ranks.isascii() and ranks.isdigit() and len(ranks) < 10 else None
+    if facts.get("device"):
+        table.devices = [facts["device"]]
+    table.columns = {"time": "latency"}
+    table.settings = {
+        title: facts[title] for title in ("framework", "kernel_source", "op_name", dtype_title) if facts.get(title)
+    }
+    table.title = f"{facts['op_name']} {facts[dtype_title]} on {facts['num_gpus']} GPUs"
+    table.infer("unit of latency", "ms", "the collector multiplies nccl-tests' microseconds by 1e-3")
+    each = element_bytes(facts[dtype_title])
+    if each is None:
+        table.infer(
+            "size_bytes", "not known", f"message_size counts elements, and {facts[dtype_title]} is no known type"
+        )
+    else:
+        table.infer("size_bytes", f"message_size x {each}", f"it counts elements of type {facts[dtype_title]}")
+    if _place_of(facts) == OUT_OF_PLACE:
+        table.library, table.library_version = "nccl", facts.get("version") or None
+        table.infer("library_version", table.library_version, "the collector writes NCCL's version there")
+        table.infer("place", OUT_OF_PLACE, "the collector takes the first time of nccl-tests' row")
+    elif facts.get("version"):
+        table.settings["version"] = facts["version"]
+    return table

@@ -1,0 +1,103 @@
+"""PARAM's communication benchmark (comms.py): lines that begin with COMMS-RES.
+
+For: its tables of collectives and of pairs, of all versions that print headings. Not for: its quantised collectives
+(COMMS-RES-QUANT), its overlap and replay benchmarks.
+
+p50, p75 and p95 are over ranks, of each rank's average; the bandwidths are computed from p50. The size is of all
+ranks.
+"""
+
+from __future__ import annotations
+
+import re
+
+from ringtree.logs.groups import Groups
+from ringtree.logs.lines import Line
+from ringtree.logs.quantities import is_number
+from ringtree.logs.reading import Context, Sink
+from ringtree.logs.records import GB_PER_SECOND, MICROSECONDS, Printed, Row, Side, Table
+from ringtree.logs.words import collective_in
+
+FORMAT = "param_comms"
+MARK = "COMMS-RES"
+NOT_READ = "a line of PARAM's that its headings do not fit"
+_HEADING = re.compile(r"\S+ \(B\)|\S+\([\w/]+\)(?::\w+)?|[A-Za-z]\S*")
+_ROW = re.compile(r"COMMS-RES-([a-z][a-z0-9_]{1,40})-([a-z]+\d*)(\S{0,60})\s+(\S.*)")
+_TIMES = re.compile(r"(?:Latency|Time)\(us\):p50|pingLatency\(us\):p50")
+
+
+class ParamReader:
+    """The headings that were printed last, and a table for each collective and element type below them."""
+
+    def __init__(self, context: Context, sink: Sink) -> None:
+        self._context, self._sink = context, sink
+        self._headings: list[str] = []
+        self._groups = Groups(sink)
+
+    def feed(self, line: Line) -> bool:
+        """Takes lines with COMMS-RES."""
+        text = line.text
+        if MARK not in text:
+            return False
+        rest = text[text.index(MARK) :]
+        if rest[len(MARK) : len(MARK) + 1].isspace():
+            self._groups.flush()
+            self._headings = _HEADING.findall(rest[len(MARK) :])
+            return True
+        found = _ROW.match(rest)
+        if found is None or not self._row(line, found):
+            self._sink.skip(NOT_READ, line.number, text)
+        return True
+
+    def finish(self) -> None:
+        """Ends all tables."""
+        self._groups.flush()
+
+    def _row(self, line: Line, found: re.Match[str]) -> bool:
+        op, dtype, tag, rest = found.groups()
+        words = rest.split()
+        if len(words) != len(self._headings) or not words[0].isdigit() or len(words[0]) > 18:
+            return False
+        if not all(is_number(word) for word in words):
+            return False
+        side, count, columns = _side(self._headings, words)
+        row = Row(line.number, int(words[0]), (side,), count, dtype)
+        self._groups.add((line.job, op, dtype, tag), row, lambda: _begin(op, dtype, tag, columns, line.job))
+        return True
+
+
+def _side(headings: list[str], words: list[str]) -> tuple[Side, int | None, dict[str, str]]:
+    numbers: dict[str, Printed] = {}
+    columns: dict[str, str] = {}
+    count: int | None = None
+    prefix = ""
+    for heading, word in zip(headings[1:], words[1:], strict=True):
+        if heading.startswith(("nElements", "num-elements")) or heading == "num_elements":
+            count = int(word) if word.isdigit() else None
+            continue
+        name = heading
+        if ":p50" in heading:
+            prefix = heading.partition("(")[0]
+        if _TIMES.fullmatch(heading):
+            name = "time"
+        elif heading in ("p75", "p95", "Min", "Max"):
+            name = heading.lower() if prefix in ("Latency", "Time") else f"{prefix} {heading}"
+        elif heading.startswith("AlgBW"):
+            name = "algbw"
+        elif heading.startswith("BusBW"):
+            name = "busbw"
+        numbers[name] = Printed(word, GB_PER_SECOND if heading.endswith("(GB/s)") else MICROSECONDS)
+        columns[name] = heading
+    time, algbw, busbw = numbers.pop("time", None), numbers.pop("algbw", None), numbers.pop("busbw", None)
+    return Side("", time, algbw, busbw, others=tuple(numbers.items())), count, columns
+
+
+def _begin(op: str, dtype: str, tag: str, columns: dict[str, str], job: str) -> Table:
+    table = Table(FORMAT, 0, f"{op} {dtype} {tag}".strip(), job)
+    table.tool = "PARAM comms"
+    table.collective = "send_recv" if op == "pt2pt" else collective_in(op)
+    table.columns = dict(columns)
+    table.settings = {"op": op, "percentiles": "over ranks, of each rank's average"}
+    if tag:
+        table.settings["tag"] = tag
+    return table

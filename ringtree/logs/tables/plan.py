@@ -1,0 +1,209 @@
+"""The rows of a table as measurements: one table of timings for each arm and each set of identifying cells.
+
+For: tables whose first line are headings and that have a row for each measurement, wherever they stand. Not for:
+finding them (markdown.py, csv_file.py), tables with sizes as columns (across.py) or statistics as rows
+(statistics_rows.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from ringtree.logs.groups import Groups
+from ringtree.logs.quantities import RATE, SIMPLE, Quantity, plain, quantity, whole_number
+from ringtree.logs.reading import Sink
+from ringtree.logs.records import Printed, Row, Side, Table
+from ringtree.logs.sizes import Sizes
+from ringtree.logs.tables.caption import Caption
+from ringtree.logs.tables.headings import Heading, Kind
+from ringtree.logs.tables.measures import Arm, Measured, averages_of, is_missing
+from ringtree.logs.tables.row_facts import IDENTIFYING, RowFacts, facts_of
+
+_MAX_KNOWN_KEYS = 10_000
+_MAX_UNREAD = 20
+_SHARED = (Kind.DERIVED, Kind.NUMBER, Kind.UNKNOWN)
+
+Others = tuple[tuple[str, Printed], ...]
+_Column = tuple[int, str, float | None, Measured]  # the third: the unit of a plain number, None if it is not so simple
+
+
+class Plan:
+    """Takes rows; gives tables away when `finish` is called, or before that if there are many rows."""
+
+    def __init__(
+        self, headings: Sequence[Heading], arms: list[Arm], caption: Caption, make: Callable[[], Table], sink: Sink
+    ) -> None:
+        """`make` begins a table with what the reader knows: format, title, environment."""
+        self._arms, self._caption, self._make = arms, caption, make
+        self._rate_factor = caption.rate_factor
+        measured = {column.index for arm in arms for column in arm.columns}
+        label_first = bool(headings) and headings[0].kind is Kind.UNKNOWN and 0 not in measured
+        self._identifying = [
+            (i, one) for i, one in enumerate(headings) if one.kind in IDENTIFYING or (i == 0 and label_first)
+        ]
+        self._shared = [
+            (i, one)
+            for i, one in enumerate(headings)
+            if one.kind in _SHARED and i not in measured and not (i == 0 and label_first)
+        ]
+        self._words = [(i, one.kind) for i, one in enumerate(headings) if one.kind in (Kind.COUNT, Kind.DTYPE, Kind.OP)]
+        sizes = [(i, one) for i, one in enumerate(headings) if one.kind is Kind.SIZE]
+        self._size = sizes[0][0] if len(sizes) == 1 else None
+        self._sizes = Sizes(sizes[0][1].unit if len(sizes) == 1 else None)
+        self._many_sizes = sizes if len(sizes) > 1 else []
+        self._columns = [[_column(one, caption.rate_factor) for one in arm.columns] for arm in arms]
+        self._average = averages_of(headings, arms)
+        self._facts: dict[tuple[str, ...], RowFacts] = {}
+        self._unread: dict[str, None] = {}
+        self._unstated: set[str] = set()
+        self._groups = Groups(sink, self._complete)
+
+    @property
+    def num_rows(self) -> int:
+        """Returns the number of measurements that were read."""
+        return self._groups.num_rows
+
+    def add(self, line: int, cells: Sequence[str]) -> bool:
+        """Takes a row with as many cells as there are headings; False if it has no measurement."""
+        size = None
+        if self._size is not None:
+            size = self._sizes.bytes_of(cells[self._size])
+            if size is None and not is_missing(cells[self._size]):
+                return False
+        found = False
+        key = tuple([cells[index] for index, _ in self._identifying])
+        shared: Others | None = None if self._shared or self._many_sizes else ()
+        for number, arm in enumerate(self._arms):
+            side = self._side(arm, self._columns[number], cells)
+            if side is None:
+                continue
+            if shared is None:
+                shared = self._shared_numbers(cells)
+            if shared:
+                side = side._replace(others=side.others + shared)
+            if self._size is None:
+                size = self._size_of(arm)
+            row = self._row(line, size, side, cells) if self._words else Row(line, size, (side,))
+            self._groups.add((key, number), row, lambda arm=arm: self._begin(key, cells, arm))  # type: ignore[misc]
+            found = True
+        return found
+
+    def finish(self) -> None:
+        """The table is over."""
+        self._groups.flush()
+
+    def _side(self, arm: Arm, columns: list[_Column], cells: Sequence[str]) -> Side | None:
+        values: dict[str, Printed] = {}
+        others: list[tuple[str, Printed]] = []
+        for index, field, scale, column in columns:
+            cell = cells[index]
+            if scale is not None and SIMPLE.fullmatch(cell) is not None:
+                values[field] = Printed(cell, scale)  # most cells of most files
+                continue
+            number = self._number(column, cell)
+            if number is None:
+                continue
+            scale = number.unit.scale if number.unit is not None else column.scale
+            if scale is None and column.unit_kind is not None:
+                scale = column.usual
+                self._unstated.add(column.heading)
+            if self._rate_factor != 1 and scale is not None and column.unit_kind == RATE:
+                scale *= self._rate_factor
+            if column.field and scale is not None:
+                values[column.field] = Printed(number.text, scale)
+            else:
+                others.append((column.name, Printed(number.text, scale or 1.0)))
+            if number.spread:
+                others.append((f"± {column.field or column.name}", Printed(number.spread, scale or 1.0)))
+        if not values and not others:
+            return None
+        get = values.get
+        return Side(arm.place, get("time"), get("algbw"), get("busbw"), None, tuple(others))
+
+    def _number(self, column: Measured, cell: str) -> Quantity | None:
+        """Returns the cell's number unless it is of another kind than its column."""
+        number = quantity(cell)
+        if number is not None and (number.unit is None or number.unit.kind == column.unit_kind):
+            return number
+        if number is not None or not is_missing(cell):
+            self._unread[column.heading] = None
+        return None
+
+    def _shared_numbers(self, cells: Sequence[str]) -> Others:
+        numbers: list[tuple[str, Printed]] = []
+        for index, heading in self._shared:
+            number = quantity(cells[index])
+            if number is not None:
+                unit = number.unit or heading.unit
+                numbers.append((heading.text, Printed(number.text, unit.scale if unit is not None else 1.0)))
+            elif not is_missing(cells[index]):
+                self._unread[heading.text] = None
+        for index, heading in self._many_sizes:
+            if (size := self._sizes.bytes_of(cells[index])) is not None:
+                numbers.append((heading.text, Printed(str(size))))
+        return tuple(numbers)
+
+    def _row(self, line: int, size: int | None, side: Side, cells: Sequence[str]) -> Row:
+        count = dtype = op = None
+        for index, kind in self._words:
+            cell = cells[index]
+            if is_missing(cell):
+                continue
+            if kind is Kind.COUNT:
+                count = whole_number(cell)
+            elif kind is Kind.DTYPE:
+                dtype = plain(cell)
+            else:
+                op = plain(cell)
+        return Row(line, size, (side,), count, dtype, op)
+
+    def _size_of(self, arm: Arm) -> int | None:
+        text = arm.size or self._caption.size
+        return self._sizes.bytes_of(text) if text and not self._many_sizes else None
+
+    def _begin(self, key: tuple[str, ...], cells: Sequence[str], arm: Arm) -> Table:
+        facts = self._facts.get(key)
+        if facts is None:
+            if len(self._facts) >= _MAX_KNOWN_KEYS:
+                self._facts.clear()
+            facts = self._facts[key] = facts_of(self._identifying, cells)
+        table = self._make()
+        facts.put(table, self._caption, bool(arm.name))
+        arm.put(table)
+        if not arm.name and table.algorithm is None and self._caption.algorithm is not None:
+            table.algorithm = self._caption.algorithm
+            self._caption.infer(table, "algorithm")
+        if self._size is None and not self._many_sizes and (arm.size or self._caption.size):
+            because = f'the heading "{arm.columns[0].heading}"' if arm.size else self._caption.because.get("size", "")
+            table.infer("size_bytes", arm.size or self._caption.size, because)
+        return table
+
+    def _complete(self, table: Table) -> None:
+        self._sizes.infer(table)
+        if len(self._many_sizes) > 1:
+            table.infer("size_bytes", "not stated", "several columns are sizes; they stand beside the numbers")
+        if self._average is not None and len(table.rows) == 1:
+            self._as_average(table, self._average)
+        for name, heading in table.columns.items():
+            if heading in self._unstated and name in ("algbw", "busbw"):
+                table.infer(f"unit of {heading}", "GB/s", "not stated; nccl-tests, whose word it is, prints GB/s")
+            elif heading in self._unstated:
+                table.infer(f"unit of {heading}", "not stated", "its numbers stand beside those whose unit is known")
+        if self._unread:
+            table.settings["columns not read"] = ", ".join(list(self._unread)[:_MAX_UNREAD])
+
+    def _as_average(self, table: Table, heading: str) -> None:
+        """A row's busbw is that of a whole run: no measurement of one size, but the table's average."""
+        row = table.rows[0]
+        side = row.sides[0]
+        if side.busbw is None:
+            return
+        table.average_busbw = side.busbw
+        side = side._replace(busbw=None, others=((heading, side.busbw), *side.others))
+        table.rows[0] = Row(row.line, row.size_bytes, (side,), row.count, row.dtype, row.op, row.root)
+        table.columns[heading] = table.columns.pop("busbw")
+
+
+def _column(column: Measured, rate_factor: float) -> _Column:
+    is_plain = bool(column.field) and rate_factor == 1
+    return column.index, column.field, column.scale if is_plain else None, column

@@ -1,0 +1,36 @@
+"""Writes docs/published-results.md.
+
+    python -m published            # rewrite it
+    python -m published --check    # exit 1 if it differs from what would be written
+
+For: `make audit-published` and the test that the page is current. Not for: what stands on the page (page.py).
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from published.page import page
+
+DOCS = Path(__file__).parents[2] / "docs"
+PAGE = DOCS / "published-results.md"
+
+
+def main(arguments: list[str]) -> int:
+    """Writes, or with --check compares; returns the exit code."""
+    if arguments not in ([], ["--check"]):
+        print(__doc__, file=sys.stderr)
+        return 2
+    text = page(DOCS / "published")
+    if not arguments:
+        PAGE.write_text(text, encoding="utf-8")
+        return 0
+    if not PAGE.exists() or PAGE.read_text(encoding="utf-8") != text:
+        print(f"{PAGE.name} is stale: run make audit-published", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
