@@ -26,7 +26,7 @@ class Figures:
     def __post_init__(self) -> None:
         rows = self.table.rows
         known = self.stated is not None and self.table.collective is not None
-        self._blocks = ranks_of_counts(rows)
+        self._blocks = ranks_of_counts(rows[-3:] if known else rows)
         with_times = "cpu" not in self.table.columns.get("time", "")
         self._factor: Interval | None = factor(rows, at_a_glance=known, with_times=with_times)
 

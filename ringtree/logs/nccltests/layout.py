@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import NamedTuple
 
 from ringtree.logs.nccltests.names import DTYPE_BYTES, OPS
@@ -162,6 +163,7 @@ class Layout:
         return printed
 
 
+@lru_cache(maxsize=64)  # each table of a log has the same columns
 def _plan(side: SideColumns, time_unit: float) -> _Plan:
     where = {name: index for index, name in enumerate(side.names)}
     time = next((where[name] for name in TIMES if name in where), 0)
