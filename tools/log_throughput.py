@@ -2,8 +2,8 @@
 
     python tools/log_throughput.py FILE [--megabytes 256]
 
-For: the bars of the readers (256 MB in less than 20 s, bounded memory), by hand on a quiet machine. Not for: tests, whose
-machine is never quiet.
+For: the bars of the readers (256 MB in less than 20 s, bounded memory), by hand on a quiet machine. Not for: tests,
+whose machine is never quiet.
 """
 
 from __future__ import annotations
