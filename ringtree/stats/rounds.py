@@ -16,6 +16,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+_FEW = 64
+_NO_RATIO = "times must be positive and finite to have a ratio"
+
 
 def round_effect(arm: Sequence[Sequence[float]], reference: Sequence[Sequence[float]]) -> float:
     """Returns the median over rounds of log(median of the arm's samples / median of the reference's samples).
@@ -37,7 +40,13 @@ def round_effect(arm: Sequence[Sequence[float]], reference: Sequence[Sequence[fl
 
 
 def _median(samples: Sequence[float]) -> float:
-    values = np.asarray(samples, dtype=np.float64)
-    if not (np.all(np.isfinite(values)) and np.all(values > 0)):
-        raise ValueError("times must be positive and finite to have a ratio")
-    return float(np.median(values))
+    if len(samples) > _FEW:
+        values = np.asarray(samples, dtype=np.float64)
+        if not (np.all(np.isfinite(values)) and np.all(values > 0)):
+            raise ValueError(_NO_RATIO)
+        return float(np.median(values))
+    # A visit has a handful of samples, and a run thousands of visits: NumPy's median takes 20 times as long for these.
+    ordered = sorted(samples)
+    if not all(0 < value < math.inf for value in ordered):  # NaN is neither
+        raise ValueError(_NO_RATIO)
+    return (ordered[(len(ordered) - 1) // 2] + ordered[len(ordered) // 2]) / 2

@@ -51,3 +51,20 @@ def test_effect_refuses_what_has_none(
 ) -> None:
     with pytest.raises(ValueError, match=message):
         round_effect(arm, reference)
+
+
+@pytest.mark.parametrize("count", [1, 2, 5, 6, 64, 65, 200, 201])
+def test_many_samples_and_few_have_the_same_median(count: int) -> None:
+    # Shuffled by a step that has no factor in common with the counts: the median of 1 … count is (count + 1) / 2.
+    samples = [float(1 + (7 * i) % count) if count % 7 else float(1 + (11 * i) % count) for i in range(count)]
+    assert round_effect([samples], [[1.0]]) == pytest.approx(math.log((count + 1) / 2))
+
+
+@pytest.mark.parametrize("wrong", [0.0, -1.0, math.inf, math.nan])
+@pytest.mark.parametrize("count", [1, 3, 100])
+def test_a_time_that_is_none_is_refused_wherever_it_stands(wrong: float, count: int) -> None:
+    for place in {0, count // 2, count - 1}:
+        samples = [1.0] * count
+        samples[place] = wrong
+        with pytest.raises(ValueError, match="positive and finite"):
+            round_effect([samples], [[1.0]])
