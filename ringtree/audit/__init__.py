@@ -5,6 +5,8 @@ For: holding other people's figures against themselves and against what hardware
 """
 
 from ringtree.audit.checks import RULES
+from ringtree.audit.checks.limits import Ceiling, ceiling, rates
+from ringtree.audit.material import Subject
 from ringtree.audit.records import AUDIT_FORMAT, Audit, FileReport, Finding, Severity
 from ringtree.audit.session import Session, audit_files
 from ringtree.audit.setup import Setup
@@ -13,10 +15,14 @@ __all__ = [
     "AUDIT_FORMAT",
     "RULES",
     "Audit",
+    "Ceiling",
     "FileReport",
     "Finding",
     "Session",
     "Setup",
     "Severity",
+    "Subject",
     "audit_files",
+    "ceiling",
+    "rates",
 ]

@@ -48,10 +48,10 @@ class Subject:
     @cached_property
     def points(self) -> list[Point]:
         """Every measurement, by rows and sides."""
-        sizes = [self._size(row) for row in self.table.rows]
+        sizes = [self.size(row) for row in self.table.rows]
         return [_point(row, side, size) for row, size in zip(self.table.rows, sizes, strict=True) for side in row.sides]
 
-    def _size(self, row: Row) -> Interval | None:
+    def size(self, row: Row) -> Interval | None:
         """Returns the size that belongs to size/time: all ranks' blocks together, and as exact as it was printed."""
         if not row.size_bytes:
             return None

@@ -9,7 +9,8 @@ of any size needs bounded memory.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
@@ -45,13 +46,20 @@ class Session:
 
     def add_file(self, path: Path) -> None:
         """Reads a file and looks at each of its tables. Raises UsageError if it can't be read."""
-        reading = self._begin(str(path))
-        self._end(reading, read_file(path, reading.take))
+        self.add_reading(str(path), partial(read_file, path))
 
     def add_stream(self, stream: BinaryIO, name: str) -> None:
         """Does the same with a stream."""
+        self.add_reading(name, partial(read_stream, stream, name))
+
+    def add_reading(self, name: str, read: Callable[[Callable[[Item], None]], Imported]) -> str:
+        """Does the same with what `read` gives, item by item, to the function that it is called with.
+
+        Returns what findings call the file: `name`, with a number where it was there before.
+        """
         reading = self._begin(name)
-        self._end(reading, read_stream(stream, name, reading.take))
+        self._end(reading, read(reading.take))
+        return reading.material.file
 
     def add_items(self, name: str, items: Iterable[Item]) -> None:
         """Does the same with what was read before."""

@@ -4,8 +4,18 @@ For: `ringtree compare-runs`. Not for: arms of one run (ringtree.lab), which are
 with a log (ringtree.audit).
 """
 
-from ringtree.compare_runs.judging import compare
+from ringtree.compare_runs.from_tables import label_of, wrong_elements
+from ringtree.compare_runs.judging import SINGLE, compare
 from ringtree.compare_runs.records import FORMAT, RunsComparison
 from ringtree.compare_runs.sources import Contender, read_contender
 
-__all__ = ["FORMAT", "Contender", "RunsComparison", "compare", "read_contender"]
+__all__ = [
+    "FORMAT",
+    "SINGLE",
+    "Contender",
+    "RunsComparison",
+    "compare",
+    "label_of",
+    "read_contender",
+    "wrong_elements",
+]

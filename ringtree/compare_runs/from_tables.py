@@ -61,12 +61,20 @@ def label_of(table: Table) -> str:
 
 
 def _take(cell: Cell, row: Row, side: Side, table: Table, times: list[float]) -> None:
-    if side.wrong is not None and side.wrong.value > 0 and _counts_wrong(table):
-        cell.wrong = f"{side.wrong.text} wrong elements in line {row.line}"
+    wrong = wrong_elements(row, side, table)
+    if wrong is not None:
+        cell.wrong = wrong
     elif table.out_of_bounds_okay is False:
         cell.wrong = "the run ended with FAILED: some of its results were wrong"
     times.append(side.time.value if side.time is not None else 0.0)
     cell.iterations = side.samples
+
+
+def wrong_elements(row: Row, side: Side, table: Table) -> str | None:
+    """Returns that the row itself counts wrong elements, None if it does not."""
+    if side.wrong is not None and side.wrong.value > 0 and _counts_wrong(table):
+        return f"{side.wrong.text} wrong elements in line {row.line}"
+    return None
 
 
 def _counts_wrong(table: Table) -> bool:

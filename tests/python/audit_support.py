@@ -17,6 +17,8 @@ from ringtree.stats.bandwidth import bus_factor
 MICROSECOND, GIGABYTE = 1e-6, 1e9
 SIZES = tuple(1 << power for power in range(10, 31))
 COLUMNS = {"time": "time", "algbw": "algbw", "busbw": "busbw", "wrong": "#wrong"}
+SIDE = "    time   algbw   busbw #wrong"
+HEADING = f"#       size         count      type   redop    root {SIDE} {SIDE}"
 BLOCKS = ("all_gather", "reduce_scatter", "all_to_all")
 
 
@@ -98,6 +100,32 @@ def make_table(
     for name, value in fields.items():
         setattr(table, name, value)
     return table
+
+
+def as_text(table: Table) -> str:
+    """Returns a table as nccl-tests prints it."""
+    lines = [
+        "# Collective test starting: all_reduce_perf",
+        f"# nThread 1 nGpus {table.num_ranks} minBytes {table.settings['minBytes']} maxBytes "
+        f"{table.settings['maxBytes']} step: 2(factor) warmup iters: 5 iters: 20 agg iters: 1 validation: 1 graph: 0",
+        "# Using devices",
+        *(
+            f"#  Rank {rank:2} Group  0 Pid {1000 + rank} on node-1 device {rank:2} [0x0{rank}] NVIDIA H100 80GB HBM3"
+            for rank in range(table.num_ranks or 0)
+        ),
+        "#                                                              out-of-place                       in-place",
+        HEADING,
+        "#        (B)    (elements)                               (us)  (GB/s)  (GB/s)            (us)  (GB/s)  (GB/s)",
+    ]
+    for row in table.rows:
+        figures = [
+            f"{part.text:>7}" if part is not None else "N/A"
+            for side in row.sides
+            for part in (side.time, side.algbw, side.busbw, side.wrong)
+        ]
+        lines.append(f"{row.size_bytes:12} {row.count:13} {row.dtype:>9} {row.op:>7} {row.root:7} {' '.join(figures)}")
+    lines += ["# Out of bounds values : 0 OK", f"# Avg bus bandwidth    : {(table.average_busbw or Printed('0')).text}"]
+    return "\n".join(lines) + "\n"
 
 
 def average(table: Table) -> Printed:

@@ -13,49 +13,21 @@ from pathlib import Path
 
 import pytest
 from audit_cases import CASES
-from audit_support import make_table, with_sides
+from audit_support import as_text, make_table, with_sides
 from typer.testing import CliRunner, Result
 
 from ringtree.audit import AUDIT_FORMAT, RULES, Audit, Severity
 from ringtree.cli import app
 from ringtree.cli.audit import SHOWN
-from ringtree.logs import Printed, Table
+from ringtree.logs import Printed
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 EXAMPLE = DOCS / "audit-example.log"
-SIDE = "    time   algbw   busbw #wrong"
-HEADING = f"#       size         count      type   redop    root {SIDE} {SIDE}"
 
 
 def invoke(*arguments: str | Path, stdin: bytes | None = None) -> Result:
     return CliRunner().invoke(app, ["audit", *map(str, arguments)], input=stdin)
-
-
-def as_text(table: Table) -> str:
-    """Returns a table as nccl-tests prints it."""
-    lines = [
-        "# Collective test starting: all_reduce_perf",
-        f"# nThread 1 nGpus {table.num_ranks} minBytes {table.settings['minBytes']} maxBytes "
-        f"{table.settings['maxBytes']} step: 2(factor) warmup iters: 5 iters: 20 agg iters: 1 validation: 1 graph: 0",
-        "# Using devices",
-        *(
-            f"#  Rank {rank:2} Group  0 Pid {1000 + rank} on node-1 device {rank:2} [0x0{rank}] NVIDIA H100 80GB HBM3"
-            for rank in range(table.num_ranks or 0)
-        ),
-        "#                                                              out-of-place                       in-place",
-        HEADING,
-        "#        (B)    (elements)                               (us)  (GB/s)  (GB/s)            (us)  (GB/s)  (GB/s)",
-    ]
-    for row in table.rows:
-        figures = [
-            f"{part.text:>7}" if part is not None else "N/A"
-            for side in row.sides
-            for part in (side.time, side.algbw, side.busbw, side.wrong)
-        ]
-        lines.append(f"{row.size_bytes:12} {row.count:13} {row.dtype:>9} {row.op:>7} {row.root:7} {' '.join(figures)}")
-    lines += ["# Out of bounds values : 0 OK", f"# Avg bus bandwidth    : {(table.average_busbw or Printed('0')).text}"]
-    return "\n".join(lines) + "\n"
 
 
 @pytest.fixture

@@ -10,6 +10,7 @@ direction of the links: an H100's "900 GB/s" are 450 in and 450 out.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from ringtree.audit.checks.bandwidth_column import measures_time
 from ringtree.audit.checks.in_place_all_to_all import is_unchecked_artefact
@@ -61,32 +62,46 @@ NOT_CHECKED = Rule(
 MARGIN = 1.02  # nominal rates, clocks of cables and of hosts
 
 
-def check(subject: Subject) -> Iterator[Finding]:
-    """Yields a finding if a rate exceeds the limit, or that of a ring."""
-    fastest = [] if subject.is_one_rank else _rates(subject)
-    if not fastest:
-        return
+class Ceiling(NamedTuple):
+    """The highest rates of any algorithm and of a ring (None: there is none), and what the machine is called."""
+
+    top: Limit
+    ring: Limit | None
+    machine: str
+
+
+def ceiling(subject: Subject) -> Ceiling | None:
+    """Returns what a table's rates are held against; None where too little is known, or nothing was sent."""
+    if subject.is_one_rank:
+        return None
     machine = machine_of(subject)
     limits = [(one, top) for one in machine.topologies for top in _limits(subject, one)]
     if not limits or any(top.algbw is None for _, top in limits):
-        return
+        return None
     topology, top = max(limits, key=lambda pair: pair[1].algbw or 0.0)
-    above = [point for point, rate in fastest if rate.low > (top.algbw or 0.0) * MARGIN]
-    if above:
-        yield ABOVE.found(subject, _shown(above[-1], top, machine.called(topology)), [point.row for point in above])
-        return
     ring = _ring(subject, topology)
-    if ring is None or ring.algbw is None:
+    return Ceiling(top, ring if ring is not None and ring.algbw is not None else None, machine.called(topology))
+
+
+def check(subject: Subject) -> Iterator[Finding]:
+    """Yields a finding if a rate exceeds the limit, or that of a ring."""
+    fastest = [] if subject.is_one_rank else rates(subject)
+    held = ceiling(subject) if fastest else None
+    if held is None:
         return
-    beyond = [point for point, rate in fastest if rate.low > ring.algbw]
-    if beyond:
-        shown = _shown(beyond[-1], ring, machine.called(topology))
+    above = [point for point, rate in fastest if rate.low > (held.top.algbw or 0.0) * MARGIN]
+    if above:
+        yield ABOVE.found(subject, _shown(above[-1], held.top, held.machine), [point.row for point in above])
+        return
+    beyond = [] if held.ring is None else [point for point, rate in fastest if rate.low > (held.ring.algbw or 0.0)]
+    if held.ring is not None and beyond:
+        shown = _shown(beyond[-1], held.ring, held.machine)
         yield ABOVE_RING.found(subject, shown, [point.row for point in beyond])
 
 
 def check_known(material: Material) -> Iterator[Finding]:
     """Yields one info for a file of whose tables none could be held against a limit."""
-    tables = [subject for subject in material.subjects if not subject.is_one_rank and _rates(subject)]
+    tables = [subject for subject in material.subjects if not subject.is_one_rank and rates(subject)]
     reasons = [_why_not(subject) for subject in tables]
     if tables and all(reasons):
         yield NOT_CHECKED.found(None, listed(list(dict.fromkeys(reasons)), 2), file=material.file)
@@ -102,7 +117,7 @@ def _why_not(subject: Subject) -> str:
     return f"the network, or the links, of {machine.called(machine.topologies[0])} are not known: --system"
 
 
-def _rates(subject: Subject) -> list[tuple[Point, Interval]]:
+def rates(subject: Subject) -> list[tuple[Point, Interval]]:
     """Returns the points with size/time, or what is printed as algbw, each with it."""
     skip = IN_PLACE if is_unchecked_artefact(subject) else None
     timed = measures_time(subject)

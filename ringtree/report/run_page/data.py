@@ -7,21 +7,20 @@ Sizes are bytes, times seconds, rates bytes/s, as everywhere; the page scales th
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ringtree.compare_runs import SINGLE
 from ringtree.lab.cells import RunCells
 from ringtree.lab.comparison import CellSummary, Comparison
 from ringtree.lab.summary import summarise
+from ringtree.lab.units import count
 from ringtree.lab.words import placement_phrase
+from ringtree.report.run_page.figures import quantiles, rounded
 from ringtree.results import StoredRun
 from ringtree.stats import busbw
-
-NUM_QUANTILES = 41
-_DIGITS = 6
 
 
 def run_data(stored: StoredRun) -> dict[str, Any]:
@@ -29,15 +28,17 @@ def run_data(stored: StoredRun) -> dict[str, Any]:
     comparison, cells = summarise(stored), RunCells(stored)
     places = list(dict.fromkeys(row.placement for row in comparison.shown_rows())) or [""]
     return {
+        "kind": "run",
         "id": comparison.run,
+        "heading": _heading(comparison),
         "collective": comparison.collective,
         "op": comparison.op,
         "dtype": comparison.dtype,
         "num_ranks": comparison.num_ranks,
-        "num_launches": comparison.num_launches,
-        "margin": comparison.margin,
+        "num_hosts": _num_hosts(stored),
         "reference": comparison.reference,
         "arms": [arm.label for arm in comparison.arms],
+        "series": {},
         "emulated": comparison.emulated is not None,
         "verdicts": comparison.verdicts,
         "caveats": comparison.caveats,
@@ -48,12 +49,43 @@ def run_data(stored: StoredRun) -> dict[str, Any]:
             {"size": row.size_bytes, "place": row.placement, "judged": row.judged} for row in comparison.shown_rows()
         ],
         "cells": [_cell(comparison, cells, cell) for cell in comparison.cells if cell.placement in places],
+        "limits": [line for place in places if (line := _limit_line(comparison, place)) is not None],
         "crossovers": [one.model_dump(mode="json") for one in comparison.crossovers],
         "fastest": [one.model_dump(mode="json") for one in comparison.fastest],
-        "stragglers": [one.model_dump(mode="json") for one in comparison.stragglers],
         "slowest_ranks": _slowest_ranks(stored),
+        "findings": [],
         "provenance": _provenance(stored),
     }
+
+
+def _heading(comparison: Comparison) -> str:
+    launches = count(comparison.num_launches, "launch")
+    emulated = " — emulated links: no time here is the machine's own" if comparison.emulated is not None else ""
+    kind = f"{comparison.dtype} {comparison.op}"
+    return f"{comparison.collective}, {kind}, {comparison.num_ranks} ranks, {launches}{emulated}"
+
+
+def _num_hosts(stored: StoredRun) -> int:
+    plan = stored.run.plan
+    if plan.emulation is not None:
+        return plan.emulation.hosts
+    return 1 if plan.hosts is None else len(set(plan.hosts))
+
+
+def _limit_line(comparison: Comparison, place: str) -> dict[str, Any] | None:
+    """The least time that the machine allows, [size, seconds, busbw] by size; None where nothing was probed."""
+    points = {
+        cell.size_bytes: [
+            cell.size_bytes,
+            rounded(cell.limit),
+            rounded(busbw(comparison.collective, cell.size_bytes, cell.limit, comparison.num_ranks)),
+        ]
+        for cell in comparison.cells
+        if cell.placement == place and cell.limit is not None and cell.limit > 0 and cell.size_bytes > 0
+    }
+    if len(points) < 2:
+        return None
+    return {"name": "the machine's limit", "place": place, "points": [points[size] for size in sorted(points)]}
 
 
 def _cell(comparison: Comparison, cells: RunCells, cell: CellSummary) -> dict[str, Any]:
@@ -65,39 +97,33 @@ def _cell(comparison: Comparison, cells: RunCells, cell: CellSummary) -> dict[st
         "executed": cell.executed,
         "versus": None,
         "time": None,
-        "limit": _rounded(cell.limit),
+        "algbw": rounded(cell.algbw),
+        "busbw": rounded(cell.busbw),
+        "share": rounded(cell.share_of_limit),
     }
     if cell.versus_reference is not None:
         versus = cell.versus_reference
         found["versus"] = {
-            "ratio": _rounded(versus.ratio),
-            "low": _rounded(versus.low),
-            "high": _rounded(versus.high),
+            "ratio": rounded(versus.ratio),
+            "low": rounded(versus.low),
+            "high": rounded(versus.high),
             "verdict": versus.verdict,
             "label": versus.label,
         }
     if cell.time is not None:
         time = cell.time
         found["time"] = {
-            "median": _rounded(time.median),
-            "low": _rounded(time.low),
-            "high": _rounded(time.high),
+            "median": rounded(time.median),
+            "low": rounded(time.low) if time.num_launches > 1 else None,
+            "high": rounded(time.high) if time.num_launches > 1 else None,
             "launches": time.num_launches,
-            "label": time.label,
+            "label": time.label if time.num_launches > 1 else SINGLE,
         }
-        found["factor"] = _rounded(busbw(comparison.collective, 1, 1.0, comparison.num_ranks))
         medians = cells.medians(cell.size_bytes, cell.arm, cell.placement)
-        found["by_launch"] = [[block + 1, _rounded(median)] for block, median in sorted(medians.items())]
-        found["quantiles"] = _quantiles(list(cells.pooled(cell.size_bytes, cell.arm, cell.placement).values()))
+        found["by_launch"] = [[block + 1, rounded(median)] for block, median in sorted(medians.items())]
+        pooled = list(cells.pooled(cell.size_bytes, cell.arm, cell.placement).values())
+        found["quantiles"] = quantiles(np.concatenate(pooled)) if pooled else []
     return found
-
-
-def _quantiles(pooled: list[NDArray[np.float64]]) -> list[float | None]:
-    """Quantiles of all samples, from the least to the largest, evenly spaced; empty without samples."""
-    if not pooled:
-        return []
-    together = np.concatenate(pooled)
-    return [_rounded(float(value)) for value in np.quantile(together, np.linspace(0, 1, NUM_QUANTILES))]
 
 
 def _slowest_ranks(stored: StoredRun) -> dict[str, list[float | None]]:
@@ -110,7 +136,7 @@ def _slowest_ranks(stored: StoredRun) -> dict[str, list[float | None]]:
             slowest = np.argmax(np.array(cell.times), axis=0)
             found = np.bincount(slowest, minlength=len(cell.times)).astype(np.float64)
             counts[cell.arm] = counts[cell.arm] + found if cell.arm in counts else found
-    return {arm: [_rounded(float(share)) for share in found / found.sum()] for arm, found in counts.items()}
+    return {arm: [rounded(float(share)) for share in found / found.sum()] for arm, found in counts.items()}
 
 
 def _provenance(stored: StoredRun) -> list[tuple[str, str]]:
@@ -130,10 +156,3 @@ def _provenance(stored: StoredRun) -> list[tuple[str, str]]:
         *sorted(where.environment.items()),
     ]
     return [(name, value) for name, value in facts if value]
-
-
-def _rounded(value: float | None) -> float | None:
-    """Six digits: more than any figure here is known to, and half of the page's size."""
-    if value is None or not math.isfinite(value):
-        return None
-    return float(f"{value:.{_DIGITS}g}")

@@ -4,18 +4,16 @@
 class Report {
   constructor(runs) {
     this.runs = runs;
+    runs.filter((run) => run.kind === 'log').forEach((run) => { run.cells = run.cells.map(ofSingleRun); });
     this.index = 0;
-    document.querySelectorAll('table.data').forEach((table) => {
-      const place = document.createComment('');
-      table.replaceWith(place);
-      place.replaceWith(equip(table));
-    });
+    equipAll();
     document.querySelectorAll('.tab').forEach((tab) => tab.addEventListener('click', () => this.choose(Number(tab.dataset.run))));
     this.place = document.getElementById('place');
     this.size = document.getElementById('size');
     this.place.addEventListener('change', () => this.showPlace());
     this.size.addEventListener('change', () => this.showSize());
-    window.matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => this.choose(this.index));
+    // Paper is light and narrow: what is drawn for the screen is drawn anew, and again afterwards.
+    for (const media of ['(prefers-color-scheme: dark)', 'print']) window.matchMedia(media).addEventListener('change', () => this.choose(this.index));
     this.choose(0);
   }
 
@@ -32,7 +30,8 @@ class Report {
     });
     fill(this.place, this.run.places.map(({ name, title }) => [name, title]));
     drawRanks(this.run);
-    if (this.runs.length > 1) this.showSelection();
+    document.getElementById('place-word').textContent = this.run.kind === 'log' ? 'buffers' : 'cores';
+    if (this.runs.length > 1) drawSelection(this.runs, this.run);
     this.showPlace();
   }
 
@@ -41,18 +40,13 @@ class Report {
     const { run } = this;
     drawCurves(run, place);
     drawHeatmap(run, place);
-    const rows = run.cells.filter((c) => c.place === place).map((c) => [
-      c.size, c.arm, c.time && c.time.median, c.time ? `${words.time(c.time.low)} – ${words.time(c.time.high)}` : '', c.time && c.size / c.time.median,
-      c.time && (c.size / c.time.median) * c.factor, c.versus && c.versus.ratio,
-      c.versus && c.versus.low !== null ? `${words.change(c.versus.low)} – ${words.change(c.versus.high)}` : '',
-      c.wrong || (c.versus ? c.versus.verdict : c.arm === run.reference ? 'reference' : ''), c.time && c.time.launches,
-    ]);
-    const headings = [['size', words.size], ['arm', null], ['time', words.time], ['interval', null], ['algbw', words.rate], ['busbw', words.rate],
-      [`against ${run.reference}`, words.change], ['interval of it', null], ['verdict', null], ['launches', null]];
-    document.getElementById('figures').replaceChildren(makeTable(`${run.collective}, ${run.num_ranks} ranks`, headings, rows));
+    document.getElementById('figures').replaceChildren(run.kind === 'log' ? logFigures(run, place) : runFigures(run, place));
+    document.getElementById('figures').closest('section').hidden = run.cells.length === 0;
     const before = Number(this.size.value);
     const sizes = [...new Set(run.rows.filter((row) => row.place === place).map((row) => row.size))];
     fill(this.size, sizes.map((size) => [String(size), words.size(size)]));
+    const chosen = this.runs.length > 1 || run.cells.some((c) => c.by_launch.length > 0 || c.quantiles.length > 0);
+    this.size.parentElement.hidden = !chosen || sizes.length < 2;
     if (sizes.includes(before)) this.size.value = String(before);
     else if (sizes.length > 0) this.size.value = String(sizes[Math.floor(sizes.length / 2)]);
     this.showSize();
@@ -63,27 +57,45 @@ class Report {
     drawLaunches(this.run, this.place.value, size);
     if (this.runs.length > 1) drawScaling(this.runs, this.run, size);
   }
-
-  showSelection() {
-    const { run } = this;
-    const same = this.runs.filter((one) => one.collective === run.collective).sort((a, b) => a.num_ranks - b.num_ranks);
-    const sizes = [...new Set(same.flatMap((one) => one.rows.map((row) => row.size)))].sort((a, b) => a - b);
-    const rows = sizes.map((size) => [size, ...same.map((one) => bestOf(one, size))]);
-    const headings = [['size', words.size], ...same.map((one) => [`${one.num_ranks} ranks (${one.id.slice(-6)})`, null])];
-    document.getElementById('selection').replaceChildren(makeTable(`${run.collective}: unbeaten arms`, headings, rows));
-  }
 }
 
-// The arms that nobody was shown to beat; of two arms the verdict says it.
-function bestOf(run, size) {
-  const place = run.places[0].name;
-  const known = run.fastest.find((one) => one.size_bytes === size && one.placement === place);
-  if (known) return known.arms.join(', ');
-  const cells = run.cells.filter((c) => c.size === size && c.place === place && c.time && !c.wrong);
-  if (cells.length === 0) return '';
-  const faster = cells.filter((c) => c.versus && c.versus.verdict === 'faster').map((c) => c.arm);
-  if (faster.length > 0) return faster.join(', ');
-  return cells.filter((c) => c.arm === run.reference || (c.versus && c.versus.verdict !== 'slower')).map((c) => c.arm).join(', ');
+function runFigures(run, place) {
+  const rows = run.cells.filter((c) => c.place === place).map((c) => [
+    c.size, c.arm, c.time && c.time.median, intervalOf(c), c.time && c.algbw, c.time && c.busbw, c.versus && c.versus.ratio,
+    c.versus && c.versus.low !== null ? `${words.change(c.versus.low)} – ${words.change(c.versus.high)}` : '',
+    c.wrong || (c.versus ? c.versus.verdict : c.arm === run.reference ? 'reference' : ''), c.time && c.time.launches,
+  ]);
+  const headings = [['size', words.size], ['arm', null], ['time', words.time], ['interval', null], ['algbw', words.rate], ['busbw', words.rate],
+    [`against ${run.reference}`, words.change], ['interval of it', null], ['verdict', null], ['launches', null]];
+  return makeTable(`${run.collective}, ${run.num_ranks} ranks`, headings, rows);
+}
+
+// What the cells of a log leave out, which may be thousands.
+function ofSingleRun(c) {
+  const none = { wrong: null, executed: [], versus: null, by_launch: [], quantiles: [], found: [], share: null, algbw: null, busbw: null, derived: false };
+  const versus = c.ratio === undefined ? null : { ratio: c.ratio, low: null, high: null, verdict: 'single run', label: SINGLE };
+  return { ...none, ...c, versus, time: c.time && { ...c.time, low: null, high: null, launches: 1, label: SINGLE } };
+}
+
+function intervalOf(c) {
+  if (!c.time) return '';
+  return c.time.low === null ? SINGLE : `${words.time(c.time.low)} – ${words.time(c.time.high)}`;
+}
+
+// Figures of a log stand there as the log prints them.
+function logFigures(run, place) {
+  const several = run.arms.length > 1;
+  const printed = (c, name, value) => (c.printed[name] === undefined ? null : { text: c.printed[name], value: value ?? -1 });
+  const rows = run.cells.filter((c) => c.place === place).map((c) => [
+    c.line || null, c.size, ...(several ? [c.arm] : []), printed(c, 'time', c.time && c.time.median), printed(c, 'algbw', c.algbw),
+    printed(c, 'busbw', c.derived ? null : c.busbw) || (c.derived ? `${words.rate(c.busbw)} (computed)` : null), printed(c, 'wrong', 0), c.share,
+    ...(several ? [c.versus && c.versus.ratio] : []), c.found.join(', '),
+  ]);
+  const headings = [['line', null], ['size', words.size], ...(several ? [['arm', null]] : []), ['time', null], ['algbw', null], ['busbw', null], ['#wrong', null],
+    ['of the limit', (share) => `${words.digits(100 * share)} %`], ...(several ? [[`against ${run.reference}`, words.change]] : []), ['findings', null]];
+  const empty = (column) => rows.every((row) => row[column] === null || row[column] === '');
+  const kept = headings.map((_, i) => i).filter((i) => !empty(i));
+  return makeTable(`${run.heading}: ${SINGLE}`, kept.map((i) => headings[i]), rows.map((row) => kept.map((i) => row[i])));
 }
 
 function fill(select, options) {

@@ -19,10 +19,11 @@ from typing import Any
 from ringtree.errors import UsageError
 from ringtree.report.html import HOW_TO_GET, json_block, packaged, render, script_block, source_hashes
 from ringtree.report.run_page.data import run_data
+from ringtree.report.run_page.logs import LogBook
 from ringtree.results import StoredRun
 
 HERE = "ringtree.report.run_page"
-SCRIPTS = ("words.js", "tables.js", "charts.js", "page.js")
+SCRIPTS = ("words.js", "tables.js", "charts.js", "curves.js", "scaling.js", "page.js")
 
 
 @dataclass(frozen=True)
@@ -35,10 +36,15 @@ class Extra:
     rows: Sequence[Sequence[str]] = field(default_factory=tuple)
 
 
-def report_page(runs: Sequence[StoredRun], *, title: str, extras: Sequence[Extra] = ()) -> str:
-    """Returns the page as text. Raises UsageError without runs, or if the extra `report` is not installed."""
-    if not runs:
-        raise UsageError("a report needs at least one stored run")
+def report_page(
+    runs: Sequence[StoredRun], *, title: str, logs: LogBook | None = None, extras: Sequence[Extra] = ()
+) -> str:
+    """Returns the page as text: a view of each run, then those of the logs.
+
+    Raises UsageError without runs and logs, or if the extra `report` is not installed.
+    """
+    if not runs and not logs:
+        raise UsageError("a report needs at least one stored run, or a log")
     try:
         import plotly
     except ImportError as error:
@@ -49,7 +55,7 @@ def report_page(runs: Sequence[StoredRun], *, title: str, extras: Sequence[Extra
     ours = "\n".join(packaged(HERE, name) for name in SCRIPTS)
     scripts = [script_block(one) for one in (plotly_js, ours)]
     style = packaged(HERE, "report.css")
-    data = [run_data(run) for run in runs]
+    data = [run_data(run) for run in runs] + (logs.views() if logs is not None else [])
     return render(
         packaged(HERE, "report.html.j2"),
         raw={"data": json_block(data), "style": style, "plotly": scripts[0], "script": scripts[1]},

@@ -19,8 +19,18 @@ function node(tag, attributes, ...children) {
 
 function cell(value, say) {
   if (value === null || value === undefined) return node('td', {}, '');
+  if (typeof value === 'object') return node('td', { class: 'number', 'data-value': String(value.value) }, value.text); // as it was printed
   if (typeof value !== 'number') return node('td', {}, String(value));
   return node('td', { class: 'number', 'data-value': String(value) }, say ? say(value) : String(value));
+}
+
+// Gives the tables that were written into the page what made ones have.
+function equipAll() {
+  document.querySelectorAll('table.data').forEach((table) => {
+    const place = document.createComment('');
+    table.replaceWith(place);
+    place.replaceWith(equip(table));
+  });
 }
 
 // Adds sorting and copying to a table. Returns an element that holds both.

@@ -27,3 +27,9 @@ const words = {
 
 const COLOURS = ['#0072b2', '#d55e00', '#009e73', '#cc79a7', '#e69f00', '#56b4e9', '#8c6d1f', '#7f7f7f']; // Okabe & Ito
 const SYMBOLS = ['circle', 'square', 'triangle-up', 'diamond', 'triangle-down', 'cross', 'x', 'star'];
+const SINGLE = 'single run: nothing can be claimed';
+
+// Colour and marker of the arm with this number; beyond eight the pairs differ, not each by itself.
+function look(i) {
+  return { colour: COLOURS[i % COLOURS.length], symbol: SYMBOLS[(i + Math.floor(i / COLOURS.length)) % SYMBOLS.length] };
+}
