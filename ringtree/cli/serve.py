@@ -35,4 +35,6 @@ def serve(
         except OSError as error:
             raise UsageError(f"can't listen on port {port}: {error.strerror}; choose another --port") from error
         typer.echo(f"http://127.0.0.1:{listener.getsockname()[1]}/ shows {runs}; Ctrl-C ends it")
-        uvicorn.Server(uvicorn.Config(app, log_level="warning")).run(sockets=[listener])
+        server = uvicorn.Server(uvicorn.Config(app, log_level="warning"))
+        app.state.is_ending = lambda: server.should_exit
+        server.run(sockets=[listener])

@@ -83,14 +83,15 @@ def _table(series: ComparedSeries) -> Table:
             format_time(cell.baseline),
             format_time(cell.other),
             format_change(cell.ratio),
-            _interval(cell),
+            interval_words(cell),
             f"{cell.num_baseline}, {cell.num_other}",
             Text(cell.verdict),
         )
     return table
 
 
-def _interval(cell: ComparedCell) -> str:
+def interval_words(cell: ComparedCell) -> str:
+    """Returns the interval of the ratio; in brackets, of single runs, the range of their iterations."""
     if cell.low is not None and cell.high is not None:
         return f"{format_change(cell.low)} … {format_change(cell.high)}"
     if cell.spread is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import json
 import re
 import signal
@@ -14,9 +15,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from audit_support import as_text, make_table
 from browser_support import Page, browser
+from comparison_support import noise
 from lab_support import make_cell, make_launch, make_plan, make_run
 
+from ringtree.compare_runs import compare, read_contender
+from ringtree.compare_runs.printing import verdict_lines
+from ringtree.lab.units import format_change
+from ringtree.logs.storing import store_log
 from ringtree.results import RunWriter
 
 
@@ -45,7 +52,11 @@ def served(runs: Path) -> Iterator[str]:
             yield found.group(1)
         finally:
             process.send_signal(signal.SIGINT)
-            process.wait(30)
+            try:
+                process.wait(30)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                raise
 
 
 def get(address: str, host: str | None = None) -> tuple[int, str]:
@@ -104,3 +115,58 @@ def test_a_running_comparison_is_seen_as_it_goes(tmp_path: Path) -> None:
         page.page.wait_for_url("**/report?run=*")
         assert "all_reduce" in page.page.inner_text("h1")
         assert page.problems == []
+
+
+def store_compared(runs: Path, run_id: str, factor: float) -> str:
+    """Stores eight launches of two sizes; at the larger one the arm takes `factor` times as long. Returns the id."""
+    plan = make_plan(arms=["ring"], sizes=[1024, 1 << 20], num_launches=8)
+    with RunWriter(runs, make_run(plan, run_id=run_id)) as writer:
+        for launch in range(8):
+            cells = []
+            for size in (1024, 1 << 20):
+                seconds = 1e-5 * noise(launch, run_id, size) * (factor if size > 1024 else 1.0)
+                cells.append(make_cell("ring", size, seconds, plan.num_ranks))
+            writer.append(make_launch(launch, cells))
+    return run_id
+
+
+def test_chosen_runs_are_compared_with_the_first_chosen_one(tmp_path: Path) -> None:
+    before = store_compared(tmp_path, "20260101T000000Z-aaaaaa", 1.0)
+    after = store_compared(tmp_path, "20260102T000000Z-bbbbbb", 1.5)
+    logs = [store_log(io.BytesIO(as_text(make_table()).encode()), "=a<b>.log", tmp_path).run_id for _ in range(2)]
+    expected = compare([read_contender(one, tmp_path) for one in (before, after)])
+    with browser() as opened, served(tmp_path) as address:
+        page = Page(opened, f"{address}/")
+        page.until("document.querySelectorAll('#runs tr').length === 4")
+        for run_id in (before, after):  # the list has them the other way round
+            page.page.get_by_label(f"choose {run_id}").check()
+        page.page.click("#compare")
+        page.page.wait_for_url("**/compare?run=*")
+        assert page.page.inner_text("h1") == f"{after} against {before}"
+        assert page.page.inner_text("#verdict") == "something is slower than the first one by more than 2 %"
+        (series,) = expected.series
+        lines = page.run("[...document.querySelectorAll('ul.verdicts li')].map(one => one.textContent)")
+        assert lines[0].startswith("slower by more than 2 %")
+        assert len(lines) == len(verdict_lines(series, expected.margin))
+        rows = page.run(
+            "[...document.querySelectorAll('.compared tbody tr')].map(r => [...r.cells].map(c => c.textContent.trim()))"
+        )
+        assert [(row[3], row[6]) for row in rows] == [
+            (format_change(cell.ratio), cell.verdict) for cell in series.cells
+        ]
+        assert [row[4] for row in rows] == [
+            f"{format_change(cell.low)} … {format_change(cell.high)}" for cell in series.cells if cell.low and cell.high
+        ]
+        page.page.locator(".copy button").first.click()
+        assert page.run("window.copied").splitlines()[0] == "size,baseline,other,difference,interval,launches,verdict"
+        page.page.goto(f"{address}/compare?run={logs[0]}&run={logs[1]}")
+        assert page.page.inner_text("#verdict") == "single run: nothing can be claimed"
+        assert page.run("document.querySelectorAll('.compared svg').length") == 0
+        assert get(f"{address}/compare?run={before}")[0] == 400
+        status, text = get(f"{address}/compare?run={before}&run={logs[0]}")
+        assert status == 400
+        assert "nothing in common" in text
+        assert get(f"{address}/compare?run={before}&run=..%2F{before}")[0] == 400
+        assert "&lt;b&gt;" in get(f"{address}/report?run={logs[0]}")[1]
+        assert page.problems == []
+        page.page.goto(f"{address}/")  # and stays there: Ctrl-C ends the app all the same

@@ -27,6 +27,7 @@ function show() {
       if (box.checked) chosen.add(run.run_id);
       else chosen.delete(run.run_id);
       document.getElementById('report').disabled = chosen.size === 0;
+      document.getElementById('compare').disabled = chosen.size < 2;
     });
     const link = document.createElement('a');
     link.textContent = run.run_id;
@@ -35,8 +36,9 @@ function show() {
     progress.max = run.launches_planned || 1;
     progress.value = run.launches_stored || 0;
     const state = run.problem === null ? run.state : `${run.state}: ${run.problem}`;
+    const launches = run.state === 'imported' ? [] : [progress, ` ${run.launches_stored ?? 0}/${run.launches_planned ?? '?'}`];
     row.append(cell(box), cell(link), cell(run.collective || ''), cell((run.arms || []).join(', ')), cell(String(run.num_ranks ?? '')),
-      cell(progress, ` ${run.launches_stored ?? 0}/${run.launches_planned ?? '?'}`), cell(state + (run.emulated ? ', emulated' : '')), cell(run.host || ''));
+      cell(...launches), cell(state + (run.emulated ? ', emulated' : '')), cell(run.host || ''));
     return row;
   });
   document.getElementById('runs').replaceChildren(...rows);
@@ -46,9 +48,11 @@ function show() {
 }
 
 document.getElementById('filter').addEventListener('input', show);
-document.getElementById('report').addEventListener('click', () => {
-  window.location.href = `/report?${[...chosen].map((one) => `run=${encodeURIComponent(one)}`).join('&')}`;
-});
+for (const page of ['report', 'compare']) {
+  document.getElementById(page).addEventListener('click', () => {
+    window.location.href = `/${page}?${[...chosen].map((one) => `run=${encodeURIComponent(one)}`).join('&')}`; // in the order of choosing
+  });
+}
 const events = new EventSource('/events');
 events.addEventListener('runs', (event) => {
   runs = JSON.parse(event.data);

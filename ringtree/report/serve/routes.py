@@ -19,13 +19,16 @@ from fastapi import FastAPI, HTTPException, Query, Request
 from fastapi.responses import HTMLResponse, JSONResponse, Response, StreamingResponse
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 
+from ringtree.compare_runs import Contender, compare, read_contender
 from ringtree.errors import RingtreeError, UsageError
+from ringtree.logs.storing import list_imports
+from ringtree.report.compare_page import compare_page
 from ringtree.report.html import packaged
 from ringtree.report.player import page as player_page
 from ringtree.report.player import scene
-from ringtree.report.run_page import report_page
+from ringtree.report.run_page import LogBook, report_page
 from ringtree.results import StoredRun, list_runs, read_run
-from ringtree.results.described import describe
+from ringtree.results.described import FIELDS, describe
 from ringtree.schedule import schedule
 
 HERE = "ringtree.report.serve"
@@ -43,6 +46,7 @@ STATIC = {"index.js": "text/javascript", "index.css": "text/css"}
 def make_app(runs: Path) -> FastAPI:
     """Returns the application over the store `runs`."""
     app = FastAPI(title="ringtree", docs_url=None, redoc_url=None, openapi_url=None)
+    app.state.is_ending = lambda: False  # whoever runs it says so: its open pages are then let go
     app.add_middleware(TrustedHostMiddleware, allowed_hosts=HOSTS)
 
     @app.exception_handler(RingtreeError)
@@ -65,8 +69,28 @@ def make_app(runs: Path) -> FastAPI:
 
     @app.get("/report")
     def report(run: Annotated[list[str], Query()]) -> HTMLResponse:
-        stored = [stored_run(runs, one) for one in run[:MAX_RUNS]]
-        return HTMLResponse(report_page(stored, title=title_of(stored)))
+        stored: list[StoredRun] = []
+        logs = LogBook()
+        imports = {header.run_id for header in list_imports(runs)}
+        for one in run[:MAX_RUNS]:
+            if one in imports:
+                logs.add_stored(runs / one)
+            else:
+                stored.append(stored_run(runs, one))
+        parts = [title_of(stored), logs.title()]
+        return HTMLResponse(report_page(stored, title="; ".join(filter(None, parts)), logs=logs))
+
+    @app.get("/compare")
+    def compare_chosen(run: Annotated[list[str], Query()]) -> HTMLResponse:
+        if len(run) < 2:
+            raise UsageError("a comparison needs two runs: choose the baseline first, then the others")
+        contenders = [contender(runs, one) for one in run[:MAX_RUNS]]
+        heading = f"{', '.join(one.name for one in contenders[1:])} against {contenders[0].name}"
+        try:
+            found = compare(contenders)
+        except UsageError as error:  # they have nothing in common: an answer, for whoever chose them
+            return HTMLResponse(compare_page(None, heading=heading, problem=str(error), home="/"), status_code=400)
+        return HTMLResponse(compare_page(found, heading=heading, home="/"))
 
     @app.get("/play")
     def play(algorithms: str = "ring,tree", ranks: int = 8, collective: str = "all_reduce") -> HTMLResponse:
@@ -91,8 +115,21 @@ def make_app(runs: Path) -> FastAPI:
 
 
 def described(runs: Path) -> list[dict[str, Any]]:
-    """Returns the runs as lists show them, newest first, without their paths."""
-    return [{name: value for name, value in describe(one).items() if name != "path"} for one in list_runs(runs)]
+    """Returns the runs and then the imported logs as lists show them, newest first, without their paths."""
+    rows = [describe(one) for one in list_runs(runs)]
+    for header in list_imports(runs):
+        row = dict.fromkeys(FIELDS) | {"run_id": header.run_id, "state": "imported", "host": header.name}
+        rows.append(row | {"created_utc": header.created_utc})
+    return [{name: value for name, value in row.items() if name != "path"} for row in rows]
+
+
+def contender(runs: Path, run_id: str) -> Contender:
+    """Reads what the run, or the imported log, with this id measured. Raises UsageError if the store has none."""
+    known = [one.run_id for one in list_runs(runs) if one.run is not None]
+    if run_id not in [*known, *(header.run_id for header in list_imports(runs))]:
+        raise UsageError(f"there is no run {run_id!r} here")
+    found = read_contender(str(runs / run_id), runs)
+    return Contender(run_id, found.series, found.notes)
 
 
 def stored_run(runs: Path, run_id: str) -> StoredRun:
@@ -110,9 +147,10 @@ def title_of(stored: list[StoredRun]) -> str:
 
 
 async def changes(runs: Path, request: Request) -> AsyncIterator[str]:
-    """Yields the list of runs as server-sent events: at once, then whenever it has changed. Ends with the request."""
+    """Yields the list of runs as server-sent events: at once, then whenever it has changed. Ends with the request, and
+    with the app."""
     last = ""
-    while not await request.is_disconnected():
+    while not request.app.state.is_ending() and not await request.is_disconnected():
         now = json.dumps(await asyncio.to_thread(described, runs))
         if now != last:
             last = now
