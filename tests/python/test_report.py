@@ -15,8 +15,10 @@ from lab_support import make_cell, make_launch, make_plan
 from typer.testing import CliRunner
 
 from ringtree.cli import app
+from ringtree.compare_runs import SINGLE
 from ringtree.errors import UsageError
 from ringtree.lab.summary import summarise
+from ringtree.report.plot.scaling import scaling
 from ringtree.report.run_page import Extra, report_page
 from ringtree.results import StoredRun
 
@@ -139,6 +141,42 @@ def test_several_runs_have_scaling_and_a_table_of_what_to_run(opened: Any, tmp_p
     assert "ring" not in best[-1]
     page.page.locator(".tab").nth(1).click()
     assert "4 ranks" in page.page.locator("section.verdict:visible h2").inner_text()
+    assert page.problems == []
+
+
+def test_scaling_has_the_numbers_that_plot_draws(opened: Any, tmp_path: Path) -> None:
+    stored = [run(4), run(2), run(8)]
+    page = shown(opened, tmp_path, *stored)
+    size, expected = scaling([summarise(one) for one in stored])
+    page.page.select_option("#size", value=str(size))
+    lines = page.run("document.getElementById('scaling').data.map(t => [t.name, t.x, t.y])")
+    shares = page.run("document.getElementById('efficiency').data.map(t => t.y)")
+    assert [name for name, _, _ in lines] == list(expected)
+    for (name, ranks, rates), share in zip(lines, shares, strict=True):
+        points = expected[name]
+        assert ranks == [number for number, _ in points]
+        assert rates == pytest.approx([rate / 1e9 for _, rate in points], rel=1e-5)
+        assert share == pytest.approx([rate / points[0][1] for _, rate in points], rel=1e-5)
+    rows = page.run(
+        "[...document.querySelectorAll('#scaling-figures tbody tr')].map(r => Number(r.cells[3].dataset.value))"
+    )
+    assert rows == pytest.approx([rate for points in expected.values() for _, rate in points], rel=1e-5)
+    assert page.problems == []
+
+
+def test_runs_with_as_many_ranks_are_not_on_one_line(opened: Any, tmp_path: Path) -> None:
+    page = shown(opened, tmp_path, run(2), run(4), run(4))
+    assert page.run("document.getElementById('scaling').data.every(t => t.x.length === 2)")
+    assert page.page.inner_text("#scaling-note").startswith("Not drawn")
+
+
+def test_one_launch_has_no_interval_and_claims_nothing(opened: Any, tmp_path: Path) -> None:
+    several = run()
+    plan = several.run.plan.model_copy(update={"num_launches": 1})
+    header = several.run.model_copy(update={"plan": plan})
+    page = shown(opened, tmp_path, StoredRun(several.path, header, several.launches[:1], []))
+    assert page.run("['busbw', 'time'].every(id => document.getElementById(id).data.every(t => !t.fill))")
+    assert SINGLE in page.page.inner_text("#figures")
     assert page.problems == []
 
 
