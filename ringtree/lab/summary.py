@@ -26,9 +26,12 @@ from ringtree.stats import Judged, MedianInterval, algbw, busbw, judge, least_la
 __all__ = ["Comparison", "launches_that_decide", "summarise"]
 
 
-def summarise(stored: StoredRun) -> Comparison:
-    """Returns the comparison of a stored run; launches that are missing simply count less."""
-    plan, cells = stored.run.plan, RunCells(stored)
+def summarise(stored: StoredRun, cells: RunCells | None = None) -> Comparison:
+    """Returns the comparison of a stored run; launches that are missing simply count less.
+
+    `cells`: those of the run, from whoever has made them already.
+    """
+    plan, cells = stored.run.plan, cells or RunCells(stored)
     sizes = [size.size_bytes for size in plan.sizes]
     rows = [row for size_bytes in sizes for row in rows_of(cells, size_bytes)]
     shown = [row for row in rows if row.shown]

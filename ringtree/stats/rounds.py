@@ -12,6 +12,7 @@ less from launch to launch than the ratio of the two arms' medians over the whol
 from __future__ import annotations
 
 import math
+import statistics
 from collections.abc import Sequence
 
 import numpy as np
@@ -36,7 +37,7 @@ def round_effect(arm: Sequence[Sequence[float]], reference: Sequence[Sequence[fl
     ]
     if not effects:
         raise ValueError("in no round were both the arm and the reference visited")
-    return float(np.median(effects))
+    return statistics.median(effects)
 
 
 def _median(samples: Sequence[float]) -> float:

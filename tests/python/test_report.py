@@ -208,6 +208,18 @@ def test_it_fits_phones_and_both_colour_schemes(opened: Any, tmp_path: Path, sch
     assert page.problems == []
 
 
+def test_paper_is_light_and_everything_is_on_it(opened: Any, tmp_path: Path) -> None:
+    file = tmp_path / "report.html"
+    file.write_text(report_page([run(sizes=[1 << k for k in range(30)])], title="test"), encoding="utf-8")
+    page = Page(opened, file.as_uri(), viewport={"width": 700, "height": 900}, color_scheme="dark")
+    assert page.run("document.getElementById('heatmap').clientWidth") > 700  # a narrow screen scrolls
+    page.page.emulate_media(media="print", color_scheme="dark")
+    page.until("document.getElementById('heatmap').layout.font.color === '#000'")
+    assert page.run("['busbw', 'heatmap'].every(id => document.getElementById(id)._fullLayout.width <= 700)")
+    assert page.run("getComputedStyle(document.querySelector('#figures .scroll')).maxHeight") == "none"
+    assert page.run("getComputedStyle(document.querySelector('.copy')).display") == "none"
+
+
 def test_ten_runs_of_thirty_sizes_and_six_arms_are_small() -> None:
     sizes = [1 << k for k in range(30)]
     stored = run(arms=("a", "b", "c", "d", "e", "f"), sizes=sizes)

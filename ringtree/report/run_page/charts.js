@@ -30,6 +30,7 @@ function draw(id, traces, extra, label) {
     Plotly.purge(chart);
     return null;
   }
+  if (window.matchMedia('print').matches) extra = { ...extra, width: chart.closest('section').clientWidth / (chart.parentElement.className === 'pair' ? 2 : 1) };
   chart.setAttribute('role', 'img');
   chart.setAttribute('aria-label', label);
   return Plotly.react(chart, traces, layoutOf(extra), { displaylogo: false, responsive: true, modeBarButtonsToRemove: ['lasso2d', 'select2d'] });

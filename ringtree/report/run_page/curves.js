@@ -57,7 +57,7 @@ function crossoverShapes(run, place) {
   const found = run.crossovers.filter((c) => c.kind === 'crossing' && c.placement === place);
   return {
     shapes: found.map((c) => ({ type: 'rect', xref: 'x', yref: 'paper', x0: Math.max(1, c.low), x1: Math.max(1, c.high), y0: 0, y1: 1, fillcolor: '#f0e442', opacity: 0.3, line: { width: 0 }, layer: 'below' })),
-    annotations: found.map((c, i) => ({ x: Math.log10(Math.max(1, c.estimate)), y: 1 - 0.08 * i, yref: 'paper', showarrow: false, text: plain(`${c.first} / ${c.second}: ${words.size(Math.round(c.estimate))}`), font: { size: 11 } })),
+    annotations: found.map((c, i) => ({ x: Math.log10(Math.max(1, c.estimate)), y: 0.01 + 0.08 * i, yref: 'paper', yanchor: 'bottom', showarrow: false, bgcolor: theme().paper, text: plain(`${c.first} / ${c.second}: ${words.size(Math.round(c.estimate))}`), font: { size: 11 } })),
   };
 }
 

@@ -25,7 +25,8 @@ from ringtree.stats import busbw
 
 def run_data(stored: StoredRun) -> dict[str, Any]:
     """Returns one run as the page reads it."""
-    comparison, cells = summarise(stored), RunCells(stored)
+    cells = RunCells(stored)
+    comparison = summarise(stored, cells)
     places = list(dict.fromkeys(row.placement for row in comparison.shown_rows())) or [""]
     return {
         "kind": "run",

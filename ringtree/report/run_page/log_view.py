@@ -45,8 +45,10 @@ def log_view(question: Question, arms: Sequence[LogArm], audit: Audit) -> dict[s
     limits = limit_lines(labels, arms, held)
     sizes = sorted({cell["size"] for cell in cells if cell["size"] is not None})
     places = [place for place in PLACES if any(cell["place"] == place for cell in cells)]
+    view = _empty(_called(question, arms), files, list(dict.fromkeys(arm.short for arm in arms)), audit)
     return {
-        **_empty(_called(question, arms), files, list(dict.fromkeys(arm.short for arm in arms)), audit),
+        **view,
+        "verdicts": [*view["verdicts"], f"{SINGLE}; another run of the same may differ as much"],
         "collective": question.collective or "collective not stated",
         "op": question.op or "",
         "dtype": question.dtype or "",
@@ -55,7 +57,7 @@ def log_view(question: Question, arms: Sequence[LogArm], audit: Audit) -> dict[s
         "reference": labels[0],
         "arms": labels,
         "series": {label: label_of(arm.subject.table) for arm, label in zip(arms, labels, strict=True)},
-        "notes": [f"{SINGLE}; another run of the same may differ as much", *_notes(labels, limits, cells)],
+        "notes": list(_notes(labels, limits, cells)),
         "places": [{"name": place, "title": PLACES[place]} for place in places],
         "rows": [{"size": size, "place": place, "judged": False} for place in places for size in sizes],
         "cells": cells,
@@ -78,13 +80,14 @@ def facts_view(file: str, short: str, audit: Audit) -> dict[str, Any]:
 
 
 def _empty(heading: str, files: list[str], names: list[str], audit: Audit) -> dict[str, Any]:
-    """Everything that a view has, empty."""
+    """Everything that a view has, empty but for what the audit says of its files."""
+    verdicts = [f"{name}: {_report(audit, file).verdict}" for name, file in zip(names, files, strict=True)]
     return {
         "kind": "log",
         "id": listed(names, 3),
         "heading": heading,
         "files": files,
-        "verdicts": [f"{name}: {_report(audit, file).verdict}" for name, file in zip(names, files, strict=True)],
+        "verdicts": verdicts,
         "collective": "",
         "op": "",
         "dtype": "",

@@ -21,7 +21,8 @@ const words = {
     if (ratio >= 2) return `${words.digits(ratio)}×`;
     if (ratio < 0.5) return `1/${words.digits(1 / ratio)}`;
     const percent = 100 * (ratio - 1);
-    return `${percent >= 0 ? '+' : ''}${percent.toFixed(Math.abs(percent) < 9.95 ? 1 : 0)}%`;
+    const digits = percent.toFixed(Math.abs(percent) < 9.95 ? 1 : 0);
+    return `${Number(digits) === 0 ? '0.0' : percent > 0 ? `+${digits}` : digits}%`;
   },
 };
 
