@@ -1,11 +1,12 @@
 // Time and bus bandwidth over size. For: curves, their intervals, limits and crossovers. Not for: other charts (charts.js).
 'use strict';
 
-// Every label has the room of a line of text: on a phone every fourth size or so has one.
+// Every label has the room of a line of text: on a phone every fourth size or so has one, of sizes in equal steps few of the large ones.
 function sizeAxis(sizes) {
-  const room = Math.max(4, Math.floor((document.querySelector('main').clientWidth - 120) / 26));
-  const stride = Math.ceil(sizes.length / Math.min(16, room));
-  const ticks = sizes.filter((_, i) => i % stride === 0);
+  const room = Math.max(4, Math.min(16, Math.floor((document.querySelector('main').clientWidth - 120) / 26)));
+  const stride = sizes.length > 1 ? Math.max(1, (sizes.length - 1) / room) * Math.log(sizes.at(-1) / sizes[0]) / (sizes.length - 1) : 0;
+  const ticks = [];
+  for (const size of sizes) if (ticks.length === 0 || Math.log(size / ticks.at(-1)) > 0.99 * stride) ticks.push(size);
   return { type: 'log', title: { text: 'size' }, tickvals: ticks, ticktext: ticks.map(words.size), tickangle: -40 };
 }
 
@@ -63,7 +64,8 @@ function crossoverShapes(run, place) {
 
 function drawCurves(run, place) {
   const sizes = [...new Set(run.cells.filter((c) => c.place === place && c.size > 0).map((c) => c.size))].sort((a, b) => a - b);
-  const marks = crossoverShapes(run, place);
+  // Many arms have a legend of many lines.
+  const marks = { ...crossoverShapes(run, place), height: run.arms.length > 6 ? 420 + 16 * run.arms.length : undefined };
   const rates = curves(run, place, RATE, words.rate);
   draw('busbw', rates, { ...marks, xaxis: sizeAxis(sizes), yaxis: logAxis('bus bandwidth', rates, words.rate) }, `Bus bandwidth over size of ${run.arms.join(', ')}`);
   const times = curves(run, place, TIME, words.time);

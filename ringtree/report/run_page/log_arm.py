@@ -36,16 +36,20 @@ class LogArm:
 
 
 def labels_of(arms: Sequence[LogArm]) -> list[str]:
-    """Names each table: by its file, by what was forced where it was, by its line where that does not tell it."""
+    """Names each table: by its file, by what was forced where it was; where that does not tell it, by its title or
+    line."""
     several = len({arm.subject.file for arm in arms}) > 1
     names = []
     for arm in arms:
         forced = label_of(arm.subject.table)
         file = arm.short if several or not forced else ""
         names.append(" ".join(part for part in (file, forced) if part))
+    titles = [f"{name}, {arm.subject.table.title}" for name, arm in zip(names, arms, strict=True)]
     full = [
-        name if names.count(name) == 1 else f"{name}, line {arm.subject.table.first_line}"
-        for name, arm in zip(names, arms, strict=True)
+        name
+        if names.count(name) == 1
+        else (title if titles.count(title) == 1 else f"{name}, line {arm.subject.table.first_line}")
+        for name, title, arm in zip(names, titles, arms, strict=True)
     ]
     return [one if full.count(one) == 1 else f"{one} ({full[:index].count(one) + 1})" for index, one in enumerate(full)]
 
