@@ -133,12 +133,17 @@ def test_choosing_cores_and_size_changes_what_is_shown(opened: Any, tmp_path: Pa
 
 def test_several_runs_have_scaling_and_a_table_of_what_to_run(opened: Any, tmp_path: Path) -> None:
     two, four = run(2), run(4)
+    for launch in two.launches:
+        for i, cell in enumerate(launch.cells):
+            told = {"algorithm": cell.arm, "protocol": "ll" if cell.size_bytes < 1 << 18 else "simple"}
+            launch.cells[i] = cell.model_copy(update={"executed": told})
     page = shown(opened, tmp_path, two, four)
     names = page.run("document.getElementById('scaling').data.map(t => t.name).filter(Boolean)")
     assert names == ["ring", "tree", "gloo"]
     best = page.run("[...document.querySelectorAll('#selection tbody tr')].map(r => r.cells[1].textContent)")
-    assert best[0] == "ring"
-    assert "ring" not in best[-1]
+    assert best[0] == "ring (ring/ll)"
+    assert best[-1] == "tree (tree/simple), gloo (gloo/simple)"
+    assert page.run("document.querySelector('#selection tbody tr').cells[2].textContent") == "ring"
     page.page.locator(".tab").nth(1).click()
     assert "4 ranks" in page.page.locator("section.verdict:visible h2").inner_text()
     assert page.problems == []

@@ -95,7 +95,7 @@ def _cell(comparison: Comparison, cells: RunCells, cell: CellSummary) -> dict[st
         "place": cell.placement,
         "arm": cell.arm,
         "wrong": cell.disqualified,
-        "executed": cell.executed,
+        "executed": _executed(cells, cell),
         "versus": None,
         "time": None,
         "algbw": rounded(cell.algbw),
@@ -125,6 +125,13 @@ def _cell(comparison: Comparison, cells: RunCells, cell: CellSummary) -> dict[st
         pooled = list(cells.pooled(cell.size_bytes, cell.arm, cell.placement).values())
         found["quantiles"] = quantiles(np.concatenate(pooled)) if pooled else []
     return found
+
+
+def _executed(cells: RunCells, cell: CellSummary) -> list[str]:
+    """Returns what ran, as "ring/simple"; nothing where the backend does not tell."""
+    told = [seen.cell.executed or {} for seen in cells.seen(cell.size_bytes, cell.arm).values()]
+    names = [[str(one[name]) for name in ("algorithm", "protocol") if one.get(name)] for one in told]
+    return sorted({"/".join(one) for one in names if one})
 
 
 def _slowest_ranks(stored: StoredRun) -> dict[str, list[float | None]]:

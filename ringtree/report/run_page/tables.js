@@ -46,7 +46,8 @@ function equip(table) {
     button.addEventListener('click', () => copyText(write(cellsOf(table)), title));
     copy.append(button);
   }
-  return node('div', {}, copy, node('div', { class: 'scroll' }, table));
+  const title = table.caption ? table.caption.textContent : '';
+  return node('div', {}, copy, node('div', { class: 'scroll', role: 'region', tabindex: '0', 'aria-label': title }, table)); // keys scroll it
 }
 
 function sortBy(table, column, heading) {
