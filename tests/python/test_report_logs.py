@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from audit_support import as_text, make_table, usual_time
+from audit_support import as_text, make_table, usual_time, with_sides
 from browser_support import Page, browser
 from typer.testing import CliRunner
 
@@ -190,9 +190,17 @@ def test_what_a_page_has_no_room_for_is_said(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(book, "MAX_ARMS", 2)
     views = of_items(*(make_table(first_line=5 + 50 * k) for k in range(3))).views()
     assert len(views[0]["arms"]) == 2
-    assert views[0]["left_out"] == {"1 table": "a chart holds 2"}
+    assert views[0]["left_out"]["1 table"] == "a chart holds 2"
     monkeypatch.setattr(book, "MAX_SIDES", 50)
     (view,) = of_items(make_table(first_line=5), make_table(first_line=60)).views()
-    assert view["left_out"] == {"a.log": "42 measurements; the page holds 50"}
+    assert view["left_out"]["a.log"] == "42 measurements; the page holds 50"
+    wrong = with_sides(make_table(first_line=60), lambda row, one: one._replace(wrong=Printed("17")))
+    (view,) = of_items(make_table(first_line=5), wrong).views()
+    (hidden,) = [why for what, why in view["left_out"].items() if "finding" in what]
+    assert "tables that are not here" in hidden
+    assert view["verdicts"][0].startswith("a.log: don't use it")
+    monkeypatch.setattr(book, "MAX_SIDES", 1)
+    (view,) = of_items(make_table()).views()
+    assert view["heading"] == "a.log: its tables have no room here"
     with pytest.raises(UsageError):
         report_page([], title="none", logs=LogBook())

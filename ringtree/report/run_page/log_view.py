@@ -68,14 +68,16 @@ def log_view(question: Question, arms: Sequence[LogArm], audit: Audit) -> dict[s
 
 
 def facts_view(file: str, short: str, audit: Audit) -> dict[str, Any]:
-    """Returns the view of a file that has no table of timings: what was found in it all the same."""
+    """Returns the view of a file that has no table of timings, or none that the page has room for: what was found in
+    it all the same."""
     report = _report(audit, file)
     facts = [
         ("file", file),
         ("parts that are no table", str(report.num_documents)),
         ("lines that no reader took", str(report.num_skipped_lines)),
     ]
-    view = _empty(f"{short}: no table of timings", [file], [short], audit)
+    what = "its tables have no room here" if report.num_tables else "no table of timings"
+    view = _empty(f"{short}: {what}", [file], [short], audit)
     return {**view, "findings": [_finding(one, {file: short}) for one in report.findings], "provenance": facts}
 
 

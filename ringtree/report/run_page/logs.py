@@ -15,7 +15,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from ringtree.audit import Session, Setup, Subject
+from ringtree.audit import Audit, Session, Setup, Subject
 from ringtree.lab.units import count
 from ringtree.logs import Imported, Item, Row, Side, Table, read_file, read_stream
 from ringtree.logs.storing import read_import, read_import_header
@@ -94,11 +94,17 @@ class LogBook:
                 subject = Subject(name, table, self._setup)
                 for question, rows in _questions(table).items():
                     arms.setdefault(question, []).append(LogArm(short[name], subject, rows))
-        views = [log_view(question, of[:MAX_ARMS], audit) for question, of in list(arms.items())[:MAX_VIEWS]]
+        drawn = {question: of[:MAX_ARMS] for question, of in list(arms.items())[:MAX_VIEWS]}
+        views = [log_view(question, of, audit) for question, of in drawn.items()]
         told = {report for one in views for report in one["files"]}
         views += [facts_view(name, short[name], audit) for name in self._files if name not in told]
         if views:
             views[0]["left_out"].update(self._left_out(arms, short))
+            unseen = _unseen(audit, [arm for of in drawn.values() for arm in of])
+            if unseen:
+                views[0]["left_out"][count(unseen, "finding")] = (
+                    "about tables that are not here; `ringtree audit` has all"
+                )
         return views
 
     def title(self) -> str:
@@ -123,6 +129,14 @@ class LogBook:
         if more:
             found[count(more, "table")] = f"a chart holds {MAX_ARMS}"
         return found
+
+
+def _unseen(audit: Audit, arms: list[LogArm]) -> int:
+    """Returns how many findings are about tables that no view shows, of files that have one."""
+    tables = {(arm.subject.file, arm.subject.table.first_line) for arm in arms}
+    files = {file for file, _ in tables}
+    found = [one for report in audit.files if report.file in files for one in report.findings if one.table is not None]
+    return sum((one.file, one.table) not in tables for one in found)
 
 
 def _questions(table: Table) -> dict[Question, list[tuple[Row, Side]]]:
