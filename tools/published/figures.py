@@ -110,8 +110,8 @@ def _impossible(folder: Path, axes: list[Axes]) -> None:
         rates = column(of, f"{name.lower()}_GBps")
         points = [(_size(of, row, binary=False), of.value(row, rates)) for row in range(len(of.rows))]
         known = [(size, rate / 1e9) for size, rate in points if rate is not None]
-        style = {"linestyle": "none"} if name == "AUTO" else {}
-        panel.plot(*zip(*known, strict=True), label=name, linewidth=1, **style, **look(number))
+        line = "none" if name == "AUTO" else "-"
+        panel.plot(*zip(*known, strict=True), label=name, linewidth=1, linestyle=line, **look(number))
     top = 1000.0
     panel.axhspan(limit, top, color=look(1)["color"], alpha=0.1, linewidth=0)
     panel.axhline(limit, color=INK, linewidth=1)
