@@ -42,18 +42,25 @@ class Drawing:
         return f"![{self.words}](drawings/{self.name}.svg)"
 
 
-def model_time(algorithm: str, num_ranks: int, size: float) -> float:
-    """Seconds by formulas 3 and 4, with steps and bytes counted in the schedule."""
+def _cost(algorithm: str, num_ranks: int) -> tuple[int, float]:
+    """Steps, and of how many vectors the busiest rank sends the bytes, counted in the schedule."""
     steps = counting.hops("all_reduce", algorithm, num_ranks)
     share = counting.share("all_reduce", algorithm, num_ranks)
-    return float(steps * ALPHA_S + share * size / LINK)
+    if steps is None or share is None:
+        raise ValueError(f"there is no {algorithm} of {num_ranks} ranks")
+    return steps, share
+
+
+def model_time(algorithm: str, num_ranks: int, size: float) -> float:
+    """Seconds by formulas 3 and 4."""
+    steps, share = _cost(algorithm, num_ranks)
+    return steps * ALPHA_S + share * size / LINK
 
 
 def crossover(num_ranks: int) -> float:
     """The size in bytes at which ring and double tree take the same time by the formulas."""
-    steps = [counting.hops("all_reduce", name, num_ranks) for name in ALGORITHMS]
-    shares = [counting.share("all_reduce", name, num_ranks) for name in ALGORITHMS]
-    return float((steps[0] - steps[1]) * ALPHA_S * LINK / (shares[1] - shares[0]))
+    (ring_steps, ring_share), (tree_steps, tree_share) = (_cost(name, num_ranks) for name in ALGORITHMS)
+    return (ring_steps - tree_steps) * ALPHA_S * LINK / (tree_share - ring_share)
 
 
 def _formulas(_folder: Path, axes: list[Axes]) -> None:
