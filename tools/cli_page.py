@@ -39,7 +39,7 @@ def page() -> str:
         "",
         "| command | |",
         "| --- | --- |",
-        *(f"| [`ringtree {name}`](#ringtree-{name}) | {_cell(_help(commands[name]))} |" for name in names),
+        *(f"| [`{name}`](#ringtree-{name}) | {_cell(_help(commands[name]))} |" for name in names),
     ]
     for name in names:
         text += ["", *_command(name, commands[name])]

@@ -102,4 +102,5 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("env-purge-doc", _forget)
     app.connect("env-merge-info", _merge)
     app.connect("build-finished", _write_pages)
-    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
+    # env_version: to be counted up with every change of what run() returns, as pages that were read are kept.
+    return {"version": "1", "env_version": 2, "parallel_read_safe": True, "parallel_write_safe": True}
