@@ -6,12 +6,15 @@ For: README, CONTRIBUTING, CHANGELOG and docs/. Not for: what Sphinx finds (`mak
 
 from __future__ import annotations
 
-import subprocess
-import sys
+import importlib
+import re
 from pathlib import Path
 
 import pytest
-from docs_support import DOCS, PAGES, ROOT, Block, anchors, blocks, broken_links, commands, wrong_command
+from docs_support import COMMANDS, DOCS, PAGES, ROOT, Block, anchors, blocks, broken_links, commands, wrong_command
+from reference_pages import modules
+from reference_pages.__main__ import main as write_reference
+from reference_pages.markdown import cell
 
 NAMES = [str(page.relative_to(ROOT)) for page in PAGES]
 OF_A_JOB = "init_process_group"  # Python that shows a line of somebody's program, and can't run alone
@@ -52,21 +55,32 @@ def test_python_of_how_to_and_explanation_runs(
             exec(compile(block.text, f"{page.name}:{block.line}", "exec"), names)
 
 
-def test_the_reference_of_commands_is_current() -> None:
-    tool = [sys.executable, str(ROOT / "tools" / "cli_page.py"), "--check"]
-    checked = subprocess.run(tool, capture_output=True, text=True, check=False)
-    assert (checked.returncode, checked.stderr) == (0, "")
+def test_the_reference_is_that_of_the_code(capsys: pytest.CaptureFixture[str]) -> None:
+    assert (write_reference(["--check"]), capsys.readouterr().err) == (0, "")
 
 
-def test_a_page_of_commands_that_is_not_current_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    import cli_page
+def test_a_reference_that_is_not_that_of_the_code_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("reference_pages.__main__.FOLDER", tmp_path)
+    assert write_reference([]) == 0
+    page = tmp_path / "cli.md"
+    page.write_text(page.read_text().replace("--ranks", "--rank"))
+    assert write_reference(["--check"]) == 1
+    assert write_reference([]) == 0
+    assert write_reference(["--check"]) == 0
 
-    old = tmp_path / "cli.md"
-    old.write_text(cli_page.page().replace("--ranks", "--rank"))
-    monkeypatch.setattr(cli_page, "PAGE", old)
-    assert cli_page.main(["--check"]) == 1
-    assert cli_page.main([]) == 0
-    assert cli_page.main(["--check"]) == 0
+
+def test_every_command_and_every_public_name_of_the_lab_has_a_row() -> None:
+    text = (DOCS / "reference" / "cli.md").read_text()
+    assert [name for name in COMMANDS if f"## ringtree {name}\n" not in text] == []
+    text = (DOCS / "reference" / "lab.md").read_text()
+    for name in modules.MODULES:
+        module = importlib.import_module(f"ringtree.{name}")
+        section = text.partition(f"## {module.__name__}\n")[2].partition("\n## ")[0]
+        assert set(re.findall(r"^\| `(\w+)", section, re.MULTILINE)) == set(module.__all__)
+
+
+def test_text_of_the_code_stays_text() -> None:
+    assert cell("a `b|c <d>` |e| <f>\n [g]* `") == "a `b\\|c <d>` \\|e\\| \\<f> \\[g\\]\\* \\`"
 
 
 # The checks themselves.
