@@ -198,6 +198,7 @@ tables: $(STAMPS)/build-tools $(STAMPS)/package ## rewrite what docs/ holds of g
 	$(WITH_TOOLS) cmake --build --preset dev --target algorithms_table
 	build/dev/algorithms_table > docs/algorithms.md
 	$(BIN)/python tools/write_schemas.py
+	PYTHONPATH=tools $(BIN)/python -m reference_pages
 	$(BIN)/python tools/audit_page.py
 
 format: $(STAMPS)/extra-dev ## rewrite Python and C++ in the house style
