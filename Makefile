@@ -189,7 +189,7 @@ method-data: $(STAMPS)/torch $(STAMPS)/package ## measure what docs/method.md re
 docs: $(STAMPS)/package $(STAMPS)/extra-docs ## the documentation; a warning is an error
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
 
-audit-published: $(STAMPS)/package ## docs/published-results.md from the numbers in docs/published
+audit-published: $(STAMPS)/package $(STAMPS)/extra-report ## docs/published-results.md and its figures from the numbers in docs/published
 	PYTHONPATH=tools $(BIN)/python -m published
 
 tables: $(STAMPS)/build-tools $(STAMPS)/package ## rewrite what docs/ holds of generated tables and JSON schemas
@@ -198,6 +198,7 @@ tables: $(STAMPS)/build-tools $(STAMPS)/package ## rewrite what docs/ holds of g
 	$(WITH_TOOLS) cmake --build --preset dev --target algorithms_table
 	build/dev/algorithms_table > docs/algorithms.md
 	$(BIN)/python tools/write_schemas.py
+	PYTHONPATH=tools $(BIN)/python -m reference_pages
 	$(BIN)/python tools/audit_page.py
 
 format: $(STAMPS)/extra-dev ## rewrite Python and C++ in the house style

@@ -28,16 +28,17 @@ _START = re.compile(
     | (?P<stream>std(?:out|err)\s[FP]\s)
     | (?P<pod>\[(?:pod/)?[A-Za-z0-9][\w.-]*/[\w./-]+\]\s)
     | (?P<compose>[A-Za-z0-9][\w.-]*[A-Za-z0-9]\s*\|(?=\s+(?:\d|\#)))
-    | (?P<srun>\d{{1,6}}:(?=\s|\#|$))
     | (?P<torchrun>\[[A-Za-z][\w.-]{{0,80}}:?\d{{1,6}}\]:)
     | (?P<quote>>\s)
     )""",
     re.VERBOSE,
 )
 _JOB_MARKS = frozenset(("mpirun", "mpich", "pod", "compose", "srun", "torchrun"))
-# Most lines have no mark: a plain row begins with a number that a blank follows.
+# Most lines have no mark: a plain row begins with a number that a blank follows. Of marks srun's is the most frequent.
 _NO_MARK = re.compile(r"\s*(?:\d+\s+[\d-]|#)")
+_SRUN = re.compile(r"\s*(?P<srun>\d{1,6}:)(?=\s|#|$)")
 _MAX_MARKS = 4  # a time, then a pod, then a rank
+_tuple = tuple.__new__  # a NamedTuple's own constructor takes three times as long
 
 
 class Line(NamedTuple):
@@ -74,12 +75,12 @@ def clean(number: int, raw: str) -> Line:
     if "\x1b" in raw:
         raw = _ANSI.sub("", raw)
     if _NO_MARK.match(raw) is not None:
-        return Line(number, raw if "[" not in raw else MARK_INSIDE.sub(" ", raw), "", raw)
+        return _tuple(Line, (number, raw if "[" not in raw else MARK_INSIDE.sub(" ", raw), "", raw))
     text = raw
     job = ""
     inside = _INSIDE_MPIRUN
     for _ in range(_MAX_MARKS):
-        found = _START.match(text)
+        found = _SRUN.match(text) or _START.match(text)
         if found is None:
             break
         mark = found.lastgroup or ""
@@ -87,6 +88,8 @@ def clean(number: int, raw: str) -> Line:
             job += found.group(mark).strip()
             inside = MARK_INSIDE if mark == "mpich" else inside
         text = text[found.end() :]
+        if _NO_MARK.match(text) is not None:
+            break
     if job and "[" in text:
         text = inside.sub(" ", text)
-    return Line(number, text, job, raw)
+    return _tuple(Line, (number, text, job, raw))

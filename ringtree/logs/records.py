@@ -39,6 +39,9 @@ class Printed(NamedTuple):
     @property
     def resolution(self) -> float:
         """Returns one unit of the last printed place, in the unit of `value`: "1.50" µs gives 1e-8."""
+        whole, point, decimals = self.text.partition(".")
+        if whole.isdecimal() and (decimals.isdecimal() or not point):  # nearly all of them
+            return float(10.0 ** -len(decimals)) * self.unit
         found = _DIGITS.fullmatch(self.text.strip())
         if found is None:
             return 0.0

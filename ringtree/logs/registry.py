@@ -22,6 +22,7 @@ from ringtree.logs.nccltests_json import NcclTestsJsonReader
 from ringtree.logs.nic_matrix import NicMatrix
 from ringtree.logs.osu import OsuReader
 from ringtree.logs.param_comms import ParamReader
+from ringtree.logs.rccltests_records import RcclTestsRecords
 from ringtree.logs.reading import FileReader, LineReaderFactory
 from ringtree.logs.simulated import Simulated
 from ringtree.logs.tables.csv_file import CsvFile
@@ -30,6 +31,7 @@ from ringtree.logs.topology_matrix import TopologyMatrixReader
 
 FILE_READERS: tuple[FileReader, ...] = (
     NcclTestsJsonReader(),
+    RcclTestsRecords(),
     TopologyReader(),
     GraphsReader(),
     KinetoReader(),

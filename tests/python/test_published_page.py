@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 from logs_support import shared_data
+from published import figures, sections
 
 from ringtree.audit.claims.grid import read_grid
 
@@ -65,6 +66,35 @@ def test_every_table_that_a_sentence_names_is_there() -> None:
     with open(OURS / "claims.csv", newline="", encoding="utf-8") as file:
         named = {row["table"] for row in csv.DictReader(file)}
     assert [name for name in named if not (OURS / name).is_file()] == []
+
+
+def test_what_the_figures_say_in_words_is_so() -> None:
+    """The words stand for the figures to whoever can't see them."""
+    assert figures.crossover(8) < figures.crossover(64)
+    for num_ranks in figures.RANKS:
+        at = figures.crossover(num_ranks)
+        below, above = (
+            [figures.model_time(name, num_ranks, size) for name in ("ring", "double_tree")] for size in (at / 2, at * 2)
+        )
+        assert below[0] > below[1]
+        assert above[0] < above[1]
+    of = sections.grid(OURS, figures.TCPX)
+    for name in ("default", "nvlstree"):
+        derived: dict[str, dict[str, float]] = {"2": {}, "8": {}}
+        for row in range(len(of.rows)):
+            if (rate := figures.busbw(of, row, f"{name}_ms")) is not None:
+                derived[sections.cell(of, row, "nodes")][sections.cell(of, row, "size")] = rate
+        assert max(max(rates.values()) for rates in derived.values()) < 100e9
+        both = derived["2"].keys() & derived["8"].keys()
+        assert len(both) > 5
+        assert all(derived["8"][size] < derived["2"][size] for size in both)
+
+
+def test_figures_are_the_same_again(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    for drawing in figures.DRAWINGS:
+        once = figures.draw(drawing, OURS, tmp_path).read_bytes()
+        assert figures.draw(drawing, OURS, tmp_path).read_bytes() == once
 
 
 def _bare(cell: str) -> str:

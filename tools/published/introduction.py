@@ -5,6 +5,7 @@ For: readers who have never seen a bus bandwidth. Not for: the published tables.
 
 from __future__ import annotations
 
+from published.figures import FORMULAS
 from published.markdown import paragraphs, table
 from ringtree.audit.claims import counting
 from ringtree.stats.bandwidth import bus_factor
@@ -65,4 +66,4 @@ def introduction() -> str:
         "double tree: steps",
         "double tree: a rank sends",
     ]
-    return "\n\n".join([paragraphs(WORDS), table(headings, rows, words=0), paragraphs(TRAPS)])
+    return "\n\n".join([paragraphs(WORDS), table(headings, rows, words=0), FORMULAS.markdown, paragraphs(TRAPS)])

@@ -5,9 +5,10 @@ For: order and headings. Not for: what stands under them.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
-from published import sections
+from published import figures, sections
 from published.claims import claims
 from published.introduction import introduction
 from published.markdown import paragraphs
@@ -18,21 +19,23 @@ What others measured, derived again from their own numbers: which bandwidths are
 permits, and which conclusions hold. Read it as an introduction to all-reduce performance by worked examples. Numbers
 are as published, with the hardware as stated; they lie in `docs/published`. Nothing was measured for this page.
 """
-PARTS = (
-    ("A ring in Python, NCCL, and nccl-tests: 2 and 3 nodes of 8 H100", sections.own_ring),
-    ("Fine-tuning with forced algorithms: 1 to 8 nodes of 8 H100", sections.fine_tuning),
-    ("The default against NVLSTree without InfiniBand: 2 and 8 nodes of 8 H100", sections.tcpx),
-    ("Ring against Tree: 8 A100", sections.a100),
-    ("nccl-tests and PyTorch on one host: 4 H100", sections.four_h100),
-    ("NCCL's protocols and what it picks: a guide's tables", sections.protocols),
-    ("A table without a source: PCIe", sections.pcie),
-    ("What was concluded, and what of it holds", claims),
+PARTS: tuple[tuple[str, Callable[[Path], str], figures.Drawing | None], ...] = (
+    ("A ring in Python, NCCL, and nccl-tests: 2 and 3 nodes of 8 H100", sections.own_ring, None),
+    ("Fine-tuning with forced algorithms: 1 to 8 nodes of 8 H100", sections.fine_tuning, None),
+    ("The default against NVLSTree without InfiniBand: 2 and 8 nodes of 8 H100", sections.tcpx, figures.FACTOR),
+    ("Ring against Tree: 8 A100", sections.a100, figures.IMPOSSIBLE),
+    ("nccl-tests and PyTorch on one host: 4 H100", sections.four_h100, None),
+    ("NCCL's protocols and what it picks: a guide's tables", sections.protocols, None),
+    ("A table without a source: PCIe", sections.pcie, None),
+    ("What was concluded, and what of it holds", claims, None),
 )
 
 
 def page(folder: Path) -> str:
     """The page from the tables in `folder`."""
     parts = [MARK, "# Published results, derived again", paragraphs(LEAD), "## Words and four formulas", introduction()]
-    for heading, section in PARTS:
+    for heading, section, drawing in PARTS:
         parts += [f"## {heading}", section(folder)]
+        if drawing is not None:
+            parts.append(drawing.markdown)
     return "\n\n".join(parts) + "\n"

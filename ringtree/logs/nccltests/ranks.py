@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from ringtree.logs.nccltests.markers import Rank
 from ringtree.logs.nccltests.names import DTYPE_BYTES
-from ringtree.logs.records import Row, Side
+from ringtree.logs.records import Printed, Row, Side
 
 MAX_RANKS = 1 << 20
 _MAX_KEPT = 1 << 17
@@ -126,20 +126,21 @@ def possible_ranks(collective: str, found: Interval, multiple_of: int) -> tuple[
 def _factor_of(size_bytes: int | None, side: Side) -> Interval | None:
     if side.algbw is None or side.busbw is None or not side.algbw.value > 0:
         return None
-    alg, bus = _around(side.algbw.value, side.algbw.resolution), _around(side.busbw.value, side.busbw.resolution)
-    if size_bytes and side.time is not None and side.time.value > side.time.resolution:
+    low, high = _around(side.algbw)
+    if size_bytes and side.time is not None and (value := side.time.value) > (resolution := side.time.resolution):
         # The time often has more digits than the rate.
-        time = _around(side.time.value, side.time.resolution)
-        exact = Interval(size_bytes / time.high, size_bytes / time.low)
-        both = Interval(max(alg.low, exact.low), min(alg.high, exact.high))
-        alg = alg if both.is_empty else both
-    if alg.low <= 0:
+        slower, faster = size_bytes / (value + 0.5 * resolution), size_bytes / (value - 0.5 * resolution)
+        if slower <= high and low <= faster:
+            low, high = max(low, slower), min(high, faster)
+    if low <= 0:
         return None
-    return Interval(max(bus.low, 0.0) / alg.high, bus.high / alg.low)
+    bus_low, bus_high = _around(side.busbw)
+    return Interval(max(bus_low, 0.0) / high, bus_high / low)
 
 
-def _around(value: float, resolution: float) -> Interval:
-    return Interval(value - 0.5 * resolution, value + 0.5 * resolution)
+def _around(printed: Printed) -> tuple[float, float]:
+    value, half = printed.value, 0.5 * printed.resolution
+    return value - half, value + half
 
 
 def _ceil(value: float) -> int:
