@@ -204,3 +204,16 @@ def test_what_a_page_has_no_room_for_is_said(monkeypatch: pytest.MonkeyPatch) ->
     assert view["heading"] == "a.log: its tables have no room here"
     with pytest.raises(UsageError):
         report_page([], title="none", logs=LogBook())
+
+
+def test_values_near_each_other_have_labels_and_scaling_of_logs_claims_nothing(opened: Any, tmp_path: Path) -> None:
+    near = {1 << 30: 0.020, 1 << 31: 0.039}  # busbw 94 and 96 GB/s
+    tables = [make_table(num_ranks=n, sizes=list(near), time=lambda size: near[size]) for n in (8, 16)]
+    logs = of_items(*tables)
+    page = shown(opened, tmp_path, logs)
+    low, high = (10**end for end in page.run("document.getElementById('busbw')._fullLayout.yaxis.range"))
+    labelled = page.run("document.getElementById('busbw').layout.yaxis.tickvals")
+    assert len([tick for tick in labelled if low <= tick <= high]) >= 2
+    assert "nothing can be claimed" in page.page.inner_text("#scaling-note")
+    assert len(page.run("document.getElementById('scaling').data[0].x")) == 2
+    assert page.problems == []

@@ -36,15 +36,32 @@ function draw(id, traces, extra, label) {
   return Plotly.react(chart, traces, layoutOf(extra), { displaylogo: false, responsive: true, modeBarButtonsToRemove: ['lasso2d', 'select2d'] });
 }
 
-// A logarithmic axis whose labels are words and don't run into each other: decades, or 1-2-5 where there are few.
+// A logarithmic axis whose labels are words and don't run into each other: decades, 1-2-5 where there are few, and equal
+// steps where all values are near each other.
 function logAxis(title, traces, say) {
   const values = traces.flatMap((trace) => trace.y || []).filter((value) => value > 0);
   const [low, high] = values.length > 0 ? [Math.min(...values), Math.max(...values)] : [1, 10];
+  const ticks = high / low > 2 ? ticksOfDecades(low, high) : equalTicks(low, high);
+  return { type: 'log', title: { text: title, standoff: 12 }, tickvals: ticks, ticktext: ticks.map(say) };
+}
+
+function ticksOfDecades(low, high) {
   const steps = high / low > 300 ? [1] : high / low > 5 ? [1, 2, 5] : [1, 1.5, 2, 3, 4, 5, 6, 8];
   const ticks = [];
   for (let power = Math.floor(Math.log10(low)); power <= Math.ceil(Math.log10(high)); power++)
     for (const step of steps) ticks.push(step * 10 ** power);
-  return { type: 'log', title: { text: title, standoff: 12 }, tickvals: ticks, ticktext: ticks.map(say) };
+  return ticks;
+}
+
+// Of values that are all the same, one tick.
+function equalTicks(low, high) {
+  if (high === low) return [low];
+  const rough = (high - low) / 4;
+  const decade = 10 ** Math.floor(Math.log10(rough));
+  const step = [1, 2, 5, 10].map((one) => one * decade).find((one) => one >= rough);
+  const ticks = [];
+  for (let i = Math.floor(low / step); i <= Math.ceil(high / step); i++) ticks.push(i * step);
+  return ticks;
 }
 
 // Plotly reads a few tags in text: names of runs and arms must not be any.

@@ -47,7 +47,9 @@ function drawScaling(runs, run, size) {
   const rates = lines((point) => point.rate / 1e9);
   draw('scaling', rates, { xaxis, yaxis: { title: { text: 'bus bandwidth, GB/s' }, rangemode: 'tozero' } }, `Bus bandwidth of ${words.size(size)} over ranks`);
   draw('efficiency', lines((point) => point.efficiency), { xaxis, yaxis: { title: { text: 'efficiency' }, rangemode: 'tozero', tickformat: '.0%' } }, `Efficiency at ${words.size(size)} over ranks`);
-  document.getElementById('scaling-note').textContent = doubled.length > 0 ? `Not drawn, since another run has as many ranks: ${doubled.join(', ')}` : '';
+  const notes = doubled.length > 0 ? [`Not drawn, since another run has as many ranks: ${doubled.join(', ')}.`] : [];
+  if (run.kind === 'log') notes.push('Each point is a single run, and whether the machines are alike the logs do not say: nothing can be claimed.');
+  document.getElementById('scaling-note').textContent = notes.join(' ');
   const headings = [['arm', null], ['ranks', null], ['hosts', null], ['busbw', words.rate], ['efficiency', percent]];
   const rows = names.flatMap((name) => found.get(name).map((point) => [name, point.ranks, point.hosts, point.rate, point.efficiency]));
   document.getElementById('scaling-figures').replaceChildren(makeTable(`${run.collective} of ${words.size(size)}: scaling`, headings, rows));
