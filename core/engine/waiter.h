@@ -47,14 +47,24 @@ class Waiter {
       if (idle_ == budget_.pauses()) give_up_spinning();
       return false;
     }
-    if (idle_ <= idle_when_yielding_ + policy_.yields) {
-      sched_yield();
+    if (idle_ <= idle_when_yielding_ + budget_.yields()) {
+      yield();
       return false;
     }
     return inspect_if_due(run) || sleep(run);
   }
 
  private:
+  void yield() {
+    if (policy_.late_yield_ns == 0) {
+      sched_yield();
+      return;
+    }
+    const int64_t begin_ns = now_ns();
+    sched_yield();
+    if (now_ns() - begin_ns > policy_.late_yield_ns) budget_.yielding_was_late();
+  }
+
   void give_up_spinning() {
     idle_when_yielding_ = idle_;
     budget_.spinning_failed();
@@ -69,6 +79,7 @@ class Waiter {
       idle_ = 0;
       return false;
     }
+    budget_.slept();
     const int64_t begin_ns = now_ns();
     const int64_t longest = begin_ns + (num_sleeps_++ < 8 ? kInspectNs : kLongestSleepNs);
     if (port_) {
