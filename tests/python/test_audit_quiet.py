@@ -6,7 +6,7 @@ import io
 from collections.abc import Callable
 
 import pytest
-from audit_support import GIGABYTE, make_table, usual_time
+from audit_support import GIGABYTE, make_table, side, usual_time, with_sides
 
 from ringtree.audit import Session, Setup, Severity
 from ringtree.logs import Printed, Row, Side, Table
@@ -97,3 +97,18 @@ def test_what_grep_left_of_several_logs_is_one_table_each() -> None:
             sides = (f"{s.time.text:>9} {s.algbw.text:>7} {s.busbw.text:>7}      0" for s in row.sides)  # type: ignore[union-attr]
             lines.append(f"{row.size_bytes:>12} {row.count:>12}     float     sum      -1 {' '.join(sides)}")
     assert above_info("$ grep -h float *.log\n" + "\n".join(lines) + "\n") == []
+
+
+def test_an_algbw_of_old_versions_does_not_make_the_factor_vary() -> None:
+    """They left the rank's own block out of algbw: busbw/algbw is 1, busbw/(size/time) (n-1)/n."""
+    table = make_table("all_gather", 12)
+
+    def old(row: Row, one: Side) -> Side:
+        assert row.size_bytes is not None
+        seconds = usual_time(row.size_bytes)
+        return side("all_gather", 12, row.size_bytes, seconds, one.place, algbw_times=11 / 12)
+
+    table = with_sides(table, old)
+    session = Session(Setup())
+    session.add_items("old.log", [table])
+    assert "factor-varies" not in {finding.code for finding in session.finish().files[0].findings}

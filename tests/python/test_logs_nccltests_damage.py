@@ -368,3 +368,9 @@ def test_a_row_that_goes_on_in_another_place_is_in_place() -> None:
         OUT_OF_PLACE,
         IN_PLACE,
     ]
+
+
+def test_the_half_of_a_last_row_is_read_before_the_totals() -> None:
+    """Some builds print one measurement under a heading of two."""
+    table = only_table(modern_header() + f"{HEAD}{OUT}\n" + FOOTER)
+    assert [[printed(side) for side in row.sides] for row in table.rows] == [[("10.00", "0.10", "0.10", "0")]]

@@ -279,6 +279,8 @@ class Stream:
     def _take_in_run(self, run: Run, marker: Marker) -> None:
         if not run.has_totals and not self._waiting:
             run.look_around(self._around)
+        if isinstance(marker, OutOfBounds | Average) and self._pieces:
+            self._give_up()  # while its heading counts
         if isinstance(marker, OutOfBounds):
             run.out_of_bounds.append(marker)
         elif isinstance(marker, Average):
@@ -290,8 +292,6 @@ class Stream:
         elif isinstance(marker, Cycle):
             run.num_cycles += 1
             run.last_size = 0
-        if isinstance(marker, OutOfBounds | Average) and self._pieces:
-            self._give_up()
 
     # Runs
 
