@@ -19,6 +19,9 @@ _TIME = r"\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d
 # Of pages: blanks that are no ASCII blank, and what HTML writes for marks.
 _BLANKS = dict.fromkeys(map(ord, "\u00a0\u2002\u2003\u2007\u2009\u202f\u3000"), " ")
 _ENTITIES = {"&lt;": "<", "&gt;": ">", "&nbsp;": " ", "&quot;": '"', "&amp;": "&"}
+# An output that a program kept in one string ("stdout": "# …\\n …"), as Ansible and others do.
+_OF_BENCHMARK = re.compile(r"algbw +busbw|# OSU |#bytes |NCCL INFO ")
+_CAPTURED_LINES = 3
 # What a launcher writes before each line. Only the first two also appear inside lines; MPICH's is looked for only where
 # MPICH began the line, since NCCL writes "Trees [0] 1/-1/-1->0->-1".
 _INSIDE_MPIRUN = re.compile(r"\[\d+,\d+\](?:<std(?:out|err|diag)>)?:")
@@ -59,6 +62,7 @@ def raw_lines(source: BinaryIO, on_long: Callable[[int], None]) -> Iterator[tupl
     """Yields (number, text) of each line, decoded with replacement characters; calls `on_long` for a cut line.
 
     A carriage return inside a line is what progress bars use to write over it: what stands after the last one counts.
+    Lines of an output that was kept in one string have that string's number.
     """
     number = 0
     while block := source.readline(MAX_LINE):
@@ -77,7 +81,11 @@ def raw_lines(source: BinaryIO, on_long: Callable[[int], None]) -> Iterator[tupl
         if "&" in text and ";" in text:
             for entity, mark in _ENTITIES.items():
                 text = text.replace(entity, mark)
-        yield number, text
+        if "\\n" in text and text.count("\\n") >= _CAPTURED_LINES and _OF_BENCHMARK.search(text) is not None:
+            for line in text.replace("\\t", "\t").split("\\n"):
+                yield number, line
+        else:
+            yield number, text
 
 
 def clean(number: int, raw: str) -> Line:

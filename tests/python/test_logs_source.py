@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import json
 from contextlib import closing
 
 import pytest
@@ -73,6 +74,27 @@ def test_nothing_is_lost_between_blocks(length: int) -> None:
         assert source.head(64) == b"x" * 64
         assert source.seekable().read() == b"x" * length
         assert source.problem == ""
+
+
+@pytest.mark.parametrize(
+    "kept",
+    [
+        repr(LOG),
+        json.dumps({"rc": 0, "stdout": LOG}),
+        "\n".join(f"{line!r}," for line in LOG.splitlines()),
+        "\n".join(f"b'{line}\\n'" for line in LOG.splitlines()),
+    ],
+    ids=["a string", "JSON", "strings", "bytes"],
+)
+def test_an_output_that_a_program_kept(kept: str) -> None:
+    (plain,) = read_stream(io.BytesIO(LOG.encode()), "log").tables
+    (table,) = read_stream(io.BytesIO(kept.encode()), "log").tables
+    assert [row._replace(line=0) for row in table.rows] == [row._replace(line=0) for row in plain.rows]
+    assert (table.num_ranks, table.columns, table.average_busbw) == (
+        plain.num_ranks,
+        plain.columns,
+        plain.average_busbw,
+    )
 
 
 @pytest.mark.parametrize(

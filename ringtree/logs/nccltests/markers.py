@@ -41,6 +41,8 @@ _INSIDE = re.compile(
     r"Collective test |nccl-tests version )"
 )
 
+_QUOTED_END = re.compile(r"(?:\\[nr])*['\"`*]{1,3},?\s*$")
+
 
 class Version(NamedTuple):
     """`codes`: of versions, by "nccl-headers" (what it was compiled with) and "nccl-library" (what it ran with)."""
@@ -145,10 +147,10 @@ def read_marker(text: str, places: tuple[str, ...]) -> Marker | None:
     return found
 
 
-def marker_inside(text: str) -> int:
-    """Returns where a line of nccl-tests begins behind a log's prefix or text that is glued to it; 0: nowhere."""
+def line_inside(text: str) -> str:
+    """Returns the line of nccl-tests behind a log's prefix or a quotation mark, empty if there is none."""
     found = _INSIDE.search(text)
-    return found.start() if found is not None else 0
+    return _QUOTED_END.sub("", text[found.start() :]) if found is not None else ""
 
 
 def _read_version(text: str, _places: tuple[str, ...]) -> Marker | None:

@@ -18,7 +18,7 @@ from ringtree.logs.nccltests.markers import (
     Other,
     Program,
     Rank,
-    marker_inside,
+    line_inside,
     read_marker,
     without_residue,
 )
@@ -61,8 +61,8 @@ class NcclTestsReader:
             return True  # between parts of a header, and nothing else
         places = stream.places if stream is not None else ()
         marker = read_marker(text, places)
-        if marker is None and "#" in text and (at := marker_inside(text)):
-            text = text[at:]
+        if marker is None and "#" in text and (inside := line_inside(text)):
+            text = inside
             marker = read_marker(text, places)
         if marker is not None:
             return self._take_marker(marker, text, line, stream)

@@ -29,7 +29,7 @@ _HEAD = re.compile(
 # A figure as printf writes it: no leading zero, so that "0" and the text glued to it ("010.0.0.1:12") come apart.
 _NUMBER = r"-?(?:0|[1-9]\d*)(?:\.\d*)?(?:e[+-]\d{2,3})?"
 # What may follow: a blank or glued text, but not the rest of a number that was cut ("1e-0"), or of an address.
-_BEHIND = r"(?!e(?:[+-]|\s|$))(?=\s|$|[A-Za-z_\[(<|#]|(?:(?<=[ \t]0)|(?<=N/A))[\d.:/-])"
+_BEHIND = r"(?!e(?:[+-]|\s|$))(?=\s|$|[A-Za-z_\[(<|#'\"`\\]|(?:(?<=[ \t]0)|(?<=N/A))[\d.:/-])"
 _FIGURE = re.compile(rf"[ \t]+({_NUMBER}|{NOT_CHECKED}|-?nan|-?inf)\*?{_BEHIND}")
 # No root is smaller than -1: what follows it is glued text. A container's name may begin with a digit ("-14f0c9a1d:7").
 _NO_ROOT = re.compile(r"[ \t]+(-1)(?=\S)")
