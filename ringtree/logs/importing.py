@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO
@@ -62,10 +62,17 @@ def read_stream(stream: BinaryIO, name: str, emit: Callable[[Item], None] | None
     """Reads what a stream holds; it needs not be seekable. Raises nothing for what stands in it."""
     imported = Imported(name)
     sink = Sink(emit or imported.items.append)
-    source = Source(stream)
+    with closing(Source(stream)) as source:
+        return _read(source, imported, sink)
+
+
+def _read(source: Source, imported: Imported, sink: Sink) -> Imported:
+    name = imported.name
     head = without_collector(source.head(HEAD).decode("utf-8", "replace"))
     whole = source.seekable()
     imported.num_bytes = source.num_bytes
+    if source.problem:
+        sink.skip(source.problem, 1, "")
     reader = next((reader for reader in FILE_READERS if reader.sniff(head)), None)
     with _rare_collections():
         try:

@@ -9,13 +9,11 @@ describe the call by its input's shape only.
 
 from __future__ import annotations
 
-import gzip
 import math
-import zlib
 from array import array
 from collections import Counter
 from random import Random
-from typing import Any, BinaryIO, NamedTuple, cast
+from typing import Any, BinaryIO, NamedTuple
 
 from ringtree.logs.collector import skip_collector
 from ringtree.logs.json_stream import MalformedError, members
@@ -24,15 +22,12 @@ from ringtree.logs.records import Document
 from ringtree.logs.shapes.trace import TraceCollectives, TracedCalls
 from ringtree.logs.torch_names import backend, collective
 
-_HEAD = 1 << 16
 _MAX_KEYS = 1000
 _MAX_DURATIONS = 4096  # of one key; beyond, a random sample of them
 _MAX_KERNELS = 20
 _MICROSECOND = 1e-6
-_GZIP = "\x1f\ufffd\x08"
 _OTHER_BACKENDS = frozenset(("gloo", "mpi", "ucc", "xccl", "hccl", "ringtree"))
 _KERNEL_NAMES = ("nccl", "rccl", "mscclpp")
-_BROKEN = (EOFError, gzip.BadGzipFile, zlib.error, MalformedError)
 
 
 class _Key(NamedTuple):
@@ -155,20 +150,22 @@ class KinetoReader:
     format = "kineto-trace"
 
     def sniff(self, head: str) -> bool:
-        """Says whether the file begins like a trace, or is compressed, which only read() can tell."""
-        if head.startswith(_GZIP):
-            return True
-        return _is_trace(head)
+        """Says whether the file begins like a trace."""
+        if head.startswith("["):
+            return '"ph"' in head and '"ts"' in head
+        return head.startswith("{") and (
+            '"traceEvents"' in head or ('"schemaVersion"' in head and '"deviceProp' in head)
+        )
 
     def read(self, source: BinaryIO, context: Context, sink: Sink) -> None:
         """Emits one document, of as much of the trace as could be read."""
         trace = _Trace()
         why = ""
         try:
-            stream = _opened(source)
-            for key, value in members(stream, ("traceEvents",)):
+            skip_collector(source)
+            for key, value in members(source, ("traceEvents",)):
                 trace.member(key, value)
-        except _BROKEN as error:
+        except MalformedError as error:
             why = str(error)
         if why and not trace.num_events:
             raise UnreadableFileError(f"a trace without events: {why}")
@@ -176,32 +173,6 @@ class KinetoReader:
         sink.emit(Document(self.format, "trace_collectives", 0, trace.shape(not why).plain(), title))
         if why:
             sink.skip("a trace that ends before its end", 0, why)
-
-
-def _is_trace(head: str) -> bool:
-    if head.startswith("["):
-        return '"ph"' in head and '"ts"' in head
-    return head.startswith("{") and ('"traceEvents"' in head or ('"schemaVersion"' in head and '"deviceProp' in head))
-
-
-def _opened(source: BinaryIO) -> BinaryIO:
-    source.seek(0)
-    if source.read(2) != b"\x1f\x8b":
-        skip_collector(source)
-        return source
-    source.seek(0)
-    head = b""
-    with gzip.GzipFile(fileobj=source) as packed:
-        try:
-            while len(head) < _HEAD and (block := packed.read1(_HEAD)):
-                head += block
-        except _BROKEN as error:
-            if not head:
-                raise UnreadableFileError(f"a compressed file that can't be unpacked: {error}") from error
-    if not _is_trace(head.decode("utf-8", "replace").lstrip()):
-        raise UnreadableFileError("a compressed file that is no trace of PyTorch's profiler")
-    source.seek(0)
-    return cast(BinaryIO, gzip.GzipFile(fileobj=source))
 
 
 def _described(args: dict[str, Any]) -> _Key:

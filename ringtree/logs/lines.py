@@ -16,6 +16,12 @@ MAX_LINE = 1 << 16  # bytes; the rest of a longer line is passed over
 
 _ANSI = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-_])")
 _TIME = r"\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?"
+# Of pages: blanks that are no ASCII blank, and what HTML writes for marks.
+_BLANKS = dict.fromkeys(map(ord, "\u00a0\u2002\u2003\u2007\u2009\u202f\u3000"), " ")
+_ENTITIES = {"&lt;": "<", "&gt;": ">", "&nbsp;": " ", "&quot;": '"', "&amp;": "&"}
+# An output that a program kept in one string ("stdout": "# …\\n …"), as Ansible and others do.
+_OF_BENCHMARK = re.compile(r"algbw +busbw|# OSU |#bytes |NCCL INFO ")
+_CAPTURED_LINES = 3
 # What a launcher writes before each line. Only the first two also appear inside lines; MPICH's is looked for only where
 # MPICH began the line, since NCCL writes "Trees [0] 1/-1/-1->0->-1".
 _INSIDE_MPIRUN = re.compile(r"\[\d+,\d+\](?:<std(?:out|err|diag)>)?:")
@@ -25,6 +31,8 @@ _START = re.compile(
       (?P<mpirun>\[\d+,\d+\](?:<std(?:out|err|diag)>)?:)
     | (?P<mpich>\[\d+\](?=\s+(?:\d|\#)))
     | (?P<timestamp>\[?{_TIME}\]?:?(?:\s|$))
+    | (?P<clock>\[?\d\d:\d\d:\d\d(?:[.,]\d{{1,9}})?\]?:?\s)
+    | (?P<syslog>[A-Z][a-z]{{2}}\s+\d{{1,2}}\s\d\d:\d\d:\d\d\s[\w.-]+\s[\w./-]+(?:\[\d+\])?:\s)
     | (?P<stream>std(?:out|err)\s[FP]\s)
     | (?P<pod>\[(?:pod/)?[A-Za-z0-9][\w.-]*/[\w./-]+\]\s)
     | (?P<compose>[A-Za-z0-9][\w.-]*[A-Za-z0-9]\s*\|(?=\s+(?:\d|\#)))
@@ -54,6 +62,7 @@ def raw_lines(source: BinaryIO, on_long: Callable[[int], None]) -> Iterator[tupl
     """Yields (number, text) of each line, decoded with replacement characters; calls `on_long` for a cut line.
 
     A carriage return inside a line is what progress bars use to write over it: what stands after the last one counts.
+    Lines of an output that was kept in one string have that string's number.
     """
     number = 0
     while block := source.readline(MAX_LINE):
@@ -67,7 +76,16 @@ def raw_lines(source: BinaryIO, on_long: Callable[[int], None]) -> Iterator[tupl
             text = text.removeprefix("\ufeff")
         if "\r" in text:
             text = text.rpartition("\r")[2]
-        yield number, text
+        if not text.isascii():
+            text = text.translate(_BLANKS)
+        if "&" in text and ";" in text:
+            for entity, mark in _ENTITIES.items():
+                text = text.replace(entity, mark)
+        if "\\n" in text and text.count("\\n") >= _CAPTURED_LINES and _OF_BENCHMARK.search(text) is not None:
+            for line in text.replace("\\t", "\t").split("\\n"):
+                yield number, line
+        else:
+            yield number, text
 
 
 def clean(number: int, raw: str) -> Line:

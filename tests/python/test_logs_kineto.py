@@ -113,15 +113,9 @@ def test_a_trace_that_is_cut_gives_what_is_there() -> None:
         found = read(cut)
         (document,) = found.documents
         assert not document.data["complete"]
-        assert [skipped.reason for skipped in found.skipped] == ["a trace that ends before its end"]
+        assert "a trace that ends before its end" in {skipped.reason for skipped in found.skipped}
     (calls,) = collectives(text[: len(text) // 2])["calls"]
     assert 40 < calls["num_calls"] < 60
-
-
-def test_a_compressed_file_that_is_no_trace_is_told_in_one_line() -> None:
-    found = read(gzip.compress(b"nothing of that kind\n" * 9))
-    assert found.documents == []
-    assert any("compressed file that is no trace" in skipped.reason for skipped in found.skipped)
 
 
 @pytest.mark.parametrize("duration", ["12.5", None, "soon", -1.0, float("nan"), [1], True, 1e300])

@@ -24,6 +24,8 @@ OUT, IN = "    10.00    0.10    0.10       0", "    11.00    0.09    0.09       
 WHOLE = [("10.00", "0.10", "0.10", "0"), ("11.00", "0.09", "0.09", "0")]
 INFO = "node-a:1000:1016 [0] NCCL INFO Connected all rings, use ring PXN 0 GDR 1"
 
+CONTAINER = INFO.replace("node-a", "4f0c9a1d2b3e")
+
 
 def rows_of(lines: str) -> list[list[tuple[str | None, ...]]]:
     table = only_table(modern_header() + lines)
@@ -43,9 +45,11 @@ def reasons(text: str) -> dict[str, int]:
         f"{HEAD}{INFO}\n{OUT}{IN}\n",
         f"{HEAD}{INFO}\n{INFO}\n{OUT}{INFO}\n{IN}\n",
         f"{HEAD}{OUT}{IN}{INFO}\n",
+        f"{HEAD}{CONTAINER}\n{CONTAINER}\n{OUT}{CONTAINER}\n{IN}\n",
         f"{HEAD}{OUT}{IN}WARNING: Open MPI accepted a TCP connection\n",
         f"{HEAD}{OUT}{IN[:-1]}010.0.0.7:1234 closed\n",
         f"Warning: no route {HEAD}{OUT}{IN}\n",
+        f"[STAT]:{HEAD.lstrip()}{OUT}{IN}\n",
         f"{HEAD}{OUT[:12]}\n{OUT[12:]}{IN}\n",
         f"{HEAD}{OUT}    11.0\n0    0.09    0.09       0\n",
     ],
@@ -56,9 +60,11 @@ def reasons(text: str) -> dict[str, int]:
         "NCCL in between",
         "NCCL in all places",
         "NCCL behind",
+        "NCCL of a host whose name begins with a digit",
         "a warning behind",
         "an address behind the last 0",
         "a warning before",
+        "a tag glued to the size",
         "between two figures",
         "within a figure",
     ],
@@ -362,3 +368,9 @@ def test_a_row_that_goes_on_in_another_place_is_in_place() -> None:
         OUT_OF_PLACE,
         IN_PLACE,
     ]
+
+
+def test_the_half_of_a_last_row_is_read_before_the_totals() -> None:
+    """Some builds print one measurement under a heading of two."""
+    table = only_table(modern_header() + f"{HEAD}{OUT}\n" + FOOTER)
+    assert [[printed(side) for side in row.sides] for row in table.rows] == [[("10.00", "0.10", "0.10", "0")]]

@@ -39,6 +39,17 @@ def test_a_collective_in_full() -> None:
     assert table.out_of_bounds_okay is None
 
 
+def test_a_log_that_breaks_off_in_pass_has_not_failed() -> None:
+    text = """
+        # OSU MPI Allreduce Latency Test v7.4
+        # Size       Avg Latency(us)        Validation
+        4                       1.25              Pass
+        8                       1.35              Pa"""
+    table = only(read_text(text))
+    assert table.out_of_bounds_okay is True
+    assert len(table.rows) == 2
+
+
 def test_short_with_validation_and_percentiles() -> None:
     table = only(
         read_text(

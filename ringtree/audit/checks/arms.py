@@ -50,6 +50,9 @@ FLIPS_INFO, FLIPS_WARNING = 2, 3
 _OF_ONE_RUN = ("nccl-tests", "osu", "imb", "commcanary", "gloo")
 # Variables that change what is printed or where, not what runs.
 _SAME_ANYWAY = re.compile(r"NCCL_(?:HOSTID|DEBUG|TESTS_|COMM_ID|SOCKET_IFNAME)|(?!NCCL_|RCCL_|MSCCL)")
+# Arms that are one configuration, run again; and those whose figures are of several runs.
+_AGAIN = re.compile(r"(?:(?:rep|repeat|repetition|run|trial|iteration|launch)[ _#-]*|#)\d{1,4}", re.IGNORECASE)
+_OF_SEVERAL = re.compile(r"\b(?:mean|median|average|avg) of|\b\d+[ -]?(?:reps|runs|trials|launches)\b", re.IGNORECASE)
 _OF_NO_CONFIGURATION = frozenset({"columns not read", "first timestamp", "last timestamp", "processes", "arm"})
 
 
@@ -116,7 +119,8 @@ def _settings(subject: Subject) -> dict[str, str]:
 
 def _label(subject: Subject, varying: list[str]) -> str:
     settings = _settings(subject)
-    parts = [subject.table.settings["arm"]] if "arm" in subject.table.settings else []
+    arm = subject.table.settings.get("arm", "")
+    parts = [arm] if arm and not _AGAIN.fullmatch(arm) else []
     for name in varying:
         value = settings.get(name, "")
         if value:
@@ -125,7 +129,9 @@ def _label(subject: Subject, varying: list[str]) -> str:
 
 
 def _has_spread(subject: Subject) -> bool:
-    """Whether its figures are of several runs, with their spread."""
+    """Whether its figures are of several runs, with their spread or by their name."""
+    if _OF_SEVERAL.search(subject.table.settings.get("arm", "")):
+        return True
     return any(side.samples or any(name.startswith("±") for name, _ in side.others) for side in _sides(subject))
 
 

@@ -63,7 +63,7 @@ IMPOSSIBLE = Rule(
 
 
 def bus_ratios(subject: Subject) -> list[tuple[Point, Interval]]:
-    """Returns busbw/(size/time) of each point, narrowed by busbw/algbw where both agree."""
+    """Returns busbw/(size/time) of each point, narrowed by busbw/algbw where algbw is size/time."""
     timed = measures_time(subject)
     found = []
     for one in subject.points:
@@ -71,12 +71,17 @@ def bus_ratios(subject: Subject) -> list[tuple[Point, Interval]]:
             continue
         by_time = one.busbw.over(one.base) if timed and one.base is not None else None
         by_algbw = one.busbw.over(one.algbw) if one.algbw is not None else None
-        if by_time is not None and by_algbw is not None:
+        if by_time is not None and by_algbw is not None and _is_rate(one):
             by_time = by_time.common(by_algbw) or by_time
         ratio = by_time or by_algbw
         if ratio is not None:
             found.append((one, ratio))
     return found
+
+
+def _is_rate(one: Point) -> bool:
+    """Whether algbw may be size/time, which old versions' is not."""
+    return one.algbw is not None and one.base is not None and one.algbw.meets(one.base)
 
 
 def check(subject: Subject) -> Iterator[Finding]:

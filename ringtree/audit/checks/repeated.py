@@ -6,6 +6,7 @@ differ.
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
@@ -30,7 +31,7 @@ COPIED_TABLES = Rule(
     severity=Severity.ERROR,
     title="two tables have the same times",
     means="Two runs never take the same times to the last digit at most of their sizes. One of the tables is a copy "
-    "of the other, under another name.",
+    "of the other, under another name. (info: a document that tells the figures of a run of its own once more.)",
     settles="the output of both runs",
     example="42 of 42 times are those of the table at line 5",
 )
@@ -48,6 +49,10 @@ MIN_COPIES = 4
 MIN_SAME = 3
 LARGE = 1 << 20
 SHARE = 0.8
+MAX_SEEN = 100  # tables with one and the same figure that are remembered
+_Figure = tuple[int, str, str]
+_BY_HAND = ("markdown", "csv")
+_CHOSEN = re.compile(r"\b(?:best|optimal|optimum|fastest|winner|chosen|selected)\b", re.IGNORECASE)
 
 
 def check_table(subject: Subject) -> Iterator[Finding]:
@@ -60,39 +65,57 @@ def check_table(subject: Subject) -> Iterator[Finding]:
 
 def check_tables(files: Sequence[Material]) -> Iterator[Finding]:
     """Yields a finding for each table whose times are those of an earlier one."""
-    seen: dict[tuple[int | None, str, str], list[tuple[int, Subject]]] = defaultdict(list)
+    seen: dict[_Figure, list[int]] = defaultdict(list)
     subjects = [subject for material in files for subject in material.subjects if not is_simulated(subject)]
     for number, subject in enumerate(subjects):
         figures = _figures(subject)
-        counts: dict[int, int] = defaultdict(int)
+        # By sizes and sides: rows of one size are near each other, so their times agree by chance.
+        same: dict[int, set[tuple[int, str]]] = defaultdict(set)
         for figure in figures:
-            for earlier, _ in seen[figure]:
-                counts[earlier] += 1
-        alike = max(counts, key=lambda earlier: counts[earlier], default=None)
-        if alike is not None and counts[alike] >= max(MIN_COPIES, SHARE * len(figures)):
+            for earlier in seen[figure]:
+                same[earlier].add(figure[:2])
+        measured = len({figure[:2] for figure in figures})
+        alike = max(same, key=lambda earlier: len(same[earlier]), default=None)
+        if alike is not None and len(same[alike]) >= max(MIN_COPIES, SHARE * measured):
             other = subjects[alike]
             rows = [row for row in subject.table.rows if row.size_bytes]
             where = f"line {other.table.first_line}" + (f" of {other.file}" if other.file != subject.file else "")
             yield COPIED_TABLES.found(
                 subject,
-                f"{counts[alike]} of {len(figures)} times are those of the table at {where}",
+                f"{len(same[alike])} of {measured} times are those of the table at {where}",
                 rows,
+                severity=Severity.INFO if _tells_again(subject, other) else None,
             )
         for figure in figures:
-            seen[figure].append((number, subject))
+            if len(seen[figure]) < MAX_SEEN:
+                seen[figure].append(number)
+
+
+def _tells_again(subject: Subject, other: Subject) -> bool:
+    """Whether one table may be a summary of what the other one has: written by hand, in the same document, and of no
+    configuration that the other one is not of."""
+    one, two = subject.table, other.table
+    if subject.file != other.file or not {one.format, two.format} & set(_BY_HAND):
+        return False
+    if one.format == two.format and one.first_line == two.first_line:  # two columns of it
+        return any(_CHOSEN.search(table.settings.get("arm", "")) for table in (one, two))
+    names = ("collective", "num_ranks", "num_hosts", "algorithm", "protocol", "library_version")
+    stated = ((getattr(one, name), getattr(two, name)) for name in names)
+    return all(first is None or second is None or first == second for first, second in stated)
 
 
 def _digits(printed: Printed) -> int:
     return len(printed.text.lower().partition("e")[0].replace(".", "").lstrip("-+0"))
 
 
-def _figures(subject: Subject) -> list[tuple[int | None, str, str]]:
-    """Returns (size, side, time) of each measurement whose time has enough digits to be told from others."""
-    return [
+def _figures(subject: Subject) -> list[_Figure]:
+    """Returns (size, side, time) of each measurement whose time has enough digits to be told from others, once."""
+    found = (
         (one.row.size_bytes, one.side.place, one.side.time.text)
         for one in subject.points
         if one.side.time is not None and _digits(one.side.time) >= DIGITS and one.row.size_bytes
-    ]
+    )
+    return list(dict.fromkeys(found))
 
 
 def _same_sides(subject: Subject) -> Iterator[Finding]:

@@ -43,7 +43,8 @@ COLLAPSE = Rule(
     title="from some size on the bandwidth collapses",
     means="Larger messages are normally at least as fast per byte. A fall by a factor that lasts to the largest size "
     "says that something changed there: another protocol, buffers that are not registered, a path without GPUDirect, "
-    "a congested network. The table shows that fault, not the machine.",
+    "a congested network. The table shows that fault, not the machine. (info: of MPI in host memory, where messages "
+    "that outgrow a cache do the same.)",
     settles="NCCL_DEBUG=INFO with NCCL_DEBUG_SUBSYS=TUNING,NET at a size before and one after the fall",
     example="94.376 GB/s at 32 MB, 16.184 GB/s at 64 MB, and 16.636 GB/s at most from there on (size/time)",
 )
@@ -149,7 +150,13 @@ def _collapse(subject: Subject, timed: list[_Timed]) -> Finding | None:
         f"{gigabytes(rates[peak])} at {size(timed[peak].row)}, {gigabytes(rates[after[0]])} at {size(first.row)}, and "
         f"{gigabytes(max(rates[index] for index in after))} at most from there on (size/time)",
         [timed[index].row for index in after],
+        severity=Severity.INFO if _is_in_caches(subject) else None,
     )
+
+
+def _is_in_caches(subject: Subject) -> bool:
+    """Whether its messages lie in host memory, as those of the MPI benchmarks do unless they say otherwise."""
+    return subject.table.format in ("osu", "imb") and subject.table.settings.get("buffers", "host") == "host"
 
 
 def _jumps(subject: Subject, timed: list[_Timed]) -> Finding | None:

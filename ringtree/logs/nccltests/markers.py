@@ -35,6 +35,14 @@ _OTHER = re.compile(
 _REDUCED = re.compile(r"(Reducing maxBytes) to (\d+) due to memory limitation")
 _CYCLE = re.compile(r"Testing \d+ cycle")
 
+# Behind a prefix that nobody knows, a line of a program of nccl-tests.
+_INSIDE = re.compile(
+    r"#[ \t]*(?=nThread \d|Rank +\d|size +count |bytes +N |\([Bb]\) |(?:out-of|in)-place|Out of bounds values|Avg bus |"
+    r"Collective test |nccl-tests version )"
+)
+
+_QUOTED_END = re.compile(r"(?:\\[nr])*['\"`*]{1,3},?\s*$")
+
 
 class Version(NamedTuple):
     """`codes`: of versions, by "nccl-headers" (what it was compiled with) and "nccl-library" (what it ran with)."""
@@ -137,6 +145,12 @@ def read_marker(text: str, places: tuple[str, ...]) -> Marker | None:
     if found is None and hashed:
         return _read_hashed(text)
     return found
+
+
+def line_inside(text: str) -> str:
+    """Returns the line of nccl-tests behind a log's prefix or a quotation mark, empty if there is none."""
+    found = _INSIDE.search(text)
+    return _QUOTED_END.sub("", text[found.start() :]) if found is not None else ""
 
 
 def _read_version(text: str, _places: tuple[str, ...]) -> Marker | None:

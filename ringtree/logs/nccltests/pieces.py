@@ -9,6 +9,7 @@ reading that has just the figures of a row is it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from itertools import product
 from typing import NamedTuple
@@ -18,6 +19,8 @@ from ringtree.logs.nccltests.layout import Layout
 
 _MAX_LENGTH = 400  # characters of a row in pieces
 _MAX_WAYS = 4
+# A line of NCCL, which is no piece, though a container's name may begin with a digit: "4f0c9a1d2b3e:17:17 [0] ".
+_OF_NCCL = re.compile(r"\s*[\w.-]+:\d+:\d+[ \t]+\[")
 _PART, _MORE, _EXACT = range(3)  # how many figures a reading has
 
 
@@ -70,7 +73,7 @@ class Pieces:
 
     def join(self, text: str, layout: Layout) -> tuple[scan.Found | None, str]:
         """Adds a text that may be the next piece. Returns the row once it is whole, and what is no piece of it."""
-        if len(self._ways[0]) > _MAX_LENGTH:
+        if len(self._ways[0]) > _MAX_LENGTH or _OF_NCCL.match(text) is not None:
             return None, text
         grown: list[tuple[str, str]] = []
         more: scan.Found | None = None

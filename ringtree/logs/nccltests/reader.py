@@ -11,7 +11,17 @@ from collections.abc import Iterator
 from itertools import product
 
 from ringtree.logs.lines import MARK_INSIDE, Line
-from ringtree.logs.nccltests.markers import Concluded, Marker, Note, Other, Program, Rank, read_marker, without_residue
+from ringtree.logs.nccltests.markers import (
+    Concluded,
+    Marker,
+    Note,
+    Other,
+    Program,
+    Rank,
+    line_inside,
+    read_marker,
+    without_residue,
+)
 from ringtree.logs.nccltests.run import Around
 from ringtree.logs.nccltests.scan import could_hold_row
 from ringtree.logs.nccltests.stream import Stream
@@ -44,12 +54,16 @@ class NcclTestsReader:
         self._streams.clear()
 
     def _look(self, line: Line, stream: Stream | None) -> bool:
-        text = without_residue(line.text)
+        text = without_residue(line.text if "\t" not in line.text else line.text.replace("\t", " "))
         if not text:
             return False
         if text == "#":
             return True  # between parts of a header, and nothing else
-        marker = read_marker(text, stream.places if stream is not None else ())
+        places = stream.places if stream is not None else ()
+        marker = read_marker(text, places)
+        if marker is None and "#" in text and (inside := line_inside(text)):
+            text = inside
+            marker = read_marker(text, places)
         if marker is not None:
             return self._take_marker(marker, text, line, stream)
         around, context = self._around, self._around.context

@@ -21,14 +21,18 @@ NO_FIT = "a row without a heading whose figures fit no known columns"
 
 _TYPES = "|".join(sorted(DTYPE_BYTES, key=len, reverse=True))
 _OPS = "|".join(sorted(OPS, key=len, reverse=True))
+# A tag may be glued to the size: "[STAT]:100663296".
 _HEAD = re.compile(
-    rf"(?<![\w.,:/=+-])(\d{{1,19}})[ \t]+(\d{{1,19}})[ \t]+({_TYPES})(?![\w.])(?:[ \t]+({_OPS})(?![\w.]))?"
+    rf"(?<![\w.,/=+-])(?:(?<!:)|(?<=\]:))(\d{{1,19}})[ \t]+(\d{{1,19}})[ \t]+({_TYPES})(?![\w.])"
+    rf"(?:[ \t]+({_OPS})(?![\w.]))?"
 )
 # A figure as printf writes it: no leading zero, so that "0" and the text glued to it ("010.0.0.1:12") come apart.
 _NUMBER = r"-?(?:0|[1-9]\d*)(?:\.\d*)?(?:e[+-]\d{2,3})?"
 # What may follow: a blank or glued text, but not the rest of a number that was cut ("1e-0"), or of an address.
-_BEHIND = r"(?!e(?:[+-]|\s|$))(?=\s|$|[A-Za-z_\[(<|#]|(?<=[ \t]0)[\d.:/-])"
+_BEHIND = r"(?!e(?:[+-]|\s|$))(?=\s|$|[A-Za-z_\[(<|#'\"`\\]|(?:(?<=[ \t]0)|(?<=N/A))[\d.:/-])"
 _FIGURE = re.compile(rf"[ \t]+({_NUMBER}|{NOT_CHECKED}|-?nan|-?inf)\*?{_BEHIND}")
+# No root is smaller than -1: what follows it is glued text. A container's name may begin with a digit ("-14f0c9a1d:7").
+_NO_ROOT = re.compile(r"[ \t]+(-1)(?=\S)")
 _TIMESTAMP = re.compile(r"[ \t]+(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)")
 _EXECUTED = re.compile(r"[ \t]*([A-Za-z_]\w*|N/A)[ \t]+([A-Za-z]\w*|N/A)[ \t]+(\d{1,4}|N/A)(?=\s|$)")
 _PLACEHOLDER = re.compile(r"[ \t]*(?:[Xx?*]+(?:\.[Xx?*]+)?|\.\.\.+|…|-+)(?=\s|$)")
@@ -71,6 +75,9 @@ def find(text: str) -> Found | None:
     size, count, dtype, op = head.groups()
     at = head.end()
     found = Found(head.start(), at, int(size), int(count), dtype, op, 0)
+    if (root := _NO_ROOT.match(text, at)) is not None:
+        found.figures.append(root.group(1))
+        at = root.end()
     while (figure := _FIGURE.match(text, at)) is not None:
         if not found.figures or (len(found.figures) == 1 and not found.gap):
             found.gap = figure.start(1) - at  # before the first figure, or the second if the first is the root

@@ -201,7 +201,7 @@ class Stream:
         size = row.size_bytes or 0
         if not run.rows:
             run.look_around(self._around)
-        elif size < run.last_size and not self._waiting:
+        elif size < run.last_size and not self._may_be_interleaved(run):
             run = self._at_restart(run, row)
         run.rows.append(row)
         run.last_size = size
@@ -209,6 +209,11 @@ class Stream:
         if len(run.rows) >= MAX_ROWS:
             self._overflow()
         return run
+
+    def _may_be_interleaved(self, run: Run) -> bool:
+        """Says whether programs may be writing at once. Where no line of settings stands, as in what `grep` left of
+        several logs, sizes that begin again are the next log."""
+        return any(each.has_settings for each in (*self._waiting, run)) if self._waiting else False
 
     def _at_restart(self, run: Run, row: Row) -> Run:
         """The sizes begin again: another element type, reduction, root or cycle; else a table without a heading."""
@@ -274,6 +279,8 @@ class Stream:
     def _take_in_run(self, run: Run, marker: Marker) -> None:
         if not run.has_totals and not self._waiting:
             run.look_around(self._around)
+        if isinstance(marker, OutOfBounds | Average) and self._pieces:
+            self._give_up()  # while its heading counts
         if isinstance(marker, OutOfBounds):
             run.out_of_bounds.append(marker)
         elif isinstance(marker, Average):
@@ -285,8 +292,6 @@ class Stream:
         elif isinstance(marker, Cycle):
             run.num_cycles += 1
             run.last_size = 0
-        if isinstance(marker, OutOfBounds | Average) and self._pieces:
-            self._give_up()
 
     # Runs
 
