@@ -53,9 +53,9 @@ function ticksOfDecades(low, high) {
   return ticks;
 }
 
-// Of values that are all the same, one tick.
+// Of values that are all the same, or differ by rounding alone, one tick.
 function equalTicks(low, high) {
-  if (high === low) return [low];
+  if (high - low < 1e-6 * high) return [low];
   const rough = (high - low) / 4;
   const decade = 10 ** Math.floor(Math.log10(rough));
   const step = [1, 2, 5, 10].map((one) => one * decade).find((one) => one >= rough);
