@@ -50,7 +50,9 @@ class SpinBudget {
     sleeps_left_ = kSleepsWithoutYields;
   }
   void slept() {
-    if (sleeps_left_ > 0 && --sleeps_left_ == 0) yields_ = most_yields_;
+    if (sleeps_left_ == 0) return;
+    --sleeps_left_;
+    if (sleeps_left_ == 0) yields_ = most_yields_;
   }
 
   /// A late yield costs a time slice, some milliseconds; so many sleeps without any cost a few microseconds each.
