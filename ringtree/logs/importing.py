@@ -91,7 +91,7 @@ def _read(source: Source, imported: Imported, sink: Sink) -> Imported:
 @contextmanager
 def _rare_collections() -> Iterator[None]:
     """Lets Python look for unreachable cycles less often: rows are made by the million and have none, and looking
-    through them takes a third of the time of reading. What can be large are tables, which go away with their last
+    through them takes up to a third of the time of reading. What can be large are tables, which go away with their last
     reference."""
     before = gc.get_threshold()
     gc.set_threshold(max(before[0], _ALLOCATIONS) if before[0] else 0, *before[1:])

@@ -97,10 +97,10 @@ def _factor(folder: Path, axes: list[Axes]) -> None:
             known = [(size, rate / 1e9) for size, rate in points if rate is not None]
             label = f"{'NVLSTree' if name == 'nvlstree' else name}, {nodes} nodes"
             panel.plot(*zip(*known, strict=True), label=label, markersize=4, linewidth=1, **look(number))
-    limits = zip(axes, ("as printed: (n−1) · size/time", "busbw, from the same times"), strict=True)
+    titled = zip(axes, ("as printed: (n−1) · size/time", "busbw, from the same times"), strict=True)
     low = min(panel.get_ylim()[0] for panel in axes)
     high = max(panel.get_ylim()[1] for panel in axes)
-    for panel, title in limits:
+    for panel, title in titled:
         size_axis(panel)
         panel.set_yscale("log")
         panel.set_ylim(max(low, 0.1), 3 * high)
