@@ -234,14 +234,31 @@ void Mesh::beat_if_due(int64_t& next_ns) {
 
 void Mesh::read(int peer, int max_reads) {
   Peer& from = *peers_[peer];
+  // Sequentially consistent, pairs with the load in has_unread(): who finds the socket empty because we emptied it sees
+  // this too.
+  from.reading.store(true, std::memory_order_seq_cst);
   for (int i = 0; i < max_reads; ++i) {
     std::vector<ControlMessage> messages;
     const FrameReader::State state = from.reader.read(from.socket.get(), messages);
     if (state == FrameReader::State::more) from.heard_ns.store(now_ns(), std::memory_order_relaxed);
-    if (!deliver(peer, messages)) return;
-    if (state == FrameReader::State::closed || state == FrameReader::State::broken) return set_gone(peer, false);
-    if (state == FrameReader::State::idle) return;
+    if (!deliver(peer, messages)) break;
+    if (state == FrameReader::State::closed || state == FrameReader::State::broken) set_gone(peer, false);
+    if (state != FrameReader::State::more) break;
   }
+  from.reading.store(false, std::memory_order_release);  // pairs with the load in has_unread(): all is delivered
+}
+
+bool Mesh::has_unread(int peer) const {
+  Peer* from = peers_.empty() ? nullptr : peers_[static_cast<size_t>(peer)].get();
+  if (from == nullptr) return false;
+  const std::unique_lock<std::mutex> no_close(from->sending, std::try_to_lock);  // as in close()
+  if (!no_close) return true;
+  if (!from->socket.valid()) return false;
+  pollfd entry{from->socket.get(), POLLIN, 0};
+  // Who is gone has nothing to say: its socket is at its end, which poll reports for ever.
+  if (!from->gone.load(std::memory_order_relaxed) && ::poll(&entry, 1, 0) > 0) return true;
+  return from->reading.load(
+      std::memory_order_seq_cst);  // after the look at the socket; pairs with the stores in read()
 }
 
 // False when the peer is gone.

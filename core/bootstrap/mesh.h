@@ -94,6 +94,9 @@ class Mesh {
     const Peer* from = peers_.empty() ? nullptr : peers_[static_cast<size_t>(peer)].get();
     return from ? from->heard_ns.load(std::memory_order_relaxed) : 0;  // a time, it publishes nothing
   }
+  /// Something of `peer` lies in its socket or is being delivered, or that can't be told just now. Once it is false all
+  /// that had reached this host before the call is with the events. From any thread.
+  bool has_unread(int peer) const;
   int rank() const { return rank_; }
   int world_size() const { return static_cast<int>(identities_.size()); }
 
@@ -116,6 +119,7 @@ class Mesh {
     std::string rest;    // of a status of which the kernel took a part
     std::atomic<bool> gone{false};
     std::atomic<int64_t> heard_ns{0};
+    std::atomic<bool> reading{false};  // the monitor may hold what it has not delivered yet
   };
 
   /// Sockets to all others.

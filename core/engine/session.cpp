@@ -109,12 +109,16 @@ Session::~Session() { close(); }
 void Session::close(bool in_call) {
   if (!mesh_) return;
   if (failed() && !mesh_->forked()) pass_on();
-  if (port_)
-    port_->close(mesh_->forked() ? TcpPort::Closing::copy
-                 : in_call       ? TcpPort::Closing::in_call
-                 : failed()      ? TcpPort::Closing::at_once
-                                 : TcpPort::Closing::in_order);
+  if (port_ && mesh_->forked()) {
+    port_->close(TcpPort::Closing::copy);
+  } else if (port_ && in_call) {
+    port_->close(TcpPort::Closing::in_call);
+  } else if (port_ && !failed()) {
+    port_->drain();
+  }
   mesh_->close();
+  // After the goodbye: a peer that finds a stream ended must be able to hear why.
+  if (port_) port_->close(TcpPort::Closing::at_once);
   segments_[static_cast<size_t>(rank_)]->close_descriptor();  // every peer has it
 }
 

@@ -236,10 +236,11 @@ uint64_t TcpPort::bytes_received() const {
   return sum;
 }
 
-// Unread bytes make the kernel reset a connection that is closed, and what it still had to send is then lost: so what
-// comes is read meanwhile. The streams are not ended before all is there: a peer that waits for a third rank would see
-// an end long before it hears that this rank leaves in order.
-void TcpPort::drain(Deadline deadline) {
+// The streams are not ended: a peer that waits for a third rank would see an end long before it hears that this rank
+// leaves in order.
+void TcpPort::drain() {
+  if (closed_.load(std::memory_order_relaxed)) return;  // its own thread closed it, or had it closed before
+  const Deadline deadline = Deadline::after_seconds(kDrainSeconds);
   for (;;) {
     bool waits = false;
     for (const auto& each : peers_)
@@ -255,7 +256,6 @@ void TcpPort::drain(Deadline deadline) {
 
 void TcpPort::close(Closing how) {
   if (closed_.exchange(true, std::memory_order_relaxed)) return;  // relaxed: only who is first matters
-  if (how == Closing::in_order) drain(Deadline::after_seconds(kDrainSeconds));
   for (const auto& each : peers_)
     for (const auto& stream : each->streams) {
       if (how == Closing::in_call) {

@@ -71,14 +71,16 @@ class TcpPort {
   uint64_t bytes_received() const;
 
   enum class Closing : uint8_t {
-    in_order,  // waits, for some seconds at most, until the peers' kernels have everything that was sent: a socket that
-               // is closed before may take it back
-    at_once,   // nobody needs it any more
-    in_call,   // the same while another thread is in a call: the streams end, their descriptors stay as long as this
-    copy,      // of a child that fork() made: the parent's streams go on
+    at_once,  // what a peer's kernel does not have yet may be taken back: drain() before, if it is still needed
+    in_call,  // the same while another thread is in a call: the streams end, their descriptors stay as long as this
+    copy,     // of a child that fork() made: the parent's streams go on
   };
   /// From the thread that closes the communicator; when no call is under way, or in_call. Idempotent.
   void close(Closing how);
+  /// Waits, for some seconds at most, until the peers' kernels have everything that was sent. Unread bytes make the
+  /// kernel reset a connection that is closed: what comes is read meanwhile. When no call is under way; after close()
+  /// nothing.
+  void drain();
 
  private:
   struct Peer final : TcpSink {
@@ -101,7 +103,6 @@ class TcpPort {
   bool receive_from(Peer& peer);
   void look_at(Peer& peer, const TcpStream& stream);
   int wait_for_events(int timeout_ms);
-  void drain(Deadline deadline);
 
   const bool with_crc_;
   Fd epoll_, wake_;

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include <barrier>
+#include <future>
 #include <map>
 #include <optional>
 #include <set>
@@ -114,6 +115,41 @@ TEST(Mesh, all_may_leave_at_once_and_nobody_seems_dead) {
       for (const EventLog::Gone& gone : log.gone(0)) EXPECT_TRUE(gone.said_bye) << "rank " << gone.peer;
     }));
   }
+}
+
+TEST(Mesh, says_that_a_goodbye_is_unread_until_it_is_delivered) {
+  ThreadStore store;
+  std::promise<void> busy, looked, said, go_on;
+  expect_clean(run_ranks(2, [&](int rank) {
+    EventLog log;
+    MeshEvents events = log.events();
+    if (rank == 1) {
+      events.on_message = [&](int, ControlType type, const std::string&, int) {
+        if (type != ControlType::abort) return;
+        busy.set_value();
+        go_on.get_future().wait();
+      };
+    }
+    Mesh mesh(store, rank, 2, patience(), events);
+    if (rank == 0) {
+      ASSERT_TRUE(mesh.send(1, ControlType::abort, "what keeps the other's monitor busy"));
+      looked.get_future().wait();
+      mesh.close();
+      said.set_value();
+      return;
+    }
+    busy.get_future().wait();
+    EXPECT_TRUE(mesh.has_unread(0)) << "being delivered";
+    looked.set_value();
+    said.get_future().wait();
+    EXPECT_TRUE(mesh.has_unread(0)) << "in the socket";
+    go_on.set_value();
+    ASSERT_EQ(log.gone(1).size(), 1U);
+    EXPECT_TRUE(log.gone(1)[0].said_bye);
+    const Deadline deadline = patience();
+    while (mesh.has_unread(0) && !deadline.passed()) std::this_thread::yield();
+    EXPECT_FALSE(mesh.has_unread(0));
+  }));
 }
 
 TEST(Mesh, a_world_of_one_uses_no_store_and_no_descriptor) {

@@ -270,7 +270,7 @@ TEST(TcpPort, sleep_ends_by_the_doorbell_by_data_by_an_end_and_by_time) {
 
 // The sender leaves as soon as its kernel has everything, while credits come that it does not read: it must not be
 // reset, or the reader would lose what it has not read yet.
-TEST(TcpPort, closing_in_order_delivers_everything_though_credits_come_that_nobody_reads) {
+TEST(TcpPort, closing_after_a_drain_delivers_everything_though_credits_come_that_nobody_reads) {
   for (int round = 0; round < 20; ++round) {
     PortPair pair(1 + round % 2 * 3, false, round % 3 == 0 ? 8'000 : 0);
     std::vector<std::unique_ptr<LinkOverPorts>> links;
@@ -282,8 +282,10 @@ TEST(TcpPort, closing_in_order_delivers_everything_though_credits_come_that_nobo
       for (auto& link : links)
         for (int i = 0; i < kMaxLinkSlots; ++i) EXPECT_TRUE(link->sender.send(kTestSlotBytes));
       while (!pair.port(0).flushed() && !deadline.passed()) pair.port(0).progress();
-      pair.port(0).close(TcpPort::Closing::in_order);
-      pair.port(0).close(TcpPort::Closing::in_order);
+      for (int twice = 0; twice < 2; ++twice) {
+        pair.port(0).drain();
+        pair.port(0).close(TcpPort::Closing::at_once);
+      }
     });
     const Deadline deadline = patience();
     uint64_t num_received = 0;
@@ -297,7 +299,7 @@ TEST(TcpPort, closing_in_order_delivers_everything_though_credits_come_that_nobo
   }
 }
 
-TEST(TcpPort, both_may_close_in_order_at_once) {
+TEST(TcpPort, both_may_drain_and_close_at_once) {
   for (int round = 0; round < 10; ++round) {
     PortPair pair(2);
     LinkOverPorts there(0, pair.port(0), 0, pair.port(1)), back(1, pair.port(1), 1, pair.port(0));
@@ -305,7 +307,8 @@ TEST(TcpPort, both_may_close_in_order_at_once) {
     const int64_t start_ns = now_ns();
     const auto leave = [&](int rank) {
       while (!pair.port(rank).flushed()) pair.port(rank).progress();
-      pair.port(rank).close(TcpPort::Closing::in_order);
+      pair.port(rank).drain();
+      pair.port(rank).close(TcpPort::Closing::at_once);
     };
     std::thread other(leave, 1);
     leave(0);
