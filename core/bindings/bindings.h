@@ -25,6 +25,7 @@ void bind_algorithms(nanobind::module_& module);
 void bind_verify(nanobind::module_& module);
 void bind_model(nanobind::module_& module);
 void bind_probe(nanobind::module_& module);
+void bind_rows(nanobind::module_& module);
 void bind_stores(nanobind::module_& module);
 void bind_trace(nanobind::module_& module);
 void bind_communicator(nanobind::module_& module);

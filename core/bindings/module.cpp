@@ -12,6 +12,7 @@ NB_MODULE(_core, module) {
   bind_verify(module);
   bind_model(module);
   bind_probe(module);
+  bind_rows(module);
   bind_stores(module);
   bind_trace(module);
   bind_communicator(module);

@@ -39,7 +39,9 @@ def observe(context: Context, line: Line) -> None:
 
 
 def _observe_words(context: Context, text: str) -> None:
-    is_command = _COMMAND.search(text) is not None and not text.lstrip().startswith(_NO_COMMAND)
+    # To look for these parts takes a tenth of the time that the pattern does.
+    may_be = "_perf" in text or "osu_" in text or "IMB-" in text or "ib_" in text
+    is_command = may_be and _COMMAND.search(text) is not None and not text.lstrip().startswith(_NO_COMMAND)
     if is_command:
         context.command = text.strip()[:_MAX_COMMAND]
     is_command = is_command or ("run " in text and _LAUNCHER.search(text) is not None)

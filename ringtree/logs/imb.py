@@ -109,6 +109,11 @@ class ImbReader:
             self._close(line.job)
         return False
 
+    @property
+    def is_open(self) -> bool:
+        """As QuickReader has it."""
+        return bool(self._open)
+
     def finish(self) -> None:
         """Ends all tables."""
         for job in list(self._open):

@@ -13,11 +13,12 @@ from collections.abc import Callable, Iterator
 from typing import BinaryIO, NamedTuple
 
 MAX_LINE = 1 << 16  # bytes; the rest of a longer line is passed over
+_BLOCK = 1 << 18  # bytes that are read at once, and looked at once for what makes lines special
 
 _ANSI = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-_])")
 _TIME = r"\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?"
 # Of pages: blanks that are no ASCII blank, and what HTML writes for marks.
-_BLANKS = dict.fromkeys(map(ord, "\u00a0\u2002\u2003\u2007\u2009\u202f\u3000"), " ")
+_BLANKS = re.compile("[\u00a0\u2002\u2003\u2007\u2009\u202f\u3000]")
 _ENTITIES = {"&lt;": "<", "&gt;": ">", "&nbsp;": " ", "&quot;": '"', "&amp;": "&"}
 # An output that a program kept in one string ("stdout": "# …\\n …"), as Ansible and others do.
 _OF_BENCHMARK = re.compile(r"algbw +busbw|# OSU |#bytes |NCCL INFO ")
@@ -44,6 +45,7 @@ _START = re.compile(
 _JOB_MARKS = frozenset(("mpirun", "mpich", "pod", "compose", "srun", "torchrun"))
 # Most lines have no mark: a plain row begins with a number that a blank follows. Of marks srun's is the most frequent.
 _NO_MARK = re.compile(r"\s*(?:\d+\s+[\d-]|#)")
+_NO_BEGINNING = "|+*`-("  # of a mark, but of many lines in documents and scripts
 _SRUN = re.compile(r"\s*(?P<srun>\d{1,6}:)(?=\s|#|$)")
 _MAX_MARKS = 4  # a time, then a pod, then a rank
 _tuple = tuple.__new__  # a NamedTuple's own constructor takes three times as long
@@ -65,27 +67,57 @@ def raw_lines(source: BinaryIO, on_long: Callable[[int], None]) -> Iterator[tupl
     Lines of an output that was kept in one string have that string's number.
     """
     number = 0
-    while block := source.readline(MAX_LINE):
-        number += 1
-        if len(block) == MAX_LINE and not block.endswith(b"\n"):
-            on_long(number)
-            while (rest := source.readline(MAX_LINE)) and not rest.endswith(b"\n"):
-                pass
-        text = block.decode("utf-8", "replace").rstrip("\r\n")
-        if number == 1:
+    for block in _blocks(source):
+        longest = max(map(len, block.split(b"\n")))
+        if longest >= MAX_LINE:
+            block = _cut(block, number + 1, on_long)
+        text = _readable(block)
+        if number == 0:
             text = text.removeprefix("\ufeff")
+        lines = text.split("\n")
         if "\r" in text:
-            text = text.rpartition("\r")[2]
-        if not text.isascii():
-            text = text.translate(_BLANKS)
-        if "&" in text and ";" in text:
-            for entity, mark in _ENTITIES.items():
-                text = text.replace(entity, mark)
-        if "\\n" in text and text.count("\\n") >= _CAPTURED_LINES and _OF_BENCHMARK.search(text) is not None:
-            for line in text.replace("\\t", "\t").split("\\n"):
+            lines = [line.rstrip("\r").rpartition("\r")[2] for line in lines]
+        has_captured = "\\n" in text
+        for line in lines:
+            number += 1
+            if has_captured and line.count("\\n") >= _CAPTURED_LINES and _OF_BENCHMARK.search(line) is not None:
+                for part in line.replace("\\t", "\t").split("\\n"):
+                    yield number, part
+            else:
                 yield number, line
-        else:
-            yield number, text
+
+
+def _blocks(source: BinaryIO) -> Iterator[bytes]:
+    """Yields whole lines, without the end of the last one. Of one that is too long there may be only the beginning."""
+    while block := source.read(_BLOCK):
+        if not block.endswith(b"\n"):
+            rest = source.readline(MAX_LINE)
+            block += rest
+            while len(rest) == MAX_LINE and not rest.endswith(b"\n"):
+                rest = source.readline(MAX_LINE)
+        yield block.removesuffix(b"\n")
+
+
+def _cut(block: bytes, number: int, on_long: Callable[[int], None]) -> bytes:
+    lines = block.split(b"\n")
+    for index, line in enumerate(lines):
+        if len(line) >= MAX_LINE:
+            on_long(number + index)
+            lines[index] = line[:MAX_LINE]
+    return b"\n".join(lines)
+
+
+def _readable(block: bytes) -> str:
+    if block.isascii():
+        text = block.decode("ascii")
+    else:
+        text = block.decode("utf-8", "replace")
+        if _BLANKS.search(text) is not None:
+            text = _BLANKS.sub(" ", text)
+    if "&" in text and ";" in text:
+        for entity, mark in _ENTITIES.items():
+            text = text.replace(entity, mark)
+    return text
 
 
 def clean(number: int, raw: str) -> Line:
@@ -94,6 +126,8 @@ def clean(number: int, raw: str) -> Line:
         raw = _ANSI.sub("", raw)
     if _NO_MARK.match(raw) is not None:
         return _tuple(Line, (number, raw if "[" not in raw else MARK_INSIDE.sub(" ", raw), "", raw))
+    if raw[:1] in _NO_BEGINNING:
+        return _tuple(Line, (number, raw, "", raw))
     text = raw
     job = ""
     inside = _INSIDE_MPIRUN

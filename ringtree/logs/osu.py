@@ -16,6 +16,7 @@ from ringtree.logs.groups import add_row
 from ringtree.logs.launches import launch_of
 from ringtree.logs.lines import Line
 from ringtree.logs.quantities import is_number
+from ringtree.logs.quick_rows import Cell, Column, MakeRow, row_maker
 from ringtree.logs.reading import Context, Sink
 from ringtree.logs.records import MB_PER_SECOND, MICROSECONDS, Printed, Row, Side, Table
 from ringtree.logs.words import collective_in
@@ -41,6 +42,8 @@ _NAMES = {
     "Bandwidth": "bandwidth",
     "MB/s": "bandwidth",
 }
+_MAX_MAKERS = 64
+_Headings = tuple[tuple[str, float], ...]
 _BLOCKS = frozenset(("all_gather", "gather", "scatter"))
 
 
@@ -54,6 +57,7 @@ class _Open:
     num_checked: int = 0
     num_foreign: int = 0
     num_rows: int = 0
+    make_row: MakeRow | None = None
 
 
 class OsuReader:
@@ -62,6 +66,7 @@ class OsuReader:
     def __init__(self, context: Context, sink: Sink) -> None:
         self._context, self._sink = context, sink
         self._open: dict[str, _Open] = {}
+        self._makers: dict[tuple[_Headings, str | None], MakeRow] = {}
 
     def feed(self, line: Line) -> bool:
         """Takes titles, headings and rows."""
@@ -79,13 +84,26 @@ class OsuReader:
         stripped = text.strip()
         if stripped.startswith("#"):
             return self._comment(one, line.job, stripped)
-        if one.headings and self._row(one, line, stripped.split()):
+        if one.headings and (self._quick_row(one, text, line.number) or self._row(one, line, stripped.split())):
             one.num_foreign = 0
             return True
         one.num_foreign += 1
         if one.num_foreign > _MAX_FOREIGN:
             self._close(line.job)
         return False
+
+    def quick(self, text: str, job: str, number: int) -> bool:
+        """As QuickReader has it."""
+        one = self._open.get(job)
+        if one is None or not one.headings or not self._quick_row(one, text.removeprefix(one.prefix), number):
+            return False
+        one.num_foreign = 0
+        return True
+
+    @property
+    def is_open(self) -> bool:
+        """As QuickReader has it."""
+        return bool(self._open)
 
     def finish(self) -> None:
         """Ends all tables."""
@@ -104,6 +122,7 @@ class OsuReader:
         self._open[line.job] = _Open(table, line, line.text[: found.start()])
 
     def _comment(self, one: _Open, job: str, text: str) -> bool:
+        one.make_row = None  # it may tell the columns or the datatype
         headings = _HEADING.findall(text)
         if headings and (text.lstrip("# ").startswith(("Size", *headings))):
             if one.num_rows:
@@ -156,10 +175,23 @@ class OsuReader:
             if not "pass".startswith(valid.lower()) and len(one.failed) < 20:  # a log may break off in the word
                 one.failed.append(f"{valid} at {size}")
         dtype = one.table.settings.get("datatype")
-        row = Row(line.number, size, (Side("", time, others=tuple(others)),), dtype=dtype)
+        self._add(one, Row(line.number, size, (Side("", time, others=tuple(others)),), dtype=dtype))
+        return True
+
+    def _quick_row(self, one: _Open, text: str, number: int) -> bool:
+        if one.make_row is None:
+            key = (tuple(one.headings), one.table.settings.get("datatype"))
+            one.make_row = self._makers.get(key) or _maker(*key)
+            if len(self._makers) < _MAX_MAKERS:  # the tables of a log have few kinds of headings
+                self._makers[key] = one.make_row
+        row = one.make_row(text, number)
+        if row is not None:
+            self._add(one, row)
+        return row is not None
+
+    def _add(self, one: _Open, row: Row) -> None:
         one.table = add_row(one.table, row, self._sink)
         one.num_rows += 1
-        return True
 
     def _close(self, job: str) -> None:
         one = self._open.pop(job, None)
@@ -172,6 +204,14 @@ class OsuReader:
             one.table.out_of_bounds_okay = not one.failed
             one.table.settings["validation"] = ", ".join(one.failed) or "Pass"
         self._sink.emit(one.table)
+
+
+def _maker(headings: _Headings, dtype: str | None) -> MakeRow:
+    if any(name == "Validation" for name, _ in headings) or len({name for name, _ in headings}) < len(headings):
+        return lambda _text, _number: None
+    kinds = {"Size": Cell.SIZE, "time": Cell.TIME}
+    columns = [Column(kinds.get(name, Cell.OTHER), unit=unit, name=name) for name, unit in headings]
+    return row_maker(columns, dtype=dtype)
 
 
 def _heading(text: str) -> tuple[str, float]:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import BinaryIO, Protocol
+from typing import BinaryIO, Protocol, runtime_checkable
 
 from ringtree.logs.lines import Line
 from ringtree.logs.records import Item, Skipped
@@ -77,6 +77,25 @@ class LineReader(Protocol):
 
     def finish(self) -> None:
         """The file is over: emits what is open, marked as incomplete where it is."""
+        ...
+
+
+class Expecting(LineReader, Protocol):
+    """One that takes rows below its own headings."""
+
+    @property
+    def is_open(self) -> bool:
+        """False: a row that is not its own would be left, and nothing changed by it."""
+        ...
+
+
+@runtime_checkable
+class QuickReader(Expecting, Protocol):
+    """One through whose tables rows pass by the million."""
+
+    def quick(self, text: str, job: str, number: int) -> bool:
+        """Takes a row of an open table if it is certain that it is one: of plain numbers, blanks and words that its
+        heading lets expect, which no cleaning would change. False: nothing was changed."""
         ...
 
 

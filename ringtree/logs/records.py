@@ -22,6 +22,7 @@ MB_PER_SECOND, GB_PER_SECOND, GBIT_PER_SECOND = 1e6, 1e9, 1e9 / 8
 
 MAX_ROWS = 20_000  # of one table in memory; more go on in the next
 
+_PLACES = tuple(10.0**-places for places in range(20))
 _DIGITS = re.compile(r"[-+]?\d*(?:\.(\d*))?(?:[eE]([-+]?\d+))?")
 
 
@@ -39,14 +40,15 @@ class Printed(NamedTuple):
     @property
     def resolution(self) -> float:
         """Returns one unit of the last printed place, in the unit of `value`: "1.50" µs gives 1e-8."""
-        whole, point, decimals = self.text.partition(".")
-        if whole.isdecimal() and (decimals.isdecimal() or not point):  # nearly all of them
-            return float(10.0 ** -len(decimals)) * self.unit
-        found = _DIGITS.fullmatch(self.text.strip())
+        text, unit = self
+        whole, point, decimals = text.partition(".")
+        if whole.isdecimal() and (decimals.isdecimal() or not point) and len(decimals) < len(_PLACES):
+            return _PLACES[len(decimals)] * unit  # nearly all of them
+        found = _DIGITS.fullmatch(text.strip())
         if found is None:
             return 0.0
         fraction, exponent = found.groups()
-        return float(10.0 ** (int(exponent or 0) - len(fraction or ""))) * self.unit
+        return float(10.0 ** (int(exponent or 0) - len(fraction or ""))) * unit
 
 
 class Side(NamedTuple):

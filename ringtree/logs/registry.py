@@ -5,6 +5,8 @@ For: adding a reader: one line here. Not for: what they do.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from ringtree.logs.aiconfigurator import AIConfigurator
 from ringtree.logs.all_reduce_bench import AllReduceBenchReader
 from ringtree.logs.commcanary import CommCanary
@@ -23,7 +25,7 @@ from ringtree.logs.nic_matrix import NicMatrix
 from ringtree.logs.osu import OsuReader
 from ringtree.logs.param_comms import ParamReader
 from ringtree.logs.rccltests_records import RcclTestsRecords
-from ringtree.logs.reading import FileReader, LineReaderFactory
+from ringtree.logs.reading import Context, Expecting, FileReader, LineReaderFactory, Sink
 from ringtree.logs.simulated import Simulated
 from ringtree.logs.tables.csv_file import CsvFile
 from ringtree.logs.tables.markdown import MarkdownReader
@@ -42,10 +44,12 @@ FILE_READERS: tuple[FileReader, ...] = (
     NicMatrix(),
     CsvFile(),  # the last one: any headings
 )
-LINE_READERS: tuple[LineReaderFactory, ...] = (
+EXPECTING_READERS: tuple[Callable[[Context, Sink], Expecting], ...] = (
     OsuReader,  # this and the next take lines only below their own headings: before readers of pieces of rows
     ImbReader,
     NcclTestsReader,
+)
+LINE_READERS: tuple[LineReaderFactory, ...] = (  # after those
     NcclInfoReader,
     TopologyMatrixReader,
     IbPortsReader,

@@ -3,17 +3,18 @@
 For: which figure of a row is what, in which unit; the quick way from a line to a row. Not for: finding rows in damaged
 lines (scan.py), headings (headings.py).
 
-Millions of rows may pass: `Layout.quick` takes nearly all of them, and makes tuples without their constructors' checks.
+Millions of rows may pass: `Layout.make_row` takes nearly all of them; `Layout.read` says the same more slowly.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 from ringtree.logs.nccltests.names import DTYPE_BYTES, OPS
+from ringtree.logs.quick_rows import Cell, Column, MakeRow, row_maker
 from ringtree.logs.records import GB_PER_SECOND, MICROSECONDS, Printed, Row, Side
 
 LARGEST = 2**63 - 1  # of a size or count: what the programs' size_t can sensibly hold
@@ -100,8 +101,20 @@ class Layout:
         mine, others = ((each.has_op, each.has_root, each.time_unit, each.num_figures) for each in (self, other))
         return mine == others
 
-    def quick(self, text: str, number: int) -> Row | None:
-        """Returns the row that an undamaged line holds and nothing else; None: look closer."""
+    @cached_property
+    def make_row(self) -> MakeRow:
+        """What makes the row of a line that holds it and nothing else; None: look closer."""
+        if self._num_tokens < 0:
+            return _no_row
+        lead = [Column(Cell.SIZE), Column(Cell.COUNT), Column(Cell.DTYPE)]
+        lead += [Column(Cell.OP)] * self.has_op + [Column(Cell.ROOT)] * self.has_root
+        sides = [column for side, plan in enumerate(self._plans) for column in _columns(plan, side, self.time_unit)]
+        tail = [Column(Cell.PASSED)] * 2 * len(self.tail)
+        places = [plan.place for plan in self._plans]
+        return row_maker([*lead, *sides, *tail], places, dtypes=DTYPE_BYTES, ops=OPS)
+
+    def read(self, text: str, number: int) -> Row | None:
+        """Returns the row that an undamaged line holds and nothing else, also where make_row is not certain."""
         tokens = text.split()
         if len(tokens) != self._num_tokens or tokens[2] not in DTYPE_BYTES:
             return None
@@ -173,6 +186,23 @@ def _plan(side: SideColumns, time_unit: float) -> _Plan:
         (name, index, _UNITS.get(name, time_unit)) for index, name in enumerate(side.names) if index not in taken
     )
     return _Plan(side.place, side.width, time, where["algbw"], where["busbw"], wrong, others)
+
+
+def _columns(plan: _Plan, side: int, time_unit: float) -> list[Column]:
+    """The columns of a side, from the left."""
+    found = [Column(Cell.OTHER, side)] * plan.width
+    found[plan.time] = Column(Cell.TIME, side, time_unit)
+    found[plan.algbw] = Column(Cell.ALGBW, side, GB_PER_SECOND)
+    found[plan.busbw] = Column(Cell.BUSBW, side, GB_PER_SECOND)
+    if plan.wrong >= 0:
+        found[plan.wrong] = Column(Cell.WRONG, side)
+    for name, index, unit in plan.others:
+        found[index] = Column(Cell.OTHER, side, unit, name)
+    return found
+
+
+def _no_row(_text: str, _number: int) -> Row | None:
+    return None
 
 
 def _others(plan: _Plan, figures: Sequence[str], at: int) -> tuple[tuple[str, Printed], ...]:

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from ringtree.logs.nccltests.markers import Rank
 from ringtree.logs.nccltests.names import DTYPE_BYTES
-from ringtree.logs.records import Printed, Row, Side
+from ringtree.logs.records import Row, Side
 
 MAX_RANKS = 1 << 20
 _MAX_KEPT = 1 << 17
@@ -124,23 +124,20 @@ def possible_ranks(collective: str, found: Interval, multiple_of: int) -> tuple[
 
 
 def _factor_of(size_bytes: int | None, side: Side) -> Interval | None:
-    if side.algbw is None or side.busbw is None or not side.algbw.value > 0:
+    time, algbw, busbw = side.time, side.algbw, side.busbw
+    if algbw is None or busbw is None or not (rate := algbw.value) > 0:
         return None
-    low, high = _around(side.algbw)
-    if size_bytes and side.time is not None and (value := side.time.value) > (resolution := side.time.resolution):
+    half = 0.5 * algbw.resolution
+    low, high = rate - half, rate + half
+    if size_bytes and time is not None and (value := time.value) > (resolution := time.resolution):
         # The time often has more digits than the rate.
         slower, faster = size_bytes / (value + 0.5 * resolution), size_bytes / (value - 0.5 * resolution)
         if slower <= high and low <= faster:
             low, high = max(low, slower), min(high, faster)
     if low <= 0:
         return None
-    bus_low, bus_high = _around(side.busbw)
-    return Interval(max(bus_low, 0.0) / high, bus_high / low)
-
-
-def _around(printed: Printed) -> tuple[float, float]:
-    value, half = printed.value, 0.5 * printed.resolution
-    return value - half, value + half
+    bus, half = busbw.value, 0.5 * busbw.resolution
+    return Interval(max(bus - half, 0.0) / high, (bus + half) / low)
 
 
 def _ceil(value: float) -> int:

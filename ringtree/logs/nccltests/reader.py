@@ -29,6 +29,8 @@ from ringtree.logs.reading import Context, Sink
 
 _ELISIONS = ("...", "…", "[...]")
 _MAX_STREAMS = 4096  # open at once
+_MAX_KNOWN, _MAX_KNOWN_TEXT = 1024, 300
+_UNKNOWN = Other()
 _MAX_MARKS = 3  # inside a line, that are tried as cuts within a number
 
 
@@ -39,13 +41,26 @@ class NcclTestsReader:
         self._around = Around(context, sink)
         self._streams: dict[str, Stream] = {}
         self._command = context.command
+        self._markers: dict[tuple[str, tuple[str, ...]], Marker | None] = {}
 
     def feed(self, line: Line) -> bool:
         """Takes rows and the lines around tables."""
         stream = self._streams.get(line.job)
-        if stream is not None and stream.plain and stream.quick(line.text, line.number):
-            return True
+        if stream is not None and stream.plain:
+            text, number = line.text, line.number
+            if stream.quick(text, number) or stream.take_whole(text, number):
+                return True
         return self._look(line, stream)
+
+    def quick(self, text: str, job: str, number: int) -> bool:
+        """As QuickReader has it."""
+        stream = self._streams.get(job)
+        return stream is not None and stream.plain and stream.quick(text, number)
+
+    @property
+    def is_open(self) -> bool:
+        """As QuickReader has it."""
+        return bool(self._streams)
 
     def finish(self) -> None:
         """Emits what is open."""
@@ -60,10 +75,10 @@ class NcclTestsReader:
         if text == "#":
             return True  # between parts of a header, and nothing else
         places = stream.places if stream is not None else ()
-        marker = read_marker(text, places)
+        marker = self._marker(text, places)
         if marker is None and "#" in text and (inside := line_inside(text)):
             text = inside
-            marker = read_marker(text, places)
+            marker = self._marker(text, places)
         if marker is not None:
             return self._take_marker(marker, text, line, stream)
         around, context = self._around, self._around.context
@@ -81,6 +96,18 @@ class NcclTestsReader:
         if "|" in text:
             return False  # a table in Markdown
         return self._take_row(line, text)
+
+    def _marker(self, text: str, places: tuple[str, ...]) -> Marker | None:
+        """As read_marker: headings and settings are the same in each table of a log, so they are read once."""
+        known = self._markers.get((text, places), _UNKNOWN)
+        if known is not _UNKNOWN:
+            return known
+        marker = read_marker(text, places)
+        if text[0] == "#" and len(text) <= _MAX_KNOWN_TEXT:
+            if len(self._markers) >= _MAX_KNOWN:
+                self._markers.clear()
+            self._markers[text, places] = marker
+        return marker
 
     def _take_marker(self, marker: Marker, text: str, line: Line, stream: Stream | None) -> bool:
         around, kind = self._around, type(marker)

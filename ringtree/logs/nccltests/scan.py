@@ -39,7 +39,7 @@ _PLACEHOLDER = re.compile(r"[ \t]*(?:[Xx?*]+(?:\.[Xx?*]+)?|\.\.\.+|…|-+)(?=\s|
 _MEASUREMENT = rf"[ \t]*\d+(?:\.\d{{1,3}})?(?:[ \t]+\d+\.\d\d){{2}}[ \t]+(?:{NOT_CHECKED}|\d+|\de[+-]\d\d)"
 _MEASUREMENTS = re.compile(rf"{_MEASUREMENT}([ \t]{_MEASUREMENT})?\s*")
 _BLANK_SIDE = 25  # blanks where a measurement was left out; columns are at most 12 wide
-_TYPE_WORDS = (" float", " half", " double", " bfloat16", " int", " uint", " f8e", " fp8", " char")
+_TYPE_WORD = re.compile(r" (?:float|half|double|bfloat16|int|uint|f8e|fp8|char)")
 
 
 @dataclass
@@ -64,7 +64,7 @@ class Found:
 
 def could_hold_row(text: str) -> bool:
     """Says, quickly, whether it is worth looking for a row in a text that does not begin like one."""
-    return any(word in text for word in _TYPE_WORDS)
+    return _TYPE_WORD.search(text) is not None
 
 
 def find(text: str) -> Found | None:

@@ -73,16 +73,18 @@ class Stream:
         return bool(self._pieces)
 
     def quick(self, text: str, number: int) -> bool:
+        """Takes a row that is certain into the open table, if `plain`; False: nothing was changed."""
+        run = self._run
+        if run is None or run.layout is None or (row := run.layout.make_row(text, number)) is None:
+            return False
+        return self._add_whole(run, run.layout, row, text)
+
+    def take_whole(self, text: str, number: int) -> bool:
         """Takes an undamaged row into the open table, if `plain`; False: it is none."""
         run = self._run
-        if run is None or run.layout is None or (row := run.layout.quick(text, number)) is None:
+        if run is None or run.layout is None or (row := run.layout.read(text, number)) is None:
             return False
-        if not run.layout.stated and scan.contradiction(row):
-            return False
-        self._add(run, row)
-        if run.layout.tail:
-            run.add_timestamp(text.rstrip()[-19:])
-        return True
+        return self._add_whole(run, run.layout, row, text)
 
     def take(self, marker: Marker, number: int) -> None:
         """Takes a line around a table."""
@@ -197,6 +199,14 @@ class Stream:
             run.layout = layout
         return run
 
+    def _add_whole(self, run: Run, layout: Layout, row: Row, text: str) -> bool:
+        if not layout.stated and scan.contradiction(row):
+            return False
+        self._add(run, row)
+        if layout.tail:
+            run.add_timestamp(text.rstrip()[-19:])
+        return True
+
     def _add(self, run: Run, row: Row) -> Run:
         size = row.size_bytes or 0
         if not run.rows:
@@ -213,7 +223,8 @@ class Stream:
     def _may_be_interleaved(self, run: Run) -> bool:
         """Says whether programs may be writing at once. Where no line of settings stands, as in what `grep` left of
         several logs, sizes that begin again are the next log."""
-        return any(each.has_settings for each in (*self._waiting, run)) if self._waiting else False
+        waiting = self._waiting
+        return bool(waiting) and (run.has_settings or any(each.has_settings for each in waiting))
 
     def _at_restart(self, run: Run, row: Row) -> Run:
         """The sizes begin again: another element type, reduction, root or cycle; else a table without a heading."""
