@@ -3,12 +3,14 @@
     --executions N   inputs, over all processes
     --processes N    default: all cores
     --seed N         default: 1; input number i is the same wherever the same seeds lie
+    --first N        begins at input number N: goes on where a run was stopped
     --replay N       give input number N alone, and keep it in fuzz-input
 
 For: finding inputs on which a reader raises, takes longer than a second of processor time, or more than 256 MB.
 Not for: memory errors of C code (`make fuzz` has libFuzzer's targets for that).
 
-Whatever is found is printed with its number, and its bytes are kept in fuzz-found/; exit code 1.
+Whatever is found is printed with its number, and its bytes are kept in fuzz-found/; exit code 1. Once a minute standard
+error says how far it is.
 """
 
 from __future__ import annotations
@@ -38,6 +40,7 @@ MAX_BYTES = 256 << 20
 _HEADROOM = 64 << 20  # of the process itself: modules that a reader imports on first use
 _AT_ONCE = 1000
 _MAX_FOUND = 20
+_SECONDS_BETWEEN_NEWS = 60.0
 
 
 class TooLongError(Exception):
@@ -108,6 +111,7 @@ def main() -> int:
     parser.add_argument("--executions", type=int, default=1_000_000)
     parser.add_argument("--processes", type=int, default=multiprocessing.cpu_count())
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--replay", type=int)
     options = parser.parse_args()
     if options.replay is not None:
@@ -117,14 +121,15 @@ def main() -> int:
         wrong = execute(data)
         print(wrong or "nothing wrong")
         return int(wrong is not None)
-    started = time.monotonic()
-    jobs = (
-        (options.seed, first, min(_AT_ONCE, options.executions - first))
-        for first in range(0, options.executions, _AT_ONCE)
-    )
+    started = told = time.monotonic()
+    end = options.first + options.executions
+    jobs = [(options.seed, first, min(_AT_ONCE, end - first)) for first in range(options.first, end, _AT_ONCE)]
     num_found = 0
     with multiprocessing.Pool(options.processes, prepare) as pool:
-        for found in pool.imap_unordered(work, jobs):
+        for done, found in enumerate(pool.imap_unordered(work, jobs), 1):
+            if time.monotonic() - told >= _SECONDS_BETWEEN_NEWS:
+                told = time.monotonic()
+                print(f"about {done * _AT_ONCE:,} of {options.executions:,}", file=sys.stderr, flush=True)
             for number, data, wrong in found:
                 num_found += 1
                 FOUND.mkdir(exist_ok=True)
@@ -135,7 +140,8 @@ def main() -> int:
                 break
     took = time.monotonic() - started
     said = f"{num_found} inputs went wrong: see {FOUND}/" if num_found else "nothing found"
-    print(f"{options.executions:,} inputs of seed {options.seed} to the log readers in {took:.0f} s: {said}")
+    which = f"from number {options.first:,} " if options.first else ""
+    print(f"{options.executions:,} inputs of seed {options.seed} {which}to the log readers in {took:.0f} s: {said}")
     return int(num_found > 0)
 
 
