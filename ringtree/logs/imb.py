@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from ringtree.logs.groups import add_row
 from ringtree.logs.lines import Line
 from ringtree.logs.quantities import is_number
+from ringtree.logs.quick_rows import Cell, Column, MakeRow, row_maker
 from ringtree.logs.reading import Context, Sink
 from ringtree.logs.records import MB_PER_SECOND, MICROSECONDS, Printed, Row, Side, Table
 from ringtree.logs.words import collective_in
@@ -70,6 +71,7 @@ class _Open:
     ratio: float | None = None
     num_foreign: int = 0
     num_rows: int = 0
+    make_row: MakeRow | None = None
 
 
 class ImbReader:
@@ -98,16 +100,26 @@ class ImbReader:
         text = text.strip()
         if text.startswith("#") and (found := _SETTING.search(text)) is not None:
             self._types[found.group(1)] = found.group(2)
+            for each in self._open.values():
+                each.make_row = None
             return True
         if one is None:
             return False
-        if self._part_of(one, line, text):
+        if (one.headings and self._quick_row(one, text, line.number)) or self._part_of(one, line, text):
             one.num_foreign = 0
             return True
         one.num_foreign += 1
         if one.num_foreign > _MAX_FOREIGN:
             self._close(line.job)
         return False
+
+    def quick(self, text: str, job: str, number: int) -> bool:
+        """As QuickReader has it."""
+        one = self._open.get(job)
+        if one is None or not one.headings or not self._quick_row(one, text.removeprefix(one.prefix), number):
+            return False
+        one.num_foreign = 0
+        return True
 
     @property
     def is_open(self) -> bool:
@@ -148,7 +160,7 @@ class ImbReader:
         if not words:
             return False
         if words[0] in ("#bytes", "#repetitions", "Group") and "#repetitions" in words:
-            one.headings = words
+            one.headings, one.make_row = words, None
             one.table.columns = _columns(words)
             return True
         if text.startswith("#"):
@@ -197,15 +209,28 @@ class ImbReader:
         ratio = _ratio(size, cells, time)
         one.ratio = ratio if ratio is not None else one.ratio
         others = tuple((_NAMES.get(key, key), Printed(value, _unit(key))) for key, value in cells.items())
-        dtype = op = None
-        if one.table.collective in _REDUCES:
-            dtype, op = self._types.get("MPI_Datatype for reductions"), self._types.get("MPI_Op")
-        row = Row(
-            line.number, int(size) if size else None, (Side("", time, wrong=wrong, others=others),), None, dtype, op
-        )
+        dtype, op = self._reduction(one)
+        side = Side("", time, wrong=wrong, others=others)
+        self._add(one, Row(line.number, int(size) if size else None, (side,), None, dtype, op))
+        return True
+
+    def _quick_row(self, one: _Open, text: str, number: int) -> bool:
+        if one.make_row is None:
+            one.make_row = _maker(one.headings, *self._reduction(one))
+        row = one.make_row(text, number)
+        if row is not None:
+            self._add(one, row)
+        return row is not None
+
+    def _reduction(self, one: _Open) -> tuple[str | None, str | None]:
+        """Returns element type and operation, where the benchmark has them."""
+        if one.table.collective not in _REDUCES:
+            return None, None
+        return self._types.get("MPI_Datatype for reductions"), self._types.get("MPI_Op")
+
+    def _add(self, one: _Open, row: Row) -> None:
         one.table = add_row(one.table, row, self._sink)
         one.num_rows += 1
-        return True
 
     def _close(self, job: str) -> None:
         one = self._open.pop(job, None)
@@ -230,6 +255,16 @@ class ImbReader:
         table.infer("unit of Mbytes/sec", "10^6 bytes/s" if unit == MB_PER_SECOND else "2^20 bytes/s", why)
         if unit != MB_PER_SECOND:
             table.rows = [_with_unit(row, unit) for row in table.rows]
+
+
+def _maker(headings: list[str], dtype: str | None, op: str | None) -> MakeRow:
+    """Of a bandwidth the unit is still to be found, and of defects rows say whether they were looked for."""
+    if not {"Mbytes/sec", "defects"}.isdisjoint(headings) or len(set(headings)) < len(headings):
+        return lambda _text, _number: None
+    time = next((name for name in _TIMES if name in headings), None)
+    kinds = {"#bytes": Cell.SIZE, time: Cell.TIME}
+    columns = [Column(kinds.get(one, Cell.OTHER), unit=_unit(one), name=_NAMES.get(one, one)) for one in headings]
+    return row_maker(columns, dtype=dtype, op=op)
 
 
 def _columns(headings: list[str]) -> dict[str, str]:

@@ -172,7 +172,8 @@ def slowly(text: str) -> tuple[list[Item], list[object], int]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(importing, "_quick_ways", nobody)
         patch.setattr(Layout, "make_row", property(lambda _: nothing))
-        patch.setattr("ringtree.logs.osu._maker", lambda _headings, _dtype: nothing)
+        patch.setattr("ringtree.logs.osu._maker", lambda *_columns: nothing)
+        patch.setattr("ringtree.logs.imb._maker", lambda *_columns: nothing)
         return everything(text)
 
 
@@ -220,6 +221,7 @@ def test_rows_do_pass_the_quick_way(monkeypatch: pytest.MonkeyPatch) -> None:
         ([HEAD], ROW, "0: "),
         (OSU, "8   3.51", ""),
         (OSU, "8   3.51", "[1,0]<stdout>:"),
+        (IMB, "8 1000 1.0 2.0 1.5", ""),
     ):
         calls.clear()
         everything("\n".join(mark + line for line in (*head, *[row] * 50)))
