@@ -20,14 +20,13 @@ from ringtree.logs.lines import clean, raw_lines
 from ringtree.logs.reading import (
     NOT_RECOGNISED,
     Context,
-    Expecting,
     LineReader,
-    QuickReader,
+    RowReader,
     Sink,
     UnreadableFileError,
 )
 from ringtree.logs.records import Document, Item, Skipped, Table
-from ringtree.logs.registry import EXPECTING_READERS, FILE_READERS, LINE_READERS
+from ringtree.logs.registry import FILE_READERS, LINE_READERS, ROW_READERS
 from ringtree.logs.source import Source
 
 HEAD = 1 << 16
@@ -119,9 +118,9 @@ def without_collector(head: str) -> str:
 
 def _read_lines(stream: BinaryIO, name: str, sink: Sink) -> int:
     context = Context(name)
-    expecting = [make(context, sink) for make in EXPECTING_READERS]
-    readers = [*expecting, *(make(context, sink) for make in LINE_READERS)]
-    quick_ways = _quick_ways(expecting)
+    row_readers = [make(context, sink) for make in ROW_READERS]
+    readers: list[LineReader] = [*row_readers, *(make(context, sink) for make in LINE_READERS)]
+    ways = _quick_ways(row_readers)
     quick, mark, job, last = None, "", "", 0
     for number, raw in raw_lines(stream, lambda number: sink.skip(TOO_LONG, number, "")):
         last = number
@@ -134,8 +133,8 @@ def _read_lines(stream: BinaryIO, name: str, sink: Sink) -> int:
         observe(context, line)
         for reader in readers:
             if reader.feed(line):
-                if reader in quick_ways and raw.endswith(line.text) and not context.continues:
-                    quick, job, mark = quick_ways[reader](), line.job, raw.removesuffix(line.text)
+                if reader in ways and raw.endswith(line.text) and not context.continues:
+                    quick, job, mark = ways[reader](), line.job, raw.removesuffix(line.text)
                 break
         else:
             sink.skip(NOT_RECOGNISED, number, line.text)
@@ -147,15 +146,14 @@ def _read_lines(stream: BinaryIO, name: str, sink: Sink) -> int:
 _Quick = Callable[[str, str, int], bool]
 
 
-def _quick_ways(expecting: Sequence[Expecting]) -> dict[LineReader, Callable[[], _Quick | None]]:
-    """Returns, for each reader that has a quick way, what gives it if the readers before would leave it a row.
+def _quick_ways(readers: Sequence[RowReader]) -> dict[LineReader, Callable[[], _Quick | None]]:
+    """Returns, for each reader, what gives its quick way if the readers before would leave it a row.
 
     A line with the marks of the line before, and behind them a row that is certain, would be cleaned to that row and
     that job, and says nothing to the context: so it can go straight to the reader that took the line before.
     """
 
-    def way(reader: QuickReader, before: Sequence[Expecting]) -> Callable[[], _Quick | None]:
+    def way(reader: RowReader, before: Sequence[RowReader]) -> Callable[[], _Quick | None]:
         return lambda: None if any(each.is_open for each in before) else reader.quick
 
-    readers = [(reader, expecting[:index]) for index, reader in enumerate(expecting)]
-    return {reader: way(reader, before) for reader, before in readers if isinstance(reader, QuickReader)}
+    return {reader: way(reader, readers[:index]) for index, reader in enumerate(readers)}

@@ -93,7 +93,7 @@ class OsuReader:
         return False
 
     def quick(self, text: str, job: str, number: int) -> bool:
-        """As QuickReader has it."""
+        """As RowReader has it."""
         one = self._open.get(job)
         if one is None or not one.headings or not self._quick_row(one, text.removeprefix(one.prefix), number):
             return False
@@ -102,7 +102,7 @@ class OsuReader:
 
     @property
     def is_open(self) -> bool:
-        """As QuickReader has it."""
+        """As RowReader has it."""
         return bool(self._open)
 
     def finish(self) -> None:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import BinaryIO, Protocol, runtime_checkable
+from typing import BinaryIO, Protocol
 
 from ringtree.logs.lines import Line
 from ringtree.logs.records import Item, Skipped
@@ -80,18 +80,13 @@ class LineReader(Protocol):
         ...
 
 
-class Expecting(LineReader, Protocol):
-    """One that takes rows below its own headings."""
+class RowReader(LineReader, Protocol):
+    """One that takes rows below its own headings, through whose tables they pass by the million."""
 
     @property
     def is_open(self) -> bool:
         """False: a row that is not its own would be left, and nothing changed by it."""
         ...
-
-
-@runtime_checkable
-class QuickReader(Expecting, Protocol):
-    """One through whose tables rows pass by the million."""
 
     def quick(self, text: str, job: str, number: int) -> bool:
         """Takes a row of an open table if it is certain that it is one: of plain numbers, blanks and words that its

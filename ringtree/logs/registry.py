@@ -25,7 +25,7 @@ from ringtree.logs.nic_matrix import NicMatrix
 from ringtree.logs.osu import OsuReader
 from ringtree.logs.param_comms import ParamReader
 from ringtree.logs.rccltests_records import RcclTestsRecords
-from ringtree.logs.reading import Context, Expecting, FileReader, LineReaderFactory, Sink
+from ringtree.logs.reading import Context, FileReader, LineReaderFactory, RowReader, Sink
 from ringtree.logs.simulated import Simulated
 from ringtree.logs.tables.csv_file import CsvFile
 from ringtree.logs.tables.markdown import MarkdownReader
@@ -44,7 +44,7 @@ FILE_READERS: tuple[FileReader, ...] = (
     NicMatrix(),
     CsvFile(),  # the last one: any headings
 )
-EXPECTING_READERS: tuple[Callable[[Context, Sink], Expecting], ...] = (
+ROW_READERS: tuple[Callable[[Context, Sink], RowReader], ...] = (
     OsuReader,  # this and the next take lines only below their own headings: before readers of pieces of rows
     ImbReader,
     NcclTestsReader,

@@ -53,13 +53,13 @@ class NcclTestsReader:
         return self._look(line, stream)
 
     def quick(self, text: str, job: str, number: int) -> bool:
-        """As QuickReader has it."""
+        """As RowReader has it."""
         stream = self._streams.get(job)
         return stream is not None and stream.plain and stream.quick(text, number)
 
     @property
     def is_open(self) -> bool:
-        """As QuickReader has it."""
+        """As RowReader has it."""
         return bool(self._streams)
 
     def finish(self) -> None:
