@@ -8,6 +8,7 @@ Where several entries fit, all are returned, and the highest limit counts: a lim
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from ringtree.audit.material import Subject
 from ringtree.errors import UsageError
@@ -31,30 +32,53 @@ def machine_of(subject: Subject) -> Machine:
     ranks = subject.num_ranks or subject.table.num_ranks
     if ranks is None:
         return Machine(why="the number of ranks is not known: --ranks")
-    known = load_catalogue()
-    gpus = _gpus(subject, known)
-    if not gpus:
-        names = ", ".join(dict.fromkeys(subject.table.devices))
-        return Machine(why=f"no entry of the hardware catalogue for {names}" if names else "no GPU is named: --gpu")
     hosts = subject.setup.num_hosts or subject.table.num_hosts
     # Nothing is known of hosts: one that has all ranks is the most favourable.
     hosts = 1 if hosts is None or ranks % hosts else hosts
+    devices = tuple(dict.fromkeys(subject.table.devices))
+    return _machine(load_catalogue(), _Wanted(subject.setup.gpu, subject.setup.system, devices, hosts, ranks // hosts))
+
+
+class _Wanted(NamedTuple):
+    gpu: str | None
+    system: str | None
+    devices: tuple[str, ...]
+    num_hosts: int
+    ranks_per_host: int
+
+
+def _machine(known: Catalogue, wanted: _Wanted) -> Machine:
+    """A log may hold a thousand tables of one machine: what was found last is kept."""
+    for catalogue, last, machine in _last:
+        if catalogue is known and last == wanted:
+            return machine
+    machine = _find(known, wanted)
+    _last[:] = [(known, wanted, machine)]
+    return machine
+
+
+_last: list[tuple[Catalogue, _Wanted, Machine]] = []
+
+
+def _find(known: Catalogue, wanted: _Wanted) -> Machine:
+    gpus = _gpus(wanted, known)
+    if not gpus:
+        names = ", ".join(wanted.devices)
+        return Machine(why=f"no entry of the hardware catalogue for {names}" if names else "no GPU is named: --gpu")
     found: list[Topology] = []
     for gpu in gpus:
-        found += _topologies(subject, gpu, hosts, ranks // hosts, known)
+        found += _topologies(wanted, gpu, known)
     return Machine(tuple(found), "" if found else "no system of the catalogue fits")
 
 
-def _gpus(subject: Subject, known: Catalogue) -> list[Gpu]:
-    if subject.setup.gpu is not None:
-        match = match_gpu(subject.setup.gpu, known)
+def _gpus(wanted: _Wanted, known: Catalogue) -> list[Gpu]:
+    if wanted.gpu is not None:
+        match = match_gpu(wanted.gpu, known)
         if not match.candidates:
-            raise UsageError(
-                f"--gpu: the hardware catalogue has no {subject.setup.gpu!r}; `ringtree hardware` lists it"
-            )
+            raise UsageError(f"--gpu: the hardware catalogue has no {wanted.gpu!r}; `ringtree hardware` lists it")
         return list(match.candidates)
     found: dict[str, Gpu] = {}
-    for device in dict.fromkeys(subject.table.devices):
+    for device in wanted.devices:
         candidates = match_gpu(device, known).candidates
         if not candidates:
             return []
@@ -62,8 +86,8 @@ def _gpus(subject: Subject, known: Catalogue) -> list[Gpu]:
     return list(found.values())
 
 
-def _topologies(subject: Subject, gpu: Gpu, hosts: int, ranks_per_host: int, known: Catalogue) -> list[Topology]:
-    hints = subject.setup.system or ""
+def _topologies(wanted: _Wanted, gpu: Gpu, known: Catalogue) -> list[Topology]:
+    hosts, ranks_per_host, hints = wanted.num_hosts, wanted.ranks_per_host, wanted.system or ""
     systems = match_system(gpu, ranks_per_host, hints, known)
     found = []
     for system in systems:

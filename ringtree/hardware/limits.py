@@ -10,6 +10,7 @@ NCCL's seven algorithms are closed forms (nccl_traffic.py), ringtree's are count
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Literal
 
 import ringtree.algorithms
@@ -51,6 +52,7 @@ def schedule_limit(own: Schedule, topology: Topology) -> Limit:
     return _limit(own.collective, own.name, "ringtree", topology, count(own, topology))
 
 
+@lru_cache(maxsize=256)
 def highest(collective: str, topology: Topology) -> Limit:
     """The highest rates of any algorithm that can exist on `topology`, NCCL's, ringtree's or one nobody has written:
     what exceeds them was not measured. Its `algorithm` is "any"."""
