@@ -1,6 +1,6 @@
 """A stream that can be looked at before it is read.
 
-For: choosing a reader by how a file begins, also where the file is a pipe; files that gzip packed, and UTF-16, which
+For: choosing a reader by how a file begins, also where the file is a pipe; files that were packed, and UTF-16, which
 PowerShell's ">" writes. Not for: what stands in it.
 """
 
@@ -9,15 +9,12 @@ from __future__ import annotations
 import codecs
 import io
 import tempfile
-import zlib
 from collections.abc import Iterator
 from typing import IO, BinaryIO
 
+from ringtree.logs.unpacking import BLOCK, is_packed, unpacked
+
 _IN_MEMORY = 1 << 24
-_BLOCK = 1 << 20
-MAX_UNPACKED = 1 << 31  # a small file may unpack to a terabyte; traces of a profiler come to a gigabyte
-CUT, DAMAGED = "packed: only the first 2 GiB were unpacked", "packed: what gzip wrote breaks off or is damaged"
-_GZIP = b"\x1f\x8b\x08"
 _UTF16 = {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
 
 
@@ -43,13 +40,14 @@ class Source:
         ahead = b""
         while len(ahead) < size and (block := self._stream.read(size - len(ahead))):
             ahead += block
-        if ahead.startswith(_GZIP):
-            self._stream = self._spooled(self._unpacked(ahead))
+        packed = is_packed(ahead)
+        if packed:
+            self._stream = self._spooled(unpacked(_blocks(ahead, self._stream), self._report))
         elif self._stream.seekable():
             self._stream.seek(0)
         else:
             self._stream = self._spooled(_blocks(ahead, self._stream))
-        if ahead.startswith((_GZIP, *_UTF16)):
+        if packed or ahead.startswith(tuple(_UTF16)):
             ahead = self._stream.read(size)
             if ahead[:2] in _UTF16 and not ahead.startswith(b"\xff\xfe\0\0"):
                 self._stream = self._spooled(_as_utf8(_blocks(ahead[2:], self._stream), _UTF16[ahead[:2]]))
@@ -72,34 +70,13 @@ class Source:
         copy.seek(0)
         return self._copies[-1]
 
-    def _unpacked(self, ahead: bytes) -> Iterator[bytes]:
-        """What gzip packed, all of its members, up to MAX_UNPACKED bytes."""
-        unpacker, room, is_open = zlib.decompressobj(wbits=31), MAX_UNPACKED, False
-        try:
-            for packed in _blocks(ahead, self._stream):
-                block, is_full = packed, False
-                while block or is_full:
-                    if not is_open and not block.startswith(_GZIP[: len(block)]):
-                        return  # padding behind the last member
-                    most = min(room, _BLOCK)
-                    plain = unpacker.decompress(block, most)
-                    yield plain
-                    room -= len(plain)
-                    if room == 0:
-                        self.problem = CUT
-                        return
-                    is_open, is_full = not unpacker.eof, len(plain) == most and not unpacker.eof
-                    block = unpacker.unused_data or unpacker.unconsumed_tail
-                    if unpacker.eof:
-                        unpacker = zlib.decompressobj(wbits=31)
-        except zlib.error:
-            is_open = True
-        self.problem = DAMAGED if is_open else ""
+    def _report(self, problem: str) -> None:
+        self.problem = problem
 
 
 def _blocks(ahead: bytes, stream: BinaryIO) -> Iterator[bytes]:
     yield ahead
-    while block := stream.read(_BLOCK):
+    while block := stream.read(BLOCK):
         yield block
 
 

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
 import io
 import json
+import lzma
+from collections.abc import Callable
 from contextlib import closing
 
 import pytest
 from nccltests_support import FOOTER, modern_header, modern_row
 
-from ringtree.logs import Imported, read_stream
-from ringtree.logs import source as source_module
-from ringtree.logs.source import CUT, DAMAGED, Source
+from ringtree.logs import Imported, read_stream, unpacking
+from ringtree.logs.source import Source
+from ringtree.logs.unpacking import CUT, DAMAGED
 
 LOG = modern_header() + modern_row(1024) + modern_row(2048) + FOOTER
 PACKED = gzip.compress(LOG.encode())
@@ -38,12 +41,26 @@ def problems(imported: Imported) -> set[str]:
         PACKED,
         PACKED + b"\0" * 512,
         gzip.compress(LOG[:300].encode()) + gzip.compress(LOG[300:].encode()),
+        bz2.compress(LOG[:300].encode()) + bz2.compress(LOG[300:].encode()),
+        lzma.compress(LOG[:300].encode()) + lzma.compress(LOG[300:].encode()) + b"\0" * 8,
+        lzma.compress(("\ufeff" + LOG).encode("utf-16-le"), preset=9),
         ("\ufeff" + LOG).encode("utf-16-le"),
         ("\ufeff" + LOG.replace("\n", "\r\n")).encode("utf-16-be"),
         gzip.compress(("\ufeff" + LOG).encode("utf-16-le")),
         LOG.replace("  ", " \u00a0").encode(),
     ],
-    ids=["gzip", "gzip, padded", "gzip of two members", "UTF-16", "UTF-16, big end first", "both", "blanks of pages"],
+    ids=[
+        "gzip",
+        "gzip, padded",
+        "gzip of two members",
+        "bzip2",
+        "xz",
+        "xz of UTF-16",
+        "UTF-16",
+        "UTF-16, big end first",
+        "both",
+        "blanks of pages",
+    ],
 )
 def test_it_reads_what_the_plain_text_says(content: bytes, kind: type[io.BytesIO]) -> None:
     plain, found = read_stream(io.BytesIO(LOG.encode()), "log"), read_stream(kind(content), "log")
@@ -60,17 +77,33 @@ def test_a_packed_file_that_breaks_off_gives_what_there_is() -> None:
     assert problems(read_stream(io.BytesIO(PACKED[:12] + b"\xff" * 40), "log")) == {DAMAGED}
 
 
+def test_text_that_begins_like_a_packed_file_is_text() -> None:
+    found = read_stream(io.BytesIO(b"BZhang's run\n" + LOG.encode()), "log")
+    assert sizes(found) == [1024, 2048]
+    assert problems(found) == set()
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, lzma.compress])
+def test_no_damage_raises(pack: Callable[[bytes], bytes]) -> None:
+    whole = pack(LOG.encode())
+    for cut in range(1, len(whole), 7):
+        found = read_stream(io.BytesIO(whole[:cut]), "log")
+        assert problems(found) == {DAMAGED} or cut < 10, cut
+        read_stream(io.BytesIO(whole[:cut] + b"\x5a" * 9 + whole[cut:]), "log")
+
+
 def test_a_small_file_can_not_fill_the_disk(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(source_module, "MAX_UNPACKED", 3 << 20)
+    monkeypatch.setattr(unpacking, "MAX_UNPACKED", 3 << 20)
     with closing(Source(io.BytesIO(gzip.compress(b"x" * (5 << 20))))) as source:
         source.head(64)
         assert source.seekable().seek(0, io.SEEK_END) == 3 << 20
         assert source.problem == CUT
 
 
+@pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, lzma.compress])
 @pytest.mark.parametrize("length", [1 << 20, (1 << 20) + 1, 5 << 20])
-def test_nothing_is_lost_between_blocks(length: int) -> None:
-    with closing(Source(io.BytesIO(gzip.compress(b"x" * length)))) as source:
+def test_nothing_is_lost_between_blocks(length: int, pack: Callable[[bytes], bytes]) -> None:
+    with closing(Source(io.BytesIO(pack(b"x" * length)))) as source:
         assert source.head(64) == b"x" * 64
         assert source.seekable().read() == b"x" * length
         assert source.problem == ""
