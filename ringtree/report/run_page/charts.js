@@ -22,18 +22,23 @@ function layoutOf(extra) {
   return layout;
 }
 
-// A chart without anything on it is left out, with its section.
+// A chart without anything on it is left out, with its section; one that is to be drawn has its height at once.
 function draw(id, traces, extra, label) {
   const chart = document.getElementById(id);
   chart.closest('section').hidden = traces.length === 0;
   if (traces.length === 0) {
+    drawNever(chart);
     Plotly.purge(chart);
-    return null;
+    return;
   }
-  if (window.matchMedia('print').matches) extra = { ...extra, width: chart.closest('section').clientWidth / (chart.parentElement.className === 'pair' ? 2 : 1) };
-  chart.setAttribute('role', 'img');
-  chart.setAttribute('aria-label', label);
-  return Plotly.react(chart, traces, layoutOf(extra), { displaylogo: false, responsive: true, modeBarButtonsToRemove: ['lasso2d', 'select2d'] });
+  chart.style.minHeight = extra.height ? `${extra.height}px` : '';
+  drawSoon(chart, () => {
+    const paper = window.matchMedia('print').matches;
+    const width = paper ? chart.closest('section').clientWidth / (chart.parentElement.className === 'pair' ? 2 : 1) : undefined;
+    chart.setAttribute('role', 'img');
+    chart.setAttribute('aria-label', label);
+    Plotly.react(chart, traces, layoutOf({ ...extra, width }), { displaylogo: false, responsive: true, modeBarButtonsToRemove: ['lasso2d', 'select2d'] });
+  });
 }
 
 // A logarithmic axis whose labels are words and don't run into each other: decades, 1-2-5 where there are few, and equal
@@ -96,7 +101,6 @@ function drawHeatmap(run, place) {
   }));
   document.querySelectorAll('.reference').forEach((one) => { one.textContent = run.reference; });
   const chart = document.getElementById('heatmap');
-  chart.style.minHeight = `${8 + 2.2 * arms.length}rem`;
   chart.style.minWidth = window.matchMedia('print').matches ? '0' : `${6 + 2.7 * sizes.length}rem`; // a narrow screen scrolls
   draw('heatmap', points.x.length > 0 ? [points] : [], {
     shapes, height: 130 + 36 * arms.length,
