@@ -5,12 +5,13 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
 from browser_support import Page, browser
-from comparison_support import near_then_far, noise, placed_run, stored_run
+from comparison_support import CROSSING, near_then_far, noise, placed_run, run_of_costs, stored_run
 from lab_support import make_cell, make_launch, make_plan
 from typer.testing import CliRunner
 
@@ -111,6 +112,28 @@ def test_hover_legend_sort_copy_and_keyboard(opened: Any, tmp_path: Path) -> Non
     assert len(rows) == 1 + 3 * len(SIZES)
     page.page.locator("#figures .copy button").nth(1).click()
     assert set(page.run("window.copied").splitlines()[1]) == set("| -")
+    assert page.problems == []
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_names_of_crossovers_lie_on_nothing(opened: Any, tmp_path: Path, width: int) -> None:
+    file = tmp_path / "report.html"
+    file.write_text(report_page([run_of_costs(CROSSING)], title="test"), encoding="utf-8")
+    page = Page(opened, file.as_uri(), viewport={"width": width, "height": 800})
+    page.drawn()
+    box = "(one => { const b = one.getBoundingClientRect(); return [b.left, b.top, b.right, b.bottom]; })"
+    for chart in ("busbw", "time"):
+        names, points, (area,) = (
+            page.run(f"[...document.querySelectorAll('#{chart} {what}')].map({box})")
+            for what in (".annotation rect", ".scatterlayer .point", ".nsewdrag")
+        )
+        assert len(names) >= 5
+        assert len(points) == 9 * 5
+        # A curve has its points on both sides, so what lies above all of them lies above the curve.
+        assert max(bottom for _, _, _, bottom in names) < min(top for _, top, _, _ in points)
+        assert all(area[0] <= left and right <= area[2] and area[1] <= top + 1 for left, top, right, _ in names)
+        heights = sorted((top, bottom) for _, top, _, bottom in names)
+        assert all(above[1] <= below[0] + 1 for above, below in pairwise(heights))
     assert page.problems == []
 
 
