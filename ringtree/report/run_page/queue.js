@@ -5,8 +5,12 @@
 // how far it is: <html data-charts="drawing">, then "drawn".
 'use strict';
 
+const REST = 150; // milliseconds, when what is on the screen is drawn: whoever reads it can scroll and click first
+const BREATH = 20; // between two charts: the browser shows what there is
+
 const waiting = new Map(); // element → what draws it
 let task = null;
+let beyond = false; // past what is on the screen
 
 // The element has its height already: nothing moves when it is drawn. A second drawing replaces one that still waits.
 function drawSoon(chart, drawing) {
@@ -22,18 +26,21 @@ function drawNever(chart) {
 
 function schedule() {
   document.documentElement.dataset.charts = 'drawing';
-  if (task === null) task = setTimeout(drawNearest, 0);
+  if (task !== null) return;
+  beyond = false;
+  task = setTimeout(drawNearest, 0);
 }
 
 function drawNearest() {
-  if (waiting.size > 0) drawNow(nearest([...waiting.keys()]));
-  task = waiting.size > 0 ? afterFrame(drawNearest) : null;
-  if (task === null) document.documentElement.dataset.charts = 'drawn';
-}
-
-// Lets the browser show what there is. A window that is hidden shows nothing, and goes on all the same.
-function afterFrame(callback) {
-  return window.requestIdleCallback ? requestIdleCallback(callback, { timeout: 100 }) : setTimeout(callback, 20);
+  if (waiting.size > 0) drawNow(nearest());
+  task = null;
+  if (waiting.size === 0) {
+    document.documentElement.dataset.charts = 'drawn';
+    return;
+  }
+  const rest = !beyond && distance(nearest()) > 0;
+  beyond = beyond || rest;
+  task = setTimeout(drawNearest, rest ? REST : BREATH);
 }
 
 // One that fails is told to the console and does not keep the others back.
@@ -48,11 +55,15 @@ function drawNow(chart) {
 }
 
 // Asked anew each time: a link, a key or a search may have gone elsewhere in the meantime.
-function nearest(charts) {
-  const far = (box) => Math.max(0, box.top - window.innerHeight, -box.bottom);
-  const boxes = charts.map((chart) => ({ chart, box: chart.getBoundingClientRect() }));
-  boxes.sort((a, b) => far(a.box) - far(b.box) || a.box.top - b.box.top);
-  return boxes[0].chart;
+function nearest() {
+  const top = (chart) => chart.getBoundingClientRect().top;
+  return [...waiting.keys()].sort((a, b) => distance(a) - distance(b) || top(a) - top(b))[0];
+}
+
+// Pixels from the edge of the screen, 0 on it.
+function distance(chart) {
+  const { top, bottom } = chart.getBoundingClientRect();
+  return Math.max(0, top - window.innerHeight, -bottom);
 }
 
 window.addEventListener('beforeprint', () => [...waiting.keys()].forEach(drawNow));
