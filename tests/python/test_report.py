@@ -251,9 +251,14 @@ def test_paper_is_light_and_everything_is_on_it(opened: Any, tmp_path: Path) -> 
     page = Page(opened, file.as_uri(), viewport={"width": 700, "height": 900}, color_scheme="dark")
     page.drawn()
     assert page.run("document.getElementById('heatmap').clientWidth") > 700  # a narrow screen scrolls
+    assert page.run("document.getElementById('heatmap').data[0].text.every(one => one !== '')")
     page.page.emulate_media(media="print", color_scheme="dark")
     page.until("document.getElementById('heatmap').layout.font.color === '#000'")
     assert page.run("['busbw', 'heatmap'].every(id => document.getElementById(id)._fullLayout.width <= 700)")
+    assert page.run("document.getElementById('heatmap').data[0].text.every(one => one === '')")  # they have no room
+    assert page.run(
+        "document.querySelector('#figures table').offsetWidth <= document.querySelector('main').clientWidth"
+    )
     assert page.run("getComputedStyle(document.querySelector('#figures .scroll')).maxHeight") == "none"
     assert page.run("getComputedStyle(document.querySelector('.copy')).display") == "none"
 
