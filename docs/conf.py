@@ -32,3 +32,4 @@ html_theme = "furo"
 html_title = f"ringtree {release}"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
+html_js_files = [("players.js", {"defer": "defer"})]

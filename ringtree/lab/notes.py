@@ -39,6 +39,7 @@ def caveats_of(stored: StoredRun, comparison: Comparison) -> list[str]:
     if load and load[0] > cores / 2:
         caveats.append(f"the machine was busy: load {load[0]:.1f} on {count(cores, 'core')} when it started")
     caveats += _stolen(stored)
+    caveats += _beyond_limit(comparison)
     planned = len(planned_launches(plan))
     if len(stored.launches) < planned:
         caveats.append(
@@ -90,6 +91,23 @@ def _stolen(stored: StoredRun) -> list[str]:
     return [
         f"the hypervisor took {format_share(sum(stolen) / len(stolen))} of the CPU time, "
         f"{format_share(max(stolen))} in the worst launch"
+    ]
+
+
+def _beyond_limit(comparison: Comparison) -> list[str]:
+    """Times whose whole interval lies below what no call should be able to take; the highest shares first."""
+    beyond = [
+        (cell.share_of_limit, f"{cell.arm} at {format_size(cell.size_bytes)} ({format_share(cell.share_of_limit)})")
+        for cell in comparison.cells
+        if cell.time is not None and cell.share_of_limit is not None and (cell.limit or 0.0) > cell.time.high
+    ]
+    if not beyond:
+        return []
+    named = [name for _, name in sorted(beyond, reverse=True)][:_MOST_NAMED]
+    more = f" and {len(beyond) - len(named)} more" if len(beyond) > len(named) else ""
+    return [
+        f"faster than this machine's limit as it was probed before the first launch: {', '.join(named)}{more}; the "
+        "probe was disturbed, or these calls did not do all of their work"
     ]
 
 

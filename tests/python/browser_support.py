@@ -57,6 +57,10 @@ class Page:
             f"else requestAnimationFrame(look); }}; look(); }})"
         )
 
+    def drawn(self) -> None:
+        """Waits until a report has drawn all its charts, which it does one after the other."""
+        self.until("document.documentElement.dataset.charts === 'drawn'")
+
     def _console(self, message: Any) -> None:
         if message.type in ("error", "warning"):
             self.problems.append(message.text)

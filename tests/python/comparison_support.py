@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable
 from pathlib import Path
 
-from lab_support import NEAR, make_cell, make_launch, make_run
+from lab_support import NEAR, make_cell, make_launch, make_plan, make_run
 from rich.console import Console
 
 from ringtree.lab.comparison import Comparison
@@ -36,6 +36,36 @@ def noise(launch: int, *what: object) -> float:
 def stored_run(plan: Plan, launches: list[Launch]) -> StoredRun:
     """A run of these launches."""
     return StoredRun(Path("runs/example"), make_run(plan), launches, [])
+
+
+def run_of_costs(costs: dict[str, tuple[float, float]]) -> StoredRun:
+    """A run of arms that take (seconds, and seconds a byte), from 1 KB to 64 MB; the last one is the reference."""
+    plan = make_plan(arms=list(costs), sizes=[1 << k for k in range(10, 27, 2)], num_ranks=2, num_launches=8)
+    return stored_run(
+        plan,
+        [
+            make_launch(
+                launch,
+                [
+                    make_cell(arm, size.size_bytes, noise(launch, arm, size.size_bytes) * (a + b * size.size_bytes), 2)
+                    for size in plan.sizes
+                    for arm, (a, b) in costs.items()
+                ],
+            )
+            for launch in range(8)
+        ],
+    )
+
+
+# Of five arms each is the fastest somewhere, so that curves cross all over the figure; of two, near its left end.
+CROSSING = {
+    "ring": (6e-5, 4e-10),
+    "tree": (2e-5, 7e-10),
+    "gloo": (1e-4, 3e-10),
+    "b": (1e-5, 2e-9),
+    "c": (15e-6, 12e-10),
+}
+CROSSING_EARLY = {"ring": (2.1e-5, 4e-10), "tree": (2e-5, 7e-10)}
 
 
 def placed_run(

@@ -1,4 +1,4 @@
-"""A player on a built page: the frame is there, says what it is, and plays, from a file and from a server.
+"""A player on a built page: the frame is there, says what it is, has the page's theme, and plays, from file and server.
 
 For: docs/_ext/player.py. Not for: the player itself (test_player.py), all pages (`make docs`).
 """
@@ -76,6 +76,29 @@ def test_the_frame_plays_and_is_named(opened: Page) -> None:
     # A browser asks every server for an icon; that there is none is no problem of the page.
     assert [one for one in opened.problems if "404" not in one] == []
     assert all(one.startswith(("file:", "http://127.0.0.1:", "data:")) for one in opened.requests)
+
+
+def test_the_frame_is_light_or_dark_as_the_page_around_it_and_goes_on(opened: Page) -> None:
+    switch = opened.page.locator(".theme-toggle-header, .theme-toggle-content").locator("visible=true").first
+    frame = opened.page.frames[1]
+    frame.evaluate("player.seek(player.end)")
+    entries = opened.run("history.length")
+    assert entries <= 2  # the empty page of a new window, and this one
+    seen = []
+    for system in ("light", "dark"):
+        opened.page.emulate_media(color_scheme=system)
+        for _ in range(3):
+            switch.click()
+            chosen = opened.run("document.body.dataset.theme")
+            shown = system if chosen == "auto" else chosen
+            frame.wait_for_selector(f"html[data-theme={shown}]", state="attached")
+            assert frame.url.endswith(f"#theme={chosen}")
+            seen.append((system, chosen))
+    assert len(set(seen)) == 6  # light, dark and auto under both systems
+    assert frame.evaluate("player.time === player.end")  # it was not loaded anew
+    assert opened.run("history.length") == entries
+    opened.page.reload()
+    opened.page.frames[1].wait_for_selector(f"html[data-theme={shown}]", state="attached")
 
 
 def test_a_player_that_does_not_exist_fails_the_build(tmp_path: Path) -> None:

@@ -186,6 +186,28 @@ def test_the_share_of_the_limit() -> None:
     assert summarise(stored).cell(1 << 20, "a").share_of_limit is None
 
 
+def test_times_below_the_limit_are_a_caveat() -> None:
+    rate = CopyRate(size_bytes=copied_size(1 << 20), bytes_per_second=1 << 30)
+    limits = MachineLimits(num_copying=2, copy_rates=[rate], handoff=1e-7)
+    limit = time_limit(limits, "all_reduce", 2, 1 << 20)
+    assert limit is not None
+
+    def caveats(*factors: float) -> list[str]:
+        """Arm a takes `factors` of the limit by turns, arm b twice the limit."""
+        stored = make_stored(
+            make_plan(sizes=(1 << 20,)),
+            lambda launch, _, arm: limit * (factors[launch % len(factors)] if arm == "a" else 2.0),
+        )
+        run = stored.run.model_copy(update={"limits": limits})
+        return summarise(StoredRun(stored.path, run, stored.launches, [])).caveats
+
+    assert caveats(1.01) == caveats(0.9, 1.2) == []  # nothing that the interval of the time allows is an accusation
+    (said,) = caveats(0.8)
+    assert said.startswith(
+        "faster than this machine's limit as it was probed before the first launch: a at 1 MB (125%)"
+    )
+
+
 def test_one_emulated_host_slows_nothing_and_has_no_placement() -> None:
     cluster = EmulatedCluster(hosts=1, ranks_per_host=2, alpha=1e-3, beta=2e7)
     plan = make_plan(arms=("ring", "tree"), num_ranks=2, emulation=cluster)

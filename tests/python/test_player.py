@@ -124,6 +124,35 @@ def test_play_pause_step_scrub_and_keys(opened: Any, tmp_path: Path) -> None:
     assert shown.problems == []
 
 
+def test_it_is_light_or_dark_as_the_system_or_its_address_says(opened: Any, tmp_path: Path) -> None:
+    address = written(tmp_path, all_reduce("ring", 4))
+    # The colour of the first rank's circle, which is drawn: nothing but its number is in it.
+    inside = "getComputedStyle(document.body).backgroundColor"
+    drawn = (
+        "(() => { const view = player.views[0], c = view.canvas, s = c.width / c.clientWidth; "
+        "const [x, y] = view.place(c.clientWidth, c.clientHeight)[0]; "
+        "return [...c.getContext('2d').getImageData((x - 9) * s, y * s, 1, 1).data]; })()"
+    )
+    light, dark = ("rgb(255, 255, 255)", [255, 255, 255, 255]), ("rgb(17, 22, 28)", [17, 22, 28, 255])
+    for system, end, expected in [
+        ("light", "", light),
+        ("dark", "", dark),
+        ("light", "#theme=dark", dark),
+        ("dark", "#theme=light", light),
+        ("dark", "#theme=auto", dark),
+        ("dark", "#theme=<b>", dark),
+    ]:
+        shown = Page(opened, address + end, color_scheme=system)
+        assert (shown.run(inside), shown.run(drawn)) == expected, (system, end)
+        assert shown.problems == []
+    shown.page.emulate_media(color_scheme="light")
+    shown.until("document.documentElement.dataset.theme === 'light'")
+    assert (shown.run(inside), shown.run(drawn)) == light
+    shown.run("location.hash = 'theme=dark'")
+    shown.until("document.documentElement.dataset.theme === 'dark'")
+    assert (shown.run(inside), shown.run(drawn)) == dark
+
+
 def test_a_refuted_schedule_shows_what_is_wrong_and_where(opened: Any, tmp_path: Path) -> None:
     def wrong(p: ringtree.ProgramBuilder) -> None:
         other = 1 - p.rank

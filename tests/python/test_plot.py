@@ -6,7 +6,15 @@ import re
 from pathlib import Path
 
 import pytest
-from comparison_support import near_then_far, noise, placed_run, stored_run
+from comparison_support import (
+    CROSSING,
+    CROSSING_EARLY,
+    near_then_far,
+    noise,
+    placed_run,
+    run_of_costs,
+    stored_run,
+)
 from lab_support import make_cell, make_launch, make_plan
 
 from ringtree.errors import UsageError
@@ -53,6 +61,30 @@ def test_a_crossover_is_marked_where_it_was_found(tmp_path: Path) -> None:
     assert [one.kind for one in run.crossovers] == ["crossing"]
     draw("crossover", [run], tmp_path / "a.svg")
     assert "ring and gloo" in (tmp_path / "a.svg").read_text()
+
+
+@pytest.mark.parametrize(("costs", "least"), [(CROSSING, 5), (CROSSING_EARLY, 1)])
+def test_names_of_crossovers_lie_on_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, costs: dict[str, tuple[float, float]], least: int
+) -> None:
+    pytest.importorskip("matplotlib")
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    kept: list[Figure] = []
+    monkeypatch.setattr(Figure, "savefig", lambda self, *_, **__: kept.append(self))
+    draw("crossover", [summarise(run_of_costs(costs))], tmp_path / "a.png")
+    FigureCanvasAgg(kept[0]).draw()
+    (axes,) = kept[0].axes
+    boxes = [text.get_window_extent() for text in axes.texts]
+    assert len(boxes) >= least
+    for number, box in enumerate(boxes):
+        assert not any(box.overlaps(other) for other in boxes[:number])
+        for line in axes.lines:
+            if len(line.get_xdata()) > 2:  # a curve
+                assert not line.get_path().transformed(line.get_transform()).intersects_bbox(box, filled=False)
+        assert axes.bbox.x0 <= box.x0 < box.x1 <= axes.bbox.x1
+        assert axes.bbox.y0 <= box.y0 < box.y1 <= axes.bbox.y1
 
 
 def test_near_and_far_cores_have_a_panel_each(tmp_path: Path) -> None:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
 from browser_support import Page, browser
-from comparison_support import near_then_far, noise, placed_run, stored_run
+from comparison_support import CROSSING, near_then_far, noise, placed_run, run_of_costs, stored_run
 from lab_support import make_cell, make_launch, make_plan
 from typer.testing import CliRunner
 
@@ -20,6 +21,7 @@ from ringtree.errors import UsageError
 from ringtree.lab.summary import summarise
 from ringtree.report.plot.scaling import scaling
 from ringtree.report.run_page import Extra, report_page
+from ringtree.report.run_page.page import parsed_once
 from ringtree.results import StoredRun
 
 SIZES = [1 << k for k in (10, 14, 18, 22)]
@@ -51,7 +53,9 @@ def opened() -> Iterator[Any]:
 def shown(opened: Any, tmp_path: Path, *runs: StoredRun, title: str = "test", **options: Any) -> Page:
     file = tmp_path / "report.html"
     file.write_text(report_page(runs, title=title, **options), encoding="utf-8")
-    return Page(opened, file.as_uri())
+    page = Page(opened, file.as_uri())
+    page.drawn()
+    return page
 
 
 def test_charts_and_table_show_the_numbers_of_the_summary(opened: Any, tmp_path: Path) -> None:
@@ -111,6 +115,28 @@ def test_hover_legend_sort_copy_and_keyboard(opened: Any, tmp_path: Path) -> Non
     assert page.problems == []
 
 
+@pytest.mark.parametrize("width", [390, 1280])
+def test_names_of_crossovers_lie_on_nothing(opened: Any, tmp_path: Path, width: int) -> None:
+    file = tmp_path / "report.html"
+    file.write_text(report_page([run_of_costs(CROSSING)], title="test"), encoding="utf-8")
+    page = Page(opened, file.as_uri(), viewport={"width": width, "height": 800})
+    page.drawn()
+    box = "(one => { const b = one.getBoundingClientRect(); return [b.left, b.top, b.right, b.bottom]; })"
+    for chart in ("busbw", "time"):
+        names, points, (area,) = (
+            page.run(f"[...document.querySelectorAll('#{chart} {what}')].map({box})")
+            for what in (".annotation rect", ".scatterlayer .point", ".nsewdrag")
+        )
+        assert len(names) >= 5
+        assert len(points) == 9 * 5
+        # A curve has its points on both sides, so what lies above all of them lies above the curve.
+        assert max(bottom for _, _, _, bottom in names) < min(top for _, top, _, _ in points)
+        assert all(area[0] <= left and right <= area[2] and area[1] <= top + 1 for left, top, right, _ in names)
+        heights = sorted((top, bottom) for _, top, _, bottom in names)
+        assert all(above[1] <= below[0] + 1 for above, below in pairwise(heights))
+    assert page.problems == []
+
+
 def test_choosing_cores_and_size_changes_what_is_shown(opened: Any, tmp_path: Path) -> None:
     plan = make_plan(arms=["ring", "gloo"], sizes=[1024, 4096], num_ranks=2, num_launches=8)
     far = 3.0
@@ -123,10 +149,13 @@ def test_choosing_cores_and_size_changes_what_is_shown(opened: Any, tmp_path: Pa
     first = "document.getElementById('time').data[2].y[0]"
     near_time = page.run(first)
     page.page.select_option("#place", index=1)
+    page.drawn()
     assert page.run(first) / near_time == pytest.approx(far, rel=0.05)
     page.page.select_option("#size", label="4 KB")
+    page.drawn()
     slow = page.run("document.getElementById('order').data[0].y[0]")
     page.page.select_option("#size", label="1 KB")
+    page.drawn()
     assert slow / page.run("document.getElementById('order').data[0].y[0]") == pytest.approx(4, rel=0.1)
     assert page.problems == []
 
@@ -145,6 +174,7 @@ def test_several_runs_have_scaling_and_a_table_of_what_to_run(opened: Any, tmp_p
     assert best[-1] == "tree (tree/simple), gloo (gloo/simple)"
     assert page.run("document.querySelector('#selection tbody tr').cells[2].textContent") == "ring"
     page.page.locator(".tab").nth(1).click()
+    page.drawn()
     assert "4 ranks" in page.page.locator("section.verdict:visible h2").inner_text()
     assert page.problems == []
 
@@ -154,6 +184,7 @@ def test_scaling_has_the_numbers_that_plot_draws(opened: Any, tmp_path: Path) ->
     page = shown(opened, tmp_path, *stored)
     size, expected = scaling([summarise(one) for one in stored])
     page.page.select_option("#size", value=str(size))
+    page.drawn()
     lines = page.run("document.getElementById('scaling').data.map(t => [t.name, t.x, t.y])")
     shares = page.run("document.getElementById('efficiency').data.map(t => t.y)")
     assert [name for name, _, _ in lines] == list(expected)
@@ -207,6 +238,7 @@ def test_it_fits_phones_and_both_colour_schemes(opened: Any, tmp_path: Path, sch
     file = tmp_path / "report.html"
     file.write_text(report_page([run()], title="test"), encoding="utf-8")
     page = Page(opened, file.as_uri(), viewport={"width": width, "height": 800}, color_scheme=scheme)
+    page.drawn()
     assert page.run("document.documentElement.scrollWidth") <= width
     background = page.run("getComputedStyle(document.body).backgroundColor")
     assert (background == "rgb(255, 255, 255)") == (scheme == "light")
@@ -217,12 +249,91 @@ def test_paper_is_light_and_everything_is_on_it(opened: Any, tmp_path: Path) -> 
     file = tmp_path / "report.html"
     file.write_text(report_page([run(sizes=[1 << k for k in range(30)])], title="test"), encoding="utf-8")
     page = Page(opened, file.as_uri(), viewport={"width": 700, "height": 900}, color_scheme="dark")
+    page.drawn()
     assert page.run("document.getElementById('heatmap').clientWidth") > 700  # a narrow screen scrolls
+    assert page.run("document.getElementById('heatmap').data[0].text.every(one => one !== '')")
     page.page.emulate_media(media="print", color_scheme="dark")
     page.until("document.getElementById('heatmap').layout.font.color === '#000'")
     assert page.run("['busbw', 'heatmap'].every(id => document.getElementById(id)._fullLayout.width <= 700)")
+    assert page.run("document.getElementById('heatmap').data[0].text.every(one => one === '')")  # they have no room
+    assert page.run(
+        "document.querySelector('#figures table').offsetWidth <= document.querySelector('main').clientWidth"
+    )
     assert page.run("getComputedStyle(document.querySelector('#figures .scroll')).maxHeight") == "none"
     assert page.run("getComputedStyle(document.querySelector('.copy')).display") == "none"
+
+
+NUM_DRAWN = "[...document.querySelectorAll('.chart')].filter(one => one.querySelector('.main-svg')).length"
+# As if the page were opened anew, in one go, so that no chart is drawn in between.
+EMPTY = "document.querySelectorAll('.chart').forEach(one => { Plotly.purge(one); }); report.choose(0)"
+TOPS = "[...document.querySelectorAll('section')].map(one => one.offsetTop)"
+
+
+def test_what_is_on_the_screen_is_drawn_first_and_nothing_moves(opened: Any, tmp_path: Path) -> None:
+    arms = tuple("abcdefg")  # whose legend makes a chart higher than others
+    page = shown(opened, tmp_path, run(2, arms), run(4, arms))
+    page.run(
+        "window.order = []; const look = () => document.querySelectorAll('.chart:has(.main-svg)').forEach("
+        "one => { if (!order.includes(one.id)) order.push(one.id); });"
+        "new MutationObserver(look).observe(document, { childList: true, subtree: true })"
+    )
+    drawn, state, before = page.run(f"{EMPTY}; [{NUM_DRAWN}, document.documentElement.dataset.charts, {TOPS}]")
+    assert (drawn, state) == (0, "drawing")
+    page.drawn()
+    assert page.run("order.slice(0, 2)") == ["busbw", "time"]
+    assert page.run(NUM_DRAWN) == page.run("document.querySelectorAll('section:not([hidden]) .chart').length") == 8
+    assert page.run(TOPS) == before
+    # Whoever is elsewhere by a link, a key or a search sees what is there first.
+    page.run(f"document.getElementById('scaling').scrollIntoView(); {EMPTY}; order.length = 0")
+    page.drawn()
+    assert set(page.run("order.slice(0, 2)")) == {"scaling", "efficiency"}
+    assert page.run(TOPS) == before
+    assert page.problems == []
+
+
+def test_a_link_into_the_page_leads_to_its_chart(opened: Any, tmp_path: Path) -> None:
+    file = tmp_path / "report.html"
+    file.write_text(report_page([run(2), run(4)], title="test"), encoding="utf-8")
+    page = Page(opened, f"{file.as_uri()}#distribution", viewport={"width": 1000, "height": 600})
+    page.drawn()
+    assert abs(page.run("document.getElementById('distribution').getBoundingClientRect().top")) < 2
+
+
+def test_paper_does_not_wait(opened: Any, tmp_path: Path) -> None:
+    page = shown(opened, tmp_path, run(2), run(4))
+    before, after = page.run(
+        f"{EMPTY}; const before = {NUM_DRAWN}; window.dispatchEvent(new Event('beforeprint')); [before, {NUM_DRAWN}]"
+    )
+    assert (before, after) == (0, 8)
+    page.page.emulate_media(media="print")
+    page.until("document.getElementById('busbw').layout.width > 0")
+    assert page.run(f"{EMPTY}; {NUM_DRAWN}") == 8
+    assert page.problems == []
+
+
+def test_a_chart_that_fails_does_not_keep_the_others_back(opened: Any, tmp_path: Path) -> None:
+    page = shown(opened, tmp_path, run(2))
+    page.run(f"{EMPTY}; drawSoon(document.getElementById('busbw'), () => {{ throw new Error('told'); }})")
+    page.drawn()
+    assert page.run(f"[{NUM_DRAWN}, document.getElementById('busbw').children.length]") == [5, 0]
+    assert any("told" in one for one in page.problems)
+
+
+def test_a_page_without_charts_is_drawn(opened: Any, tmp_path: Path) -> None:
+    stored = run()
+    page = shown(opened, tmp_path, StoredRun(stored.path, stored.run, [], []))
+    assert page.run(NUM_DRAWN) == 0
+    assert page.problems == []
+
+
+def test_plotly_is_read_once() -> None:
+    pytest.importorskip("plotly")
+    head = report_page([run()], title="test").partition("plotly.js v")[2][:1000]
+    assert ", (() => {" in head
+    umd = "(function(f) { f(); }(this, () => {\n1;\n}));\n"
+    assert parsed_once(umd) == "(function(f) { f(); }(this, (() => {\n1;\n})));\n"
+    for other in ("!function(f) { f(); }(function() {\n1;\n});", "(function(f) {}(this, () => {\n1;\n})); more();"):
+        assert parsed_once(other) == other
 
 
 def test_ten_runs_of_thirty_sizes_and_six_arms_are_small() -> None:

@@ -61,7 +61,9 @@ def of_items(*items: Item, name: str = "a.log", setup: Setup | None = None) -> L
 def shown(opened: Any, tmp_path: Path, logs: LogBook, title: str = "test") -> Page:
     file = tmp_path / "report.html"
     file.write_text(report_page([], title=title, logs=logs), encoding="utf-8")
-    return Page(opened, file.as_uri())
+    page = Page(opened, file.as_uri())
+    page.drawn()
+    return page
 
 
 def test_a_log_is_shown_as_import_reads_it_with_what_the_audit_finds(opened: Any, tmp_path: Path) -> None:
@@ -72,6 +74,7 @@ def test_a_log_is_shown_as_import_reads_it_with_what_the_audit_finds(opened: Any
     rows = read["tables"][0]["rows"]
     for index, place in enumerate(("out of place", "in place")):
         page.page.select_option("#place", label=place)
+        page.drawn()
         sides = [row["sides"][index] for row in rows]
         for chart, field in (("busbw", "busbw"), ("time", "time")):
             ((_, sizes, values),) = page.run(CURVES % chart)
@@ -145,6 +148,7 @@ def test_hostile_text_of_a_log_never_runs_and_formulas_stay_text(opened: Any, tm
     page = shown(opened, tmp_path, of_items(whole, again, odd, name=HOSTILE), title=HOSTILE)
     for tab in range(page.page.locator(".tab").count()):
         page.page.locator(".tab").nth(tab).click()
+        page.drawn()
         for chart in ("busbw", "heatmap"):
             if page.run(f"(document.getElementById('{chart}').data || []).length > 0"):
                 page.run(f"Plotly.Fx.hover(document.getElementById('{chart}'), [{{curveNumber: 0, pointNumber: 0}}])")

@@ -76,7 +76,7 @@ class Player {
     this.get('scrub').addEventListener('input', (event) => this.seek((this.end * Number(event.target.value)) / 1000));
     this.get('layout').addEventListener('change', (event) => this.relayout(event.target.value));
     document.addEventListener('keydown', (event) => this.key(event));
-    window.addEventListener('resize', () => this.show());
+    for (const event of ['resize', 'themechange']) window.addEventListener(event, () => this.show());
     this.relayout(this.get('layout').value);
   }
 

@@ -1,8 +1,9 @@
 """The player: schedules, animated, in one HTML file that needs no network.
 
-For: `ringtree play`. Not for: the times and pictures themselves (simulate.js, view.js, controls.js).
+For: `ringtree play`. Not for: the times and pictures themselves (simulate.js, view.js, controls.js), its colours
+(theme.js, player.css).
 
-The page allows exactly its own script and style (a content-security policy with their hashes). Names may come from a
+The page allows exactly its own scripts and style (a content-security policy with their hashes). Names may come from a
 user's file: they are data in a JSON block, and the script only ever sets them as text.
 """
 
@@ -36,6 +37,7 @@ def page(
     if not 1 <= len(scenes) <= MAX_SCENES:
         raise UsageError(f"the player shows 1 to {MAX_SCENES} schedules side by side, not {len(scenes)}")
     script = script_block("\n".join(packaged(HERE, name) for name in SCRIPTS))
+    theme = script_block(packaged(HERE, "theme.js"))
     style = packaged(HERE, "player.css")
     data = {
         "scenes": list(scenes),
@@ -43,9 +45,9 @@ def page(
     }
     return render(
         packaged(HERE, "page.html.j2"),
-        raw={"style": style, "script": script, "scenes": json_block(data)},
+        raw={"style": style, "theme": theme, "script": script, "scenes": json_block(data)},
         title=title,
         layout=layout,
         style_hash=source_hashes(style),
-        script_hash=source_hashes(script),
+        script_hashes=source_hashes(theme, script),
     )

@@ -5,6 +5,7 @@ For: `--kind crossover`. Not for: finding them (ringtree.stats.crossover).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,6 +18,8 @@ from ringtree.report.plot.words import panel_title, placements, subject
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+ROW, MOST_ROOM = 0.055, 0.6  # of the height of a panel, for the names of crossovers
 
 
 def draw_crossover(runs: Sequence[Comparison], file: Path) -> None:
@@ -31,9 +34,9 @@ def draw_crossover(runs: Sequence[Comparison], file: Path) -> None:
             for number, arm in enumerate(run.arms):
                 if arm.label != run.reference:
                     _ratios(on, run, arm.label, place, number)
-            _bands(on, run, place)
             figure.size_axis(on)
             figure.plain_numbers(on)
+            _bands(on, run, place)
             on.set_ylabel(f"time / time of {run.reference}")
             on.set_title(panel_title(place), fontsize=9)
         drawn.legend(*axes[0].get_legend_handles_labels(), loc="outside right upper", fontsize=8)
@@ -67,14 +70,28 @@ def _ratios(axes: Axes, run: Comparison, arm: str, place: str, number: int) -> N
 
 
 def _bands(axes: Axes, run: Comparison, place: str) -> None:
-    for one in run.crossovers:
-        if one.kind != "crossing" or one.placement != place or one.low is None or one.high is None:
-            continue
-        axes.axvspan(max(one.low, 1.0), max(one.high, 1.0), color="#f0e442", alpha=0.35, linewidth=0)
+    """Draws each crossover as a band and a line, and names it above all curves, a row for each."""
+    found = [
+        (one.estimate, one.low, one.high, f"{one.first} and {one.second}")
+        for one in run.crossovers
+        if one.kind == "crossing" and one.placement == place and one.estimate and one.low is not None and one.high
+    ]
+    low, high = axes.get_ylim()
+    room = min(len(found) * ROW, MOST_ROOM)
+    axes.set_ylim(low, high * (high / low) ** (room / (1 - room)))
+    left, right = (math.log(end) for end in axes.get_xlim())
+    for row, (estimate, least, most, names) in enumerate(sorted(found)):
+        axes.axvspan(max(least, 1.0), max(most, 1.0), color="#f0e442", alpha=0.35, linewidth=0)
+        axes.axvline(max(estimate, 1.0), color="#a89c00", linewidth=0.8, zorder=0.9)
+        first_half = math.log(max(estimate, 1.0)) < (left + right) / 2
         axes.annotate(
-            f"{one.first} and {one.second}\n{format_size_range(one.low, one.high)}",
-            (one.estimate or one.low, 1.0),
+            f"{names}: {format_size_range(least, most)}",
+            (max(estimate, 1.0), 1 - room * (row + 0.5) / len(found)),
+            xycoords=axes.get_xaxis_transform(),
             textcoords="offset points",
-            xytext=(4, 18),
+            xytext=(4 if first_half else -4, 0),
+            ha="left" if first_half else "right",
+            va="center",
             fontsize=7,
+            bbox={"facecolor": figure.CARD, "linewidth": 0, "pad": 0.8},
         )

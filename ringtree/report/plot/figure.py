@@ -7,6 +7,7 @@ For: sizes on a binary axis, rates in GB/s, colours that the colour-blind can te
 from __future__ import annotations
 
 import importlib.util
+import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -74,12 +75,15 @@ def size_axis(axes: Axes) -> None:
 
 
 def plain_numbers(axes: Axes) -> None:
-    """Makes y logarithmic with plain numbers; a range below a decade has labels at its minor ticks, too."""
+    """Makes y logarithmic with plain numbers; a range below a decade has labels at its minor ticks, too, one below two
+    decades at 2 and 5."""
     from matplotlib.ticker import FuncFormatter
 
+    def minor(value: float, _: int | None) -> str:
+        low, high = axes.get_ylim()
+        digit = round(value / 10 ** math.floor(math.log10(value)))
+        return f"{value:g}" if high / low < 10 or (high / low < 100 and digit in (2, 5)) else ""
+
     axes.set_yscale("log")
-    plain = FuncFormatter(lambda value, _: f"{value:g}")
-    axes.yaxis.set_major_formatter(plain)
-    low, high = axes.get_ylim()
-    if high / low < 10:
-        axes.yaxis.set_minor_formatter(plain)
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axes.yaxis.set_minor_formatter(FuncFormatter(minor))

@@ -22,18 +22,23 @@ function layoutOf(extra) {
   return layout;
 }
 
-// A chart without anything on it is left out, with its section.
+// A chart without anything on it is left out, with its section; one that is to be drawn has its height at once.
 function draw(id, traces, extra, label) {
   const chart = document.getElementById(id);
   chart.closest('section').hidden = traces.length === 0;
   if (traces.length === 0) {
+    drawNever(chart);
     Plotly.purge(chart);
-    return null;
+    return;
   }
-  if (window.matchMedia('print').matches) extra = { ...extra, width: chart.closest('section').clientWidth / (chart.parentElement.className === 'pair' ? 2 : 1) };
-  chart.setAttribute('role', 'img');
-  chart.setAttribute('aria-label', label);
-  return Plotly.react(chart, traces, layoutOf(extra), { displaylogo: false, responsive: true, modeBarButtonsToRemove: ['lasso2d', 'select2d'] });
+  chart.style.minHeight = extra.height ? `${extra.height}px` : '';
+  drawSoon(chart, () => {
+    const paper = window.matchMedia('print').matches;
+    const width = paper ? chart.closest('section').clientWidth / (chart.parentElement.className === 'pair' ? 2 : 1) : undefined;
+    chart.setAttribute('role', 'img');
+    chart.setAttribute('aria-label', label);
+    Plotly.react(chart, traces, layoutOf({ ...extra, width }), { displaylogo: false, responsive: true, modeBarButtonsToRemove: ['lasso2d', 'select2d'] });
+  });
 }
 
 // A logarithmic axis whose labels are words and don't run into each other: decades, 1-2-5 where there are few, and equal
@@ -81,6 +86,10 @@ function shade(versus) {
 function drawHeatmap(run, place) {
   const arms = run.arms.filter((arm) => arm !== run.reference);
   const sizes = run.rows.filter((row) => row.place === place).map((row) => row.size);
+  // A narrow screen scrolls. Paper can't: where columns are too narrow for words there, the colours stand alone.
+  const chart = document.getElementById('heatmap');
+  const paper = window.matchMedia('print').matches;
+  const wordy = !paper || chart.closest('section').clientWidth / sizes.length > 40;
   const shapes = [];
   const points = { x: [], y: [], mode: 'text', text: [], hovertext: [], hoverinfo: 'text', textfont: { size: 11, color: '#1b1f24' }, showlegend: false };
   arms.forEach((arm, y) => sizes.forEach((size, x) => {
@@ -90,14 +99,12 @@ function drawHeatmap(run, place) {
     shapes.push({ type: 'rect', x0: x - 0.48, x1: x + 0.48, y0: y - 0.46, y1: y + 0.46, fillcolor: shade(versus), line: { width: versus && versus.verdict === 'equivalent' ? 1 : 0, color: '#999' }, layer: 'below' });
     points.x.push(x);
     points.y.push(y);
-    points.text.push(found.wrong ? 'wrong' : versus ? words.change(versus.ratio) : '');
+    points.text.push(found.wrong ? 'wrong' : versus && wordy ? words.change(versus.ratio) : '');
     const interval = versus && versus.low !== null ? `, ${words.change(versus.low)} to ${words.change(versus.high)}` : '';
     points.hovertext.push(plain(found.wrong ? `${arm}: ${found.wrong}` : versus ? `${arm}, ${words.size(size)}: ${words.change(versus.ratio)}${interval}: ${versus.verdict} (${versus.label})` : arm));
   }));
   document.querySelectorAll('.reference').forEach((one) => { one.textContent = run.reference; });
-  const chart = document.getElementById('heatmap');
-  chart.style.minHeight = `${8 + 2.2 * arms.length}rem`;
-  chart.style.minWidth = window.matchMedia('print').matches ? '0' : `${6 + 2.7 * sizes.length}rem`; // a narrow screen scrolls
+  chart.style.minWidth = paper ? '0' : `${6 + 2.7 * sizes.length}rem`;
   draw('heatmap', points.x.length > 0 ? [points] : [], {
     shapes, height: 130 + 36 * arms.length,
     xaxis: { tickvals: sizes.map((_, i) => i), ticktext: sizes.map(words.size), tickangle: -40, range: [-0.6, sizes.length - 0.2], showgrid: false, zeroline: false },

@@ -54,20 +54,55 @@ function curves(run, place, shown, say) {
   return traces.some((trace) => trace.marker) ? traces : [];
 }
 
-function crossoverShapes(run, place) {
-  const found = run.crossovers.filter((c) => c.kind === 'crossing' && c.placement === place);
+const ROW = 17; // pixels of a crossover's name
+
+function crossoversOf(run, place) {
+  return run.crossovers.filter((c) => c.kind === 'crossing' && c.placement === place).sort((a, b) => a.estimate - b.estimate);
+}
+
+// A band as wide as the interval, a line, and a name above all curves, where its axis keeps room for it.
+function crossoverMarks(found, sizes) {
+  const middle = Math.sqrt(sizes[0] * sizes.at(-1));
+  const band = { type: 'rect', xref: 'x', yref: 'paper', y0: 0, y1: 1, fillcolor: '#f0e442', opacity: 0.3, line: { width: 0 }, layer: 'below' };
+  const line = { type: 'line', xref: 'x', yref: 'paper', y0: 0, y1: 1, line: { color: '#a89c00', width: 1 }, layer: 'below' };
+  const least = (size) => Math.max(1, size);
   return {
-    shapes: found.map((c) => ({ type: 'rect', xref: 'x', yref: 'paper', x0: Math.max(1, c.low), x1: Math.max(1, c.high), y0: 0, y1: 1, fillcolor: '#f0e442', opacity: 0.3, line: { width: 0 }, layer: 'below' })),
-    annotations: found.map((c, i) => ({ x: Math.log10(Math.max(1, c.estimate)), y: 0.01 + 0.08 * i, yref: 'paper', yanchor: 'bottom', showarrow: false, bgcolor: theme().paper, text: plain(`${c.first} / ${c.second}: ${words.size(Math.round(c.estimate))}`), font: { size: 11 } })),
+    shapes: found.flatMap((c) => [{ ...band, x0: least(c.low), x1: least(c.high) }, { ...line, x0: least(c.estimate), x1: least(c.estimate) }]),
+    annotations: found.map((c, i) => ({
+      x: Math.log10(least(c.estimate)), y: 1, yref: 'paper', yanchor: 'top', yshift: -ROW * i, xanchor: c.estimate < middle ? 'left' : 'right', xshift: c.estimate < middle ? 2 : -2,
+      showarrow: false, bgcolor: theme().paper, text: plain(`${c.first} / ${c.second}: ${words.size(Math.round(c.estimate))}`), font: { size: 11 },
+    })),
   };
+}
+
+// `share`: how much of the axis' length stays free above all values.
+function withRoom(axis, traces, share) {
+  const values = traces.flatMap((trace) => trace.y).filter((value) => value > 0);
+  if (share === 0 || values.length === 0) return axis;
+  const [low, high] = [Math.min(...values), Math.max(...values)].map(Math.log10);
+  const edge = 0.06 * Math.max(0.1, high - low);
+  return { ...axis, range: [low - edge, low - edge + (high - low + 2 * edge) / (1 - share)] };
+}
+
+// Lines of the legend, each of them 30 pixels high: as many entries stand in one as the longest leaves room for.
+function linesOfLegend(traces) {
+  const names = traces.filter((trace) => trace.showlegend !== false).map((trace) => trace.name);
+  const width = 60 + 8 * Math.max(0, ...names.map((name) => name.length));
+  const inOne = Math.max(1, Math.floor((document.querySelector('main').clientWidth - 90) / width));
+  return Math.ceil(names.length / inOne);
 }
 
 function drawCurves(run, place) {
   const sizes = [...new Set(run.cells.filter((c) => c.place === place && c.size > 0).map((c) => c.size))].sort((a, b) => a - b);
-  // Many arms have a legend of many lines.
-  const marks = { ...crossoverShapes(run, place), height: run.arms.length > 6 ? 420 + 16 * run.arms.length : undefined };
-  const rates = curves(run, place, RATE, words.rate);
-  draw('busbw', rates, { ...marks, xaxis: sizeAxis(sizes), yaxis: logAxis('bus bandwidth', rates, words.rate) }, `Bus bandwidth over size of ${run.arms.join(', ')}`);
-  const times = curves(run, place, TIME, words.time);
-  draw('time', times, { ...marks, xaxis: sizeAxis(sizes), yaxis: logAxis('time of a call', times, words.time) }, `Time of a call over size of ${run.arms.join(', ')}`);
+  const found = crossoversOf(run, place);
+  const marks = { ...crossoverMarks(found, sizes), xaxis: sizeAxis(sizes) };
+  const one = (id, shown, say, what) => {
+    const traces = curves(run, place, shown, say);
+    const lines = linesOfLegend(traces);
+    const plot = 260 + ROW * Math.max(0, found.length - 2); // without title, legend and axis of sizes
+    const yaxis = withRoom(logAxis(what.toLowerCase(), traces, say), traces, (ROW * found.length) / (plot - 20));
+    draw(id, traces, { ...marks, height: plot + 94 + 30 * lines, yaxis }, `${what} over size of ${run.arms.join(', ')}`);
+  };
+  one('busbw', RATE, words.rate, 'Bus bandwidth');
+  one('time', TIME, words.time, 'Time of a call');
 }
