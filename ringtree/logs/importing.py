@@ -16,11 +16,10 @@ from typing import BinaryIO
 
 from ringtree.errors import UsageError
 from ringtree.logs.context_lines import observe
-from ringtree.logs.lines import clean, raw_lines
+from ringtree.logs.lines import Line, clean, raw_lines
 from ringtree.logs.reading import (
     NOT_RECOGNISED,
     Context,
-    LineReader,
     RowReader,
     Sink,
     UnreadableFileError,
@@ -119,8 +118,11 @@ def without_collector(head: str) -> str:
 def _read_lines(stream: BinaryIO, name: str, sink: Sink) -> int:
     context = Context(name)
     row_readers = [make(context, sink) for make in ROW_READERS]
-    readers: list[LineReader] = [*row_readers, *(make(context, sink) for make in LINE_READERS)]
-    ways = _quick_ways(row_readers)
+    others = [make(context, sink) for make in LINE_READERS]
+    feeds: list[tuple[Callable[[Line], bool], RowReader | None, Sequence[RowReader]]] = [
+        *((reader.feed, reader, row_readers[:index]) for index, reader in enumerate(row_readers)),
+        *((reader.feed, None, ()) for reader in others),
+    ]
     quick, mark, job, last = None, "", "", 0
     for number, raw in raw_lines(stream, lambda number: sink.skip(TOO_LONG, number, "")):
         last = number
@@ -131,29 +133,24 @@ def _read_lines(stream: BinaryIO, name: str, sink: Sink) -> int:
         if not line.text or line.text.isspace() or (number <= len(_COLLECTOR) and raw.startswith(_COLLECTOR)):
             continue
         observe(context, line)
-        for reader in readers:
-            if reader.feed(line):
-                if reader in ways and raw.endswith(line.text) and not context.continues:
-                    quick, job, mark = ways[reader](), line.job, raw.removesuffix(line.text)
+        for feed, rows, earlier in feeds:
+            if feed(line):
+                if rows is not None and _may_skip(rows, earlier, context, line, raw):
+                    quick, mark, job = rows.quick, raw.removesuffix(line.text), line.job
                 break
         else:
             sink.skip(NOT_RECOGNISED, number, line.text)
-    for reader in readers:
-        reader.finish()
+    for each in (*row_readers, *others):
+        each.finish()
     return last
 
 
-_Quick = Callable[[str, str, int], bool]
+def _may_skip(rows: RowReader, earlier: Sequence[RowReader], context: Context, line: Line, raw: str) -> bool:
+    """Says whether the next line may go straight to the reader that took this one.
 
-
-def _quick_ways(readers: Sequence[RowReader]) -> dict[LineReader, Callable[[], _Quick | None]]:
-    """Returns, for each reader, what gives its quick way if the readers before would leave it a row.
-
-    A line with the marks of the line before, and behind them a row that is certain, would be cleaned to that row and
-    that job, and says nothing to the context: so it can go straight to the reader that took the line before.
+    If it has the marks of this one, and behind them a row that is certain, it would be cleaned to that row and this
+    job, be left by the readers before, and say nothing to the context.
     """
-
-    def way(reader: RowReader, before: Sequence[RowReader]) -> Callable[[], _Quick | None]:
-        return lambda: None if any(each.is_open for each in before) else reader.quick
-
-    return {reader: way(reader, readers[:index]) for index, reader in enumerate(readers)}
+    if not rows.expects_row(line.job) or context.continues:
+        return False
+    return raw.endswith(line.text) and not any(each.is_open for each in earlier)

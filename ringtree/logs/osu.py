@@ -92,6 +92,11 @@ class OsuReader:
             self._close(line.job)
         return False
 
+    def expects_row(self, job: str) -> bool:
+        """As RowReader has it."""
+        one = self._open.get(job)
+        return one is not None and bool(one.headings)
+
     def quick(self, text: str, job: str, number: int) -> bool:
         """As RowReader has it."""
         one = self._open.get(job)

@@ -88,6 +88,10 @@ class RowReader(LineReader, Protocol):
         """False: a row that is not its own would be left, and nothing changed by it."""
         ...
 
+    def expects_row(self, job: str) -> bool:
+        """Says whether a row may well follow the line that it took last, which was one of `job`."""
+        ...
+
     def quick(self, text: str, job: str, number: int) -> bool:
         """Takes a row of an open table if it is certain that it is one: of plain numbers, blanks and words that its
         heading lets expect, which no cleaning would change. False: nothing was changed."""

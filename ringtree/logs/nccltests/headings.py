@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 
 from ringtree.logs.nccltests.layout import TIMES, WRONGS, Layout, SideColumns
 from ringtree.logs.records import IN_PLACE, MICROSECONDS, MILLISECONDS, NOT_STATED, OUT_OF_PLACE, SECONDS
@@ -72,11 +71,6 @@ def read_units(text: str) -> float | None:
     if not text.startswith("(B)") or "GB/s" not in text or (found := _UNIT.search(text)) is None:
         return None
     return _UNITS[found.group(1)]
-
-
-def with_units(layout: Layout, time_unit: float) -> Layout:
-    """Returns the layout with the unit that the line below its heading names."""
-    return replace(layout, time_unit=time_unit, has_units=True)
 
 
 def concluded_layout(num_figures: int, has_op: bool, has_root: bool, wrong: str, decimals: int) -> Layout | None:

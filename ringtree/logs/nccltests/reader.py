@@ -52,6 +52,11 @@ class NcclTestsReader:
                 return True
         return self._look(line, stream)
 
+    def expects_row(self, job: str) -> bool:
+        """As RowReader has it."""
+        stream = self._streams.get(job)
+        return stream is not None and stream.plain
+
     def quick(self, text: str, job: str, number: int) -> bool:
         """As RowReader has it."""
         stream = self._streams.get(job)

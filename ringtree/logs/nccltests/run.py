@@ -6,7 +6,7 @@ For: the state between a first line and the last. Not for: what is concluded fro
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from ringtree.logs.nccltests.layout import Layout
 from ringtree.logs.nccltests.markers import Average, OutOfBounds, Rank, Version
@@ -32,12 +32,24 @@ class Around:
     command_line: int = 0
     library_line: int = 0
     layouts: list[Layout] = field(default_factory=list)
+    _with_units: list[tuple[Layout, float, Layout]] = field(default_factory=list)
 
     def shared(self, layout: Layout) -> Layout:
         """Returns the layout that is like this one, if there was one, so that tables share the figures it has seen."""
-        if layout not in self.layouts:
-            self.layouts[:] = [layout, *self.layouts[: _MAX_LAYOUTS - 1]]
-        return self.layouts[self.layouts.index(layout)]
+        for known in self.layouts:
+            if known is layout or known == layout:
+                return known
+        self.layouts[:] = [layout, *self.layouts[: _MAX_LAYOUTS - 1]]
+        return layout
+
+    def with_units(self, layout: Layout, time_unit: float) -> Layout:
+        """Returns the layout with the unit that the line below its heading names."""
+        for known, unit, found in self._with_units:
+            if known is layout and unit == time_unit:
+                return found
+        found = self.shared(replace(layout, time_unit=time_unit, has_units=True))
+        self._with_units[:] = [(layout, time_unit, found), *self._with_units[: _MAX_LAYOUTS - 1]]
+        return found
 
 
 @dataclass

@@ -14,7 +14,6 @@ from typing import Any
 
 from ringtree.logs.nccltests import scan
 from ringtree.logs.nccltests.conclude import table_of
-from ringtree.logs.nccltests.headings import with_units
 from ringtree.logs.nccltests.interleaved import is_one_program, split
 from ringtree.logs.nccltests.layout import Layout
 from ringtree.logs.nccltests.markers import (
@@ -88,7 +87,7 @@ class Stream:
 
     def take(self, marker: Marker, number: int) -> None:
         """Takes a line around a table."""
-        self.plain = False  # until the next row was looked at
+        self.plain = False  # until the next row was looked at, or all that stands above it
         takes = _TAKES.get(type(marker))
         if takes is not None:
             takes(self, marker, number)
@@ -280,12 +279,14 @@ class Stream:
             self._begin(number).layout = layout
         else:
             self._next_layout = layout
+        self._settle()
 
     def _take_units(self, marker: Units, _number: int) -> None:
         if self._next_layout is not None:
-            self._next_layout = self._around.shared(with_units(self._next_layout, marker.time_unit))
+            self._next_layout = self._around.with_units(self._next_layout, marker.time_unit)
         elif self._run is not None and self._run.layout is not None and self._run.layout.stated:
-            self._run.layout = self._around.shared(with_units(self._run.layout, marker.time_unit))
+            self._run.layout = self._around.with_units(self._run.layout, marker.time_unit)
+            self._settle()
 
     def _take_in_run(self, run: Run, marker: Marker) -> None:
         if not run.has_totals and not self._waiting:
