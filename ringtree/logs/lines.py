@@ -28,7 +28,7 @@ _CAPTURED_LINES = 3
 _INSIDE_MPIRUN = re.compile(r"\[\d+,\d+\](?:<std(?:out|err|diag)>)?:")
 MARK_INSIDE = re.compile(r"\[\d+,\d+\](?:<std(?:out|err|diag)>)?:|\[\d+\](?=\s+\d)")
 _START = re.compile(
-    rf"""\s*(?:
+    rf"""\s*(?=[\[>\dA-Zs])(?:
       (?P<mpirun>\[\d+,\d+\](?:<std(?:out|err|diag)>)?:)
     | (?P<mpich>\[\d+\](?=\s+(?:\d|\#)))
     | (?P<timestamp>\[?{_TIME}\]?:?(?:\s|$))
@@ -36,12 +36,12 @@ _START = re.compile(
     | (?P<syslog>[A-Z][a-z]{{2}}\s+\d{{1,2}}\s\d\d:\d\d:\d\d\s[\w.-]+\s[\w./-]+(?:\[\d+\])?:\s)
     | (?P<stream>std(?:out|err)\s[FP]\s)
     | (?P<pod>\[(?:pod/)?[A-Za-z0-9][\w.-]*/[\w./-]+\]\s)
-    | (?P<compose>[A-Za-z0-9][\w.-]*[A-Za-z0-9]\s*\|(?=\s+(?:\d|\#)))
     | (?P<torchrun>\[[A-Za-z][\w.-]{{0,80}}:?\d{{1,6}}\]:)
     | (?P<quote>>\s)
     )""",
     re.VERBOSE,
 )
+_COMPOSE = re.compile(r"\s*(?P<compose>[A-Za-z0-9][\w.-]*[A-Za-z0-9]\s*\|(?=\s+(?:\d|\#)))")
 _JOB_MARKS = frozenset(("mpirun", "mpich", "pod", "compose", "srun", "torchrun"))
 # Most lines have no mark: a plain row begins with a number that a blank follows. Of marks srun's is the most frequent.
 _NO_MARK = re.compile(r"\s*(?:\d+\s+[\d-]|#)")
@@ -133,6 +133,8 @@ def clean(number: int, raw: str) -> Line:
     inside = _INSIDE_MPIRUN
     for _ in range(_MAX_MARKS):
         found = _SRUN.match(text) or _START.match(text)
+        if found is None and "|" in text:
+            found = _COMPOSE.match(text)
         if found is None:
             break
         mark = found.lastgroup or ""

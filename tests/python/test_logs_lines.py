@@ -77,3 +77,4 @@ def test_no_mark_begins_so(beginning: str) -> None:
     for rest in ("0: x", " 0: x", "[1,0]<stdout>: x", "2026-01-01 10:00:00 x", "a | 1"):
         assert lines._SRUN.match(beginning + rest) is None
         assert lines._START.match(beginning + rest) is None
+        assert lines._COMPOSE.match(beginning + rest) is None

@@ -6,6 +6,7 @@ For: what they are called in ringtree. Not for: lines or tables.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from pathlib import PurePath
 
 # The program's name without "_perf" -> ringtree's word for the collective.
@@ -57,12 +58,14 @@ def collective_of_program(text: str) -> str | None:
     return COLLECTIVES[known[-1]] if known else None
 
 
+@lru_cache(maxsize=64)  # each table of a file asks for the same
 def collective_of_title(text: str) -> str | None:
     """Returns the collective that a heading or the name of a file speaks of; None if none or several."""
     found = {_TITLES[match.lastindex - 1][0] for match in _TITLE.finditer(text) if match.lastindex}
     return found.pop() if len(found) == 1 else None
 
 
+@lru_cache(maxsize=64)
 def collective_of_file(name: str) -> str | None:
     """Returns the collective that the last part of a path speaks of."""
     return collective_of_title(PurePath(name).name) if name not in ("", "-") else None
