@@ -52,11 +52,15 @@ def schedule_limit(own: Schedule, topology: Topology) -> Limit:
     return _limit(own.collective, own.name, "ringtree", topology, count(own, topology))
 
 
-@lru_cache(maxsize=256)
 def highest(collective: str, topology: Topology) -> Limit:
     """The highest rates of any algorithm that can exist on `topology`, NCCL's, ringtree's or one nobody has written:
     what exceeds them was not measured. Its `algorithm` is "any"."""
     check_collective(collective)
+    return _highest(collective, topology)
+
+
+@lru_cache(maxsize=256)  # a log may hold a thousand tables of one machine
+def _highest(collective: str, topology: Topology) -> Limit:
     moved = floors(collective, topology) if topology.num_ranks > 1 else []
     return _limit(collective, ANY, ANY, topology, moved)
 

@@ -13,8 +13,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from ringtree.logs.groups import add_row
 from ringtree.logs.lines import Line
+from ringtree.logs.open_tables import OpenTable, OpenTables
 from ringtree.logs.quantities import is_number
 from ringtree.logs.quick_rows import Cell, Column, MakeRow, row_maker
 from ringtree.logs.reading import Context, Sink
@@ -63,23 +63,17 @@ _REDUCES = frozenset(("all_reduce", "reduce", "reduce_scatter"))
 
 
 @dataclass
-class _Open:
-    table: Table
-    title: Line
-    prefix: str
+class _Open(OpenTable):
     headings: list[str] = field(default_factory=list)
     ratio: float | None = None
-    num_foreign: int = 0
-    num_rows: int = 0
-    make_row: MakeRow | None = None
 
 
-class ImbReader:
+class ImbReader(OpenTables[_Open]):
     """One open table for each job; version and settings are those that were printed last."""
 
     def __init__(self, context: Context, sink: Sink) -> None:
-        self._context, self._sink = context, sink
-        self._open: dict[str, _Open] = {}
+        super().__init__(sink)
+        self._context = context
         self._version: str | None = None
         self._part = ""
         self._types: dict[str, str] = {}
@@ -105,31 +99,13 @@ class ImbReader:
             return True
         if one is None:
             return False
-        if (one.headings and self._quick_row(one, text, line.number)) or self._part_of(one, line, text):
+        if self._quick_row(one, text, line.number) or self._part_of(one, line, text):
             one.num_foreign = 0
             return True
         one.num_foreign += 1
         if one.num_foreign > _MAX_FOREIGN:
             self._close(line.job)
         return False
-
-    def expects_row(self, job: str) -> bool:
-        """As RowReader has it."""
-        one = self._open.get(job)
-        return one is not None and bool(one.headings)
-
-    def quick(self, text: str, job: str, number: int) -> bool:
-        """As RowReader has it."""
-        one = self._open.get(job)
-        if one is None or not one.headings or not self._quick_row(one, text.removeprefix(one.prefix), number):
-            return False
-        one.num_foreign = 0
-        return True
-
-    @property
-    def is_open(self) -> bool:
-        """As RowReader has it."""
-        return bool(self._open)
 
     def finish(self) -> None:
         """Ends all tables."""
@@ -219,23 +195,14 @@ class ImbReader:
         self._add(one, Row(line.number, int(size) if size else None, (side,), None, dtype, op))
         return True
 
-    def _quick_row(self, one: _Open, text: str, number: int) -> bool:
-        if one.make_row is None:
-            one.make_row = _maker(one.headings, *self._reduction(one))
-        row = one.make_row(text, number)
-        if row is not None:
-            self._add(one, row)
-        return row is not None
+    def _maker_for(self, one: _Open) -> MakeRow:
+        return _maker(one.headings, *self._reduction(one))
 
     def _reduction(self, one: _Open) -> tuple[str | None, str | None]:
         """Returns element type and operation, where the benchmark has them."""
         if one.table.collective not in _REDUCES:
             return None, None
         return self._types.get("MPI_Datatype for reductions"), self._types.get("MPI_Op")
-
-    def _add(self, one: _Open, row: Row) -> None:
-        one.table = add_row(one.table, row, self._sink)
-        one.num_rows += 1
 
     def _close(self, job: str) -> None:
         one = self._open.pop(job, None)

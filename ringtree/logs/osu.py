@@ -12,9 +12,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from ringtree.logs.groups import add_row
 from ringtree.logs.launches import launch_of
 from ringtree.logs.lines import Line
+from ringtree.logs.open_tables import OpenTable, OpenTables
 from ringtree.logs.quantities import is_number
 from ringtree.logs.quick_rows import Cell, Column, MakeRow, row_maker
 from ringtree.logs.reading import Context, Sink
@@ -48,24 +48,18 @@ _BLOCKS = frozenset(("all_gather", "gather", "scatter"))
 
 
 @dataclass
-class _Open:
-    table: Table
-    title: Line
-    prefix: str
+class _Open(OpenTable):
     headings: list[tuple[str, float]] = field(default_factory=list)
     failed: list[str] = field(default_factory=list)
     num_checked: int = 0
-    num_foreign: int = 0
-    num_rows: int = 0
-    make_row: MakeRow | None = None
 
 
-class OsuReader:
+class OsuReader(OpenTables[_Open]):
     """One open table for each job."""
 
     def __init__(self, context: Context, sink: Sink) -> None:
-        self._context, self._sink = context, sink
-        self._open: dict[str, _Open] = {}
+        super().__init__(sink)
+        self._context = context
         self._makers: dict[tuple[_Headings, str | None], MakeRow] = {}
 
     def feed(self, line: Line) -> bool:
@@ -91,24 +85,6 @@ class OsuReader:
         if one.num_foreign > _MAX_FOREIGN:
             self._close(line.job)
         return False
-
-    def expects_row(self, job: str) -> bool:
-        """As RowReader has it."""
-        one = self._open.get(job)
-        return one is not None and bool(one.headings)
-
-    def quick(self, text: str, job: str, number: int) -> bool:
-        """As RowReader has it."""
-        one = self._open.get(job)
-        if one is None or not one.headings or not self._quick_row(one, text.removeprefix(one.prefix), number):
-            return False
-        one.num_foreign = 0
-        return True
-
-    @property
-    def is_open(self) -> bool:
-        """As RowReader has it."""
-        return bool(self._open)
 
     def finish(self) -> None:
         """Ends all tables."""
@@ -183,20 +159,14 @@ class OsuReader:
         self._add(one, Row(line.number, size, (Side("", time, others=tuple(others)),), dtype=dtype))
         return True
 
-    def _quick_row(self, one: _Open, text: str, number: int) -> bool:
-        if one.make_row is None:
-            key = (tuple(one.headings), one.table.settings.get("datatype"))
-            one.make_row = self._makers.get(key) or _maker(*key)
+    def _maker_for(self, one: _Open) -> MakeRow:
+        key = (tuple(one.headings), one.table.settings.get("datatype"))
+        known = self._makers.get(key)
+        if known is None:
+            known = _maker(*key)
             if len(self._makers) < _MAX_MAKERS:  # the tables of a log have few kinds of headings
-                self._makers[key] = one.make_row
-        row = one.make_row(text, number)
-        if row is not None:
-            self._add(one, row)
-        return row is not None
-
-    def _add(self, one: _Open, row: Row) -> None:
-        one.table = add_row(one.table, row, self._sink)
-        one.num_rows += 1
+                self._makers[key] = known
+        return known
 
     def _close(self, job: str) -> None:
         one = self._open.pop(job, None)

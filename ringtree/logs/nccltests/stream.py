@@ -73,17 +73,13 @@ class Stream:
 
     def quick(self, text: str, number: int) -> bool:
         """Takes a row that is certain into the open table, if `plain`; False: nothing was changed."""
-        run = self._run
-        if run is None or run.layout is None or (row := run.layout.make_row(text, number)) is None:
-            return False
-        return self._add_whole(run, run.layout, row, text)
+        layout = self._run.layout if self._run is not None else None
+        return layout is not None and self._add_whole(layout, layout.make_row(text, number), text)
 
     def take_whole(self, text: str, number: int) -> bool:
         """Takes an undamaged row into the open table, if `plain`; False: it is none."""
-        run = self._run
-        if run is None or run.layout is None or (row := run.layout.read(text, number)) is None:
-            return False
-        return self._add_whole(run, run.layout, row, text)
+        layout = self._run.layout if self._run is not None else None
+        return layout is not None and self._add_whole(layout, layout.read(text, number), text)
 
     def take(self, marker: Marker, number: int) -> None:
         """Takes a line around a table."""
@@ -198,8 +194,9 @@ class Stream:
             run.layout = layout
         return run
 
-    def _add_whole(self, run: Run, layout: Layout, row: Row, text: str) -> bool:
-        if not layout.stated and scan.contradiction(row):
+    def _add_whole(self, layout: Layout, row: Row | None, text: str) -> bool:
+        run = self._run
+        if run is None or row is None or (not layout.stated and scan.contradiction(row)):
             return False
         self._add(run, row)
         if layout.tail:
@@ -222,8 +219,7 @@ class Stream:
     def _may_be_interleaved(self, run: Run) -> bool:
         """Says whether programs may be writing at once. Where no line of settings stands, as in what `grep` left of
         several logs, sizes that begin again are the next log."""
-        waiting = self._waiting
-        return bool(waiting) and (run.has_settings or any(each.has_settings for each in waiting))
+        return bool(self._waiting) and (run.has_settings or any(each.has_settings for each in self._waiting))
 
     def _at_restart(self, run: Run, row: Row) -> Run:
         """The sizes begin again: another element type, reduction, root or cycle; else a table without a heading."""
