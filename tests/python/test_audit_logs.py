@@ -5,6 +5,7 @@ For: ../shared/data/logs, both directions. Not for: single rules (test_audit_rul
 
 from __future__ import annotations
 
+import gzip
 import shutil
 from pathlib import Path
 
@@ -126,7 +127,15 @@ def test_two_copies_of_a_log_are_found_out(tmp_path: Path) -> None:
     shutil.copy(original, copy)
     first, second = audit_files([original, copy]).files
     assert [finding.code for finding in first.findings] == []
-    assert [finding.code for finding in second.findings] == ["copied-tables"]
+    assert [(finding.code, finding.severity) for finding in second.findings] == [("copied-tables", Severity.ERROR)]
+    link = tmp_path / "latest.log"
+    link.symlink_to(copy)
+    packed = tmp_path / "another-cluster.log.gz"
+    packed.write_bytes(gzip.compress(copy.read_bytes()))
+    for again in (link, packed, copy):
+        _, second = audit_files([copy, again]).files
+        assert [(finding.code, finding.severity) for finding in second.findings] == [("copied-tables", Severity.INFO)]
+        assert "the same log again" in second.findings[0].arithmetic
 
 
 @needs_logs

@@ -178,6 +178,28 @@ def test_the_command_says_what_it_needs(tmp_path: Path):
     assert "no table of timings" in result.output
 
 
+def test_the_same_log_twice_is_no_second_launch(tmp_path: Path):
+    logs = []
+    for name, factor in (("a", 1.0), ("b", 1.1), ("copy", 1.0)):
+        rows = [osu_row(size, size / 100 * factor + 7) for size in (8, 64, 512, 4096)]
+        log = tmp_path / f"{name}.log"
+        log.write_text(
+            "\n".join(["# OSU MPI Allreduce Latency Test v7.3", "# Size       Avg Latency(us)", *rows]) + "\n"
+        )
+        logs.append(str(log))
+    a, b, copy = logs
+    runner = CliRunner()
+    for twice in (f"x={a},{a}", f"x={a},{copy}"):
+        result = runner.invoke(app, ["compare-runs", twice, b])
+        assert result.exit_code == 2
+        assert "the same log twice is one launch" in " ".join(result.output.split())
+    assert runner.invoke(app, ["compare-runs", f"x={a},{b}", copy]).exit_code == 0
+
+
+def osu_row(size: int, microseconds: float) -> str:
+    return f"{size:<10} {microseconds:.2f}"
+
+
 def test_json_has_the_published_format():
     result = compare([contender("a", {8: [1.0]}), contender("b", {8: [1.0]})])
     assert json.loads(result.model_dump_json())["format"] == "ringtree.compare-runs/1"

@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
 
 from ringtree.audit.checks.empty import is_simulated
 from ringtree.audit.material import Material, Subject
@@ -31,7 +33,8 @@ COPIED_TABLES = Rule(
     severity=Severity.ERROR,
     title="two tables have the same times",
     means="Two runs never take the same times to the last digit at most of their sizes. One of the tables is a copy "
-    "of the other, under another name. (info: a document that tells the figures of a run of its own once more.)",
+    "of the other, under another name. (info: a document that tells the figures of a run of its own once more, or a "
+    "log that is given twice, packed and not, or by a link.)",
     settles="the output of both runs",
     example="42 of 42 times are those of the table at line 5",
 )
@@ -52,6 +55,8 @@ SHARE = 0.8
 MAX_SEEN = 100  # tables with one and the same figure that are remembered
 _Figure = tuple[int, str, str]
 _BY_HAND = ("markdown", "csv")
+_PACKED = (".gz", ".bz2", ".xz")
+_AGAIN = re.compile(r" \(\d+\)$")  # how the session tells files of one name apart
 _CHOSEN = re.compile(r"\b(?:best|optimal|optimum|fastest|winner|chosen|selected)\b", re.IGNORECASE)
 
 
@@ -64,9 +69,17 @@ def check_table(subject: Subject) -> Iterator[Finding]:
 
 
 def check_tables(files: Sequence[Material]) -> Iterator[Finding]:
-    """Yields a finding for each table whose times are those of an earlier one."""
+    """Yields a finding for each table whose times are those of an earlier one, one for a log that is given twice."""
     seen: dict[_Figure, list[int]] = defaultdict(list)
-    subjects = [subject for material in files for subject in material.subjects if not is_simulated(subject)]
+    subjects: list[Subject] = []
+    for index, material in enumerate(files):
+        of_file = [subject for subject in material.subjects if not is_simulated(subject)]
+        same_log = next((other for other in files[:index] if _is_same_log(material, other)), None)
+        if same_log is None:
+            subjects += of_file
+        elif of_file:
+            again = f"all its tables, line by line, are those of {same_log.file}: the same log again"
+            yield COPIED_TABLES.found(of_file[0], again, severity=Severity.INFO)
     for number, subject in enumerate(subjects):
         figures = _figures(subject)
         # By sizes and sides: rows of one size are near each other, so their times agree by chance.
@@ -89,6 +102,21 @@ def check_tables(files: Sequence[Material]) -> Iterator[Finding]:
         for figure in figures:
             if len(seen[figure]) < MAX_SEEN:
                 seen[figure].append(number)
+
+
+def _is_same_log(one: Material, two: Material) -> bool:
+    """Whether two files are one log: packed and not, or by a link. A copy under a name of its own may be passed off as
+    another run, and one that was edited is none."""
+    if _log_name(one.file) != _log_name(two.file) or len(one.subjects) != len(two.subjects):
+        return False
+    pairs = zip(one.subjects, two.subjects, strict=True)
+    # What was concluded may name the file.
+    return all(replace(ours.table, inferences=[]) == replace(theirs.table, inferences=[]) for ours, theirs in pairs)
+
+
+def _log_name(file: str) -> str:
+    path = Path(_AGAIN.sub("", file)).resolve()
+    return str(path.with_suffix("") if path.suffix in _PACKED else path)
 
 
 def _tells_again(subject: Subject, other: Subject) -> bool:
