@@ -11,7 +11,9 @@ from typing import Annotated
 import typer
 
 from ringtree.cli.outcome import exit_codes
+from ringtree.errors import UsageError
 from ringtree.lab.summary import summarise
+from ringtree.logs.storing import find_import
 from ringtree.report.plot import KINDS, SUFFIXES, draw
 from ringtree.results import find_run, read_run
 
@@ -24,5 +26,8 @@ def plot(
 ) -> None:
     """Draw stored runs: bus bandwidth or time over size, differences, scaling over ranks, crossovers."""
     with exit_codes():
+        for one in run:
+            if Path(one).is_file() or find_import(runs, one) is not None:
+                raise UsageError(f"{one} is a log: plot draws measured runs, `ringtree report {one}` draws logs")
         draw(kind, [summarise(read_run(find_run(runs, one))) for one in run], output)
         typer.echo(str(output))

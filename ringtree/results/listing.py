@@ -85,7 +85,16 @@ def find_run(runs: Path, text: str) -> Path:
         if found:
             raise UsageError(f"{text!r} may mean {_named(found)}: write more of it")
     there_are = f"there are: {_named(listings)}" if listings else "it holds none; name another directory with --runs"
-    raise UsageError(f"no run {text!r} in {runs}; {there_are}")
+    raise UsageError(f"{_nothing(text)}no run {text!r} in {runs}; {there_are}")
+
+
+def _nothing(text: str) -> str:
+    """Returns what else the text is not, where it looks like a path."""
+    if Path(text).is_dir():
+        return f"{text} is a directory without {RUN_FILE}, and there is "
+    if Path(text).is_file():
+        return f"{text} is a file and no measured run, and there is "
+    return f"no file {text}, and " if "/" in text or Path(text).suffix else ""
 
 
 def _is_named(listing: RunListing, text: str) -> bool:

@@ -16,7 +16,9 @@ from comparison_support import (
     stored_run,
 )
 from lab_support import make_cell, make_launch, make_plan
+from typer.testing import CliRunner
 
+from ringtree.cli import app
 from ringtree.errors import UsageError
 from ringtree.lab.comparison import Comparison
 from ringtree.lab.summary import summarise
@@ -130,3 +132,11 @@ def test_what_can_not_be_drawn_is_said(tmp_path: Path) -> None:
         draw("time", [run], tmp_path / "a.gif")
     with pytest.raises(UsageError, match="of one run"):
         draw("time", [run, run], tmp_path / "a.svg")
+
+
+def test_a_log_is_sent_to_the_report(tmp_path: Path) -> None:
+    log = tmp_path / "a.log"
+    log.write_text("# a log\n")
+    result = CliRunner().invoke(app, ["plot", str(log), "-o", str(tmp_path / "f.svg")])
+    assert result.exit_code == 2
+    assert "plot draws measured runs" in " ".join(result.output.split())

@@ -100,6 +100,19 @@ def test_what_is_not_clear_names_candidates(store: Path, text: str, said: str) -
     assert said in str(error.value)
 
 
+def test_what_is_no_run_is_called_what_it_is(store: Path) -> None:
+    (store / "a.log").write_text("# a log")
+    (store / "empty").mkdir()
+    for text, said in (
+        (str(store / "a.log"), "is a file and no measured run"),
+        (str(store / "empty"), "is a directory without run.json"),
+        ("nosuch.log", "no file nosuch.log, and no run"),
+        ("nosuch", "no run 'nosuch'"),
+    ):
+        with pytest.raises(UsageError, match=said):
+            find_run(store, text)
+
+
 def test_an_empty_store_says_so(tmp_path: Path) -> None:
     for text in ("last", "2026"):
         with pytest.raises(UsageError, match="--runs"):
