@@ -9,16 +9,17 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from audit_support import as_text, make_table, usual_time, with_sides
+from audit_support import as_text, audited, make_table, usual_time, with_sides
 from browser_support import Page, browser
 from typer.testing import CliRunner
 
-from ringtree.audit import Setup, audit_files
+from ringtree.audit import Setup, Severity, audit_files
 from ringtree.cli import app
 from ringtree.compare_runs import SINGLE
 from ringtree.errors import UsageError
@@ -222,3 +223,16 @@ def test_values_near_each_other_have_labels_and_scaling_of_logs_claims_nothing(o
     assert "nothing can be claimed" in page.page.inner_text("#scaling-note")
     assert len(page.run("document.getElementById('scaling').data[0].x")) == 2
     assert page.problems == []
+
+
+def test_a_tab_says_what_was_found_behind_it() -> None:
+    """Else the first screen of a page with a bad log behind its second tab would read as if all were well."""
+    well = make_table("all_reduce", 8)
+    wrong = with_sides(make_table("all_gather", 8, first_line=100), lambda row, one: one._replace(wrong=Printed("3")))
+    page = report_page([], title="two", logs=of_items(well, wrong))
+    tabs = re.findall(r'<button type="button" class="tab".*?</button>', page)
+    assert len(tabs) == 2
+    found = [one.severity for one in audited(well, wrong).findings if one.severity is not Severity.INFO]
+    assert set(found) == {Severity.ERROR}
+    said = f"{len(found)} error" + "s" * (len(found) > 1)
+    assert [re.findall(r'class="(error|warning)">([^<]*)<', tab) for tab in tabs] == [[], [("error", said)]]
