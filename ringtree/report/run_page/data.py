@@ -37,6 +37,7 @@ def run_data(stored: StoredRun) -> dict[str, Any]:
         "dtype": comparison.dtype,
         "num_ranks": comparison.num_ranks,
         "num_hosts": _num_hosts(stored),
+        "machine": "",
         "reference": comparison.reference,
         "arms": [arm.label for arm in comparison.arms],
         "series": {},

@@ -12,7 +12,8 @@ function rateOf(run, arm, size) {
 
 // By series, points in the order of ranks. A number of ranks has one point a series: the first run's. `doubled`: the others.
 function scalingOf(runs, run, size) {
-  const alike = (one) => ['kind', 'collective', 'dtype', 'op', 'emulated'].every((name) => one[name] === run[name]);
+  const alike = (one) => ['kind', 'collective', 'dtype', 'op', 'emulated'].every((name) => one[name] === run[name])
+    && (!one.machine || !run.machine || one.machine === run.machine);
   const found = new Map();
   const doubled = new Set();
   runs.filter((one) => alike(one) && one.num_ranks).forEach((one) => one.arms.forEach((arm) => {
@@ -48,7 +49,8 @@ function drawScaling(runs, run, size) {
   draw('scaling', rates, { xaxis, yaxis: { title: { text: 'bus bandwidth, GB/s' }, rangemode: 'tozero' } }, `Bus bandwidth of ${words.size(size)} over ranks`);
   draw('efficiency', lines((point) => point.efficiency), { xaxis, yaxis: { title: { text: 'efficiency' }, rangemode: 'tozero', tickformat: '.0%' } }, `Efficiency at ${words.size(size)} over ranks`);
   const notes = doubled.length > 0 ? [`Not drawn, since another run has as many ranks: ${doubled.join(', ')}.`] : [];
-  if (run.kind === 'log') notes.push('Each point is a single run, and whether the machines are alike the logs do not say: nothing can be claimed.');
+  const machines = run.machine ? `those of logs that name other devices than ${run.machine} are left out` : 'whether the machines are alike this log does not say';
+  if (run.kind === 'log') notes.push(`Each point is a single run, and ${machines}: nothing can be claimed.`);
   document.getElementById('scaling-note').textContent = notes.join(' ');
   const headings = [['arm', null], ['ranks', null], ['hosts', null], ['busbw', words.rate], ['efficiency', percent]];
   const rows = names.flatMap((name) => found.get(name).map((point) => [name, point.ranks, point.hosts, point.rate, point.efficiency]));
@@ -56,11 +58,12 @@ function drawScaling(runs, run, size) {
 }
 
 function drawSelection(runs, run) {
-  const same = runs.filter((one) => one.cells.length > 0 && one.collective === run.collective && one.dtype === run.dtype && one.op === run.op).sort((a, b) => a.num_ranks - b.num_ranks);
+  const tells = (one) => one.cells.length > 0 && (one.kind !== 'log' || one.arms.length > 1);
+  const same = runs.filter((one) => tells(one) && one.collective === run.collective && one.dtype === run.dtype && one.op === run.op).sort((a, b) => a.num_ranks - b.num_ranks);
   const sizes = [...new Set(same.flatMap((one) => one.rows.map((row) => row.size)))].sort((a, b) => a - b);
   const arms = [...new Set(same.flatMap((one) => one.arms))];
   const best = sizes.map((size) => same.map((one) => bestOf(one, size)));
-  const headings = [['size', words.size], ...same.map((one) => [`${one.num_ranks || '?'} ranks (${one.id.slice(-6)})`, null])];
+  const headings = [['size', words.size], ...same.map((one) => [`${one.num_ranks || '?'} ranks (${one.kind === 'log' ? one.id : one.id.slice(-6)})`, null])];
   const made = makeTable(`${run.collective}: unbeaten arms`, headings, sizes.map((size, i) => [size, ...best[i].map((one) => one.text)]));
   [...made.querySelectorAll('tbody tr')].forEach((row, i) => best[i].forEach((one, j) => {
     if (one.alone !== null) row.cells[j + 1].style.boxShadow = `inset .4rem 0 ${look(arms.indexOf(one.alone)).colour}`;
