@@ -11,8 +11,19 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from ringtree.audit.material import Subject
+from ringtree.audit.setup import Setup
 from ringtree.errors import UsageError
-from ringtree.hardware import Catalogue, Gpu, Topology, load_catalogue, match_gpu, match_system, topology_of
+from ringtree.hardware import (
+    Catalogue,
+    Gpu,
+    Topology,
+    is_known_hint,
+    load_catalogue,
+    match_gpu,
+    match_system,
+    named_systems,
+    topology_of,
+)
 
 
 @dataclass(frozen=True)
@@ -27,8 +38,16 @@ class Machine:
         return topology.name if len(self.topologies) == 1 else f"a machine such as {topology.name}"
 
 
+def refuse_unknown(setup: Setup) -> None:
+    """Raises UsageError for a GPU or system of the user's that the catalogue lacks."""
+    if setup.gpu is not None and not match_gpu(setup.gpu).candidates:
+        raise UsageError(f"--gpu: the hardware catalogue has no {setup.gpu!r}; `ringtree hardware` lists it")
+    if setup.system is not None and not is_known_hint(setup.system):
+        raise UsageError(f"--system: the hardware catalogue has no {setup.system!r}; `ringtree hardware` lists it")
+
+
 def machine_of(subject: Subject) -> Machine:
-    """Returns what the table may have run on. Raises UsageError for a name of the user's that the catalogue lacks."""
+    """Returns what the table may have run on."""
     ranks = subject.num_ranks or subject.table.num_ranks
     if ranks is None:
         return Machine(why="the number of ranks is not known: --ranks")
@@ -63,8 +82,7 @@ _last: list[tuple[Catalogue, _Wanted, Machine]] = []
 def _find(known: Catalogue, wanted: _Wanted) -> Machine:
     gpus = _gpus(wanted, known)
     if not gpus:
-        names = ", ".join(wanted.devices)
-        return Machine(why=f"no entry of the hardware catalogue for {names}" if names else "no GPU is named: --gpu")
+        return Machine(why=_why_no_gpu(wanted, known))
     found: list[Topology] = []
     for gpu in gpus:
         found += _topologies(wanted, gpu, known)
@@ -73,17 +91,29 @@ def _find(known: Catalogue, wanted: _Wanted) -> Machine:
 
 def _gpus(wanted: _Wanted, known: Catalogue) -> list[Gpu]:
     if wanted.gpu is not None:
-        match = match_gpu(wanted.gpu, known)
-        if not match.candidates:
-            raise UsageError(f"--gpu: the hardware catalogue has no {wanted.gpu!r}; `ringtree hardware` lists it")
-        return list(match.candidates)
+        return list(match_gpu(wanted.gpu, known).candidates)
     found: dict[str, Gpu] = {}
+    if not wanted.devices and wanted.system is not None:
+        # A system has few kinds of GPUs, a cloud or a fabric has all: only a name says something.
+        named = named_systems(wanted.system, known)
+        for system in match_system(None, wanted.ranks_per_host, wanted.system, known):
+            if system in named:
+                found.update({name: known.gpus[name] for name in system.gpus})
     for device in wanted.devices:
         candidates = match_gpu(device, known).candidates
         if not candidates:
             return []
         found.update({gpu.name: gpu for gpu in candidates})
     return list(found.values())
+
+
+def _why_no_gpu(wanted: _Wanted, known: Catalogue) -> str:
+    if wanted.devices or wanted.gpu is not None:
+        return f"no entry of the hardware catalogue for {wanted.gpu or ', '.join(wanted.devices)}"
+    named = named_systems(wanted.system or "", known)
+    if named:
+        return f"{named[0].name} has no {wanted.ranks_per_host} GPUs in a host: --hosts"
+    return "no GPU is named: --gpu"
 
 
 def _topologies(wanted: _Wanted, gpu: Gpu, known: Catalogue) -> list[Topology]:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from ringtree.audit.checks import CHECKS
+from ringtree.audit.machine import refuse_unknown
 from ringtree.audit.material import Material, Subject
 from ringtree.audit.records import Audit, FileReport, Finding, Severity, worst_of
 from ringtree.audit.rule import FileCheck, FilesCheck, TableCheck
@@ -35,9 +36,10 @@ def audit_files(paths: Iterable[Path], setup: Setup | None = None) -> Audit:
 
 
 class Session:
-    """Collects files, then says what was found in them."""
+    """Collects files, then says what was found in them. Raises UsageError for a machine that the catalogue lacks."""
 
     def __init__(self, setup: Setup) -> None:
+        refuse_unknown(setup)
         self._setup = setup
         self._materials: list[Material] = []
         self._found: dict[str, list[Finding]] = {}

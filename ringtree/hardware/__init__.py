@@ -11,7 +11,7 @@ times (ringtree.model), probing this machine (ringtree.probe).
 from ringtree.hardware.limit_records import Limit, LinkUse, Traffic
 from ringtree.hardware.limits import highest, limit, schedule_limit, why_not
 from ringtree.hardware.loading import load_catalogue
-from ringtree.hardware.matching import GpuMatch, match_gpu, match_system
+from ringtree.hardware.matching import GpuMatch, is_known_hint, match_gpu, match_system, named_systems
 from ringtree.hardware.records import Catalogue, Gpu, Link, Network, Source, Switch, System
 from ringtree.hardware.steps import minimum_steps
 from ringtree.hardware.support import Support, library_support
@@ -32,12 +32,14 @@ __all__ = [
     "Topology",
     "Traffic",
     "highest",
+    "is_known_hint",
     "library_support",
     "limit",
     "load_catalogue",
     "match_gpu",
     "match_system",
     "minimum_steps",
+    "named_systems",
     "schedule_limit",
     "topology_of",
     "topology_of_gpu",

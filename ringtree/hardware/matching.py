@@ -68,18 +68,14 @@ def match_system(
     fabrics). Best first: those that a hint names, then those with exactly `gpus_per_host` GPUs, then those with more.
     None and "" rule nothing out. Empty: no entry fits."""
     known = catalogue or load_catalogue()
-    text = hints.lower()
-    words = re.findall(r"[a-z0-9]+", text)
-    fabrics = {FABRIC_WORDS[word] for word in words if word in FABRIC_WORDS}
-    makers = {MAKER_WORDS[word] for word in words if word in MAKER_WORDS}
+    fabrics, makers = _told_apart(hints)
     found: list[tuple[int, int, str, System]] = []
     for system in known.systems.values():
         if gpu is not None and gpu.name not in system.gpus:
             continue
         if gpus_per_host is not None and system.gpus_per_host < gpus_per_host:
             continue
-        spellings = [system.name.lower(), *system.names]
-        named = max((len(name) for name in spellings if _names(text, name)), default=0)
+        named = _naming(hints, system)
         network = None if system.network is None else known.networks[system.network].fabric
         if not named and fabrics and network is not None and network not in fabrics:
             continue
@@ -90,6 +86,30 @@ def match_system(
     found.sort(key=lambda row: row[:3])
     best = [row for row in found if row[0] < 0] or found
     return tuple(row[3] for row in best)
+
+
+def named_systems(hints: str, catalogue: Catalogue | None = None) -> tuple[System, ...]:
+    """The systems that `hints` name, whatever else fits: none where they give a cloud or a fabric only."""
+    known = catalogue or load_catalogue()
+    return tuple(system for system in known.systems.values() if _naming(hints, system))
+
+
+def is_known_hint(hints: str, catalogue: Catalogue | None = None) -> bool:
+    """Whether anything in `hints` says something to match_system: a system, a cloud or a fabric."""
+    return any(_told_apart(hints)) or bool(named_systems(hints, catalogue))
+
+
+def _told_apart(hints: str) -> tuple[set[str], set[str]]:
+    """Fabrics and makers that the words of `hints` mean."""
+    words = re.findall(r"[a-z0-9]+", hints.lower())
+    fabrics = {FABRIC_WORDS[word] for word in words if word in FABRIC_WORDS}
+    return fabrics, {MAKER_WORDS[word] for word in words if word in MAKER_WORDS}
+
+
+def _naming(hints: str, system: System) -> int:
+    """The length of the longest name of the system in `hints`, 0 if there is none."""
+    text = hints.lower()
+    return max((len(name) for name in [system.name.lower(), *system.names] if _names(text, name)), default=0)
 
 
 def _words(text: str) -> tuple[str, ...]:

@@ -4,6 +4,7 @@ For: turning a file into tables of timings and facts, every number as it was pri
 (ringtree.audit), measuring (ringtree.lab).
 """
 
+from ringtree.logs.failures import FAILED, warns_of_failure
 from ringtree.logs.importing import Imported, read_file, read_stream
 from ringtree.logs.records import (
     IN_PLACE,
@@ -20,6 +21,7 @@ from ringtree.logs.records import (
 )
 
 __all__ = [
+    "FAILED",
     "IN_PLACE",
     "NOT_STATED",
     "OUT_OF_PLACE",
@@ -34,4 +36,5 @@ __all__ = [
     "Table",
     "read_file",
     "read_stream",
+    "warns_of_failure",
 ]

@@ -16,6 +16,7 @@ from typing import BinaryIO
 
 from ringtree.errors import UsageError
 from ringtree.logs.context_lines import observe
+from ringtree.logs.failures import FAILED, says_failed
 from ringtree.logs.lines import Line, clean, raw_lines
 from ringtree.logs.reading import (
     NOT_RECOGNISED,
@@ -139,7 +140,7 @@ def _read_lines(stream: BinaryIO, name: str, sink: Sink) -> int:
                     quick, mark, job = rows.quick, raw.removesuffix(line.text), line.job
                 break
         else:
-            sink.skip(NOT_RECOGNISED, number, line.text)
+            sink.skip(FAILED if says_failed(line.text) else NOT_RECOGNISED, number, line.text)
     for each in (*row_readers, *others):
         each.finish()
     return last

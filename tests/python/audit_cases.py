@@ -19,7 +19,7 @@ from audit_support import (
 )
 
 from ringtree.audit import Setup
-from ringtree.logs import IN_PLACE, OUT_OF_PLACE, Document, Item, Printed, Row, Side, Skipped, Table
+from ringtree.logs import FAILED, IN_PLACE, OUT_OF_PLACE, Document, Item, Printed, Row, Side, Skipped, Table
 
 KB, MB, GB = 1 << 10, 1 << 20, 1 << 30
 GBIT = 1e9 / 8
@@ -48,6 +48,17 @@ def _one(make: Callable[[], Item]) -> Case:
 
 def _pair(fires: Callable[[], Item], near: Callable[[], Item]) -> Pair:
     return Pair(_one(fires), _one(near))
+
+
+_NCCL_FAILURE = (
+    "node-1: Test NCCL failure common.cu:401 'unhandled system error (run with NCCL_DEBUG=INFO for details) / '"
+)
+
+
+def _warned(text: str) -> Document:
+    warning = {"where": "net.cc:1", "text": text, "num": 1, "line": 3, "host": "node-1", "pid": 7}
+    data = {"num": 1, "num_error_returns": 0, "warnings": [warning], "error_returns": []}
+    return Document("nccl-info", "nccl_warnings", 3, data)
 
 
 def _scaled(algbw: float = 1.0, busbw: float = 1.0, *, where: Callable[[Row], bool] | None = None) -> Table:
@@ -280,6 +291,16 @@ CASES: dict[str, Pair] = {
         lambda: make_table(time=lambda size: 20e-6 + size / 255e9),
     ),
     "limit-not-checked": _pair(lambda: make_table(devices=[]), lambda: make_table(devices=["NVIDIA H100 80GB HBM3"])),
+    "machine-stated-otherwise": Pair(
+        Case(lambda: [make_table()], setup=Setup(gpu="A100")), Case(lambda: [make_table()], setup=Setup(gpu="H100"))
+    ),
+    "run-failed": Pair(
+        Case(lambda: [make_table()], (Skipped(FAILED, 3, [(31, _NCCL_FAILURE)]),)),
+        Case(
+            lambda: [make_table(), _warned("NET/Plugin: Could not find: libnccl-net.so")],
+            (Skipped("no reader knows it", 1, [(31, "Test with a failure in mind")]),),
+        ),
+    ),
     "rows-missing": _pair(lambda: _without(make_table(), MB, 2 * MB), make_table),
     "output-cut": _pair(lambda: make_table(complete=False), make_table),
     "results-not-checked": _pair(lambda: _settings(validation="0"), lambda: _settings(validation="1")),

@@ -28,7 +28,7 @@ DEFECTS: dict[str, set[str]] = {
     "137": {"sides-disagree"},  # out of place is not the plan that the file is named after
     "140": {"sides-disagree"},
     "143": {"sides-disagree"},
-    "146": {"sides-disagree", "output-cut"},
+    "146": {"run-failed", "sides-disagree", "output-cut"},
     "150": {"sides-disagree"},
     "177": {"factor-impossible", "factor-varies", "figures-do-not-fit", "rows-missing"},
     "181": {"single-runs-compared"},

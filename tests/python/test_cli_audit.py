@@ -110,6 +110,7 @@ def test_one_file_twice_is_two_files(clean: Path) -> None:
         (("no-such-file.log",), "can't read no-such-file.log"),
         (("--claims", "claims.csv", "a.log"), "--claims judges"),
         ((str(EXAMPLE), "--gpu", "Quantum 9000", "--ranks", "8"), "Quantum 9000"),
+        ((str(EXAMPLE), "--system", "quantum.9000xlarge"), "--system: the hardware catalogue has no 'quantum.9000xl"),
     ],
 )
 def test_mistakes_are_one_line_and_exit_code_2(arguments: tuple[str, ...], said: str) -> None:
@@ -118,6 +119,18 @@ def test_mistakes_are_one_line_and_exit_code_2(arguments: tuple[str, ...], said:
     assert said in result.stderr
     assert len(result.stderr.strip().splitlines()) == 1
     assert result.stdout == ""
+
+
+@pytest.mark.parametrize("system", ["p5.48xlarge", "DGX A100", "aws", "InfiniBand NDR"])
+def test_systems_clouds_and_fabrics_are_known(clean: Path, system: str) -> None:
+    assert invoke(clean, "--system", system).exit_code == 0
+
+
+def test_a_system_alone_gives_the_limit(tmp_path: Path) -> None:
+    path = tmp_path / "no-gpu.log"
+    path.write_text(as_text(make_table()).replace("NVIDIA H100 80GB HBM3", ""))
+    assert "limit-not-checked" in invoke(path).stdout
+    assert "limit-not-checked" not in invoke(path, "--system", "p5.48xlarge").stdout
 
 
 def test_text_of_a_log_does_not_reach_the_terminal_as_it_is(tmp_path: Path) -> None:

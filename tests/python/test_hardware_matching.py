@@ -8,7 +8,16 @@ from __future__ import annotations
 import pytest
 
 from ringtree.errors import UsageError
-from ringtree.hardware import Topology, load_catalogue, match_gpu, match_system, topology_of, topology_of_gpu
+from ringtree.hardware import (
+    Topology,
+    is_known_hint,
+    load_catalogue,
+    match_gpu,
+    match_system,
+    named_systems,
+    topology_of,
+    topology_of_gpu,
+)
 
 
 @pytest.mark.parametrize(
@@ -144,3 +153,19 @@ def test_a_gpu_without_its_board() -> None:
 def test_topologies_that_there_are_not(system: str, gpu: str, hosts: int, ranks: int, said: str) -> None:
     with pytest.raises(UsageError, match=said):
         topology(system, gpu, hosts, ranks)
+
+
+@pytest.mark.parametrize(
+    ("hint", "names", "known"),
+    [
+        ("p5.48xlarge", ["p5.48xlarge"], True),
+        ("two DGX A100 with HDR", ["DGX A100"], True),
+        ("aws", [], True),
+        ("RoCE", [], True),
+        ("p5.48xlargest", [], False),
+        ("", [], False),
+    ],
+)
+def test_what_a_hint_names(hint: str, names: list[str], known: bool) -> None:
+    assert [system.name for system in named_systems(hint)] == names
+    assert is_known_hint(hint) is known

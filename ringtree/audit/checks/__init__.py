@@ -20,7 +20,9 @@ from ringtree.audit.checks import (
     repeated,
     row_arithmetic,
     rows_missing,
+    run_failed,
     sides,
+    stated_machine,
     throughput_column,
     unsupported_algorithm,
     versions,
@@ -31,6 +33,7 @@ from ringtree.audit.rule import Check, Rule
 
 CHECKS: tuple[Check, ...] = (
     empty.CHECK,
+    run_failed.CHECK,
     wrong_results.CHECK,
     one_rank.CHECK,
     bandwidth_column.CHECK,
@@ -53,6 +56,7 @@ CHECKS: tuple[Check, ...] = (
     rows_missing.DOTS_CHECK,
     not_checked.CHECK,
     limits.KNOWN_CHECK,
+    stated_machine.CHECK,
 )
 
 RULES: dict[str, Rule] = {rule.code: rule for check in CHECKS for rule in check.rules}

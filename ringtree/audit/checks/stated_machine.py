@@ -1,0 +1,70 @@
+"""What the user says of the machine, against what the log says of it.
+
+For: --gpu, --system and --hosts that name another machine than the log. Not for: the number of ranks (bus_column.py),
+limits of the machine (limits.py).
+
+Which of both counts is decided in ringtree.audit.machine. A device that the catalogue lacks contradicts nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ringtree.audit.material import Material, Subject
+from ringtree.audit.records import Finding, Severity
+from ringtree.audit.rule import FileCheck, Rule
+from ringtree.audit.words import listed
+from ringtree.hardware import match_gpu, named_systems
+
+STATED_OTHERWISE = Rule(
+    code="machine-stated-otherwise",
+    severity=Severity.INFO,
+    title="the log names another machine than is stated",
+    means="--gpu, --system or --hosts do not agree with the log. For limits --gpu and --hosts count before what the "
+    "log says, and the log's GPU before that of --system: a limit may be that of a machine that the log is not from.",
+    settles="the options left out where the log says it itself, or the log of the machine that is stated",
+    example="stated: A100; the log names NVIDIA H100 80GB HBM3",
+)
+
+
+def check(material: Material) -> Iterator[Finding]:
+    """Yields one finding for a file, with the first contradiction of each kind."""
+    said: dict[str, str] = {}
+    for subject in material.subjects:
+        for kind, text in _contradictions(subject):
+            said.setdefault(kind, text)
+    if said:
+        yield STATED_OTHERWISE.found(None, "; ".join(said.values()), file=material.file)
+
+
+def _contradictions(subject: Subject) -> Iterator[tuple[str, str]]:
+    setup, hosts = subject.setup, subject.table.num_hosts
+    if setup.gpu is not None:
+        stated = {gpu.name for gpu in match_gpu(setup.gpu).candidates}
+        others = _others(subject, stated)
+        if others:
+            yield "gpu", f"stated: {setup.gpu}; the log names {listed(others)}"
+    if setup.system is not None:
+        systems = named_systems(setup.system)
+        others = _others(subject, {name for system in systems for name in system.gpus}) if systems else []
+        if others:
+            yield "system", f"stated: {setup.system}; the log names {listed(others)}"
+    if setup.num_hosts is not None and hosts is not None and hosts != setup.num_hosts:
+        yield "hosts", f"stated: {_hosts(setup.num_hosts)}; the log names {_hosts(hosts)}"
+
+
+def _others(subject: Subject, stated: set[str]) -> list[str]:
+    """Returns the log's devices that are certainly no GPU of `stated`. One that the catalogue lacks may be any."""
+    found = []
+    for device in dict.fromkeys(subject.table.devices):
+        named = {gpu.name for gpu in match_gpu(device).candidates}
+        if named and not named & stated:
+            found.append(device)
+    return found
+
+
+def _hosts(num: int) -> str:
+    return "1 host" if num == 1 else f"{num} hosts"
+
+
+CHECK = FileCheck((STATED_OTHERWISE,), check)
