@@ -129,7 +129,7 @@ def test_shrinking_without_all_survivors_says_so_at_the_deadline() -> None:
 
 
 def test_abort_ends_what_is_under_way_on_all_ranks_and_says_who_and_why() -> None:
-    started = threading.Event()
+    started = threading.Barrier(3)  # an abort while a rank still joins would end that
 
     def work(comm: Communicator) -> list[str]:
         texts = []
@@ -140,7 +140,7 @@ def test_abort_ends_what_is_under_way_on_all_ranks_and_says_who_and_why() -> Non
             other.join()
         else:
             waiting = comm.start("all_reduce", np.ones(1000), timeout=60)
-            started.set()
+            started.wait(60)
             with pytest.raises(ringtree.RingtreeError) as caught:
                 waiting.wait()
             texts.append(str(caught.value))
