@@ -6,6 +6,7 @@ are (ringtree.stats.bandwidth), how exactly a column's factor is known (interval
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from ringtree.audit.intervals import Interval, whole_numbers
@@ -105,3 +106,11 @@ def ranks_of_factor(collective: str, factor: Interval) -> range:
         return range(0)
     high = top / (top - factor.high) if factor.high < top else float("inf")
     return whole_numbers(Interval(max(2.0, top / (top - factor.low)), high), MAX_RANKS)
+
+
+def nearest_ranks(collective: str, factor: Interval) -> tuple[int, float]:
+    """Returns the number of ranks, from 2, whose busbw/algbw is next to the middle of `factor`, and what it gives."""
+    top = 2.0 if collective == "all_reduce" else 1.0
+    near = top / (top - factor.middle) if factor.middle < top else MAX_RANKS
+    numbers = {min(MAX_RANKS, max(2, round_to(near))) for round_to in (math.floor, math.ceil)}
+    return min(((n, bus_factor(collective, n)) for n in sorted(numbers)), key=lambda one: abs(one[1] - factor.middle))

@@ -12,11 +12,12 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
+from ringtree.audit import reformatted
 from ringtree.audit.elements import element_bytes
 from ringtree.audit.factors import COLLECTIVES
 from ringtree.audit.intervals import Interval
 from ringtree.audit.setup import Setup
-from ringtree.logs import Document, Inference, Row, Side, Skipped, Table
+from ringtree.logs import Document, Inference, Printed, Row, Side, Skipped, Table
 
 # Formats that print sizes in bytes; others may have rounded them, unless they are a multiple of _WHOLE.
 _EXACT_SIZES = ("nccl-tests", "osu", "imb", "aiconfigurator")
@@ -44,12 +45,33 @@ class Subject:
         self.table = table
         self.setup = setup
         self.whole = whole
+        self._half_widths: dict[str, float] = {}  # of columns of tables that may have been reformatted
 
     @cached_property
     def points(self) -> list[Point]:
         """Every measurement, by rows and sides."""
         sizes = [self.size(row) for row in self.table.rows]
-        return [_point(row, side, size) for row, size in zip(self.table.rows, sizes, strict=True) for side in row.sides]
+        return [
+            self._point(row, side, size) for row, size in zip(self.table.rows, sizes, strict=True) for side in row.sides
+        ]
+
+    def _point(self, row: Row, side: Side, size: Interval | None) -> Point:
+        time = self.interval(side.time, "time")
+        base = None
+        if time is not None and time.high > 0 and size is not None:
+            base = size.over(time)
+        return Point(row, side, time, base, self.interval(side.algbw, "algbw"), self.interval(side.busbw, "busbw"))
+
+    def interval(self, printed: Printed | None, column: str) -> Interval | None:
+        """Returns what a figure of a column (time, algbw, busbw or the name of another rate) can have been."""
+        if self.table.format not in reformatted.FORMATS:
+            return Interval.of(printed)
+        half = self._half_widths.get(column)
+        if half is None:
+            sides = (side for row in self.table.rows for side in row.sides)
+            half = reformatted.half_width((_of_column(side, column) for side in sides), is_rate=column != "time")
+            self._half_widths[column] = half
+        return reformatted.interval(printed, half)
 
     def size(self, row: Row) -> Interval | None:
         """Returns the size that belongs to size/time: all ranks' blocks together, and as exact as it was printed."""
@@ -132,12 +154,9 @@ class Material:
     skipped: list[Skipped] = field(default_factory=list)
 
 
-def _point(row: Row, side: Side, size: Interval | None) -> Point:
-    time = Interval.of(side.time)
-    base = None
-    if time is not None and time.high > 0 and size is not None:
-        base = size.over(time)
-    return Point(row, side, time, base, Interval.of(side.algbw), Interval.of(side.busbw))
+def _of_column(side: Side, column: str) -> Printed | None:
+    known = {"time": side.time, "algbw": side.algbw, "busbw": side.busbw}
+    return known[column] if column in known else dict(side.others).get(column)
 
 
 def _allowed(subject: Subject) -> tuple[str, ...]:

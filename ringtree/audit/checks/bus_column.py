@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ringtree.audit.checks.bandwidth_column import measures_time
-from ringtree.audit.factors import MAX_RANKS, explain_factor, formulas, ranks_of_factor
+from ringtree.audit.factors import MAX_RANKS, explain_factor, formulas, nearest_ranks, ranks_of_factor
 from ringtree.audit.intervals import Interval, most_common
 from ringtree.audit.material import Point, Subject
 from ringtree.audit.records import Finding, Severity
@@ -53,9 +53,9 @@ IMPOSSIBLE = Rule(
     code="factor-impossible",
     severity=Severity.ERROR,
     title="busbw/algbw that no number of ranks gives",
-    means="The factor between the two columns lies outside what this collective's formula gives for any number of "
-    "ranks: below 1, or 2 and more, for an all-reduce. One of the columns is not what it is called, or the figures "
-    "were made up.",
+    means="The factor between the two columns is none that this collective's formula gives for a whole number of "
+    "ranks: below 1, 2 and more, or between 1 (n = 2) and 1.3333 (n = 3), for an all-reduce. One of the columns is not "
+    "what it is called, or the figures were made up.",
     settles="the unedited output, or size and time of a row: they give algbw, and busbw with the number of ranks",
     example="512 MB: 100.38 GB/s / 100.64 GB/s; all figures: 0.997–0.998, possible: 1 to 2 for all_reduce; if algbw "
     "were 2·size/time, n = 400 to 401",
@@ -172,8 +172,7 @@ def _ranks_differ(subject: Subject, shown: str, possible: dict[str, range], rows
 
 
 def _impossible(subject: Subject, factor: Interval, shown: str, rows: list[Row]) -> Finding:
-    least = {name: (bus_factor(name, 2), bus_factor(name, MAX_RANKS)) for name in subject.collectives}
-    allowed = listed([f"{_span(low, high)} for {name}" for name, (low, high) in least.items()], 2)
+    allowed = listed([_possible(name, factor) for name in subject.collectives], 2)
     hint = ""
     doubled = ranks_of_factor("all_reduce", factor.times(2.0))
     if "all_reduce" in subject.collectives and len(doubled) > 0 and len(doubled) < MAX_RANKS // 2:
@@ -181,8 +180,13 @@ def _impossible(subject: Subject, factor: Interval, shown: str, rows: list[Row])
     return IMPOSSIBLE.found(subject, f"{shown}, possible: {allowed}{hint}", rows)
 
 
-def _span(low: float, high: float) -> str:
-    return f"{low:g}" if low == high else f"{low:g} to {high:.0f}"
+def _possible(name: str, factor: Interval) -> str:
+    """Returns the range of a collective's factors, or the nearest one where `factor` lies between two of them."""
+    low, high = bus_factor(name, 2), bus_factor(name, MAX_RANKS)
+    if low < high and factor.meets(Interval(low, high)):
+        ranks, nearest = nearest_ranks(name, factor)
+        return f"{nearest:.5g} for {name} of n = {ranks}, the nearest whole n"
+    return f"{low:g} for {name}" if low == high else f"{low:g} to {high:.0f} for {name}"
 
 
 CHECK = TableCheck((RANKS_DIFFER, HOLDS_OTHER, VARIES, IMPOSSIBLE), check)

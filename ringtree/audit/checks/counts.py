@@ -20,10 +20,14 @@ DISAGREE = Rule(
     severity=Severity.ERROR,
     title="size, count and type of a row do not agree",
     means="nccl-tests prints the size in bytes and the count of elements of one and the same buffer: size = count × "
-    "bytes of the type, or that times the number of ranks. Here it is neither, or changes from row to row.",
+    "bytes of the type, or that times the number of ranks of a communicator (all-gather, reduce-scatter, all-to-all). "
+    "Here it is neither, or changes from row to row.",
     settles="the unedited output",
     example="1048576 B / (262148 × 4 B float) = 0.999985; the other rows: 1",
 )
+
+_BENCHMARKS = ("nccl-tests", "rccl-tests")  # what others call a count is not known
+_WHOLE = ("all_reduce", "broadcast", "reduce", "send_recv")  # every rank has all of the size
 
 
 def check(subject: Subject) -> Iterator[Finding]:
@@ -36,7 +40,7 @@ def check(subject: Subject) -> Iterator[Finding]:
     if not quotients:
         return
     usual, _ = Counter(quotients.values()).most_common(1)[0]
-    known = usual == int(usual)
+    known = usual == int(usual) and _is_of(subject, int(usual))
     wrong = [row for row, quotient in quotients.items() if quotient != usual or not known]
     if not wrong:
         return
@@ -44,7 +48,28 @@ def check(subject: Subject) -> Iterator[Finding]:
         f"{row.size_bytes} B / ({row.count} × {element_bytes(row.dtype)} B {row.dtype}) = {quotients[row]:.6g}"
         for row in wrong
     ]
-    yield DISAGREE.found(subject, f"{listed(shown, 2)}; the other rows: {usual:.6g}", wrong)
+    if known:
+        others = f"the other rows: {usual:.6g}"
+    else:
+        ranks = subject.num_ranks
+        others = "possible: 1" + (f", or the {ranks} ranks" if ranks is not None and _in_blocks(subject) else "")
+    yield DISAGREE.found(subject, f"{listed(shown, 2)}; {others}", wrong)
+
+
+def _is_of(subject: Subject, quotient: int) -> bool:
+    """Whether rows can have this quotient: 1, or the ranks of a communicator where a size is cut into blocks."""
+    if quotient == 1 or not subject.table.format.startswith(_BENCHMARKS):
+        return True
+    if not _in_blocks(subject):
+        return False
+    # A benchmark may split its ranks into several communicators; without a number of ranks anything is possible.
+    ranks = subject.num_ranks
+    return ranks is None or (quotient > 0 and ranks % quotient == 0)
+
+
+def _in_blocks(subject: Subject) -> bool:
+    """Whether it may be a collective whose size is that of one block a rank; True for those that nobody knows."""
+    return not subject.collectives or any(name not in _WHOLE for name in subject.collectives)
 
 
 CHECK = TableCheck((DISAGREE,), check)

@@ -15,6 +15,7 @@ from pathlib import Path
 from ringtree.audit.checks.empty import is_simulated
 from ringtree.audit.material import Material, Subject
 from ringtree.audit.records import Finding, Severity
+from ringtree.audit.reformatted import FORMATS
 from ringtree.audit.rule import FilesCheck, Rule, TableCheck
 from ringtree.audit.words import listed, quoted_time, size
 from ringtree.logs import Printed, Row
@@ -54,7 +55,6 @@ LARGE = 1 << 20
 SHARE = 0.8
 MAX_SEEN = 100  # tables with one and the same figure that are remembered
 _Figure = tuple[int, str, str]
-_BY_HAND = ("markdown", "csv")
 _PACKED = (".gz", ".bz2", ".xz")
 _AGAIN = re.compile(r" \(\d+\)$")  # how the session tells files of one name apart
 _CHOSEN = re.compile(r"\b(?:best|optimal|optimum|fastest|winner|chosen|selected)\b", re.IGNORECASE)
@@ -123,7 +123,7 @@ def _tells_again(subject: Subject, other: Subject) -> bool:
     """Whether one table may be a summary of what the other one has: written by hand, in the same document, and of no
     configuration that the other one is not of."""
     one, two = subject.table, other.table
-    if subject.file != other.file or not {one.format, two.format} & set(_BY_HAND):
+    if subject.file != other.file or not {one.format, two.format} & set(FORMATS):
         return False
     if one.format == two.format and one.first_line == two.first_line:  # two columns of it
         return any(_CHOSEN.search(table.settings.get("arm", "")) for table in (one, two))

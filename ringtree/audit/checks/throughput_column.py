@@ -54,7 +54,7 @@ def _is_rate(name: str, printed: Printed) -> bool:
 def _multiple(subject: Subject, point: Point, name: str) -> tuple[Point, Interval, str] | None:
     """Returns what multiple of size/time the column has in a row, and the arithmetic."""
     printed = dict(point.side.others).get(name)
-    rate = Interval.of(printed)
+    rate = subject.interval(printed, name)
     if printed is None or rate is None:
         return None
     if measures_time(subject) and point.base is not None and point.side.time is not None:
