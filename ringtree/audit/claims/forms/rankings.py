@@ -58,6 +58,9 @@ def _from_table(claim: Claim, verb: re.Match[str]) -> Part | None:
     grid = claim.grid
     if grid is None:
         return None
+    why = lookup.sizes_not_found(claim, lookup.rows_for(claim))
+    if why:
+        return _unclear(claim, grid, why)
     cells, columns = _cells(claim, grid, verb)
     if not cells:
         return None
@@ -87,6 +90,16 @@ def _from_table(claim: Claim, verb: re.Match[str]) -> Part | None:
         noise.SETTLES,
         arithmetic,
         covers,
+    )
+
+
+def _unclear(claim: Claim, grid: Grid, why: str) -> Part | None:
+    if not lookup.columns_for(grid, claim.text, ("throughput", "time", "rate")):
+        return None
+    return _SAYS.open(
+        f"which rows of the table are meant can't be told: {why}",
+        "a sentence for each range of sizes, with sizes that the table has",
+        covers=[one for one in claim.quantities if one.kind in ("size", "count")],
     )
 
 
