@@ -22,11 +22,11 @@ _BEFORE = tuple(
     (re.compile(rf"(?:(?<!\w)(?:{words})|(?:{signs})){_FILL}", re.IGNORECASE), side, included)
     for words, signs, side, included in (
         (
-            r"at\s+most|up\s+to|until|till|(?:no|not)\s+(?:more|larger|bigger|greater|longer)\s+than|not\s+(?:above|over)",
+            r"(?:less|smaller|lower|shorter)\s+than\s+or\s+equal\s+to|at\s+most|up\s+to|until|till|(?:no|not)\s+(?:more|larger|bigger|greater|longer)\s+than|not\s+(?:above|over)",
             "<=|≤", "most", True,
         ),
         (
-            r"at\s+least|from|starting\s+(?:at|with)|upwards\s+of|(?:no|not)\s+(?:less|smaller|shorter)\s+than|"
+            r"(?:more|larger|bigger|greater|higher|longer)\s+than\s+or\s+equal\s+to|at\s+least|from|starting\s+(?:at|with)|upwards\s+of|(?:no|not)\s+(?:less|smaller|shorter)\s+than|"
             r"not\s+(?:below|under)",
             ">=|≥", "least", True,
         ),
@@ -55,6 +55,11 @@ _AFTER = (
 )
 # "Tree below 64 KB, Ring above": a second range, of another subject.
 _OTHER_RANGE = re.compile(r"\b(?:above|below|beyond)\b(?=\s*(?:[.,;)]|$|(?:it|that|this)\b))", re.IGNORECASE)
+_EXCEPT = re.compile(
+    rf"\b(?:except(?:ing)?(?:\s+(?:for|at|from))?|but(?:\s+(?:for|at|not\s+at))?|other\s+than|outside|apart\s+from|not\s+at)"
+    rf"(?:\s+(?:between|from))?{_FILL}",
+    re.IGNORECASE,
+)
 _TO = re.compile(r"\s*(?:up\s+to|to|through|until|till|-|–|\.{2,3})\s*[~≈]?", re.IGNORECASE)
 _BETWEEN = re.compile(rf"\bbetween{_FILL}", re.IGNORECASE)
 _LISTED = re.compile(r"[\s,]*(?:(?:and|or|at|of|for|as well as)\b\s*)*", re.IGNORECASE)
@@ -101,6 +106,8 @@ def size_range(text: str, sizes: Sequence[Quantity]) -> SizeRange:
     sizes = sorted(sizes, key=lambda one: one.span)
     if not sizes:
         return SizeRange()
+    if any(_EXCEPT.search(text[: one.span[0]]) for one in sizes):
+        return SizeRange(unclear="it excepts sizes")
     between = [text[a.span[1] : b.span[0]] for a, b in pairwise(sizes)]
     if len(sizes) == 2 and (
         _TO.fullmatch(between[0])

@@ -118,7 +118,10 @@ def _cells(claim: Claim, grid: Grid, verb: re.Match[str]) -> tuple[list[_Cell], 
             if named and not _OTHERS.search(claim.text[verb.end() :])
             else [one for one in grid.of_kind(kind) if one.subject != best[0].subject]
         )
-        rows = _scope(claim, grid, lookup.rows_for(claim).rows)
+        found = lookup.rows_for(claim)
+        # "64 KB and larger", "smaller than 1 MB" say themselves what is large or small.
+        has_size = any(one.kind == "size" for one in found.used)
+        rows = list(found.rows) if has_size else _scope(claim, grid, found.rows)
         cells = [
             cell for row in rows for other in others if (cell := _cell(claim, grid, row, best[0], other)) is not None
         ]
