@@ -3,8 +3,8 @@
 For: options, text and exit code of an audit. Not for: finding anything (ringtree.audit).
 
 Exit codes: 0 nothing above info was found, 1 warnings, 3 errors, 2 a mistake in what was asked (a file that can't be
-read, too). With --claims: 3 if one falls. `--fail-on error` leaves with 0 for warnings, `--fail-on never` with 0 for
-everything that was audited.
+read, too). With --claims: 3 if one falls, 2 if a table that one names can't be read. `--fail-on error` leaves with 0
+for warnings, `--fail-on never` with 0 for everything that was audited.
 """
 
 from __future__ import annotations
@@ -147,5 +147,9 @@ def _judge_claims(path: Path, files: list[str], as_json: bool, fail_on: FailOn) 
     else:
         for line in claims.as_text(judgements).splitlines():
             typer.echo(printable(line))
+    missing = claims.missing_tables(path)
+    if missing:
+        # After the judgements: what could be judged is not lost, but a table's name mistyped must not pass.
+        raise UsageError(f"can't read {', '.join(missing)}: no readable file of that name beside {path}")
     if fail_on is not FailOn.NEVER and any(one.verdict is claims.Verdict.FALLS for one in judgements):
         raise typer.Exit(ERRORS)

@@ -35,6 +35,7 @@ TABLES = {
     "training.csv": "model,nodes,default_tokens_per_s,tree_tokens_per_s,runs_per_cell\n"
     "Llama-8B,1,1000,1010,1\nLlama-8B,4,3600,3700,1\nGemma-2B,1,5000,5000,1\nGemma-2B,4,19000,4000,1\n",
     "latency.csv": "size,ring_us,tree_us\n1 KB,40,20\n64 KB,50,30\n1 MB,90,80\n16 MB,400,600\n256 MB,5000,11000\n",
+    "a100x8-times.csv": "size,ring_ms\n17 GB,60\n",
     "latency.md": "| size | ring_us | tree_us |\n|---|--:|--:|\n| 1 KB | 40 | 20 |\n| 16 MB | 400 | 600 |\n",
 }
 
@@ -151,6 +152,17 @@ SENTENCES = [
     Said("The tree gets 1200 GB/s on 8 x A100", FALLS, "300"),
     Said("17 GB of gradients take 60 ms on 8 x A100", FALLS, "99.17 ms"),
     Said("17 GB of gradients take 120 ms on 8 x A100", OPEN, "permit"),
+    # Times of the table; 17 GB in 60 ms is more than the links permit, wherever it stands.
+    Said("Ring takes 40 us at 1 KB", HOLDS, "ring_us", "latency.csv"),
+    Said("Ring takes 35 us at 1 KB", FALLS, "40 us", "latency.csv"),
+    Said("Ring takes 40 us and tree takes 20 us at 1 KB", HOLDS, "tree_us", "latency.csv"),
+    Said("Ring takes 20 us and tree takes 40 us at 1 KB", FALLS, "another time", "latency.csv"),
+    Said("Ring takes at most 50 us up to 64 KB", HOLDS, "50 us", "latency.csv"),
+    Said("Ring takes 40 us up to 64 KB", OPEN, "1 of 2", "latency.csv"),
+    Said("Ring takes 20 us more than tree at 1 KB", OPEN, "", "latency.csv"),
+    Said("NVLS takes 20 us at 1 KB", OPEN, "", "latency.csv"),
+    Said("Ring takes 20 us below 512 bytes", OPEN, "no size in the range", "latency.csv"),
+    Said("17 GB with Ring take 60 ms", FALLS, "99.17 ms", "a100x8-times.csv"),
     # Choice by size: never by size alone.
     Said("NCCL switches to Tree below 64 KB and Ring above", OPEN, "15.0 us"),
     Said("NCCL uses Ring with LL below 4 KB and Ring with Simple above", OPEN, "no thresholds"),

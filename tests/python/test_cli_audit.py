@@ -133,6 +133,38 @@ def test_a_system_alone_gives_the_limit(tmp_path: Path) -> None:
     assert "limit-not-checked" not in invoke(path, "--system", "p5.48xlarge").stdout
 
 
+CLAIM = "Tree is faster than ring at 64 KB"
+
+
+@pytest.mark.parametrize("table", ["missing.csv", "../t.csv", "."])
+@pytest.mark.parametrize("options", [(), ("--json",), ("--fail-on", "never")])
+def test_a_table_of_claims_that_is_not_there_is_a_mistake(tmp_path: Path, table: str, options: tuple[str, ...]) -> None:
+    (tmp_path / "t.csv").write_text("size,ring_us,tree_us\n65536,30,50\n")
+    claims = tmp_path / "claims.csv"
+    claims.write_text(f"table,claim\nt.csv,{CLAIM}\n{table},{CLAIM}\n,A ring of 16 ranks takes 30 steps\n")
+    result = invoke("--claims", claims, *options)
+    assert result.exit_code == 2
+    assert f"can't read {table}: " in result.stderr
+    assert len(result.stderr.strip().splitlines()) == 1
+    # What can be judged still is.
+    if "--json" in options:
+        assert [one["verdict"] for one in json.loads(result.stdout)["judgements"]] == [
+            "falls",
+            "can't be told",
+            "holds",
+        ]
+    else:
+        assert "3 sentences: 1 holds, 1 falls, 1 can't be told" in result.stdout
+
+
+def test_claims_whose_tables_are_there_are_no_mistake(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("size,ring_us,tree_us\n65536,30,50\n")
+    claims = tmp_path / "claims.csv"
+    claims.write_text(f"table,claim\nt.csv,{CLAIM}\n")
+    result = invoke("--claims", claims)
+    assert (result.exit_code, result.stderr) == (3, "")
+
+
 def test_text_of_a_log_does_not_reach_the_terminal_as_it_is(tmp_path: Path) -> None:
     table = with_sides(make_table(), lambda row, one: one._replace(wrong=Printed("17")))
     nasty = "\x1b]0;owned\x07\x1b[31m[bold]red[/bold]\u202e"

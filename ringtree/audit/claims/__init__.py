@@ -9,8 +9,8 @@ known of particular files or sentences. Not for: tables themselves (ringtree.aud
 no form matches can't be told, and is said to be so.
 """
 
-from ringtree.audit.claims.judging import judge, judge_file
+from ringtree.audit.claims.judging import judge, judge_file, missing_tables
 from ringtree.audit.claims.records import Judgement, Part, Verdict
 from ringtree.audit.claims.text import as_text
 
-__all__ = ["Judgement", "Part", "Verdict", "as_text", "judge", "judge_file"]
+__all__ = ["Judgement", "Part", "Verdict", "as_text", "judge", "judge_file", "missing_tables"]

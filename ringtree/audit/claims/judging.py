@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import csv
 import io
+import os
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
@@ -30,12 +31,23 @@ def judge_file(path: Path, tables: Path | None = None) -> list[Judgement]:
     """Judges every sentence of a CSV file with the columns `table` and `claim`, in order.
 
     `tables`: the folder with the tables that it names; by default the one that the file lies in. A table that is not
-    there is no error: then a sentence is judged by what it says itself. Raises UsageError for a file that can't be
-    read or lacks a column.
+    there is no error here (missing_tables names them): then a sentence is judged by what it says itself. Raises
+    UsageError for a file that can't be read or lacks a column.
     """
     folder = path.parent if tables is None else tables
     read = lru_cache(maxsize=64)(lambda name: _grid(folder, name))
     return [_judge(claim, table, read(table), folder) for table, claim in _sentences(path)]
+
+
+def missing_tables(path: Path, tables: Path | None = None) -> list[str]:
+    """The tables that a file of sentences names and that can't be read or don't lie beside it, each once, in order."""
+    folder = path.parent if tables is None else tables
+    names = dict.fromkeys(name for name, _ in _sentences(path) if name)
+    return [
+        name
+        for name in names
+        if not _beside(name) or not (folder / name).is_file() or not os.access(folder / name, os.R_OK)
+    ]
 
 
 def judge(sentence: str, table: Path | None = None) -> Judgement:
@@ -64,9 +76,11 @@ def _sentences(path: Path) -> list[tuple[str, str]]:
 
 def _grid(folder: Path, name: str) -> Grid | None:
     """Tables lie beside the sentences: a name that leads elsewhere is none."""
-    if not name or name in (".", "..") or Path(name).name != name:
-        return None
-    return read_grid(folder / name)
+    return read_grid(folder / name) if _beside(name) else None
+
+
+def _beside(name: str) -> bool:
+    return bool(name) and name not in (".", "..") and Path(name).name == name
 
 
 def _judge(sentence: str, table: str, grid: Grid | None, folder: Path | None) -> Judgement:

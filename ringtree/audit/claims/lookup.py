@@ -13,8 +13,7 @@ from ringtree.audit.claims import words
 from ringtree.audit.claims.claim import Claim
 from ringtree.audit.claims.grid import Column, Grid
 from ringtree.audit.claims.quantities import Quantity
-
-_SIZE_TOLERANCE = 0.02
+from ringtree.audit.claims.size_ranges import same_size, size_range
 
 
 @dataclass(frozen=True)
@@ -29,25 +28,35 @@ class Cell:
 
 @dataclass(frozen=True)
 class Rows:
-    """Rows that a sentence can mean, and the quantities of the sentence that chose them."""
+    """Rows that a sentence can mean, and the quantities of the sentence that chose them. `unclear`: why the sizes that
+    it names choose none; then there are no rows."""
 
     rows: tuple[int, ...]
     used: tuple[Quantity, ...]
+    unclear: str = ""
 
 
 def rows_for(claim: Claim, text: str | None = None, given: list[Quantity] | None = None) -> Rows:
     """The rows whose size, ranks, hosts and labels agree with the sentence (or the part `text` of it, and `given`).
 
-    What the sentence does not name does not restrict. A quantity that no row has restricts nothing and is not used.
+    What the sentence does not name does not restrict. A count or one size that no row has restricts nothing and is not
+    used; a range of sizes in which no row lies is unclear.
     """
     grid = claim.grid
     if grid is None:
         return Rows((), ())
     rows = list(range(len(grid.rows)))
     used: list[Quantity] = []
-    for one in claim.quantities if given is None else given:
+    named = claim.quantities if given is None else given
+    sizes = [one for one in named if one.kind == "size"]
+    if sizes and grid.of_kind("size"):
+        found = _of_sizes(claim.text, grid, rows, sizes)
+        if found.unclear:
+            return found
+        rows, used = list(found.rows), list(found.used)
+    for one in named:
         kept = [row for row in rows if _fits(grid, row, one)]
-        if kept and one.low == one.high and len(kept) <= len(rows) and _restricts(grid, one):
+        if kept and one.low == one.high:
             rows = kept
             used.append(one)
     rows = _by_labels(grid, rows, claim.text if text is None else text)
@@ -72,6 +81,14 @@ def label_of(grid: Grid, row: int) -> str:
         if column.kind in ("label", "size", "hosts") and grid.rows[row][column.place].strip()
     ]
     return ", ".join(shown[:4])
+
+
+def sizes_not_found(claim: Claim, found: Rows) -> str:
+    """Why the sizes of the sentence don't lead to rows, empty if they do."""
+    if found.unclear or claim.grid is None or not claim.grid.of_kind("size"):
+        return found.unclear
+    missing = [one.text for one in claim.of_kind("size") if one not in found.used]
+    return f"the table has no row of {', '.join(missing)}" if missing else ""
 
 
 def time_of(claim: Claim) -> Cell | None:
@@ -105,11 +122,6 @@ def time_column(grid: Grid, rate: Column) -> Column | None:
     return None
 
 
-def same_size(stated: Quantity, sizes: tuple[float, ...]) -> bool:
-    """Whether a stated size is the row's, in powers of 1024 or of 1000."""
-    return any(abs(a - b) <= _SIZE_TOLERANCE * b for a in stated.sizes for b in sizes if b > 0) and bool(sizes)
-
-
 def seconds(value: float) -> str:
     """A time for people: 60.3 us, 1.81 ms."""
     for unit, factor in (("s", 1.0), ("ms", 1e-3), ("us", 1e-6)):
@@ -128,16 +140,26 @@ def number(value: float) -> str:
     return f"{value:.0f}" if abs(value) >= 1000 else f"{value:.4g}"
 
 
-def _restricts(grid: Grid, one: Quantity) -> bool:
-    return bool(grid.of_kind("size")) if one.kind == "size" else one.kind == "count" and bool(grid.of_kind(one.noun))
+def _of_sizes(text: str, grid: Grid, rows: list[int], sizes: list[Quantity]) -> Rows:
+    meant = size_range(text, sizes)
+    if meant.unclear:
+        return Rows((), (), meant.unclear)
+    inside = {row: meant.has(grid.sizes(row)) for row in rows}
+    if None in inside.values():
+        return Rows(
+            (), (), "whether a row lies in the range depends on whether K, M and G are powers of 1024 or of 1000"
+        )
+    kept = tuple(row for row in rows if inside[row])
+    if kept:
+        listed = [one for one in sizes if any(same_size(one.sizes, grid.sizes(row)) for row in kept)]
+        return Rows(kept, tuple(sizes if meant.bounds else listed))
+    if meant.bounds:
+        return Rows((), (), "the table has no size in the range that it names")
+    return Rows(tuple(rows), ())
 
 
 def _fits(grid: Grid, row: int, one: Quantity) -> bool:
-    if one.kind == "size":
-        return same_size(one, grid.sizes(row))
-    if one.kind == "count" and one.noun in ("ranks", "hosts"):
-        return grid.count(row, one.noun) == one.count
-    return False
+    return one.kind == "count" and one.noun in ("ranks", "hosts") and grid.count(row, one.noun) == one.count
 
 
 def _by_labels(grid: Grid, rows: list[int], text: str) -> list[int]:

@@ -56,7 +56,24 @@ def judge(claim: Claim) -> list[Part]:
         pair = _in_sentence(claim, stated) or _growth(claim, stated) or _in_table(claim, stated)
         if pair is not None and pair.old > 0 and pair.new > 0:
             found += _check(claim, stated, pair)
+        elif pair is None and (why := _rows_not_one(claim)):
+            found.append(
+                _SAYS.open(
+                    f"which row of the table is meant can't be told: {why}",
+                    "a sentence for each size of the table",
+                    covers=[stated, *claim.of_kind("size")],
+                )
+            )
     return found
+
+
+def _rows_not_one(claim: Claim) -> str:
+    """Why the sizes of the sentence don't lead to one row, empty if they do or there are none."""
+    rows = lookup.rows_for(claim)
+    sizes = [one for one in rows.used if one.kind == "size"]
+    return rows.unclear or (
+        f"{len(rows.rows)} rows lie at the sizes that it names" if sizes and len(rows.rows) > 1 else ""
+    )
 
 
 def _compares(claim: Claim, stated: Quantity) -> bool:

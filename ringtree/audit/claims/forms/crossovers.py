@@ -17,6 +17,7 @@ from ringtree.audit.claims.forms.part import Says
 from ringtree.audit.claims.grid import Column, Grid
 from ringtree.audit.claims.quantities import Quantity
 from ringtree.audit.claims.records import Part
+from ringtree.audit.claims.size_ranges import size_range
 
 _SAYS = Says("crossover")
 _WORDS = (
@@ -67,7 +68,8 @@ def _groups(claim: Claim, grid: Grid) -> list[tuple[Quantity | None, list[int]]]
 def _check(
     claim: Claim, grid: Grid, size: Quantity, pair: tuple[Column, Column], hosts: Quantity | None, rows: list[int]
 ) -> Part:
-    covers = [size, *([hosts] if hosts else [])]
+    meant = size_range(claim.text, claim.of_kind("size"))
+    covers = [*(claim.of_kind("size") if meant.bounds else [size]), *([hosts] if hosts else [])]
     where = f"{hosts.count} nodes: " if hosts else ""
     brackets = _brackets(grid, pair, rows)
     if not brackets:
@@ -76,11 +78,13 @@ def _check(
             f"{where}no change of sign among {len(rows)} rows",
             covers,
         )
-    nearest = min(brackets, key=lambda one: abs(math.log(size.sizes[0] / one.at)))
+    inside = [one for one in brackets if meant.reaches(one.low, one.high)] if meant.bounds else []
+    nearest = min(inside or brackets, key=lambda one: abs(math.log(size.sizes[0] / one.at)))
     span = f"{_size(nearest.low)} and {_size(nearest.high)}"
     arithmetic = f"{where}between {span}, by interpolation {_size(nearest.at)}"
     # Sizes of the table were taken as powers of 1024; so is the sentence's.
-    if not nearest.low / _OUTSIDE <= size.sizes[0] <= nearest.high * _OUTSIDE:
+    at_it = nearest.low / _OUTSIDE <= size.sizes[0] <= nearest.high * _OUTSIDE
+    if not (inside if meant.bounds else at_it):
         return _SAYS.falls(f"{where}the table has the two change places between {span}", arithmetic, covers)
     several = f", and {len(brackets)} times in all" if len(brackets) > 1 else ""
     return _SAYS.open(

@@ -58,6 +58,9 @@ def _from_table(claim: Claim, verb: re.Match[str]) -> Part | None:
     grid = claim.grid
     if grid is None:
         return None
+    why = lookup.sizes_not_found(claim, lookup.rows_for(claim))
+    if why:
+        return _unclear(claim, grid, why)
     cells, columns = _cells(claim, grid, verb)
     if not cells:
         return None
@@ -90,6 +93,16 @@ def _from_table(claim: Claim, verb: re.Match[str]) -> Part | None:
     )
 
 
+def _unclear(claim: Claim, grid: Grid, why: str) -> Part | None:
+    if not lookup.columns_for(grid, claim.text, ("throughput", "time", "rate")):
+        return None
+    return _SAYS.open(
+        f"which rows of the table are meant can't be told: {why}",
+        "a sentence for each range of sizes, with sizes that the table has",
+        covers=[one for one in claim.quantities if one.kind in ("size", "count")],
+    )
+
+
 def _cells(claim: Claim, grid: Grid, verb: re.Match[str]) -> tuple[list[_Cell], list[Column]]:
     for kind in ("throughput", "time", "rate"):
         best = lookup.columns_for(grid, claim.text[: verb.start()], (kind,)) or lookup.columns_for(
@@ -105,7 +118,10 @@ def _cells(claim: Claim, grid: Grid, verb: re.Match[str]) -> tuple[list[_Cell], 
             if named and not _OTHERS.search(claim.text[verb.end() :])
             else [one for one in grid.of_kind(kind) if one.subject != best[0].subject]
         )
-        rows = _scope(claim, grid, lookup.rows_for(claim).rows)
+        found = lookup.rows_for(claim)
+        # "64 KB and larger", "smaller than 1 MB" say themselves what is large or small.
+        has_size = any(one.kind == "size" for one in found.used)
+        rows = list(found.rows) if has_size else _scope(claim, grid, found.rows)
         cells = [
             cell for row in rows for other in others if (cell := _cell(claim, grid, row, best[0], other)) is not None
         ]

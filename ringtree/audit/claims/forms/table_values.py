@@ -114,6 +114,14 @@ def _values(claim: Claim, grid: Grid, stated: _Stated) -> tuple[list[tuple[int, 
 
 def _check(claim: Claim, grid: Grid, stated: _Stated) -> list[Part]:
     values, rows = _values(claim, grid, stated)
+    if rows.unclear:
+        return [
+            _SAYS.open(
+                f"which rows of the table are meant can't be told: {rows.unclear}",
+                "a sentence for each range of sizes, with sizes that the table has",
+                covers=[stated.rate, *stated.conditions],
+            )
+        ]
     if not values:
         return []
     covers = [stated.rate, *rows.used]
@@ -129,6 +137,18 @@ def _check(claim: Claim, grid: Grid, stated: _Stated) -> list[Part]:
             ]
         return [_meaning(claim, grid, stated, row, column, covers)]
     agreeing = [one for one in values if stated.rate.agrees(one[2])]
+    if agreeing and stated.rate.relation in ("most", "least") and any(one.kind == "size" for one in rows.used):
+        others = [one for one in values if one not in agreeing]
+        if others:
+            row, column, value = others[0]
+            return [
+                _SAYS.open(
+                    f"so it is in {len(agreeing)} of {len(values)} cells at the sizes that it names, not in all",
+                    "whether all of them are meant or one",
+                    f"{lookup.label_of(grid, row)}, {column.name}: {lookup.gigabytes(value)} GB/s",
+                    covers,
+                )
+            ]
     if agreeing:
         return [_meaning(claim, grid, stated, *agreeing[0][:2], covers)]
     if len(rows.rows) == 1 and rows.used and len({one[1].subject for one in values}) == 1:
