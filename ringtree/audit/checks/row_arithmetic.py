@@ -12,7 +12,7 @@ from ringtree.audit.checks.bandwidth_column import common_factor, factors, measu
 from ringtree.audit.material import Subject
 from ringtree.audit.records import Finding, Severity
 from ringtree.audit.rule import Rule, TableCheck
-from ringtree.audit.words import between, figure, quoted_rate, quoted_time, size
+from ringtree.audit.words import between, figure, quoted_rate, quoted_time
 from ringtree.logs import Row
 
 NOT_TOGETHER = Rule(
@@ -23,7 +23,7 @@ NOT_TOGETHER = Rule(
     "one that is printed, by more than the printed digits can hide. A program does not do that: a figure was edited, "
     "comes from another run, or was made up.",
     settles="the unedited output of the program, or the run again",
-    example="1 GB / 10649.8 µs = 100.822–100.823 GB/s, printed: 100.92 GB/s, off by 0.096484 %",
+    example="1073741824 bytes / 10649.8 µs = 100.822–100.823 GB/s, printed: 100.92 GB/s, off by 0.096484 %",
 )
 
 
@@ -46,8 +46,9 @@ def check(subject: Subject) -> Iterator[Finding]:
         off = abs(ratio.middle - 1.0)
         if off >= most and point.side.time is not None and point.side.algbw is not None:
             most = off
+            taken = quoted_time(point.side.time)
             shown = (
-                f"{size(point.row)} / {quoted_time(point.side.time)} = {between(point.base.times(1e-9))} GB/s, "
+                f"{point.row.size_bytes} bytes / {taken} = {between(point.base.times(1e-9))} GB/s, "
                 f"printed: {quoted_rate(point.side.algbw)}, off by {figure(100 * off)} %"
             )
     if wrong:
