@@ -65,22 +65,29 @@ def audit(
         if not files:
             raise UsageError("name the files to audit, or - for standard input")
         setup = Setup(gpu, system, hosts, ranks)
-        found = _audited(files, setup)
-        if json:
+        found, unread = _audited(files, setup)
+        if json and found.files:
             typer.echo(found.model_dump_json(indent=1))
-        else:
+        elif found.files:
             _print(Console(), found)
+        if unread:
+            raise UsageError("; ".join(unread))
         _leave(found.worst, fail_on)
 
 
-def _audited(files: list[str], setup: Setup) -> Audit:
+def _audited(files: list[str], setup: Setup) -> tuple[Audit, list[str]]:
+    """Returns what was found, and which files can't be read: the others are audited all the same."""
     session = Session(setup)
+    unread = []
     for name in files:
-        if name == STANDARD_INPUT:
-            session.add_stream(sys.stdin.buffer, "standard input")
-        else:
-            session.add_file(Path(name))
-    return session.finish()
+        try:
+            if name == STANDARD_INPUT:
+                session.add_stream(sys.stdin.buffer, "standard input")
+            else:
+                session.add_file(Path(name))
+        except UsageError as error:
+            unread.append(str(error))
+    return session.finish(), unread
 
 
 def _leave(worst: Severity | None, fail_on: FailOn) -> None:

@@ -126,6 +126,14 @@ def test_systems_clouds_and_fabrics_are_known(clean: Path, system: str) -> None:
     assert invoke(clean, "--system", system).exit_code == 0
 
 
+@pytest.mark.parametrize("options", [(), ("--json",)])
+def test_a_file_that_is_not_there_does_not_hide_the_others(clean: Path, options: tuple[str, ...]) -> None:
+    result = invoke("nosuch.log", clean, *options)
+    assert result.exit_code == 2
+    assert result.stderr.startswith("ringtree: can't read nosuch.log: ")
+    assert str(clean) in "".join(result.stdout.split())
+
+
 def test_a_system_alone_gives_the_limit(tmp_path: Path) -> None:
     path = tmp_path / "no-gpu.log"
     path.write_text(as_text(make_table()).replace("NVIDIA H100 80GB HBM3", ""))
