@@ -66,6 +66,9 @@ class _Wanted(NamedTuple):
     ranks_per_host: int
 
 
+_last: list[tuple[Catalogue, _Wanted, Machine]] = []
+
+
 def _machine(known: Catalogue, wanted: _Wanted) -> Machine:
     """A log may hold a thousand tables of one machine: what was found last is kept."""
     for catalogue, last, machine in _last:
@@ -74,9 +77,6 @@ def _machine(known: Catalogue, wanted: _Wanted) -> Machine:
     machine = _find(known, wanted)
     _last[:] = [(known, wanted, machine)]
     return machine
-
-
-_last: list[tuple[Catalogue, _Wanted, Machine]] = []
 
 
 def _find(known: Catalogue, wanted: _Wanted) -> Machine:

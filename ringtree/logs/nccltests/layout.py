@@ -19,7 +19,6 @@ from ringtree.logs.records import GB_PER_SECOND, MICROSECONDS, Printed, Row, Sid
 
 LARGEST = 2**63 - 1  # of a size or count: what the programs' size_t can sensibly hold
 _LARGEST_FIGURE = 1e30
-_MAX_SEEN = 1 << 12
 NOT_CHECKED = "N/A"
 TIMES, WRONGS = ("time", "cputime"), ("#wrong", "error", "res")
 TIMESTAMP = "timestamp"
@@ -68,9 +67,6 @@ class Layout:
     stated: bool = True
     has_units: bool = False
     has_places: bool = True
-    _times: dict[str, Printed] = field(default_factory=dict, init=False, repr=False, compare=False)
-    _rates: dict[str, Printed] = field(default_factory=dict, init=False, repr=False, compare=False)
-    _wrongs: dict[str, Printed] = field(default_factory=dict, init=False, repr=False, compare=False)
     _plans: tuple[_Plan, ...] = field(init=False, repr=False, compare=False)
     _num_tokens: int = field(init=False, repr=False, compare=False)
 
@@ -139,41 +135,28 @@ class Layout:
 
     def make_sides(self, figures: Sequence[str], at: int = 0, how_many: int | None = None) -> tuple[Side, ...] | None:
         """Returns the sides whose figures begin at index `at`; None, or ValueError, where one of them can't be."""
-        times, rates, wrongs = self._times.get, self._rates.get, self._wrongs.get
         sides = []
         for plan in self._plans if how_many is None else self._plans[:how_many]:
             place, width, i_time, i_algbw, i_busbw, i_wrong, others = plan
-            time = times(text := figures[at + i_time]) or self._new_time(text)
+            time = _measured(figures[at + i_time], self.time_unit)
             if time is None:
                 return None
-            algbw = rates(text := figures[at + i_algbw]) or self._new_rate(text)
-            busbw = rates(text := figures[at + i_busbw]) or self._new_rate(text)
+            # 0/0 and x/0 are printed as they are: no rate was measured.
+            algbw = _measured(figures[at + i_algbw], GB_PER_SECOND)
+            busbw = _measured(figures[at + i_busbw], GB_PER_SECOND)
             wrong = None
             if i_wrong >= 0 and (text := figures[at + i_wrong]) != NOT_CHECKED:
-                wrong = wrongs(text) or self._new_wrong(text)
+                float(text)
+                wrong = Printed(text)
             more = _others(plan, figures, at) if others else ()
             sides.append(_tuple(Side, (place, time, algbw, busbw, wrong, more, ())))
             at += width
         return tuple(sides)
 
-    # Figures that were seen before are not made again: half of a table's are, and a log may hold a thousand runs.
 
-    def _new_time(self, text: str) -> Printed | None:
-        return self._keep(self._times, text, self.time_unit) if 0 <= float(text) < _LARGEST_FIGURE else None
-
-    def _new_rate(self, text: str) -> Printed | None:
-        # 0/0 and x/0 are printed as they are: no rate was measured.
-        return self._keep(self._rates, text, GB_PER_SECOND) if 0 <= float(text) < _LARGEST_FIGURE else None
-
-    def _new_wrong(self, text: str) -> Printed:
-        float(text)
-        return self._keep(self._wrongs, text, 1.0)
-
-    def _keep(self, seen: dict[str, Printed], text: str, unit: float) -> Printed:
-        if len(seen) >= _MAX_SEEN:
-            seen.clear()
-        printed = seen[text] = Printed(text, unit)
-        return printed
+def _measured(text: str, unit: float) -> Printed | None:
+    """Returns a figure; None for what can't be measured, ValueError for what is no number."""
+    return Printed(text, unit) if 0 <= float(text) < _LARGEST_FIGURE else None
 
 
 @lru_cache(maxsize=64)  # each table of a log has the same columns

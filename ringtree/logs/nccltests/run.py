@@ -35,7 +35,7 @@ class Around:
     _with_units: list[tuple[Layout, float, Layout]] = field(default_factory=list)
 
     def shared(self, layout: Layout) -> Layout:
-        """Returns the layout that is like this one, if there was one, so that tables share the figures it has seen."""
+        """Returns the layout that is like this one, if there was one, so that tables share what makes their rows."""
         for known in self.layouts:
             if known is layout or known == layout:
                 return known
