@@ -21,13 +21,13 @@ WITH_TOOLS := PATH="$(CURDIR)/$(BIN):$$PATH"
 
 # Folders count too: their time changes when a file comes or goes.
 CORE_FILES := $(shell find core cmake include -type d -o -name '*.cpp' -o -name '*.h' -o -name '*.cmake' -o -name CMakeLists.txt)
-CPP_FILES = $(shell find core include ringtree tests tools -name '*.cpp' -o -name '*.h')
+CPP_FILES = $(shell find core include ringtree tests tools workers -name '*.cpp' -o -name '*.h')
 # The bindings are not in build/dev's compile commands: nanobind's templates would be judged, not our lines.
 TIDY_FILES = $(shell find core -name '*.cpp' -not -path 'core/bindings/*')
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help build torch compare torch-suite bench-torch test test-cpp test-python lint layers asan fuzz fuzz-logs tsan capi model faults peers bench-drivers bench bench-hosts bench-emulated bench-compare bench-explain method-check method-data docs audit-published tables format clean distclean
+.PHONY: help build torch compare torch-suite torch-suite-check bench-torch check test test-cpp test-python lint mypy clang-tidy layers asan fuzz fuzz-logs tsan capi model faults peers bench bench-hosts bench-emulated bench-compare bench-explain method-check method-data docs audit-published tables format clean distclean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
@@ -54,11 +54,16 @@ $(STAMPS)/extra-%: $(STAMPS)/venv pyproject.toml constraints.txt | $(STAMPS)/pac
 	@$(SETUP) extra $*
 	@touch $@
 
-build: $(STAMPS)/package ## the package with its C++ core into .venv
+# The torch.distributed backend is compiled here, where there is PyTorch: a job's first start would do it, on each machine.
+BACKEND := if $(BIN)/python -c 'import torch, ringtree' 2>/dev/null; then $(BIN)/python -m ringtree.torch; fi
+
+build: $(STAMPS)/package ## the package with its C++ core into .venv, with the torch.distributed backend if there is PyTorch
+	@$(BACKEND)
 
 torch: $(STAMPS)/venv ## PyTorch into .venv, unless one is importable (TORCH_INDEX=<url or folder> for the CPU build)
 	@$(SETUP) torch
 	@touch $(STAMPS)/torch
+	@$(BACKEND)
 
 compare: $(STAMPS)/torch $(STAMPS)/package ## set up what is missing, then ringtree compare $(ARGS)
 	$(BIN)/ringtree compare $(ARGS)
@@ -72,27 +77,52 @@ test-cpp: $(STAMPS)/build-tools ## the C++ tests
 	@$(SETUP) gtest
 	$(WITH_TOOLS) cmake --preset dev -DRINGTREE_WERROR=$(WERROR)
 	$(WITH_TOOLS) cmake --build --preset dev
-	$(WITH_TOOLS) ctest --preset dev
+	$(WITH_TOOLS) ctest --preset dev --parallel $(JOBS)
 
-# What makes hosts out of network namespaces, a browser, and Hugging Face's accelerate, are brought in for CI only: elsewhere
-# tests that need them are skipped and say so.
+QUIET_TESTS = $(BIN)/python -m pytest tests/python -n $(JOBS) --maxprocesses 8 --dist worksteal --defer
+# In two parts, each with its closing line: tests that start nothing side by side, then the others one after the other
+# (tests/deferring.py). What makes hosts out of network namespaces, a browser, and Hugging Face's accelerate, are brought in
+# for CI only: elsewhere tests that need them are skipped and say so.
 test-python: $(STAMPS)/torch $(STAMPS)/package $(STAMPS)/extra-test $(if $(CI),$(STAMPS)/extra-train) ## the Python tests
 	$(if $(CI),@$(SETUP) namespaces)
 	$(if $(CI),@$(SETUP) browser)
-	$(BIN)/python -m pytest tests/python
+	rm -f build/deferred-tests
+	failed=0; \
+	$(QUIET_TESTS) build/deferred-tests || failed=1; \
+	$(BIN)/python -m pytest tests/python --deferred build/deferred-tests || failed=1; \
+	exit $$failed
 
 build/dev/compile_commands.json: $(STAMPS)/build-tools $(CORE_FILES)
 	@$(SETUP) gtest
 	$(WITH_TOOLS) cmake --preset dev -DRINGTREE_WERROR=$(WERROR)
 	@touch $@
 
+# mypy has one thread: clang-tidy runs beside it.
 lint: $(STAMPS)/package $(STAMPS)/extra-dev build/dev/compile_commands.json ## ruff, mypy, clang-format, clang-tidy
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
-	$(BIN)/python -m mypy --strict
 	@echo clang-format --dry-run && $(BIN)/clang-format --dry-run -Werror $(CPP_FILES)
-	@echo clang-tidy && printf '%s\n' $(TIDY_FILES) | $(WITH_TOOLS) xargs -P $(JOBS) -n 1 clang-tidy -p build/dev --quiet \
+	@$(MAKE) --no-print-directory -j 2 --output-sync=target mypy clang-tidy
+
+mypy: $(STAMPS)/package $(STAMPS)/extra-dev
+	$(BIN)/python -m mypy --strict
+
+# The largest first, so that the last to end is a small one.
+clang-tidy: $(STAMPS)/extra-dev build/dev/compile_commands.json
+	@echo clang-tidy && ls -S $(TIDY_FILES) | $(WITH_TOOLS) xargs -P $(JOBS) -n 1 clang-tidy -p build/dev --quiet \
 	  --extra-arg=-Wno-error 2>&1 | sed '/ warnings* generated\.$$/d'
+
+# What differs from BASE, also uncommitted and new files.
+BASE ?= main
+CHANGED = $(shell git diff --name-only --diff-filter=d $$(git merge-base HEAD $(BASE)); git ls-files --others --exclude-standard)
+check: $(STAMPS)/package $(STAMPS)/extra-dev $(STAMPS)/extra-test build/dev/compile_commands.json ## before a commit, 3 minutes: layers, lint of what differs from BASE=main, tests that start nothing
+	@$(MAKE) --no-print-directory layers
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(if $(filter %.py,$(CHANGED)),$(BIN)/python -m mypy --strict)
+	$(if $(filter $(CPP_FILES),$(CHANGED)),$(BIN)/clang-format --dry-run -Werror $(filter $(CPP_FILES),$(CHANGED)))
+	$(if $(filter $(TIDY_FILES),$(CHANGED)),@$(MAKE) --no-print-directory clang-tidy TIDY_FILES="$(filter $(TIDY_FILES),$(CHANGED))")
+	$(QUIET_TESTS) build/deferred-by-check -m "not slow"
 
 layers: $(STAMPS)/extra-dev ## who may import whom, C++ and Python
 	$(BIN)/python tools/check_layers.py
@@ -102,7 +132,7 @@ asan: $(STAMPS)/build-tools ## the C++ tests under AddressSanitizer and Undefine
 	@$(SETUP) gtest
 	$(WITH_TOOLS) cmake --preset asan
 	$(WITH_TOOLS) cmake --build --preset asan
-	$(WITH_TOOLS) UBSAN_OPTIONS=print_stacktrace=1 ctest --preset asan
+	$(WITH_TOOLS) UBSAN_OPTIONS=print_stacktrace=1 ctest --preset asan --parallel $(JOBS)
 
 FUZZ_EXECUTIONS ?= 10000000
 fuzz: $(STAMPS)/build-tools ## the decoders of what comes over the network, FUZZ_EXECUTIONS inputs each, under ASan and UBSan
@@ -119,7 +149,7 @@ tsan: $(STAMPS)/build-tools ## the C++ tests (ranks as threads) under ThreadSani
 	@$(SETUP) gtest
 	$(WITH_TOOLS) cmake --preset tsan
 	$(WITH_TOOLS) cmake --build --preset tsan
-	$(WITH_TOOLS) tools/tsan_env.sh ctest --preset tsan
+	$(WITH_TOOLS) tools/tsan_env.sh ctest --preset tsan --parallel $(JOBS)
 
 # MPI is brought in for CI only: elsewhere its example is left out where there is none.
 capi: $(STAMPS)/build-tools ## install libringtree into build/capi-install, build and run the C and MPI examples from there
@@ -135,27 +165,24 @@ model: ## the Spin models of links, pools, sleep and death; what is broken on pu
 torch-suite: $(STAMPS)/torch $(STAMPS)/package $(STAMPS)/extra-test ## PyTorch's own tests on the backend, into docs/torch-suite.md
 	PYTHONPATH=tools $(BIN)/python -m torch_suite $(ARGS)
 
+torch-suite-check: $(STAMPS)/torch $(STAMPS)/package $(STAMPS)/extra-test ## PyTorch's own tests on the backend, from the beginning; fails on a failure that is not known
+	PYTHONPATH=tools $(BIN)/python -m torch_suite --check --again --backends ringtree --results build/torch-suite-check
+
 # About 15 minutes, as root with network namespaces; else only what one host has. ARGS=--quick: 3 minutes.
 faults: $(STAMPS)/torch $(STAMPS)/package $(STAMPS)/extra-test ## what ranks are told when one of them or the network fails, into docs/reliability.md
-	PYTHONPATH=tests:tests/python:tools $(BIN)/python -m faults $(ARGS)
+	PYTHONPATH=tests:tests/python/support:tools $(BIN)/python -m faults $(ARGS)
 
-peers: $(STAMPS)/build-tools ## the libraries that `make bench` compares with (2 GB with Intel's), and the drivers
+peers: ## the MPI libraries and oneCCL that arms can be (2 GB with Intel's)
 	@PYTHON="$(PYTHON)" tools/peers.sh
-	@$(MAKE) --no-print-directory bench-drivers
-
-bench-drivers: $(STAMPS)/build-tools ## what `make bench` runs: one program a library
-	$(WITH_TOOLS) $(MAKE) -k -C tools/bench/drivers
 
 # 40 minutes; ARGS="--budget 10m" for less. Peers that are not installed are left out and named.
 bench: $(STAMPS)/torch $(STAMPS)/package $(STAMPS)/extra-report ## the engine beside its peers, into docs/benchmarks/<machine>-<date>
-	-@$(WITH_TOOLS) $(MAKE) -k -C tools/bench/drivers
 	PYTHONPATH=tools $(BIN)/python -m bench run $(ARGS)
 
 # 10 minutes, as root with network namespaces (else it says so and ends with 2); ARGS="--budget 30m" for more.
 bench-hosts: $(STAMPS)/torch $(STAMPS)/package $(STAMPS)/extra-report ## all_reduce between hosts beside Gloo and Open MPI, into docs/benchmarks/hosts-<machine>-<date>
 	@$(SETUP) namespaces
-	-@$(WITH_TOOLS) $(MAKE) -k -C tools/bench/drivers
-	PYTHONPATH=tools:tests/python $(BIN)/python -m bench.hosts run $(ARGS)
+	PYTHONPATH=tools:tests/python/support $(BIN)/python -m bench.hosts run $(ARGS)
 
 # 10 minutes on a quiet machine.
 bench-torch: $(STAMPS)/torch $(STAMPS)/package $(STAMPS)/extra-report ## DDP and FSDP2 steps and small calls beside Gloo, into docs/benchmarks/training-<machine>-<date>

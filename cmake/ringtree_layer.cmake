@@ -1,4 +1,5 @@
-# ringtree_layer(NAME DEPS <layers...> SOURCES <files...>): the static library rt_NAME of the folder core/NAME.
+# ringtree_layer(NAME DEPS <layers...> [SOURCES <files...>]): the static library rt_NAME of the folder core/NAME; without
+# SOURCES all its .cpp files, for folders that grow by a file a thing.
 # The folder may include headers of DEPS and of what they depend on, and of nothing else under core/.
 find_package(Threads REQUIRED)
 
@@ -15,12 +16,16 @@ if(RINGTREE_WERROR)
 endif()
 target_link_libraries(rt_options INTERFACE Threads::Threads)
 if(RINGTREE_SANITIZE)
-  target_compile_options(rt_options INTERFACE -fsanitize=${RINGTREE_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  target_compile_options(rt_options INTERFACE -fsanitize=${RINGTREE_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all
+                         $<$<CXX_COMPILER_ID:GNU>:-Wno-array-bounds>) # GCC 12, where a temporary string is moved
   target_link_options(rt_options INTERFACE -fsanitize=${RINGTREE_SANITIZE})
 endif()
 
 function(ringtree_layer name)
   cmake_parse_arguments(ARG "" "" "DEPS;SOURCES" ${ARGN})
+  if(NOT ARG_SOURCES)
+    file(GLOB ARG_SOURCES CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
+  endif()
   add_library(rt_${name} STATIC ${ARG_SOURCES})
   target_link_libraries(rt_${name} PUBLIC rt_options)
   foreach(dep ${ARG_DEPS})

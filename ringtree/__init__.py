@@ -4,10 +4,13 @@ comm = ringtree.init()
 comm.all_reduce(array)
 """
 
-from ringtree import algorithms, model
 from ringtree._core import ThreadStore
-from ringtree.builder import INPUT, OUTPUT, Chunks, ProgramBuilder
-from ringtree.communicator import Choice, Communicator, Emulation, init, protocols, support
+from ringtree.comm.communicator import Choice, Communicator, init, protocols, support
+from ringtree.comm.group import Group, group
+from ringtree.comm.rank_threads import run
+from ringtree.comm.rank_trace import RankTrace, TracedCall
+from ringtree.comm.shared import empty
+from ringtree.comm.work import Work
 from ringtree.errors import (
     DeadlineError,
     MismatchError,
@@ -17,15 +20,12 @@ from ringtree.errors import (
     UsageError,
     VerificationError,
 )
-from ringtree.group import Group, group
-from ringtree.launch import run
-from ringtree.rank_trace import RankTrace, TracedCall
-from ringtree.schedule import Schedule, Step, build, schedule, verify, verify_report
-from ringtree.schedule_format import from_json, to_json
-from ringtree.shared import empty
-from ringtree.work import Work
-
-__version__ = "0.1.0"
+from ringtree.schedules import algorithms, model
+from ringtree.schedules.builder import INPUT, OUTPUT, Chunks, ProgramBuilder
+from ringtree.schedules.emulation import Emulation
+from ringtree.schedules.format import from_json, to_json
+from ringtree.schedules.schedule import Schedule, Step, build, schedule, verify, verify_report
+from ringtree.version import __version__
 
 __all__ = [
     "INPUT",

@@ -7,6 +7,9 @@ Not for: deciding what is an error. The C++ core raises these through core/bindi
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 
 class RingtreeError(Exception):
     """Base of all errors of ringtree."""
@@ -35,3 +38,12 @@ class DeadlineError(RingtreeError, TimeoutError):
 
 class MismatchError(RingtreeError):
     """The ranks are in different calls; the message says who said what."""
+
+
+@contextmanager
+def os_errors(what: str, then: str = "", kind: type[RingtreeError] = UsageError) -> Iterator[None]:
+    """Says in one line what failed: `what` ("can't write FILE"), the system's reason, and what to do (`then`)."""
+    try:
+        yield
+    except OSError as error:
+        raise kind(f"{what}: {error.strerror or error}{then and f'; {then}'}") from error

@@ -11,6 +11,8 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+from generated import between_marks, write_or_check
+
 from ringtree.audit import RULES, Severity
 from ringtree.audit.rule import Rule
 
@@ -42,29 +44,6 @@ def _section(rule: Rule) -> list[str]:
     ]
 
 
-def page(text: str) -> str:
-    """The page with the rules between its marks. Raises ValueError if a mark is missing."""
-    before, begin, rest = text.partition(BEGIN)
-    _, end, after = rest.partition(END)
-    if not begin or not end:
-        raise ValueError(f"{PAGE} has no place for the rules: write {BEGIN} and {END}")
-    return f"{before}{BEGIN}\n\n{rules()}\n\n{END}{after}"
-
-
-def main(arguments: list[str]) -> int:
-    """Writes, or with --check compares; returns the exit code."""
-    if arguments not in ([], ["--check"]):
-        print(__doc__, file=sys.stderr)
-        return 2
-    old = PAGE.read_text()
-    new = page(old)
-    if old != new and not arguments:
-        PAGE.write_text(new)
-    if old != new and arguments:
-        print(f"stale: {PAGE.name}; run python tools/audit_page.py", file=sys.stderr)
-        return 1
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    page = between_marks(PAGE, BEGIN, f"{rules()}\n", END)
+    sys.exit(write_or_check(sys.argv[1:], {PAGE: page}, "python tools/audit_page.py"))

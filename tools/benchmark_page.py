@@ -10,10 +10,13 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from ringtree.lab.comparison import CellSummary, Comparison, Row
-from ringtree.lab.summary import summarise
-from ringtree.lab.table import MARKS
-from ringtree.lab.units import (
+from generated import machine_and_versions
+
+from ringtree.judge.comparison import CellSummary, Comparison, SizeRow
+from ringtree.judge.summary import summarise
+from ringtree.results import Run, read_run
+from ringtree.show.comparison_table import MARKS
+from ringtree.units import (
     format_change,
     format_factor,
     format_rate,
@@ -22,7 +25,6 @@ from ringtree.lab.units import (
     format_time,
     format_time_range,
 )
-from ringtree.results import Run, read_run
 
 
 def page(title: str, run_path: Path) -> str:
@@ -39,15 +41,10 @@ def page(title: str, run_path: Path) -> str:
 def provenance(run: Run, comparison: Comparison) -> list[str]:
     """Date, command, machine and versions; no host name, no path."""
     origin = run.provenance
-    versions = ", ".join(f"{name} {version}" for name, version in origin.versions.items() if version is not None)
-    arguments = " ".join(argument for argument in origin.command[1:])
-    load = ", ".join(f"{value:.1f}" for value in origin.load_average)
     return [
         f"- date: {run.created_utc}",
-        f"- command: `ringtree {arguments}`",
-        f"- machine: {origin.cpu_model}, {len(origin.affinity)} cores (shared, virtual), "
-        f"{origin.memory_bytes >> 30} GiB, Linux {origin.kernel}; load average at the start {load}",
-        f"- versions: {versions}; commit {origin.git_commit or 'unknown'}",
+        f"- command: `ringtree {' '.join(origin.command[1:])}`",
+        *machine_and_versions(origin),
         f"- {comparison.num_ranks} ranks, {comparison.num_launches} launches, seed {comparison.seed}; "
         f"{comparison.collective}, {comparison.op}, {comparison.dtype}, in place; every cell verified on every rank",
     ]
@@ -63,7 +60,7 @@ def table(comparison: Comparison) -> list[str]:
     return rows
 
 
-def row_name(comparison: Comparison, row: Row) -> str:
+def row_name(comparison: Comparison, row: SizeRow) -> str:
     """The size, with the placement where there are several."""
     return f"{format_size(row.size_bytes)} {row.placement if len(comparison.placements) > 1 else ''}".rstrip()
 

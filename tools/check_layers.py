@@ -1,4 +1,4 @@
-"""Who may include whom in core/, and nobody but the algorithms knows an algorithm by name.
+"""Who may include whom in core/, nobody but the algorithms knows an algorithm by name, and no judge a log's format.
 
 Reads CMake lists, includes, string literals and Python syntax trees; runs and builds nothing. Layers of Python imports
 are import-linter's (pyproject.toml). Prints one line a violation (`path:line: what is wrong`), exit code 1 if any.
@@ -21,7 +21,6 @@ ALLOWED: dict[str, set[str]] = {
     "algorithms": {"schedule"},
     "verify": {"schedule"},
     "model": {"schedule"},
-    "simulate": {"schedule", "model"},
     "reduce": {"base"},
     "net": {"base"},
     "bootstrap": {"base", "net"},
@@ -30,11 +29,11 @@ ALLOWED: dict[str, set[str]] = {
     "engine": {"schedule", "protocol", "bootstrap", "model"},
     "builtin": {"engine", "algorithms"},
     "textbook": {"schedule", "protocol", "bootstrap"},
-    "bindings": {"builtin", "engine", "textbook", "algorithms", "verify", "model", "simulate", "probe"},
+    "bindings": {"builtin", "engine", "textbook", "algorithms", "verify", "model", "probe"},
     "capi": {"builtin", "engine"},
 }
 
-# Files of core/algorithms that are no algorithm: their names are ordinary words.
+# Files of core/algorithms that are not algorithm: their names are ordinary words.
 NOT_ALGORITHMS = {"registry", "compose", "owner_program", "shard"}
 
 # An entry of the table of algorithms: name, then title.
@@ -46,7 +45,7 @@ NAMES_ARE_DATA: set[str] = set()
 INCLUDE = re.compile(r'^\s*#\s*include\s*"core/([a-z_]+)/')
 LAYER_CALL = re.compile(r"ringtree_layer\s*\(\s*(\w+)([^)]*)\)")
 LINK_CALL = re.compile(r"target_link_libraries\s*\(\s*(\w+)([^)]*)\)")
-# A comment, or a string or character literal; what comes first wins, so that "//" in a string is no comment.
+# A comment, or a string or character literal; what comes first wins, so that "//" in a string is not a comment.
 CPP_TOKEN = re.compile(
     r"""//[^\n]*|/\*.*?\*/|R"(?P<d>[^(\s"]*)\((?P<raw>.*?)\)(?P=d)"|"(?P<text>(?:\\.|[^"\\\n])*)"|'(?:\\.|[^'\\\n])+'""",
     re.DOTALL,
@@ -160,6 +159,25 @@ def check_python_names(root: Path, names: set[str]) -> Iterator[str]:
                 yield f'{place}:{line}: branches on the algorithm "{text}"'
 
 
+def check_format_names(root: Path) -> Iterator[str]:
+    """No string in the rooms that judge and show is the name of a format of logs: they ask for its facts."""
+    made = (
+        node for path in (root / "ringtree" / "logs").rglob("*.py") for node in ast.walk(ast.parse(path.read_text()))
+    )
+    names = {
+        node.args[0].value
+        for node in made
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Format"
+        if isinstance(node.args[0], ast.Constant)
+    }
+    for path in sorted(
+        path for room in ("audit", "health", "judge", "show") for path in (root / "ringtree" / room).rglob("*.py")
+    ):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value in names:
+                yield f'{path.relative_to(root)}:{node.lineno}: knows the format "{node.value}" by name'
+
+
 def imported_modules(node: ast.AST) -> list[str]:
     """What an import statement names, absolute; empty for any other node."""
     if isinstance(node, ast.Import):
@@ -183,6 +201,20 @@ def check_pure_statistics(root: Path) -> Iterator[str]:
                 yield f"{place}:{getattr(node, 'lineno', 1)}: statistics do no I/O, but this calls {name}()"
 
 
+def check_root(root: Path) -> Iterator[str]:
+    """No room imports the package's root, which is made of the rooms.
+
+    import-linter can't say it: it takes the compiled module ringtree._core for the root.
+    """
+    for path in sorted((root / "ringtree").glob("*/**/*.py")):
+        place = path.relative_to(root)
+        if place.parts[1] == "stats":
+            continue  # check_pure_statistics allows it less still
+        for node in ast.walk(ast.parse(path.read_text(), filename=str(path))):
+            if "ringtree" in imported_modules(node):
+                yield f"{place}:{getattr(node, 'lineno', 1)}: imports the root: name the room (ringtree.comm, ...)"
+
+
 def check(root: Path) -> list[str]:
     """Every violation in the tree at `root`, one line each; empty when the layers hold."""
     folders = sorted(path.parent for path in (root / "core").glob("*/CMakeLists.txt"))
@@ -195,7 +227,9 @@ def check(root: Path) -> list[str]:
         *check_includes(root, graph),
         *check_cpp_names(root, names),
         *check_python_names(root, names),
+        *check_format_names(root),
         *check_pure_statistics(root),
+        *check_root(root),
     ]
 
 
@@ -206,7 +240,7 @@ def main() -> int:
         print(violation, file=sys.stderr)
     if violations:
         return 1
-    print("layers hold, and no algorithm is known by name outside core/algorithms")
+    print("layers hold; algorithms and formats are known by name in their own rooms only")
     return 0
 
 

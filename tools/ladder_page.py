@@ -10,15 +10,16 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from ringtree.errors import UsageError
+from generated import between_marks, machine_and_versions
+
 from ringtree.explain.ladder import ladder_of
-from ringtree.explain.picture import write_picture
-from ringtree.explain.record import Effect, Ladder, PanelRecord, RungRecord, TakingRecord
-from ringtree.explain.session import read_again
-from ringtree.explain.table import DIFFER
-from ringtree.explain.words import headline, in_words, place, story
-from ringtree.lab.table import MARKS
-from ringtree.lab.units import format_time, format_time_range
+from ringtree.explain.ladder_record import Effect, Ladder, PanelRecord, RungRecord, TakingRecord
+from ringtree.explain.ladder_run import read_again
+from ringtree.show.comparison_table import MARKS
+from ringtree.show.ladder.picture import write_picture
+from ringtree.show.ladder.table import DIFFER
+from ringtree.show.ladder.words import headline, in_words, place, story
+from ringtree.units import format_time, format_time_range
 
 BEGIN, END = "<!-- measured: written by tools/ladder_page.py -->", "<!-- end of measured -->"
 PICTURE = "explain.svg"
@@ -27,12 +28,9 @@ PICTURE = "explain.svg"
 def write_page(page: Path, run: Path) -> None:
     """Replaces what stands between the marks of `page`. Raises UsageError if a mark or the run is missing."""
     ladder = ladder_of(*read_again(run.parent, str(run)))
-    before, begin, rest = page.read_text().partition(BEGIN)
-    _, end, after = rest.partition(END)
-    if not begin or not end:
-        raise UsageError(f"{page} has no place for a ladder: write {BEGIN} and {END}")
+    text = between_marks(page, BEGIN, measured(ladder), END)
     write_picture(ladder, page.parent / "drawings" / PICTURE)
-    page.write_text(f"{before}{BEGIN}\n\n{measured(ladder)}\n{END}{after}")
+    page.write_text(text)
 
 
 def measured(ladder: Ladder) -> str:
@@ -50,13 +48,9 @@ def measured(ladder: Ladder) -> str:
 def provenance(ladder: Ladder) -> list[str]:
     """Date, command, machine and versions; no host name, no path."""
     origin = ladder.provenance
-    versions = ", ".join(f"{name} {version}" for name, version in origin.versions.items() if version is not None)
-    load = ", ".join(f"{value:.1f}" for value in origin.load_average)
     return [
         f"- date: {ladder.created_utc}; command: `ringtree {' '.join(origin.command[1:])}`",
-        f"- machine: {origin.cpu_model}, {len(origin.affinity)} cores{' (virtual)' if origin.virtual else ''}, "
-        f"{origin.memory_bytes >> 30} GiB, Linux {origin.kernel}; load average at the start {load}",
-        f"- versions: {versions}; commit {origin.git_commit or 'unknown'}",
+        *machine_and_versions(origin),
         f"- {ladder.collective}, {ladder.op}, {ladder.dtype}, {ladder.num_ranks} ranks, in place, through "
         f"{ladder.through}; {ladder.num_launches} launches, seed {ladder.seed}; every element verified on every rank",
         f"- floor: {ladder.floor_formula}",

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Installs the libraries that `make bench` compares with, each by itself: what cannot be had is named and the rest goes on.
+# Installs the libraries that arms of their names need, each by itself: what cannot be had is named and the rest goes on.
 #   peers.sh                  into .venv-peers/ (PEERS=<folder> elsewhere) and, where we may, by apt; 2 GB with Intel's
 # One line for each on stdout: installed, already there, or not available and why. Repeat it at will. Exit code 1 only if
-# there is none at all. Not for building what runs on them: tools/bench/drivers/Makefile does.
+# there is none at all. Not for building what runs on them: that happens when an arm is first used.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

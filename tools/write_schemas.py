@@ -3,8 +3,8 @@
     python tools/write_schemas.py          # rewrite them
     python tools/write_schemas.py --check  # exit 1 if a file differs from the records
 
-For: people and programs that read run.json, launches.jsonl, profile.json and `--json` without ringtree. Not for:
-checking records (pydantic does, when they are read).
+For: people and programs that read run.json, launches.jsonl, profile.json and `--json` without ringtree, or write
+claims. Not for: checking records (pydantic does, when they are read).
 """
 
 from __future__ import annotations
@@ -14,21 +14,25 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from generated import write_or_check
 from pydantic import BaseModel
-from pydantic.json_schema import models_json_schema
+from pydantic.json_schema import JsonSchemaMode, models_json_schema
 
 from ringtree.audit import AUDIT_FORMAT, Audit
-from ringtree.compare_runs import FORMAT as RUNS_FORMAT
-from ringtree.compare_runs import RunsComparison
-from ringtree.explain.record import LADDER_FORMAT, Ladder
-from ringtree.lab.comparison import SUMMARY_FORMAT, Comparison
+from ringtree.audit.claims import CLAIMS_FORMAT, JUDGEMENTS_FORMAT, ClaimsFile, Judgements
+from ringtree.comm.profile_format import FORMAT as PROFILE_FORMAT
+from ringtree.comm.profile_format import Profile
+from ringtree.explain.ladder_record import LADDER_FORMAT, Ladder
+from ringtree.health import FORMAT as HEALTH_FORMAT
+from ringtree.health import HealthReport
+from ringtree.judge.comparison import SUMMARY_FORMAT, Comparison
+from ringtree.judge.runs import FORMAT as RUNS_FORMAT
+from ringtree.judge.runs import RunsComparison
 from ringtree.logs.export_schema import IMPORT_FORMAT, ImportRecord
 from ringtree.logs.shapes import KINDS
-from ringtree.profile_format import FORMAT as PROFILE_FORMAT
-from ringtree.profile_format import Profile
 from ringtree.results import FORMAT, Launch, Run
-from ringtree.tune.explain import CHOICE_FORMAT, Explanation
-from ringtree.tune.report import REGRET_FORMAT, RegretReport
+from ringtree.show.tuning import REGRET_FORMAT, RegretReport
+from ringtree.tune.which import CHOICE_FORMAT, Explanation
 
 REFERENCE = Path(__file__).parents[1] / "docs" / "reference"
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -42,6 +46,9 @@ def schemas() -> dict[str, str]:
         "launch.schema.json": _schema(Launch, f"{FORMAT}#launch", "a line of launches.jsonl"),
         "comparison.schema.json": _schema(Comparison, SUMMARY_FORMAT, "ringtree compare --json, ringtree show --json"),
         "audit.schema.json": _schema(Audit, AUDIT_FORMAT, "ringtree audit --json"),
+        "health.schema.json": _schema(HealthReport, HEALTH_FORMAT, "ringtree health --json"),
+        "claims.schema.json": _schema(ClaimsFile, CLAIMS_FORMAT, "claims for ringtree audit --claims", "validation"),
+        "judgements.schema.json": _schema(Judgements, JUDGEMENTS_FORMAT, "ringtree audit --claims --json"),
         "ladder.schema.json": _schema(Ladder, LADDER_FORMAT, "ringtree explain --json"),
         "profile.schema.json": _schema(Profile, PROFILE_FORMAT, "profile.json, ringtree tune --json"),
         "choice.schema.json": _schema(Explanation, CHOICE_FORMAT, "ringtree which --json"),
@@ -53,7 +60,7 @@ def schemas() -> dict[str, str]:
 
 
 def _documents() -> str:
-    """What logs say that is no table: the shape of `data`, by `kind`."""
+    """What logs say that is not a table: the shape of `data`, by `kind`."""
     shapes, schema = models_json_schema([(shape, "serialization") for shape in KINDS.values()])
     schema["anyOf"] = [
         {"properties": {"kind": {"const": kind}, "data": shapes[shape, "serialization"]}, "required": ["kind", "data"]}
@@ -68,8 +75,9 @@ def _documents() -> str:
     )
 
 
-def _schema(record: type[BaseModel], identity: str, title: str) -> str:
-    schema = record.model_json_schema(mode="serialization")
+def _schema(record: type[BaseModel], identity: str, title: str, mode: JsonSchemaMode = "serialization") -> str:
+    """`mode`: validation for what people write, where fields with a default may be left out."""
+    schema = record.model_json_schema(mode=mode)
     wrong: dict[str, Any] | None = schema.get("$defs", {}).get("WrongElement")
     if wrong is not None:
         # JSON has no NaN, and an element that is wrong may well be one: it is written as a string.
@@ -78,23 +86,6 @@ def _schema(record: type[BaseModel], identity: str, title: str) -> str:
     return json.dumps({"$schema": DIALECT, "$id": identity, **schema, "title": title}, indent=1, sort_keys=True) + "\n"
 
 
-def main(arguments: list[str]) -> int:
-    """Writes, or with --check compares; returns the exit code."""
-    if arguments not in ([], ["--check"]):
-        print(__doc__, file=sys.stderr)
-        return 2
-    stale = []
-    for name, text in schemas().items():
-        file = REFERENCE / name
-        if not file.exists() or file.read_text() != text:
-            stale.append(name)
-            if not arguments:
-                file.write_text(text)
-    if arguments and stale:
-        print(f"stale: {', '.join(stale)}; run python tools/write_schemas.py", file=sys.stderr)
-        return 1
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    files = {REFERENCE / name: text for name, text in schemas().items()}
+    sys.exit(write_or_check(sys.argv[1:], files, "python tools/write_schemas.py"))

@@ -27,15 +27,8 @@ TreeNode chain_node(const ProgramBuilder& b) {
 }
 
 Schedule make(Collective collective, int num_ranks, int root) {
-  return schedule_or_copy("chain", collective, num_ranks, root, 1, 1, [collective](ProgramBuilder& b) {
-    const TreeNode node = chain_node(b);
-    if (collective == Collective::broadcast)
-      add_broadcast(b, node);
-    else if (collective == Collective::reduce)
-      add_reduce(b, node);
-    else
-      add_all_reduce(b, node);
-  });
+  return schedule_or_copy("chain", collective, num_ranks, root, 1, 1,
+                          [collective](ProgramBuilder& b) { add_on_tree(b, collective, chain_node(b)); });
 }
 
 CostSummary cost(Collective collective, int num_ranks) {

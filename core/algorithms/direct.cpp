@@ -103,24 +103,12 @@ void all_to_all(ProgramBuilder& b) {
 }
 
 void generate(ProgramBuilder& b, Collective collective) {
-  switch (collective) {
-    case Collective::all_gather:
-      return all_gather(b);
-    case Collective::reduce_scatter:
-      return reduce_scatter(b);
-    case Collective::broadcast:
-      return add_broadcast(b, star(b));
-    case Collective::reduce:
-      return add_reduce(b, star(b));
-    case Collective::gather:
-      return gather(b);
-    case Collective::scatter:
-      return scatter(b);
-    case Collective::all_to_all:
-      return all_to_all(b);
-    case Collective::all_reduce:
-      break;  // not in this algorithm's row of the table
-  }
+  if (!has_blocks(collective)) return add_on_tree(b, collective, star(b));
+  if (collective == Collective::reduce_scatter) return reduce_scatter(b);
+  if (collective == Collective::all_gather) return all_gather(b);
+  if (collective == Collective::gather) return gather(b);
+  if (collective == Collective::scatter) return scatter(b);
+  all_to_all(b);
 }
 
 Schedule make(Collective collective, int num_ranks, int root) {

@@ -1,5 +1,5 @@
 // Ranks as the corners of a hypercube, for algorithms that pair ranks by the bits of their numbers; not an algorithm
-// itself. If n is no power of two, the first `extras` odd ranks have no corner of their own: each gives its input to
+// itself. If n is not a power of two, the first `extras` odd ranks have no corner of their own: each gives its input to
 // the rank before it and gets the result from there.
 //
 //   n = 6: 4 corners, 2 extras      rank    0  1  2  3  4  5

@@ -35,21 +35,9 @@ CostSummary Algorithm::cost(Collective collective, const HostGroups& hosts) cons
 }
 
 const std::vector<Algorithm>& algorithms() {
-  static const std::vector<Algorithm> table = {naive_algorithm(),
-                                               ring_algorithm(),
-                                               tree_algorithm(),
-                                               double_tree_algorithm(),
-                                               chain_algorithm(),
-                                               recursive_doubling_algorithm(),
-                                               halving_doubling_algorithm(),
-                                               one_shot_algorithm(),
-                                               two_shot_algorithm(),
-                                               direct_algorithm(),
-                                               pat_algorithm(),
-                                               hierarchical_ring_algorithm(),
-                                               hierarchical_tree_algorithm(),
-                                               hierarchical_halving_doubling_algorithm(),
-                                               hierarchical_pat_algorithm()};
+#define RINGTREE_ROW(name) name##_algorithm(),
+  static const std::vector<Algorithm> table = {RINGTREE_ALGORITHMS(RINGTREE_ROW)};
+#undef RINGTREE_ROW
   return table;
 }
 

@@ -66,19 +66,22 @@ void all_gather(ProgramBuilder& b) {
   end_all_gather(b, ring);
 }
 
+// The ring, cut behind the root, as a tree: this rank's place in it.
+TreeNode place_between(const ProgramBuilder& b, int parent, int child) {
+  TreeNode node;
+  if (b.rank() != b.root()) node.parent = parent;
+  if (child != b.root()) node.children = {child};
+  return node;
+}
+
 void broadcast(ProgramBuilder& b) {
   const Ring ring(b);
-  TreeNode node;
-  if (ring.rank != b.root()) node.parent = ring.prev;
-  if (ring.next != b.root()) node.children = {ring.next};
-  add_broadcast(b, node);
+  add_broadcast(b, place_between(b, ring.prev, ring.next));
 }
 
 void reduce(ProgramBuilder& b) {
   const Ring ring(b);
-  TreeNode node;
-  if (ring.rank != b.root()) node.parent = ring.next;
-  if (ring.prev != b.root()) node.children = {ring.prev};
+  TreeNode node = place_between(b, ring.next, ring.prev);
   node.own_at = 1;  // what arrives was summed by ranks further back
   add_reduce(b, node);
 }

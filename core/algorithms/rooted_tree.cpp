@@ -46,6 +46,15 @@ int add_all_reduce(ProgramBuilder& b, const TreeNode& node, ChunkRange chunks, i
   return lane + 2;
 }
 
+void add_on_tree(ProgramBuilder& b, Collective collective, const TreeNode& node) {
+  if (collective == Collective::broadcast)
+    add_broadcast(b, node);
+  else if (collective == Collective::reduce)
+    add_reduce(b, node);
+  else
+    add_all_reduce(b, node);
+}
+
 TreeForm chain_form(int num_ranks) {
   return {
       .depth = num_ranks - 1, .num_inner = num_ranks - 1, .root_children = 1, .inner_children = num_ranks > 2 ? 1 : 0};

@@ -28,6 +28,9 @@ void add_reduce(ProgramBuilder& b, const TreeNode& node, int tag = 0);
 /// lane.
 int add_all_reduce(ProgramBuilder& b, const TreeNode& node, ChunkRange chunks = {0}, int tag = 0, int lane = 0);
 
+/// Whichever of the three `collective` is.
+void add_on_tree(ProgramBuilder& b, Collective collective, const TreeNode& node);
+
 /// What a tree's costs depend on.
 struct TreeForm {
   int depth = 0;           // levels below the root

@@ -36,31 +36,11 @@ TreeNode heap_node(const ProgramBuilder& b) {
 }
 
 void generate(ProgramBuilder& b, Collective collective) {
-  switch (collective) {
-    case Collective::all_reduce:
-      add_all_reduce(b, heap_node(b));
-      break;
-    case Collective::reduce_scatter:
-      add_tree_reduce_scatter(b);
-      break;
-    case Collective::all_gather:
-      add_tree_all_gather(b);
-      break;
-    case Collective::broadcast:
-      add_broadcast(b, heap_node(b));
-      break;
-    case Collective::reduce:
-      add_reduce(b, heap_node(b));
-      break;
-    case Collective::gather:
-      add_tree_gather(b);
-      break;
-    case Collective::scatter:
-      add_tree_scatter(b);
-      break;
-    case Collective::all_to_all:
-      break;  // not in this algorithm's row of the table
-  }
+  if (!has_blocks(collective)) return add_on_tree(b, collective, heap_node(b));
+  if (collective == Collective::reduce_scatter) return add_tree_reduce_scatter(b);
+  if (collective == Collective::all_gather) return add_tree_all_gather(b);
+  if (collective == Collective::gather) return add_tree_gather(b);
+  add_tree_scatter(b);
 }
 
 Schedule make(Collective collective, int num_ranks, int root) {

@@ -7,7 +7,7 @@
 //
 //   reduce_scatter is the mirror image: rounds d = 4, 2, 1; rank r sends its partial sums of blocks r+d … to rank r+d
 //   and adds what comes from rank r-d to its sums of blocks r … r+d-1. Partial sums live in scratch: slot j holds block
-//   r+j. If n is no power of two, the first round is short, and in the second the blocks' own operands lie partly in
+//   r+j. If n is not a power of two, the first round is short, and in the second the blocks' own operands lie partly in
 //   scratch, partly still in the input; that round's message is cut in two there.
 //
 //                    steps                 hops     sent          written           read           scratch

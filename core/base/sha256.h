@@ -19,7 +19,7 @@ Sha256Digest sha256(std::string_view data);
 Sha256Digest hmac_sha256(std::string_view key, std::string_view data);
 
 /// Whether both are the same bytes, in a time that depends on the lengths only: a comparison that stops at the first
-/// difference tells a guesser how much was right. Lengths are no secret and are compared first.
+/// difference tells a guesser how much was right. Lengths are not secret and are compared first.
 bool equal_in_constant_time(std::string_view a, std::string_view b);
 
 /// A digest as bytes to send or compare.

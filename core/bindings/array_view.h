@@ -17,7 +17,7 @@ struct __attribute__((visibility("hidden"))) ArrayView {  // as nanobind::object
   nanobind::object owner;  // keeps the memory alive during the call
 };
 
-/// `what` names the argument in errors: UsageError if it is no array, not on the CPU, not contiguous, of an unknown
+/// `what` names the argument in errors: UsageError if it is not an array, not on the CPU, not contiguous, of an unknown
 /// dtype, or read-only though it is written.
 ArrayView view_array(const nanobind::handle& array, const char* what, bool written);
 

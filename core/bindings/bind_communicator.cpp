@@ -9,12 +9,14 @@
 #include <nanobind/stl/variant.h>
 #include <nanobind/stl/vector.h>
 
+#include <cstdio>
+
 #include "core/algorithms/registry.h"
 #include "core/bindings/array_view.h"
 #include "core/bindings/bindings.h"
 #include "core/bindings/call_arguments.h"
 #include "core/builtin/algorithm_table.h"
-#include "core/engine/communicator.h"
+#include "core/engine/group.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -22,22 +24,20 @@ using namespace nb::literals;
 namespace ringtree::bindings {
 namespace {
 
-void call(Communicator& self, const std::string& collective, const nb::object& input, const nb::object& output,
-          const std::string& op, int root, const AlgorithmArgument& algorithm, const HowArgument& how, double timeout,
-          const CountsArgument& counts, double factor) {
-  const ArrayCall array_call(self, collective, input, output, op, root, timeout, counts, factor);
-  const AlgorithmRef asked = algorithm_from(algorithm, how);
-  const nb::gil_scoped_release no_gil;
-  self.call(array_call.arguments, asked);
-}
-
-// The arrays must live until the work is done: ringtree.Communicator sees to that.
-std::shared_ptr<Work> start(Communicator& self, const std::string& collective, const nb::object& input,
-                            const nb::object& output, const std::string& op, int root,
-                            const AlgorithmArgument& algorithm, const HowArgument& how, double timeout,
-                            const CountsArgument& counts, double factor) {
-  const ArrayCall array_call(self, collective, input, output, op, root, timeout, counts, factor);
-  return self.start(array_call.arguments, algorithm_from(algorithm, how));
+/// Binds what takes a call: `use(communicator, first..., call)`. Spelled once, as Python passes the ten arguments one
+/// by one: an object for them would be made in each call.
+template <class... First, class Use, class... Names>
+void def_call(nb::class_<Communicator>& communicator, const char* name, Use use, const Names&... names) {
+  communicator.def(
+      name,
+      [use](Communicator& self, First... first, const std::string& collective, const nb::object& input,
+            const nb::object& output, const std::string& op, int root, const AlgorithmArgument& algorithm,
+            const HowArgument& how, double timeout, const CountsArgument& counts, double factor) {
+        const ArrayCall made(self, collective, input, output, op, root, algorithm, how, timeout, counts, factor);
+        return use(self, first..., made.call);
+      },
+      names..., "collective"_a, "input"_a.none(), "output"_a.none(), "op"_a, "root"_a, "algorithm"_a, "how"_a,
+      "timeout"_a, "counts"_a = nb::none(), "factor"_a = 1.0);
 }
 
 using TransferArgument = std::tuple<bool, int, nb::object>;  // sends, peer, array
@@ -123,7 +123,18 @@ void bind_communicator(nb::module_& module) {
       .def(
           "wait", [](const Work& self, double timeout) { self.wait(timeout, python_interrupt); }, "timeout"_a,
           nb::call_guard<nb::gil_scoped_release>());
-  nb::class_<Communicator>(module, "Communicator", "One rank's end of a group; see ringtree.Communicator.")
+  nb::class_<Communicator> communicator(module, "Communicator",
+                                        "One rank's end of a group; see ringtree.Communicator.");
+  // The arrays must live until a work, or a group, is done: ringtree.Communicator and ringtree.Group see to that.
+  def_call(communicator, "call", [](Communicator& self, const Call& call) {
+    const nb::gil_scoped_release no_gil;
+    self.run(call);
+  });
+  def_call(communicator, "start", [](Communicator& self, const Call& call) { return self.start(call); });
+  def_call<Group&>(
+      communicator, "add_to", [](Communicator& self, Group& group, const Call& call) { group.add(self, call); },
+      "group"_a);
+  communicator
       .def(
           "__init__",
           [](Communicator* self, Store& store, int rank, int world_size, double timeout, size_t memory_cap,
@@ -139,6 +150,7 @@ void bind_communicator(nb::module_& module) {
             settings.profile = profile;
             settings.shared_buffers = shared_buffers;
             settings.deterministic = deterministic;
+            settings.warn = [](const std::string& line) { std::fprintf(stderr, "ringtree: %s\n", line.c_str()); };
             if (emulation) {
               const auto& [hosts, per_host, alpha, beta] = *emulation;
               settings.emulation = Cluster{hosts, per_host, alpha, beta};
@@ -158,10 +170,6 @@ void bind_communicator(nb::module_& module) {
       .def_prop_ro("shared_bytes", &Communicator::shared_bytes)
       .def_prop_ro("hosts", [](const Communicator& self) { return self.hosts(); })
       .def_prop_ro("network_bytes", &Communicator::network_bytes)
-      .def("call", &call, "collective"_a, "input"_a.none(), "output"_a.none(), "op"_a, "root"_a, "algorithm"_a, "how"_a,
-           "timeout"_a, "counts"_a = nb::none(), "factor"_a = 1.0)
-      .def("start", &start, "collective"_a, "input"_a.none(), "output"_a.none(), "op"_a, "root"_a, "algorithm"_a,
-           "how"_a, "timeout"_a, "counts"_a = nb::none(), "factor"_a = 1.0)
       .def("transfer", &transfer, "transfers"_a, "timeout"_a)
       .def(
           "start_transfer",

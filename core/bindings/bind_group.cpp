@@ -1,4 +1,4 @@
-// Groups of calls; see ringtree/group.py, which keeps communicators and arrays alive until the group has run.
+// Groups of calls; see ringtree/comm/group.py, which keeps communicators and arrays alive until the group has run.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
@@ -18,16 +18,6 @@ namespace ringtree::bindings {
 void bind_group(nb::module_& module) {
   nb::class_<Group>(module, "Group", "Calls that run together; see ringtree.Group.")
       .def(nb::init<>())
-      .def(
-          "add_call",
-          [](Group& self, Communicator& communicator, const std::string& collective, const nb::object& input,
-             const nb::object& output, const std::string& op, int root, const AlgorithmArgument& algorithm,
-             const HowArgument& how, double timeout, const CountsArgument& counts, double factor) {
-            const ArrayCall call(communicator, collective, input, output, op, root, timeout, counts, factor);
-            self.add(communicator, call.arguments, algorithm_from(algorithm, how));
-          },
-          "communicator"_a, "collective"_a, "input"_a.none(), "output"_a.none(), "op"_a, "root"_a, "algorithm"_a,
-          "how"_a, "timeout"_a, "counts"_a.none(), "factor"_a)
       .def(
           "add_transfer",
           [](Group& self, Communicator& communicator, bool sends, int peer, const nb::object& array, double timeout) {

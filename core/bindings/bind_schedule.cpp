@@ -1,5 +1,5 @@
 // Schedules: steps, programs and the schedule itself, as plain values. The builder that people write algorithms with is
-// Python (ringtree/builder.py); it makes these same steps.
+// Python (ringtree/schedules/builder.py); it makes these same steps.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
@@ -94,6 +94,31 @@ void bind_step(nb::module_& module) {
           nb::sig("def __eq__(self, other: object, /) -> bool"));
 }
 
+/// A collective as Python sees it. Of two ranks one block is less than all there is.
+struct Traits {
+  Collective of;
+  bool is_block(ChunkSpan span) const { return has_blocks(of) && span.count == 1; }
+  int num_chunks() const { return static_cast<int>(num_blocks(of, 2)); }
+};
+
+void bind_collectives(nb::module_& module) {
+  nb::class_<Traits>(module, "CollectiveTraits", "What a collective is; see core/schedule/collective.h.")
+      .def_prop_ro("name", [](const Traits& self) { return std::string(collective_name(self.of)); })
+      .def_prop_ro("reduces", [](const Traits& self) { return reduces(self.of); })
+      .def_prop_ro("has_root", [](const Traits& self) { return has_root(self.of); })
+      .def_prop_ro("has_blocks", [](const Traits& self) { return has_blocks(self.of); })
+      .def_prop_ro("takes_block",
+                   [](const Traits& self) { return self.is_block(input_span(self.of, 2, self.num_chunks(), 0, 0)); })
+      .def_prop_ro("gives_block",
+                   [](const Traits& self) { return self.is_block(output_span(self.of, 2, self.num_chunks(), 0, 0)); })
+      .def_prop_ro("can_be_in_place", [](const Traits& self) { return can_be_in_place(self.of); });
+  module.def("collectives", [] {
+    std::vector<Traits> all;
+    for (Collective collective : kCollectives) all.push_back({collective});
+    return all;
+  });
+}
+
 void bind_cost(nb::module_& module) {
   nb::class_<CostSummary>(module, "CostSummary",
                           "Steps, hops and shares of the data; see core/schedule/cost_summary.h.")
@@ -170,11 +195,7 @@ void bind_schedule(nb::module_& module) {
     for (const VerbShape& shape : kVerbs) all.emplace_back(shape.name);
     return all;
   });
-  module.def("collectives", [] {
-    std::vector<std::string> all;
-    for (Collective collective : kCollectives) all.emplace_back(collective_name(collective));
-    return all;
-  });
+  bind_collectives(module);
 }
 
 }  // namespace ringtree::bindings

@@ -1,5 +1,5 @@
 // Traces: what Communicator.take_trace() returns. Events travel as the bytes of an array of TraceEvent, whose layout is
-// told beside; ringtree/rank_trace.py makes a structured NumPy array of them.
+// told beside; ringtree/comm/rank_trace.py makes a structured NumPy array of them.
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>

@@ -36,13 +36,6 @@ void check_elements(const char* what, size_t found, size_t wanted) {
     throw UsageError(std::string("the ") + what + " has " + elements(found) + ", not " + std::to_string(wanted));
 }
 
-}  // namespace
-
-OwnSchedule::OwnSchedule(const Schedule& own) : schedule(std::make_shared<const Schedule>(own)) {
-  require_verified(own);
-  hash = own.structural_hash();
-}
-
 AlgorithmRef algorithm_from(const AlgorithmArgument& algorithm, const HowArgument& how) {
   AlgorithmRef asked;
   if (const std::string* name = std::get_if<std::string>(&algorithm)) {
@@ -60,15 +53,23 @@ AlgorithmRef algorithm_from(const AlgorithmArgument& algorithm, const HowArgumen
   return asked;
 }
 
+}  // namespace
+
+OwnSchedule::OwnSchedule(const Schedule& own) : schedule(std::make_shared<const Schedule>(own)) {
+  require_verified(own);
+  hash = own.structural_hash();
+}
+
 ArrayCall::ArrayCall(const Communicator& communicator, const std::string& collective, const nb::object& input,
-                     const nb::object& output, const std::string& op, int root, double timeout,
-                     const CountsArgument& counts, double factor) {
-  arguments.collective = collective_from(collective);
-  arguments.op = op_from(op);
-  arguments.root = root;
-  arguments.timeout_s = timeout;
-  arguments.factor = factor;
-  if (factor != 1 && arguments.op != ReduceOp::premul_sum)
+                     const nb::object& output, const std::string& op, int root, const AlgorithmArgument& algorithm,
+                     const HowArgument& how, double timeout, const CountsArgument& counts, double factor) {
+  call.collective = collective_from(collective);
+  call.op = op_from(op);
+  call.root = root;
+  call.algorithm = algorithm_from(algorithm, how);
+  call.timeout_s = timeout;
+  call.factor = factor;
+  if (factor != 1 && call.op != ReduceOp::premul_sum)
     throw UsageError("a factor is for premul_sum; " + op + " would leave it out");
   const bool has_input = !input.is_none(), has_output = !output.is_none();
   if (has_output) out_ = view_array(output, "the output", true);
@@ -81,19 +82,17 @@ ArrayCall::ArrayCall(const Communicator& communicator, const std::string& collec
   if (has_input && has_output && in_.dtype != out_.dtype)
     throw UsageError(std::string("the input is ") + dtype_name(in_.dtype) + " but the output is " +
                      dtype_name(out_.dtype));
-  arguments.dtype = has_input ? in_.dtype : out_.dtype;
-  arguments.input = in_.data;
-  arguments.output = out_.data;
+  call.dtype = has_input ? in_.dtype : out_.dtype;
+  call.input = in_.data;
+  call.output = out_.data;
 
   const size_t n = static_cast<size_t>(communicator.world_size()), own = static_cast<size_t>(communicator.rank());
-  const auto [input_is_block, output_is_block] = holds_of(arguments.collective);
+  const auto [input_is_block, output_is_block] = holds_of(call.collective);
   if (counts) {
     counts_ = *counts;
-    arguments.counts = counts_;
-    const bool by_pair = arguments.collective == Collective::all_to_all;
-    if (counts_.size() != (by_pair ? 2 * n : n))
-      throw UsageError("there are " + std::to_string(n) + " ranks, not " +
-                       std::to_string(by_pair ? counts_.size() / 2 : counts_.size()) + " as in the counts");
+    call.counts = counts_;
+    const bool by_pair = call.collective == Collective::all_to_all;
+    if (counts_.size() != (by_pair ? 2 * n : n)) return;  // the communicator refuses it
     const auto middle = counts_.begin() + static_cast<std::ptrdiff_t>(n);
     const size_t given = std::accumulate(counts_.begin(), middle, uint64_t{0}),
                  taken = by_pair ? std::accumulate(middle, counts_.end(), uint64_t{0}) : given;
@@ -101,13 +100,13 @@ ArrayCall::ArrayCall(const Communicator& communicator, const std::string& collec
     if (has_output) check_elements("output", out_.count, output_is_block ? counts_[own] : taken);
     return;
   }
-  const size_t blocks = has_blocks(arguments.collective) ? n : 1;  // in a buffer that holds more than one
+  const size_t blocks = has_blocks(call.collective) ? n : 1;  // in a buffer that holds more than one
   const size_t in_share = input_is_block ? 1 : blocks, out_share = output_is_block ? 1 : blocks;
-  arguments.count = has_input ? in_.count / in_share : out_.count / out_share;
-  if (has_input && in_.count != arguments.count * in_share)
+  call.count = has_input ? in_.count / in_share : out_.count / out_share;
+  if (has_input && in_.count != call.count * in_share)
     throw UsageError("an input of " + elements(in_.count) + " cannot be cut into " + std::to_string(n) +
                      " equal blocks");
-  if (has_output) check_elements("output", out_.count, arguments.count * out_share);
+  if (has_output) check_elements("output", out_.count, call.count * out_share);
 }
 
 }  // namespace ringtree::bindings

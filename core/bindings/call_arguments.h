@@ -1,4 +1,4 @@
-// A user's arrays as the arguments of a collective: how many elements each must have, and what the call is then about.
+// A user's arrays as a call of a collective: how many elements each must have, and what the call is then about.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -29,17 +29,14 @@ using HowArgument = std::tuple<std::string, size_t, std::optional<bool>>;
 
 using CountsArgument = std::optional<std::vector<uint64_t>>;
 
-/// Throws UsageError for an unknown protocol.
-AlgorithmRef algorithm_from(const AlgorithmArgument& algorithm, const HowArgument& how);
-
-/// CallArguments whose views keep their arrays, to be made with the GIL held. Throws UsageError that says which array
-/// does not fit.
+/// A Call whose views keep their arrays, to be made with the GIL held. Throws UsageError that says which array does not
+/// fit; what else must hold is the communicator's to check.
 struct __attribute__((visibility("hidden"))) ArrayCall {
   ArrayCall(const Communicator& communicator, const std::string& collective, const nanobind::object& input,
-            const nanobind::object& output, const std::string& op, int root, double timeout,
-            const CountsArgument& counts, double factor);
+            const nanobind::object& output, const std::string& op, int root, const AlgorithmArgument& algorithm,
+            const HowArgument& how, double timeout, const CountsArgument& counts, double factor);
 
-  CallArguments arguments;
+  Call call;
 
  private:
   ArrayView in_, out_;

@@ -32,7 +32,7 @@ bool is_decimal(std::string_view text) {
   return text[whole] == '.' && is_whole(text.substr(whole + 1));
 }
 
-// Also as "%g" prints it, 1e-06, 0e+00, with an exponent of one digit that counts: larger ones are no measurements.
+// Also as "%g" prints it, 1e-06, 0e+00, with an exponent of one digit that counts: larger ones are not measurements.
 bool is_figure(std::string_view text) {
   const size_t e = text.find('e');
   if (e == std::string_view::npos) return is_decimal(text);

@@ -55,7 +55,7 @@ const Torch* torch() {
 nb::object require(PyObject* answer, const char* what) {
   if (answer) return nb::steal(answer);
   const nb::python_error error;
-  throw UsageError(std::string(what) + " is no plain tensor: " + nb::cast<std::string>(nb::str(error.value())));
+  throw UsageError(std::string(what) + " is not a plain tensor: " + nb::cast<std::string>(nb::str(error.value())));
 }
 
 Dtype dtype_of(const Torch& torch, const nb::object& dtype, const char* what) {

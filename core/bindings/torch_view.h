@@ -12,7 +12,7 @@
 
 namespace ringtree::bindings {
 
-/// None if `object` is no torch.Tensor or Parameter itself (subclasses may hold their data elsewhere: DLPack asks
+/// None if `object` is not a torch.Tensor or Parameter itself (subclasses may hold their data elsewhere: DLPack asks
 /// them). `what` names the argument in errors: UsageError if it is not dense, contiguous and on the CPU, or of a dtype
 /// that ringtree does not move.
 std::optional<ArrayView> view_tensor(const nanobind::handle& object, const char* what);

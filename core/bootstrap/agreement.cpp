@@ -34,7 +34,7 @@ std::string both(const PeerIdentity& a, const PeerIdentity& b) { return to_text(
 
 }  // namespace
 
-void agree(const std::vector<PeerIdentity>& identities) {
+void agree(const std::vector<PeerIdentity>& identities, const std::string& why_one_host) {
   const PeerIdentity& first = identities.front();
   // Who shares memory must be one user; over TCP nobody asks.
   for (const PeerIdentity& other : identities) {
@@ -54,6 +54,9 @@ void agree(const std::vector<PeerIdentity>& identities) {
                         to_text(other) + " has " + excerpt(other.settings, at) +
                         ": start all ranks with the same settings");
   }
+  const auto is_elsewhere = [&](const PeerIdentity& other) { return !share_host(other, first); };
+  if (!why_one_host.empty() && std::any_of(identities.begin(), identities.end(), is_elsewhere))
+    throw UsageError(why_one_host);
 }
 
 void agree_on_world_size(const PeerIdentity& self, const PeerIdentity& peer) {

@@ -20,7 +20,7 @@
 
 #include "core/base/error.h"
 #include "core/bootstrap/control_message.h"
-#include "core/bootstrap/ended_peer.h"
+#include "core/bootstrap/rendezvous.h"
 #include "core/bootstrap/store.h"
 #include "core/bootstrap/unix_socket.h"
 
@@ -34,14 +34,16 @@ constexpr int kTickMs = 10;
 
 class Connector {
  public:
-  Connector(const Fd& listener, const std::vector<PeerIdentity>& identities, int rank, Deadline deadline)
-      : listener_(listener), identities_(identities), rank_(rank), deadline_(deadline), sockets_(identities.size()) {
+  Connector(const Fd& listener, const std::vector<PeerIdentity>& identities, int rank, Deadline deadline,
+            std::vector<Fd>& sockets)
+      : listener_(listener), identities_(identities), rank_(rank), deadline_(deadline), sockets_(sockets) {
+    sockets_.resize(identities.size());
     for (const PeerIdentity& peer : identities) num_missing_ += is_local(peer.rank) ? 1 : 0;
     for (int lower = 0; lower < rank; ++lower) call_at_ns_.push_back(is_local(lower) ? now_ns() : INT64_MAX);
     max_pending_ = 2 * identities.size() + 16;
   }
 
-  std::vector<Fd> run() {
+  void run() {
     while (num_missing_ > 0) {
       if (deadline_.passed()) throw_missing();
       for (int lower = 0; lower < rank_; ++lower) {
@@ -50,7 +52,6 @@ class Connector {
       if (now_ns() >= probe_at_ns_) probe_higher_ranks();
       poll_once();
     }
-    return std::move(sockets_);
   }
 
  private:
@@ -192,7 +193,7 @@ class Connector {
   const int rank_;
   const Deadline deadline_;
   const int64_t start_ns_ = now_ns();
-  std::vector<Fd> sockets_;
+  std::vector<Fd>& sockets_;
   size_t num_missing_ = 0;
   std::list<Pending> pending_;
   size_t max_pending_ = 0;
@@ -202,9 +203,9 @@ class Connector {
 
 }  // namespace
 
-std::vector<Fd> connect_mesh(const Fd& listener, const std::vector<PeerIdentity>& identities, int rank,
-                             Deadline deadline) {
-  return Connector(listener, identities, rank, deadline).run();
+void connect_mesh(const Fd& listener, const std::vector<PeerIdentity>& identities, int rank, Deadline deadline,
+                  std::vector<Fd>& sockets) {
+  Connector(listener, identities, rank, deadline, sockets).run();
 }
 
 }  // namespace ringtree

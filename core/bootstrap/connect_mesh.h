@@ -11,11 +11,12 @@
 
 namespace ringtree {
 
-/// `listener` listens on identities[rank].socket_name and was opened before that identity was published. Returns the
-/// sockets by rank; our own place and those of ranks on other hosts are empty. They are non-blocking, and nothing was
-/// read from them beyond the peer's hello. TimeoutError: names the ranks that did not connect; EndedPeer: a rank ended
-/// meanwhile (noticed within half a second); WorldError: no descriptors are left.
-std::vector<Fd> connect_mesh(const Fd& listener, const std::vector<PeerIdentity>& identities, int rank,
-                             Deadline deadline);
+/// `listener` listens on identities[rank].socket_name and was opened before that identity was published. Fills
+/// `sockets` by rank; our own place and those of ranks on other hosts stay empty. They are non-blocking, and nothing
+/// was read from them beyond the peer's hello. What was made before an error is there as well: peers notice when it is
+/// closed. TimeoutError: names the ranks that did not connect; EndedPeer: a rank ended meanwhile (noticed within half a
+/// second); WorldError: no descriptors are left.
+void connect_mesh(const Fd& listener, const std::vector<PeerIdentity>& identities, int rank, Deadline deadline,
+                  std::vector<Fd>& sockets);
 
 }  // namespace ringtree

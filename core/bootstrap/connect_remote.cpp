@@ -14,7 +14,7 @@
 #include <optional>
 
 #include "core/base/error.h"
-#include "core/bootstrap/ended_peer.h"
+#include "core/bootstrap/rendezvous.h"
 #include "core/net/handshake.h"
 #include "core/net/socket.h"
 #include "core/net/tcp_socket.h"
@@ -44,14 +44,15 @@ class Connector {
  public:
   Connector(const RemoteListeners& listeners, const std::vector<PeerIdentity>& identities,
             const std::vector<std::vector<Address>>& addresses, int rank, const Network& network,
-            const std::vector<Fd>& local, Deadline deadline)
+            const std::vector<Fd>& local, Deadline deadline, RemoteSockets& made)
       : listeners_(listeners),
         identities_(identities),
         addresses_(addresses),
         rank_(rank),
         network_(network),
         local_(local),
-        deadline_(deadline) {
+        deadline_(deadline),
+        made_(made) {
     const size_t n = identities.size();
     made_.control.resize(n);
     made_.streams.resize(n);
@@ -67,7 +68,7 @@ class Connector {
     max_pending_ = 2 * num_missing_ + 64;
   }
 
-  RemoteSockets run() {
+  void run() {
     while (num_missing_ > 0) {
       if (deadline_.passed()) throw_missing();
       for (size_t i = 0; i < to_call_.size();) {
@@ -82,7 +83,6 @@ class Connector {
       if (now_ns() >= probe_at_ns_) probe_higher_ranks();
       poll_once();
     }
-    return std::move(made_);
   }
 
  private:
@@ -326,7 +326,7 @@ class Connector {
   [[noreturn]] void throw_ended(int rank) const {
     throw EndedPeer(rank,
                     to_text(peer(rank)) + " ended while rank " + std::to_string(rank_) +
-                        " connected to it, or something between the hosts refuses connections: look at its own error");
+                        " connected to it, or a firewall between the hosts refuses connections: look at its own error");
   }
 
   [[noreturn]] void throw_errno(int error) const {
@@ -367,7 +367,7 @@ class Connector {
   const std::vector<Fd>& local_;
   const Deadline deadline_;
   const int64_t start_ns_ = now_ns();
-  RemoteSockets made_;
+  RemoteSockets& made_;
   size_t num_missing_ = 0;
   std::vector<Call> to_call_;
   std::list<Pending> pending_;
@@ -378,10 +378,10 @@ class Connector {
 
 }  // namespace
 
-RemoteSockets connect_remote(const RemoteListeners& listeners, const std::vector<PeerIdentity>& identities,
-                             const std::vector<std::vector<Address>>& addresses, int rank, const Network& network,
-                             const std::vector<Fd>& local, Deadline deadline) {
-  return Connector(listeners, identities, addresses, rank, network, local, deadline).run();
+void connect_remote(const RemoteListeners& listeners, const std::vector<PeerIdentity>& identities,
+                    const std::vector<std::vector<Address>>& addresses, int rank, const Network& network,
+                    const std::vector<Fd>& local, Deadline deadline, RemoteSockets& made) {
+  Connector(listeners, identities, addresses, rank, network, local, deadline, made).run();
 }
 
 }  // namespace ringtree

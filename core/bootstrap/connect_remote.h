@@ -31,7 +31,7 @@ std::vector<std::vector<Address>> remote_addresses(const std::vector<PeerIdentit
                                                    bool one_machine);
 
 /// What connect_remote() makes, by rank; nothing for ranks of this host. All sockets are non-blocking and without
-/// Nagle's delay.
+/// Nagle's delay. What was made before an error is there as well: peers notice when it is closed.
 struct RemoteSockets {
   std::vector<Fd> control;
   std::vector<std::vector<Fd>> streams;
@@ -40,8 +40,8 @@ struct RemoteSockets {
 /// `local`: the control sockets to ranks of this host, by rank: one that ends stops the wait. TimeoutError: names the
 /// ranks that did not connect, and what was tried last; EndedPeer: a rank ended meanwhile; PeerError: it has another
 /// secret; WorldError: no descriptors are left.
-RemoteSockets connect_remote(const RemoteListeners& listeners, const std::vector<PeerIdentity>& identities,
-                             const std::vector<std::vector<Address>>& addresses, int rank, const Network& network,
-                             const std::vector<Fd>& local, Deadline deadline);
+void connect_remote(const RemoteListeners& listeners, const std::vector<PeerIdentity>& identities,
+                    const std::vector<std::vector<Address>>& addresses, int rank, const Network& network,
+                    const std::vector<Fd>& local, Deadline deadline, RemoteSockets& made);
 
 }  // namespace ringtree

@@ -32,8 +32,8 @@ struct ControlHeader {
 /// One whole frame. `payload` at most kMaxControlPayloadBytes: the caller has checked.
 std::string encode_control_frame(ControlType type, std::string_view payload, bool has_descriptor);
 
-/// The header at the start of `data`; nothing when there are fewer than kControlHeaderBytes bytes or they are no header
-/// of this version, name an unknown type or a length or count above the limits. Nothing means: drop the socket.
+/// The header at the start of `data`; nothing when there are fewer than kControlHeaderBytes bytes or they are not a
+/// header of this version, name an unknown type or a length or count above the limits. Nothing means: drop the socket.
 std::optional<ControlHeader> decode_control_header(std::string_view data);
 
 /// Whether header and payload of a whole frame are what was sent: TCP's own sum misses some damage.

@@ -16,8 +16,8 @@
 #include "core/base/error.h"
 #include "core/base/helper_thread.h"
 #include "core/bootstrap/connect_mesh.h"
-#include "core/bootstrap/ended_peer.h"
 #include "core/bootstrap/exchange.h"
+#include "core/bootstrap/rendezvous.h"
 #include "core/bootstrap/unix_socket.h"
 
 namespace ringtree {
@@ -80,64 +80,58 @@ bool write(int socket, std::string_view& bytes, int fd, Deadline deadline, const
 
 Mesh::Mesh(Store& store, int rank, int world_size, Deadline deadline, MeshEvents events, MeshOptions options)
     : owner_pid_(::getpid()), rank_(rank), events_(std::move(events)) {
-  const PeerIdentity self = describe_self(rank, world_size, std::move(options.settings), options.network.host_id);
-  identities_ = {self};
-  hosts_.assign(static_cast<size_t>(world_size), 0);
+  Rendezvous rendezvous(store, options.prefix, rank, world_size);
+  Doors doors;
+  rendezvous.guard(
+      [&] {
+        identities_ = {describe_self(rank, world_size, std::move(options.settings), options.network.host_id)};
+        hosts_.assign(static_cast<size_t>(world_size), 0);
+        if (world_size > 1) meet(rendezvous, store.spans_hosts(), options, deadline, doors);
+      },
+      [&] { doors = {}; });
   if (world_size == 1) return;
-  std::vector<Fd> sockets = meet(store, options, deadline);
   const int64_t now = now_ns();
-  for (size_t i = 0; i < sockets.size(); ++i) {
-    peers_.push_back(static_cast<int>(i) == rank ? nullptr : std::make_unique<Peer>());
-    if (peers_[i] == nullptr) continue;
-    peers_[i]->socket = std::move(sockets[i]);
-    if (!is_remote(static_cast<int>(i))) peers_[i]->process = open_process(self, identities_[i]);
-    peers_[i]->heard_ns.store(now, std::memory_order_relaxed);
+  for (int peer = 0; peer < world_size; ++peer) {
+    peers_.push_back(peer == rank ? nullptr : std::make_unique<Peer>());
+    if (peer == rank) continue;
+    Fd& remote = doors.made.control.empty() ? doors.sockets[peer] : doors.made.control[peer];
+    peers_[peer]->socket = std::move(remote.valid() ? remote : doors.sockets[peer]);
+    if (!is_remote(peer)) peers_[peer]->process = open_process(identities_[rank], identities_[peer]);
+    peers_[peer]->heard_ns.store(now, std::memory_order_relaxed);
   }
+  streams_ = std::move(doors.made.streams);
   stop_ = make_event();
   monitor_ = start_helper_thread("rt-mesh", [this] { watch(); });
 }
 
 // Listeners are open from before they are published until all are connected: who has published itself and can no longer
 // be called has ended.
-std::vector<Fd> Mesh::meet(Store& store, const MeshOptions& options, Deadline deadline) {
+void Mesh::meet(Rendezvous& rendezvous, bool may_span_hosts, const MeshOptions& options, Deadline deadline,
+                Doors& doors) {
   PeerIdentity self = identities_.front();
-  const SocketResult listener = listen_abstract(self.socket_name);
+  SocketResult listener = listen_abstract(self.socket_name);
   if (listener.error != 0)
     throw WorldError(errno_text("rank " + std::to_string(rank_) + " cannot listen", listener.error));
-  RemoteListeners remote;
-  if (store.spans_hosts() || !options.network.host_id.empty()) {
+  doors.listener = std::move(listener.socket);
+  if (may_span_hosts || !options.network.host_id.empty()) {
     try {  // whether it is needed turns out when all have met
-      remote = listen_for_remote(options.network, SOMAXCONN);
-      for (const Address& address : remote.addresses) self.addresses.push_back(address.to_text());
+      doors.remote = listen_for_remote(options.network, SOMAXCONN);
+      for (const Address& address : doors.remote.addresses) self.addresses.push_back(address.to_text());
     } catch (const std::exception& error) {
       self.why_no_address = std::string(error.what()).substr(0, kMaxReasonBytes);
     }
   }
-  identities_ = exchange_identities(store, options.prefix, self, deadline);
+  identities_ = exchange_identities(rendezvous, self, deadline, options.why_one_host);
   hosts_ = hosts_of(identities_);
   const bool one_host = std::all_of(hosts_.begin(), hosts_.end(), [](int host) { return host == 0; });
-  try {
-    return one_host ? connect_mesh(listener.socket, identities_, rank_, deadline)
-                    : connect_hosts(listener.socket, remote, options.network, deadline);
-  } catch (const EndedPeer& found) {
-    throw first_to_end(store, options.prefix, rank_, found);
-  }
-}
-
-std::vector<Fd> Mesh::connect_hosts(const Fd& listener, const RemoteListeners& remote, const Network& network,
-                                    Deadline deadline) {
-  const PeerIdentity& self = identities_[static_cast<size_t>(rank_)];
+  if (one_host) return connect_mesh(doors.listener, identities_, rank_, deadline, doors.sockets);
   const bool one_machine = std::all_of(identities_.begin(), identities_.end(), [&](const PeerIdentity& peer) {
     return peer.boot_id == self.boot_id && peer.network_namespace == self.network_namespace;
   });
   const std::vector<std::vector<Address>> addresses = remote_addresses(identities_, rank_, one_machine);
-  own_address_ = remote.addresses.front().with_port(0);
-  std::vector<Fd> sockets = connect_mesh(listener, identities_, rank_, deadline);
-  RemoteSockets made = connect_remote(remote, identities_, addresses, rank_, network, sockets, deadline);
-  for (size_t i = 0; i < sockets.size(); ++i)
-    if (made.control[i].valid()) sockets[i] = std::move(made.control[i]);
-  streams_ = std::move(made.streams);
-  return sockets;
+  own_address_ = doors.remote.addresses.front().with_port(0);
+  connect_mesh(doors.listener, identities_, rank_, deadline, doors.sockets);
+  connect_remote(doors.remote, identities_, addresses, rank_, options.network, doors.sockets, deadline, doors.made);
 }
 
 Mesh::~Mesh() { close(); }

@@ -25,6 +25,7 @@
 #include "core/bootstrap/frame_reader.h"
 #include "core/bootstrap/network.h"
 #include "core/bootstrap/peer.h"
+#include "core/bootstrap/rendezvous.h"
 #include "core/bootstrap/store.h"
 
 namespace ringtree {
@@ -52,6 +53,8 @@ struct MeshOptions {
   std::string settings = {};
   /// Used if ranks run on several hosts.
   Network network = {};
+  /// Why all ranks must share one host, empty: they need not. The same on all ranks, as settings are.
+  std::string why_one_host = {};
 };
 
 /// Between two calls of MeshEvents::on_beat.
@@ -63,7 +66,8 @@ class Mesh {
   /// there are no sockets, no thread and no use of the store. TimeoutError, PeerError: name the ranks that did not come
   /// or ended; MismatchError: settings, world size or version differ; UsageError: bad rank, several users on one host,
   /// two processes with one rank, or several hosts and no way between them (own_rails()); WorldError: out of
-  /// descriptors.
+  /// descriptors. Where a rank refuses, the others are told why (Rendezvous): PeerError, or its own MismatchError or
+  /// TimeoutError.
   Mesh(Store& store, int rank, int world_size, Deadline deadline, MeshEvents events, MeshOptions options = {});
   ~Mesh();
   Mesh(const Mesh&) = delete;
@@ -122,10 +126,14 @@ class Mesh {
     std::atomic<bool> reading{false};  // the monitor may hold what it has not delivered yet
   };
 
-  /// Sockets to all others.
-  std::vector<Fd> meet(Store& store, const MeshOptions& options, Deadline deadline);
-  std::vector<Fd> connect_hosts(const Fd& listener, const RemoteListeners& remote, const Network& network,
-                                Deadline deadline);
+  /// Where others may notice during the meeting that this rank goes.
+  struct Doors {
+    Fd listener;
+    RemoteListeners remote;
+    std::vector<Fd> sockets;  // to ranks of this host
+    RemoteSockets made;       // to the others
+  };
+  void meet(Rendezvous& rendezvous, bool may_span_hosts, const MeshOptions& options, Deadline deadline, Doors& doors);
   void watch();
   void beat_if_due(int64_t& next_ns);
   void read(int peer, int max_reads);

@@ -19,6 +19,7 @@ class SocketStore : public Store {
  public:
   void set(const std::string& key, const std::string& value) override;
   std::string get(const std::string& key, Deadline deadline) override;
+  bool is_served_here() const override { return server_ != nullptr; }
 
  protected:
   /// `name`: as messages call it, "the store of id 'x'".

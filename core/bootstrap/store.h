@@ -32,6 +32,8 @@ class Store {
 
   /// Whether ranks of several hosts can meet here. Where they cannot, no rank opens a port.
   virtual bool spans_hosts() const { return true; }
+  /// Whether it ends with this object, whoever else still needs it.
+  virtual bool is_served_here() const { return false; }
 };
 
 /// UsageError unless the limits hold. For implementers of Store.

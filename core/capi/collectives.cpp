@@ -1,5 +1,5 @@
 // The collectives of ringtree.h: each puts its arguments into the engine's words. What they must be is checked by the
-// engine, which knows the ranks; here only what it could not see: NULLs, and numbers that are no datatype or op.
+// engine, which knows the ranks; here only what it could not see: NULLs, and numbers that are not datatype or op.
 #include <type_traits>
 #include <vector>
 
@@ -30,15 +30,15 @@ template <class Add>
 rtResult_t run(const Common& common, Add&& add) {
   return gathered(common.comm, [&] {
     rtComm& comm = require(common.comm);
-    CallArguments arguments;
-    arguments.collective = common.collective;
-    arguments.dtype = dtype_of(common.datatype);
-    arguments.root = common.root;
-    arguments.input = common.input;
-    arguments.output = common.output;
-    arguments.timeout_s = comm.timeout_s.load(std::memory_order_relaxed);  // a number, it publishes nothing
-    add(arguments, comm);
-    submit(comm, arguments);
+    Call call;
+    call.collective = common.collective;
+    call.dtype = dtype_of(common.datatype);
+    call.root = common.root;
+    call.input = common.input;
+    call.output = common.output;
+    call.timeout_s = comm.timeout_s.load(std::memory_order_relaxed);  // a number, it publishes nothing
+    add(call, comm);
+    submit(comm, call);
   });
 }
 
@@ -48,19 +48,18 @@ std::span<const uint64_t> counts_of(const size_t* counts, const rtComm& comm, co
 }
 
 rtResult_t run_even(const Common& common, size_t count) {
-  return run(common, [&](CallArguments& arguments, rtComm&) { arguments.count = count; });
+  return run(common, [&](Call& call, rtComm&) { call.count = count; });
 }
 
 rtResult_t run_even(const Common& common, size_t count, rtRedOp_t op) {
-  return run(common, [&](CallArguments& arguments, rtComm& comm) {
-    arguments.count = count;
-    set_op(arguments, op, comm);
+  return run(common, [&](Call& call, rtComm& comm) {
+    call.count = count;
+    set_op(call, op, comm);
   });
 }
 
 rtResult_t run_uneven(const Common& common, const size_t* counts) {
-  return run(common,
-             [&](CallArguments& arguments, rtComm& comm) { arguments.counts = counts_of(counts, comm, "counts"); });
+  return run(common, [&](Call& call, rtComm& comm) { call.counts = counts_of(counts, comm, "counts"); });
 }
 
 }  // namespace
@@ -102,20 +101,19 @@ rtResult_t rtAlltoAll(const void* input, void* output, size_t count, rtDataType_
 
 rtResult_t rtBarrier(rtComm_t comm) {
   // An all_reduce of one element: nobody has the sum before all have come.
-  return run({Collective::all_reduce, nullptr, nullptr, rtInt32, comm}, [](CallArguments& arguments, rtComm& handle) {
-    arguments.count = 1;
-    arguments.input = &handle.barrier_input;
-    arguments.output = &handle.barrier_output;
+  return run({Collective::all_reduce, nullptr, nullptr, rtInt32, comm}, [](Call& call, rtComm& handle) {
+    call.count = 1;
+    call.input = &handle.barrier_input;
+    call.output = &handle.barrier_output;
   });
 }
 
 rtResult_t rtReduceScatterV(const void* input, void* output, const size_t* counts, rtDataType_t datatype, rtRedOp_t op,
                             rtComm_t comm) {
-  return run({Collective::reduce_scatter, input, output, datatype, comm},
-             [&](CallArguments& arguments, rtComm& handle) {
-               arguments.counts = counts_of(counts, handle, "counts");
-               set_op(arguments, op, handle);
-             });
+  return run({Collective::reduce_scatter, input, output, datatype, comm}, [&](Call& call, rtComm& handle) {
+    call.counts = counts_of(counts, handle, "counts");
+    set_op(call, op, handle);
+  });
 }
 
 rtResult_t rtAllGatherV(const void* input, void* output, const size_t* counts, rtDataType_t datatype, rtComm_t comm) {
@@ -134,12 +132,12 @@ rtResult_t rtScatterV(const void* input, void* output, const size_t* counts, rtD
 
 rtResult_t rtAlltoAllV(const void* input, const size_t* input_counts, void* output, const size_t* output_counts,
                        rtDataType_t datatype, rtComm_t comm) {
-  return run({Collective::all_to_all, input, output, datatype, comm}, [&](CallArguments& arguments, rtComm& handle) {
+  return run({Collective::all_to_all, input, output, datatype, comm}, [&](Call& call, rtComm& handle) {
     thread_local std::vector<uint64_t> both;  // kept, so that a call made before allocates nothing
     const auto sent = counts_of(input_counts, handle, "input_counts");
     const auto got = counts_of(output_counts, handle, "output_counts");
     both.assign(sent.begin(), sent.end());
     both.insert(both.end(), got.begin(), got.end());
-    arguments.counts = both;
+    call.counts = both;
   });
 }

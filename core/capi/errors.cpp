@@ -33,7 +33,7 @@ std::pair<rtResult_t, std::string> describe_current_exception() {
   } catch (const std::exception& error) {
     return {rtInternalError, std::string("a bug of ringtree's: ") + error.what()};
   } catch (...) {
-    return {rtInternalError, "a bug of ringtree's: something was thrown that is no exception"};
+    return {rtInternalError, "a bug of ringtree's: something was thrown that is not an exception"};
   }
 }
 

@@ -24,11 +24,11 @@ size_t place_of(rtRedOp_t op, const rtComm& comm) {
 
 }  // namespace
 
-void set_op(CallArguments& arguments, rtRedOp_t op, const rtComm& comm) {
-  if (is_named_op(op, arguments.op)) return;
+void set_op(Call& call, rtRedOp_t op, const rtComm& comm) {
+  if (is_named_op(op, call.op)) return;
   const size_t place = place_of(op, comm);
-  arguments.op = ReduceOp::premul_sum;
-  arguments.factor = comm.factors[place].value_or(1);  // place_of() has looked that it is there
+  call.op = ReduceOp::premul_sum;
+  call.factor = comm.factors[place].value_or(1);  // place_of() has looked that it is there
 }
 
 }  // namespace ringtree::capi

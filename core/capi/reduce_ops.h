@@ -5,7 +5,7 @@
 
 namespace ringtree::capi {
 
-/// Sets op and factor of `arguments`. Throws rtInvalidArgument for a number that is no op of the communicator.
-void set_op(CallArguments& arguments, rtRedOp_t op, const rtComm& comm);
+/// Sets op and factor of `call`. Throws rtInvalidArgument for a number that is not an op of the communicator.
+void set_op(Call& call, rtRedOp_t op, const rtComm& comm);
 
 }  // namespace ringtree::capi

@@ -8,11 +8,11 @@
 
 namespace ringtree::capi {
 
-inline void submit(rtComm& comm, const CallArguments& arguments) {
+inline void submit(rtComm& comm, const Call& call) {
   if (Group* const group = open_group_of_thread()) {
-    group->add(*comm.communicator, arguments);
+    group->add(*comm.communicator, call);
   } else {
-    comm.communicator->call(arguments);
+    comm.communicator->run(call);
   }
 }
 

@@ -8,7 +8,7 @@
 
 namespace ringtree::capi {
 
-/// Throws rtInvalidArgument for a number that is no datatype.
+/// Throws rtInvalidArgument for a number that is not a datatype.
 Dtype dtype_of(rtDataType_t datatype);
 
 /// True for the ops that have a name in ringtree.h; `op` is set to the engine's.

@@ -1,50 +1,87 @@
-// One collective call of one rank, and what all ranks must agree on about it.
+// Call: one call of a collective as its caller says it. Whoever makes calls takes one: the communicator, now or in the
+// background, and a group. Not for: what all ranks agree on about it (call_description.h), what it comes to
+// (prepared_call.h).
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "core/base/dtype.h"
 #include "core/base/reduce_op.h"
 #include "core/protocol/protocol.h"
-#include "core/schedule/collective.h"
+#include "core/schedule/schedule.h"
 
 namespace ringtree {
 
-/// What the ranks of a call must agree on. Two calls match if all fields do.
-struct CallDescription {
-  static constexpr uint64_t kUnknownCounts = 1;
+/// Names the schedule of a call, a built-in algorithm or a schedule of the user's own that has been verified, and what
+/// else is asked for; the rest is `auto`'s.
+struct AlgorithmRef {
+  std::string name = "auto";
+  std::shared_ptr<const Schedule> own = nullptr;  // if set, it counts; its structural hash is own_hash
+  uint64_t own_hash = 0;
+  std::optional<Protocol> protocol = {};
+  size_t slice_bytes = 0;              // 0: auto
+  std::optional<bool> streaming = {};  // whether the output is written around the caches
 
-  uint64_t sequence = 0;  // of the communicator, from 1
+  bool operator==(const AlgorithmRef& other) const {
+    return own_hash == other.own_hash && protocol == other.protocol && slice_bytes == other.slice_bytes &&
+           streaming == other.streaming && own.get() == other.own.get() && name == other.name;
+  }
+};
+
+/// What a call is apart from its buffers and its moment.
+struct CallKind {
   Collective collective = Collective::all_reduce;
   Dtype dtype = Dtype::kFloat32;
   ReduceOp op = ReduceOp::sum;
   int root = 0;
-  uint64_t count = 0;        // elements of the vector, or of one rank's block, or of all blocks if they are uneven
-  uint64_t counts_hash = 0;  // of uneven blocks' lengths; kUnknownCounts: no rank knows all; 0: even
-  uint64_t plan_key = 0;     // of the schedule, its channels and the protocol
-  uint64_t slice_bytes = 0;  // how it is cut
-  Protocol protocol = Protocol::simple;
-  char algorithm[32] = {};  // for people; cut off if longer
+  /// In elements: of the vector (all_reduce, broadcast, reduce) or of a block (the others; all_to_all: of what one rank
+  /// sends to one other). 0 where blocks are uneven.
+  size_t count = 0;
+  /// Blocks of unequal length, side by side in the buffers; empty: even ones. The elements of each rank's block, alike
+  /// on all ranks; all_to_all: of the blocks that this rank sends, by receiver, then of those that it gets, by sender
+  /// (2n numbers).
+  std::span<const uint64_t> counts = {};
+  AlgorithmRef algorithm = {};
 
-  /// Differs (but for collisions of 64 bits) where the descriptions differ in anything but their sequence.
-  uint64_t kind_hash() const;
-  /// The history of a communicator after one more call of the kind: ranks that ever disagreed differ in it for good, so
-  /// that also ranks which only sent, and saw nothing of their disagreement, are told when they next receive.
-  static uint64_t history(uint64_t before, uint64_t kind_hash) {
-    const uint64_t both = (before ^ kind_hash) * 0x9e3779b97f4a7c15u;
-    return both ^ both >> 29;  // the product's high bits count for the next one
+  bool uneven() const { return !counts.empty(); }
+  bool operator==(const CallKind& other) const {
+    return count == other.count && collective == other.collective && dtype == other.dtype && op == other.op &&
+           root == other.root && counts.size() == other.counts.size() &&
+           std::equal(counts.begin(), counts.end(), other.counts.begin()) && algorithm == other.algorithm;
   }
-  /// What travels with each message of a call: of the history with it, or of what else both ends must know alike.
-  static uint32_t fingerprint(uint64_t history, uint64_t sequence) {
-    return static_cast<uint32_t>(((history ^ sequence) * 0x9e3779b97f4a7c15u) >> 32);
+};
+
+/// Nobody changes one that was handed on. Buffers may be null where the rank has no such data. In place: input and
+/// output are the same memory, block by block (all_gather, gather: input is the own block of output; reduce_scatter,
+/// scatter: output is the own block of input); all_to_all cannot be in place.
+struct Call : CallKind {
+  const void* input = nullptr;
+  void* output = nullptr;
+  double timeout_s = 0;  // 0: the communicator's
+  double factor = 1;     // of premul_sum: what this rank's input is multiplied by; each rank's own
+};
+
+/// A call that is made later: its counts are kept, its buffers are the caller's.
+class KeptCall {
+ public:
+  explicit KeptCall(const Call& call) : call_(call), counts_(call.counts.begin(), call.counts.end()) {}
+  /// Its counts live as long as this.
+  Call get() const {
+    Call call = call_;
+    call.counts = counts_;
+    return call;
   }
-  bool same_call(const CallDescription& other) const {
-    return sequence == other.sequence && kind_hash() == other.kind_hash();
-  }
-  /// "all_reduce(count=1024, float32, sum, algorithm ring)"
-  std::string to_string() const;
+
+ private:
+  Call call_;
+  std::vector<uint64_t> counts_;
 };
 
 }  // namespace ringtree

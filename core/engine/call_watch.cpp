@@ -27,12 +27,12 @@ std::string join(const std::vector<std::string>& parts) {
 std::string hang_report(Session& session) {
   if (session.world_size() > kRanksInReport) return "";
   std::vector<std::string> parts;
-  const std::vector<int> silent = session.suspects();
+  const std::vector<int> silent = session.members().suspects();
   for (int rank = 0; rank < session.world_size(); ++rank) {
-    const RankPage& page = session.page(rank);
+    const RankPage& page = session.members().page(rank);
     const uint64_t newest = page.board.newest();
     const std::optional<CallDescription> call = page.board.find(newest);
-    std::string text = session.describe(rank);
+    std::string text = session.members().describe(rank);
     if (newest == 0) {
       text += " has begun no call";
     } else {
@@ -42,7 +42,7 @@ std::string hang_report(Session& session) {
               (call ? collective_name(call->collective) : "call") + " #" + std::to_string(newest);
       if (!is_done) text += ", " + std::to_string(page.done_bytes.load(std::memory_order_relaxed)) + " bytes done";
     }
-    if (session.is_gone(rank)) text += session.left_in_order(rank) ? " (has left)" : " (has died)";
+    if (session.members().is_gone(rank)) text += session.members().left_in_order(rank) ? " (has left)" : " (has died)";
     if (std::find(silent.begin(), silent.end(), rank) != silent.end()) text += " (silent: stopped or cut off)";
     parts.push_back(text);
   }
@@ -52,12 +52,12 @@ std::string hang_report(Session& session) {
 std::string broken_stream(Session& session) {
   if (!session.port()) return "";
   for (const TcpFault& fault : session.port()->faults()) {
-    if (session.is_gone(fault.peer)) continue;
+    if (session.members().is_gone(fault.peer)) continue;
     if (!fault.corrupt && now_ns() - fault.at_ns < kBrokenStreamNs) continue;
     // A peer says goodbye before it ends its streams; on busy cores our own monitor may be late in reading it.
-    if (!fault.corrupt && (session.mesh().has_unread(fault.peer) || session.is_gone(fault.peer))) continue;
-    return "a TCP stream between " + session.describe(session.rank()) + " and " + session.describe(fault.peer) +
-           " is of no use any more: " + fault.reason;
+    if (!fault.corrupt && (session.mesh().has_unread(fault.peer) || session.members().is_gone(fault.peer))) continue;
+    return "a TCP stream between " + session.members().describe(session.rank()) + " and " +
+           session.members().describe(fault.peer) + " is of no use any more: " + fault.reason;
   }
   return "";
 }
@@ -92,16 +92,19 @@ void CallWatch::check_streams() {
 }
 
 void CallWatch::check_gone() {
-  const std::optional<int> peer = session_.first_missing(call_.sequence);
+  const std::optional<int> peer = session_.members().first_missing(call_.sequence);
   if (!peer) return;
-  const char* how = session_.left_in_order(*peer) ? " left the communicator" : " died";
-  session_.fail(FailureKind::peer,
-                session_.describe(*peer) + how + " before it completed " + call_text() + ": " + call_.to_string());
+  const char* how = session_.members().left_in_order(*peer) ? " left the communicator" : " died";
+  session_.fail(FailureKind::peer, session_.members().describe(*peer) + how + " before it completed " + call_text() +
+                                       ": " + call_.to_string());
 }
 
 void CallWatch::compare_calls() {
   for (int peer = 0; peer < session_.world_size(); ++peer) {
-    const std::optional<CallDescription> theirs = session_.page(peer).board.find(call_.sequence);
+    // Who has failed in its call tells why, which says more than that this rank's call is another one: its word is on
+    // its way. Pairs with the release in Session::set_failure().
+    if (session_.members().page(peer).failed.load(std::memory_order_acquire)) continue;
+    const std::optional<CallDescription> theirs = session_.members().page(peer).board.find(call_.sequence);
     if (theirs && !theirs->same_call(call_)) {
       session_.fail(FailureKind::mismatch, who_said_what(call_));
       return;
@@ -113,17 +116,23 @@ void CallWatch::report_mismatch(int peer) {
   show();
   compare_calls();
   if (session_.failed()) return;
-  if (session_.is_remote(peer)) {  // what is known here of its calls may be old
-    const uint64_t before = session_.num_histories(peer);
+  if (session_.members().page(peer).failed.load(std::memory_order_acquire)) {  // as in compare_calls()
+    const int64_t until = now_ns() + kAnswerNs;
+    session_.wait([&] { return session_.failed(); },
+                  [&] { return session_.members().is_gone(peer) || now_ns() > until; });
+    if (session_.failed()) return;
+  }
+  if (session_.members().is_remote(peer)) {  // what is known here of its calls may be old
+    const uint64_t before = session_.members().num_histories(peer);
     session_.ask_history(call_.sequence);
     const int64_t until = now_ns() + kAnswerNs;
-    session_.wait([&] { return session_.num_histories(peer) > before; },
-                  [&] { return session_.failed() || session_.is_gone(peer) || now_ns() > until; });
+    session_.wait([&] { return session_.members().num_histories(peer) > before; },
+                  [&] { return session_.failed() || session_.members().is_gone(peer) || now_ns() > until; });
     if (!session_.failed()) compare_calls();
     if (session_.failed()) return;
   }
   // Or they disagree about a call before this one, with which this rank was done first: it only sent.
-  const Board &mine = session_.own_page().board, &theirs = session_.page(peer).board;
+  const Board &mine = session_.members().own_page().board, &theirs = session_.members().page(peer).board;
   for (uint64_t sequence = call_.sequence - 1; sequence > 0 && call_.sequence - sequence < Board::kEntries;
        --sequence) {
     const std::optional<CallDescription> here = mine.find(sequence), there = theirs.find(sequence);
@@ -133,18 +142,18 @@ void CallWatch::report_mismatch(int peer) {
     }
   }
   // Or the peer ran on and its board no longer shows this call.
-  session_.fail(FailureKind::mismatch, session_.describe(peer) + " sent data of another call during " + call_text() +
-                                           ": " + call_.to_string() + " on " + session_.describe(session_.rank()) +
-                                           "; its newest call is #" +
-                                           std::to_string(session_.page(peer).board.newest()));
+  session_.fail(FailureKind::mismatch, session_.members().describe(peer) + " sent data of another call during " +
+                                           call_text() + ": " + call_.to_string() + " on " +
+                                           session_.members().describe(session_.rank()) + "; its newest call is #" +
+                                           std::to_string(session_.members().page(peer).board.newest()));
 }
 
 std::string CallWatch::who_said_what(const CallDescription& mine) const {
   std::map<std::string, std::vector<std::string>> ranks_by_call;
   for (int rank = 0; rank < session_.world_size(); ++rank) {
     const std::optional<CallDescription> call =
-        rank == session_.rank() ? std::optional(mine) : session_.page(rank).board.find(mine.sequence);
-    if (call) ranks_by_call[call->to_string()].push_back(session_.describe(rank));
+        rank == session_.rank() ? std::optional(mine) : session_.members().page(rank).board.find(mine.sequence);
+    if (call) ranks_by_call[call->to_string()].push_back(session_.members().describe(rank));
   }
   std::vector<std::string> parts;
   for (const auto& [call, ranks] : ranks_by_call) parts.push_back(join(ranks) + " called " + call);
@@ -156,16 +165,16 @@ void CallWatch::check_deadline() {
   if (!deadline_->passed()) return;
   std::vector<std::string> late;
   for (int rank = 0; rank < session_.world_size(); ++rank) {
-    const uint64_t newest = session_.page(rank).board.newest();
+    const uint64_t newest = session_.members().page(rank).board.newest();
     if (newest < call_.sequence)
-      late.push_back(session_.describe(rank) + " has only begun call #" + std::to_string(newest));
+      late.push_back(session_.members().describe(rank) + " has only begun call #" + std::to_string(newest));
   }
   const std::string who = late.empty() ? "all ranks have begun it" : join(late);
   char seconds[32];
   snprintf(seconds, sizeof seconds, "%g", timeout_s_);
-  session_.fail(FailureKind::timeout, call_text() + " was not complete on " + session_.describe(session_.rank()) +
-                                          " after " + seconds + " s: " + who + "; " + call_.to_string() +
-                                          hang_report(session_));
+  session_.fail(FailureKind::timeout, call_text() + " was not complete on " +
+                                          session_.members().describe(session_.rank()) + " after " + seconds +
+                                          " s: " + who + "; " + call_.to_string() + hang_report(session_));
 }
 
 void CallWatch::check_interrupt() {
@@ -173,7 +182,7 @@ void CallWatch::check_interrupt() {
   next_interrupt_check_ns_ = now_ns() + kInterruptCheckNs;
   if (interrupted_() != 0)
     session_.fail(FailureKind::interrupted,
-                  session_.describe(session_.rank()) + " was interrupted during " + call_text());
+                  session_.members().describe(session_.rank()) + " was interrupted during " + call_text());
 }
 
 }  // namespace ringtree

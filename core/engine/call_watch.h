@@ -34,12 +34,12 @@ class CallWatch final : public Watch {
   /// not delay the call's first messages, it is done after these.
   void first_wait() override { show(); }
   void show() {
-    if (!shown_) session_.own_page().board.post(call_.sequence, words_);
+    if (!shown_) session_.members().own_page().board.post(call_.sequence, words_);
     shown_ = true;
   }
   bool inspect() override;
   void note_progress(size_t done_bytes) override {
-    session_.own_page().done_bytes.store(done_bytes, std::memory_order_relaxed);  // for people
+    session_.members().own_page().done_bytes.store(done_bytes, std::memory_order_relaxed);  // for people
   }
 
   /// The message of a call that is not ours came from `peer`.

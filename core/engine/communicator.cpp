@@ -1,84 +1,115 @@
 // See communicator.h.
 #include "core/engine/communicator.h"
 
+#include <array>
 #include <bit>
 
 #include "core/base/fork_count.h"
 #include "core/bootstrap/unix_socket.h"
 #include "core/reduce/kernels.h"
-#include "core/transport/fence.h"
 
 namespace ringtree {
+namespace {
+
+// Of the ranks that run on one kernel with `rank`: hosts may be network namespaces of one machine. Every rank reads the
+// same pages, so every rank counts alike: nothing needs to be agreed.
+bool on_one_kernel(Session& session, int a, int b) {
+  return session.mesh().peer(a).boot_id == session.mesh().peer(b).boot_id;
+}
+
+int count_cores(Session& session, int rank) {
+  std::array<uint64_t, kCpuMaskWords> all{};
+  for (int other = 0; other < session.world_size(); ++other)
+    for (size_t i = 0; i < kCpuMaskWords && on_one_kernel(session, rank, other); ++i)
+      all[i] |= session.members().page(other).cpu_mask[i];
+  int count = 0;
+  for (uint64_t word : all) count += std::popcount(word);
+  return std::max(1, count);
+}
+
+// Of the kernel on which most ranks share their cores.
+double ranks_per_core(Session& session) {
+  double most = 0;
+  for (int rank = 0; rank < session.world_size(); ++rank) {
+    int num_ranks = 0;
+    for (int other = 0; other < session.world_size(); ++other) num_ranks += on_one_kernel(session, rank, other) ? 1 : 0;
+    most = std::max(most, static_cast<double>(num_ranks) / count_cores(session, rank));
+  }
+  return most;
+}
+
+Selection selection_of(Session& session, const Settings& settings, const std::string& profile) {
+  Selection selection;
+  selection.num_ranks = session.world_size();
+  selection.num_channels = settings.num_channels;
+  selection.emulation = settings.emulation;
+  selection.shared_buffers = settings.shared_buffers;
+  selection.deterministic = settings.deterministic;
+  selection.hosts = settings.emulation ? HostGroups::blocks(selection.num_ranks, settings.emulation->ranks_per_host)
+                                       : HostGroups(session.mesh().hosts());
+  selection.profile = Profile::parse(profile);
+  selection.machine = default_machine();
+  selection.machine.num_cores = count_cores(session, session.rank());
+  selection.ranks_per_core = ranks_per_core(session);
+  selection.own_cores = selection.ranks_per_core <= 1;
+  return selection;
+}
+
+}  // namespace
 
 Communicator::Communicator(Store& store, int rank, int world_size, const Settings& settings, AlgorithmTable table,
                            const std::string& prefix)
-    : settings_(settings),
-      table_(std::move(table)),
-      prefix_(prefix),
-      store_(&store),
-      fork_count_(fork_count()),
-      shared_(world_size),
-      links_(settings) {
-  selection_.num_ranks = world_size;
-  selection_.num_channels = settings.num_channels;
-  selection_.emulation = settings.emulation;
-  selection_.shared_buffers = settings.shared_buffers;
-  selection_.deterministic = settings.deterministic;
-  auto on_link = [this](Session& session, int peer, std::string_view payload, int fd) {
-    switch (payload.empty() ? LinkMessage::links : static_cast<LinkMessage>(payload[0])) {
-      case LinkMessage::buffer:
-        return shared_.on_announcement(session, peer, payload, fd);
-      case LinkMessage::links_of_remote:
-        return links_.on_remote_announcement(session, peer, payload);
-      case LinkMessage::accept:
-        return LinkDirectory::on_accept(session, peer, payload);
-      case LinkMessage::meeting:
-        return on_meeting(session, payload);
-      default:
-        return links_.on_announcement(session, peer, payload, fd);
-    }
-  };
+    : settings_(settings), fork_count_(fork_count()), parts_(store, prefix), shared_(world_size), links_(settings) {
   std::string profile;
-  session_ = std::make_unique<Session>(store, rank, world_size, settings, prefix, on_link,
-                                       [&] { profile = agree_at_start(store, rank); });
-  selection_.hosts = settings.emulation ? HostGroups::blocks(world_size, settings.emulation->ranks_per_host)
-                                        : HostGroups(session_->mesh().hosts());
-  // Only now, when every rank has it: if it is wrong, each says so itself, and none takes the store from the others.
-  selection_.profile = Profile::parse(profile);
-  selection_.machine = default_machine();
-  selection_.machine.num_cores = count_cores(rank);
-  selection_.ranks_per_core = ranks_per_core();
-  selection_.own_cores = selection_.ranks_per_core <= 1;
+  session_ = std::make_unique<Session>(store, rank, world_size, settings, prefix, router(),
+                                       [&](Rendezvous& rendezvous) { profile = agree_at_start(rendezvous, rank); });
+  // Only now, when every rank has the profile: if it is wrong, each says so itself.
+  preparer_ = std::make_unique<const CallPreparer>(rank, std::move(table), selection_of(*session_, settings, profile));
   bool all_can_be_fenced = true;  // every rank reads the same pages, so every rank finds the same
-  for (int peer = 0; peer < world_size; ++peer) all_can_be_fenced &= session_->page(peer).can_be_fenced;
-  policy_ = settings_.emulation    ? WaitPolicy::emulated()
-            : selection_.own_cores ? WaitPolicy::own_cores(!all_can_be_fenced)
-            : session_->port()     ? WaitPolicy::shared_cores_on_hosts()
-                                   : WaitPolicy::shared_cores();
+  for (int peer = 0; peer < world_size; ++peer) all_can_be_fenced &= session_->members().page(peer).can_be_fenced;
+  policy_ = settings_.emulation ? WaitPolicy::emulated()
+            : own_cores()       ? WaitPolicy::own_cores(!all_can_be_fenced)
+            : session_->port()  ? WaitPolicy::shared_cores_on_hosts()
+                                : WaitPolicy::shared_cores();
   budget_ = SpinBudget(policy_);
+  gate_.set_fenced(policy_.fenced);
   links_.attach(*session_, shared_, policy_.fenced);
   transfers_ = std::make_unique<PointToPoint>(TransferWay::Parts{*session_, links_, shared_, settings_});
 }
 
-Communicator::~Communicator() {
-  close();
-  // In a child made by fork() the mailbox's thread, which may wait for its condition variable, is the parent's.
-  if (fork_count() != fork_count_) {
-    [[maybe_unused]] Mailbox* const leaked = mailbox_.release();
-  }
+LinkRouter Communicator::router() {
+  LinkRouter router;
+  router.set(LinkMessage::links, [this](Session& session, int peer, ByteReader body, Fd fd) {
+    links_.on_announcement(session, peer, body, std::move(fd));
+  });
+  router.set(LinkMessage::links_of_remote, [this](Session& session, int peer, ByteReader body, const Fd&) {
+    links_.on_remote_announcement(session, peer, body);
+  });
+  router.set(LinkMessage::accept, [](Session& session, int peer, ByteReader body, const Fd&) {
+    LinkDirectory::on_accept(session, peer, body);
+  });
+  router.set(LinkMessage::buffer, [this](Session& session, int peer, ByteReader body, Fd fd) {
+    shared_.on_announcement(session, peer, body, std::move(fd));
+  });
+  router.set(LinkMessage::meeting,
+             [this](Session& session, int, ByteReader body, const Fd&) { parts_.on_meeting(session, body); });
+  return router;
 }
 
-// Returns rank 0's profile, which counts on all ranks: it is a file, and not every rank need see the same one. The
-// token names this communicator where the store is no longer there (shrink()).
-std::string Communicator::agree_at_start(Store& store, int rank) {
+Communicator::~Communicator() {
+  close();
+  if (fork_count() != fork_count_) gate_.abandon_mailbox();
+}
+
+// Returns rank 0's profile, which counts on all ranks: it is a file, and not every rank need see the same one.
+std::string Communicator::agree_at_start(Rendezvous& rendezvous, int rank) {
   const auto agree = [&](const char* what, const std::string& mine) {
-    const std::string key = prefix_ + "/" + what;
-    if (rank != 0) return store.get(key, Deadline::after_seconds(settings_.timeout_s));
-    store.set(key, mine);
+    if (rank != 0) return rendezvous.get(what, Deadline::after_seconds(settings_.timeout_s));
+    rendezvous.set(what, mine);
     return mine;
   };
   std::string profile = agree("profile", settings_.profile);
-  token_ = agree("token", rank == 0 ? random_hex(16) : "");
+  parts_.set_token(agree("token", rank == 0 ? random_hex(16) : ""));
   return profile;
 }
 
@@ -88,63 +119,17 @@ void Communicator::close() {
   // One thread at a time, so that the second does not take the first for a call.
   std::unique_lock closing(closing_mutex_, std::defer_lock);
   if (ours) {
-    Mailbox* const open = refuse_messages();
+    gate_.refuse_messages();
     closing.lock();
-    if (open && open->close()) in_call_.store(false, std::memory_order_release);  // pairs with the load in enter()
+    gate_.close_mailbox();
   }
-  // Pairs with enter(): either the call sees that the communicator is closed, or we see that it is in a call.
-  closed_.store(true, std::memory_order_seq_cst);
-  if (!policy_.fenced) fence_everybody();
-  const bool idle = !in_call_.exchange(true, std::memory_order_seq_cst) || !ours;  // a child has no other threads
-  if (!idle) session_->fail(FailureKind::peer, session_->describe(rank()) + " closed its communicator during a call");
+  const bool idle = gate_.close() || !ours;  // a child has no other threads
+  if (!idle)
+    session_->fail(FailureKind::peer, session_->members().describe(rank()) + " closed its communicator during a call");
   session_->close(!idle);
   if (!idle) return;  // the call's own links keep their descriptors until the communicator goes
   links_.close_descriptors();
-  in_call_.store(false, std::memory_order_release);
-}
-
-// Says that a call is under way. Where links are not fenced neither is this: an exchange would wait until what the call
-// before published has become visible, which takes longer than a small call. Two threads that call at the very same
-// moment are then not always told that they must not.
-void Communicator::enter() {
-  // acquire, pairs with the release in leave(): whatever thread calls next sees what that call left in the plans.
-  if (in_call_.load(std::memory_order_acquire) && !closed_.load(std::memory_order_relaxed)) refuse_call();
-  if (policy_.fenced) {
-    in_call_.store(true, std::memory_order_seq_cst);  // before the look at closed_; pairs with close()
-  } else {
-    in_call_.store(true, std::memory_order_relaxed);  // close() fences all threads
-    std::atomic_signal_fence(std::memory_order_seq_cst);
-  }
-  if (!closed_.load(std::memory_order_seq_cst)) return;
-  in_call_.store(false, std::memory_order_relaxed);
-  throw UsageError("this communicator was closed; make a new one");
-}
-
-// Of the ranks that run on one kernel with `rank`: hosts may be network namespaces of one machine. Every rank reads the
-// same pages, so every rank counts alike: nothing needs to be agreed.
-int Communicator::count_cores(int rank) const {
-  std::array<uint64_t, kCpuMaskWords> all{};
-  for (int other = 0; other < world_size(); ++other)
-    for (size_t i = 0; i < kCpuMaskWords && on_one_kernel(rank, other); ++i)
-      all[i] |= session_->page(other).cpu_mask[i];
-  int count = 0;
-  for (uint64_t word : all) count += std::popcount(word);
-  return std::max(1, count);
-}
-
-bool Communicator::on_one_kernel(int a, int b) const {
-  return session_->mesh().peer(a).boot_id == session_->mesh().peer(b).boot_id;
-}
-
-// Of the kernel on which most ranks share their cores.
-double Communicator::ranks_per_core() const {
-  double most = 0;
-  for (int rank = 0; rank < world_size(); ++rank) {
-    int num_ranks = 0;
-    for (int other = 0; other < world_size(); ++other) num_ranks += on_one_kernel(rank, other) ? 1 : 0;
-    most = std::max(most, static_cast<double>(num_ranks) / count_cores(rank));
-  }
-  return most;
+  gate_.leave();
 }
 
 void Communicator::check_fork() const {
@@ -157,11 +142,11 @@ template <class Body>
 void Communicator::run_alone(const Body& body) {
   check_fork();
   if (!queue_.idle() && !queue_.is_own_thread()) queue_.drain(interrupted_);
-  enter();
+  gate_.enter();
   struct Leave {
-    std::atomic<bool>& flag;
-    ~Leave() { flag.store(false, std::memory_order_release); }  // pairs with the load in enter()
-  } leave{in_call_};
+    CallGate& gate;
+    ~Leave() { gate.leave(); }
+  } leave{gate_};
   body();
 }
 
@@ -187,8 +172,8 @@ Trace Communicator::take_trace() {
   return trace;
 }
 
-void Communicator::call(const CallArguments& arguments, const AlgorithmRef& algorithm) {
-  run_exclusively([&] { call_checked(arguments, algorithm); });
+void Communicator::run(const Call& call) {
+  run_exclusively([&] { run_checked(call); });
 }
 
 void Communicator::transfer(std::span<const Transfer> transfers, double timeout_s) {
@@ -198,14 +183,9 @@ void Communicator::transfer(std::span<const Transfer> transfers, double timeout_
   });
 }
 
-std::shared_ptr<Work> Communicator::start(const CallArguments& arguments, const AlgorithmRef& algorithm) {
+std::shared_ptr<Work> Communicator::start(const Call& call) {
   check_fork();
-  std::vector<uint64_t> counts(arguments.counts.begin(), arguments.counts.end());
-  return queue_.add([this, arguments, algorithm, counts = std::move(counts)] {
-    CallArguments own = arguments;
-    own.counts = counts;
-    call(own, algorithm);
-  });
+  return queue_.add([this, kept = KeptCall(call)] { run(kept.get()); });
 }
 
 std::shared_ptr<Work> Communicator::start(std::vector<Transfer> transfers, double timeout_s) {
@@ -215,37 +195,33 @@ std::shared_ptr<Work> Communicator::start(std::vector<Transfer> transfers, doubl
 
 void Communicator::abort(const std::string& reason) {
   check_fork();
-  session_->fail(FailureKind::error, session_->describe(rank()) + " aborted the communicator: " + reason);
+  session_->fail(FailureKind::error, session_->members().describe(rank()) + " aborted the communicator: " + reason);
 }
 
-void Communicator::call_checked(const CallArguments& arguments, const AlgorithmRef& algorithm) {
-  if (!(arguments.timeout_s >= 0)) throw UsageError("timeout must be 0 (the communicator's) or above");
-  if (arguments.op == ReduceOp::premul_sum && scale_kernel(arguments.dtype, arguments.op) &&
-      reduces(arguments.collective) && !factor_fits(arguments.dtype, arguments.factor))
-    throw UsageError("the factor " + std::to_string(arguments.factor) + " is no " + dtype_name(arguments.dtype));
-  const CallKind kind = arguments.kind();
-  PreparedCall* call = prepared_.find(kind, algorithm);
+void Communicator::run_checked(const Call& call) {
+  CallPreparer::check(call);
+  PreparedCall* prepared = prepared_.find(call);
   // Made before the others are told, so that a call that cannot be harms nobody.
   std::unique_ptr<PreparedCall> fresh;
-  if (!call) {
-    fresh = prepare(kind, algorithm);
-    call = fresh.get();
+  if (!prepared) {
+    fresh = preparer_->prepare(call, plans_);
+    prepared = fresh.get();
   }
-  check_buffers(arguments, *call);
+  CallPreparer::check_buffers(call, *prepared);
   last_ = nullptr;
-  const uint64_t sequence = call->description.sequence = ++sequence_;
-  history_ = CallDescription::history(history_, call->kind_hash);
-  CallWatch watch(*session_, call->description, call->words,
-                  arguments.timeout_s > 0 ? arguments.timeout_s : settings_.timeout_s, interrupt_here());
+  const uint64_t sequence = prepared->description.sequence = ++sequence_;
+  history_ = CallDescription::history(history_, prepared->kind_hash);
+  CallWatch watch(*session_, prepared->description, prepared->words,
+                  call.timeout_s > 0 ? call.timeout_s : settings_.timeout_s, interrupt_here());
   if (fresh) {
     watch.show();  // whoever makes a plan may wait for peers before the call begins
-    complete(*call, watch);
-    call = prepared_.add(std::move(fresh));
+    complete(*prepared, watch);
+    prepared = prepared_.add(std::move(fresh));
   }
-  run(arguments, *call, watch);
+  execute(call, *prepared, watch);
   // release, pairs with the acquire in Session::first_missing(): from now on we are not needed for this call.
-  session_->own_page().completed.store(sequence, std::memory_order_release);
-  last_ = call;
+  session_->members().own_page().completed.store(sequence, std::memory_order_release);
+  last_ = prepared;
 }
 
 void Communicator::complete(PreparedCall& call, CallWatch& watch) {
@@ -258,59 +234,116 @@ void Communicator::make_plan(PreparedCall& call, CallWatch& watch) {
   const Configuration& configuration = call.configuration;
   try {
     const Program program = call.schedule->program(rank());
-    links_.begin_plan(*call.schedule, program, key, family_of(call), configuration.protocol, configuration.channels,
-                      [&watch] { return watch.inspect(); });
+    links_.begin_plan(*call.schedule, program, key,
+                      preparer_->family_of(call, links_.uses_pools(configuration.protocol)), configuration.protocol,
+                      configuration.channels, [&watch] { return watch.inspect(); });
     plans_[key] = compile_plan(call.schedule, program, key, configuration.protocol, configuration.channels,
                                settings_.emulation.has_value(), links_);
     call.plan = plans_[key].get();
     call.plan->pipelined = call.pipelined;
   } catch (const std::exception& error) {  // the others have begun the call and would wait for us
-    session_->fail(FailureKind::error, session_->describe(rank()) + " could not begin " + call.description.to_string() +
-                                           ": " + error.what());
+    session_->fail(FailureKind::error, session_->members().describe(rank()) + " could not begin " +
+                                           call.description.to_string() + ": " + error.what());
     throw;
   }
 }
 
-void Communicator::run(const CallArguments& arguments, PreparedCall& call, CallWatch& watch) {
-  const void* const input = call.scale ? scaled_input(arguments, call) : arguments.input;
-  call.bound.input = static_cast<const std::byte*>(input);
-  call.bound.output = static_cast<std::byte*>(arguments.output);
-  call.bound.fingerprint = CallDescription::fingerprint(history_, call.description.sequence);
-  call.bound.in_place = reinterpret_cast<uintptr_t>(input) - call.input.offset ==
-                        reinterpret_cast<uintptr_t>(arguments.output) - call.output.offset;  // either may be null
+void Communicator::execute(const Call& call, PreparedCall& prepared, CallWatch& watch) {
+  const void* const input = prepared.scale ? scaled_input(call, prepared) : call.input;
+  prepared.bound.input = static_cast<const std::byte*>(input);
+  prepared.bound.output = static_cast<std::byte*>(call.output);
+  prepared.bound.fingerprint = CallDescription::fingerprint(history_, prepared.description.sequence);
+  prepared.bound.in_place = reinterpret_cast<uintptr_t>(input) - prepared.input.offset ==
+                            reinterpret_cast<uintptr_t>(call.output) - prepared.output.offset;  // either may be null
   // Out of place a large output would first be fetched only to be overwritten; in place it was just read, and what the
   // configuration says was found so. Without an input (who receives a broadcast) there is no difference between the
   // two.
-  if (!call.asked.streaming && !call.bound.in_place && call.input.length > 0)
-    call.bound.stream_output = call.configuration.streaming || streams_by_default(call.output.length);
+  if (!prepared.kind.algorithm.streaming && !prepared.bound.in_place && prepared.input.length > 0)
+    prepared.bound.stream_output = prepared.configuration.streaming || streams_by_default(prepared.output.length);
   else
-    call.bound.stream_output = call.configuration.streaming;
-  call.bound.shared_input = shared_.find(*session_, input, call.input.length);
-  call.bound.shared_output = shared_.find(*session_, arguments.output, call.output.length);
+    prepared.bound.stream_output = prepared.configuration.streaming;
+  prepared.bound.shared_input = shared_.find(*session_, input, prepared.input.length);
+  prepared.bound.shared_output = shared_.find(*session_, call.output, prepared.output.length);
   if (settings_.emulation) use_exact_timers();
   const Inlets inlets = session_->inlets();
   const bool emulated = settings_.emulation.has_value();
   RunResult result;
   if (trace_) {
-    trace_->begin_call(call.description, *call.plan, call.bound.cut);
-    result = run_plan_traced(*call.plan, call.bound, policy_, budget_, inlets, emulated, watch, *trace_);
+    trace_->begin_call(prepared.description, *prepared.plan, prepared.bound.cut);
+    result = run_plan_traced(*prepared.plan, prepared.bound, policy_, budget_, inlets, emulated, watch, *trace_);
   } else {
-    result = run_plan(*call.plan, call.bound, policy_, budget_, inlets, emulated, watch);
+    result = run_plan(*prepared.plan, prepared.bound, policy_, budget_, inlets, emulated, watch);
   }
   if (result.status == RunStatus::mismatch) watch.report_mismatch(result.peer);
   if (result.status != RunStatus::done) session_->raise_failure();
-  if (call.finish) call.finish(arguments.output, call.output.length / call.bound.item_bytes, world_size());
+  if (prepared.finish) prepared.finish(call.output, prepared.output.length / prepared.bound.item_bytes, world_size());
 }
 
 // The input multiplied by this rank's factor: in the output where it fits there, from where it is then summed in place.
-const void* Communicator::scaled_input(const CallArguments& arguments, const PreparedCall& call) {
-  void* target = arguments.output;
-  if (call.input.offset != call.output.offset || call.input.length != call.output.length) {
-    if (scaled_.size() < call.input.length) scaled_.resize(call.input.length);  // a larger call than any before
+const void* Communicator::scaled_input(const Call& call, const PreparedCall& prepared) {
+  void* target = call.output;
+  if (prepared.input.offset != prepared.output.offset || prepared.input.length != prepared.output.length) {
+    if (scaled_.size() < prepared.input.length) scaled_.resize(prepared.input.length);  // a larger call than any before
     target = scaled_.data();
   }
-  call.scale(target, arguments.input, call.input.length / call.bound.item_bytes, arguments.factor);
+  prepared.scale(target, call.input, prepared.input.length / prepared.bound.item_bytes, call.factor);
   return target;
+}
+
+void Communicator::post(TaggedMessage message) {
+  check_fork();
+  gate_.mailbox({*session_, links_, shared_, settings_}, policy_, !queue_.idle()).post(std::move(message));
+}
+
+void Communicator::post_send(int peer, int tag, const void* data, size_t bytes, double timeout_s,
+                             TaggedMessage::Done done) {
+  TaggedMessage message;
+  message.peer = peer;
+  message.tag = tag;
+  message.data = static_cast<std::byte*>(const_cast<void*>(data));  // what sends does not write
+  message.bytes = bytes;
+  message.timeout_s = timeout_s;
+  message.done = std::move(done);
+  post(std::move(message));
+}
+
+void Communicator::post_recv(int peer, int tag, void* data, size_t bytes, double timeout_s, TaggedMessage::Done done) {
+  TaggedMessage message;
+  message.sends = false;
+  message.peer = peer;
+  message.tag = tag;
+  message.data = static_cast<std::byte*>(data);
+  message.bytes = bytes;
+  message.timeout_s = timeout_s;
+  message.done = std::move(done);
+  post(std::move(message));
+}
+
+// What all ranks of this communicator hold alike, so that the part need not be told again.
+PartMaker::Whole Communicator::whole() const {
+  if (settings_.emulation) throw UsageError("a communicator that emulates a cluster has no parts");
+  PartMaker::Whole whole{*session_, settings_, preparer_->table(), interrupted_};
+  whole.settings.profile = preparer_->selection().profile.text();
+  return whole;
+}
+
+std::unique_ptr<Communicator> Communicator::split(int color, int key) {
+  const PartMaker::Whole self = whole();
+  const PartMaker::Wish mine{color, key};
+  std::vector<PartMaker::Wish> all(static_cast<size_t>(world_size()));
+  Call gather;
+  gather.collective = Collective::all_gather;
+  gather.dtype = Dtype::kInt64;
+  gather.count = mine.size();
+  gather.input = mine.data();
+  gather.output = all.data();
+  run(gather);
+  return parts_.split(self, all);
+}
+
+std::unique_ptr<Communicator> Communicator::shrink() {
+  check_fork();
+  return parts_.shrink(whole());
 }
 
 LastCall Communicator::last_call() const {

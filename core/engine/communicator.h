@@ -6,47 +6,23 @@
 #pragma once
 
 #include <atomic>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <span>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
+#include "core/engine/call_gate.h"
+#include "core/engine/call_preparer.h"
 #include "core/engine/call_watch.h"
 #include "core/engine/link_directory.h"
-#include "core/engine/mailbox.h"
+#include "core/engine/part_maker.h"
 #include "core/engine/point_to_point.h"
-#include "core/engine/prepared_call.h"
-#include "core/engine/selection.h"
 #include "core/engine/trace_log.h"
 #include "core/engine/work.h"
 
 namespace ringtree {
-
-/// The buffers and kind of a call. `count` is in elements: of the vector (all_reduce, broadcast, reduce) or of a block
-/// (the others; all_to_all: of what one rank sends to one other). Buffers may be null where the rank has no such data.
-/// In place: input and output are the same memory, block by block (all_gather, gather: input is the own block of
-/// output; reduce_scatter, scatter: output is the own block of input); all_to_all cannot be in place.
-struct CallArguments {
-  Collective collective = Collective::all_reduce;
-  Dtype dtype = Dtype::kFloat32;
-  ReduceOp op = ReduceOp::sum;
-  int root = 0;
-  size_t count = 0;
-  const void* input = nullptr;
-  void* output = nullptr;
-  double timeout_s = 0;  // 0: the communicator's
-  double factor = 1;     // of premul_sum: what this rank's input is multiplied by; each rank's own
-  /// Blocks of unequal length, side by side in the buffers; `count` is then 0. The elements of each rank's block, alike
-  /// on all ranks; all_to_all: of the blocks that this rank sends, by receiver, then of those that it gets, by sender
-  /// (2n numbers).
-  std::span<const uint64_t> counts = {};
-
-  CallKind kind() const { return {collective, dtype, op, root, count, counts}; }
-};
 
 /// What was executed, for records and people.
 struct LastCall {
@@ -69,8 +45,8 @@ class Communicator {
   int world_size() const { return session_->world_size(); }
   const Settings& settings() const { return settings_; }
   LastCall last_call() const;
-  const Machine& machine() const { return selection_.machine; }
-  bool own_cores() const { return selection_.own_cores; }
+  const Machine& machine() const { return preparer_->selection().machine; }
+  bool own_cores() const { return preparer_->selection().own_cores; }
   size_t shared_bytes() const { return links_.outgoing_bytes(); }
   /// By rank, the number of its host; hosts are counted in the order of their first ranks.
   const std::vector<int>& hosts() const { return session_->mesh().hosts(); }
@@ -83,13 +59,13 @@ class Communicator {
   /// Runs one collective; returns when this rank's part is done and its buffers may be used. Calls that were started
   /// before come first. Throws UsageError (nothing has happened), PeerError, TimeoutError, MismatchError, Interrupted,
   /// WorldError (the communicator is unusable from then on).
-  void call(const CallArguments& arguments, const AlgorithmRef& algorithm = {});
-  /// Runs transfers with other ranks, all at once (point_to_point.h). Errors as call().
+  void run(const Call& call);
+  /// Runs transfers with other ranks, all at once (point_to_point.h). Errors as run().
   void transfer(std::span<const Transfer> transfers, double timeout_s = 0);
 
   /// The same in the background, in the order in which they are started. Buffers must live until the work is done;
-  /// `counts` is copied. What is wrong with the arguments is found when their turn comes, and told by Work::wait().
-  std::shared_ptr<Work> start(const CallArguments& arguments, const AlgorithmRef& algorithm = {});
+  /// counts are copied. What is wrong with a call is found when its turn comes, and told by Work::wait().
+  std::shared_ptr<Work> start(const Call& call);
   std::shared_ptr<Work> start(std::vector<Transfer> transfers, double timeout_s = 0);
 
   /// Messages with tags (mailbox.h): come back at once, from any thread; `done` is told on a thread of the communicator
@@ -107,12 +83,10 @@ class Communicator {
   Trace take_trace();
 
   /// What `auto` would run, and why.
-  std::pair<Configuration, std::string> choose(const CallKind& kind) const {
-    return choose_configuration(table_, kind, selection_);
-  }
+  std::pair<Configuration, std::string> choose(const CallKind& kind) const { return preparer_->choose(kind); }
 
   /// Makes communicators of parts of this one: ranks that give the same `color` form one, in the order of `key`, then
-  /// of rank. Null for a negative color. Called by all ranks. Errors as the constructor and call().
+  /// of rank. Null for a negative color. Called by all ranks. Errors as the constructor and run().
   std::unique_ptr<Communicator> split(int color, int key);
 
   /// After a failure: a new communicator of the ranks that are still there, in the order of ranks. Called by all of
@@ -130,7 +104,7 @@ class Communicator {
   void set_interrupt_check(InterruptCheck interrupted) { interrupted_ = interrupted; }
   InterruptCheck interrupt_check() const { return interrupted_; }
   /// Leaves in order, once what was started is done, and gives all descriptors back; later calls throw UsageError. From
-  /// any thread: a call() that is under way in another one ends with PeerError. Sends of messages are brought to their
+  /// any thread: a run() that is under way in another one ends with PeerError. Sends of messages are brought to their
   /// end, receives end with UsageError; not while a message is `done` (UsageError). Idempotent.
   void close();
 
@@ -140,70 +114,44 @@ class Communicator {
   void run_exclusively(const Body& body);
   template <class Body>
   void run_alone(const Body& body);
-  void enter();
-  [[noreturn]] void refuse_call() const;
-  Mailbox& mailbox();
-  /// From now on. The mailbox, if there is one. UsageError: on its own thread, which cannot wait for its end.
-  Mailbox* refuse_messages();
-  std::string agree_at_start(Store& store, int rank);
-  void call_checked(const CallArguments& arguments, const AlgorithmRef& algorithm);
-  /// What the call comes to, apart from its plan. Throws UsageError.
-  std::unique_ptr<PreparedCall> prepare(const CallKind& kind, const AlgorithmRef& algorithm) const;
-  Configuration configuration_of(const CallKind& kind, const AlgorithmRef& algorithm, std::string& reason) const;
-  void check_kind(const CallKind& kind) const;
-  void check_counts(const CallKind& kind) const;
-  void check_buffers(const CallArguments& arguments, const PreparedCall& call) const;
-  void bind(PreparedCall& call) const;
-  void describe(PreparedCall& call, uint64_t identity) const;
-  PlanFamily family_of(const PreparedCall& call) const;
+  void post(TaggedMessage message);
+  std::string agree_at_start(Rendezvous& rendezvous, int rank);
+  LinkRouter router();
+  void run_checked(const Call& call);
   /// Makes the plan if there is none. The others have begun the call: on failure they are told.
   void complete(PreparedCall& call, CallWatch& watch);
   void make_plan(PreparedCall& call, CallWatch& watch);
-  void run(const CallArguments& arguments, PreparedCall& call, CallWatch& watch);
-  const void* scaled_input(const CallArguments& arguments, const PreparedCall& call);
-  int count_cores(int rank) const;
-  bool on_one_kernel(int a, int b) const;
-  double ranks_per_core() const;
+  void execute(const Call& call, PreparedCall& prepared, CallWatch& watch);
+  const void* scaled_input(const Call& call, const PreparedCall& prepared);
   /// None on the thread of started calls: signals are not for it, and who waits for it may hold Python's lock.
   InterruptCheck interrupt_here() const { return queue_.is_own_thread() ? nullptr : interrupted_; }
-  Settings settings_of_part() const;
-  /// Where the survivors of a shrink meet: a store that the first of them serves, the only one that has `place` 0.
-  std::unique_ptr<Store> open_meeting(const std::string& id, int place, const std::vector<int>& survivors,
-                                      Deadline deadline);
-  void on_meeting(Session& session, std::string_view payload);
+  /// Throws UsageError: it can have no parts.
+  PartMaker::Whole whole() const;
+
+  friend class PartMaker;  // gives a part the store that it was made through
 
   const Settings settings_;
-  const AlgorithmTable table_;
-  const std::string prefix_;
-  Store* const store_;
-  std::shared_ptr<Store> kept_store_;  // of a communicator that shrink() made, and of its parts: the store they met in
   const int fork_count_;
+  PartMaker parts_;
   SharedRegions shared_;
   LinkDirectory links_;
-  std::map<std::string, std::pair<std::string, uint16_t>> meetings_;  // id -> host, port; under the session's lock
   std::unique_ptr<Session> session_;
-  Selection selection_;
+  std::unique_ptr<const CallPreparer> preparer_;  // from the constructor's end on
   WaitPolicy policy_;
   SpinBudget budget_{policy_};
   InterruptCheck interrupted_ = nullptr;
-  std::atomic<bool> in_call_{false}, closed_{false};
-  std::atomic<bool> has_messages_{false};  // for the text of an error
   uint64_t sequence_ = 0;
   uint64_t history_ = 0;  // of all calls so far, the one under way included (CallDescription::history)
-  std::unordered_map<uint64_t, std::unique_ptr<Plan>> plans_;
+  Plans plans_;
   PreparedCalls prepared_;
   std::unique_ptr<PointToPoint> transfers_;
   std::vector<std::byte> scaled_;    // premul_sum: the input, multiplied, where nothing else can hold it
   std::unique_ptr<TraceLog> trace_;  // null: calls are not traced
-  std::string token_;                // of this communicator alone; alike on all ranks
-  int num_splits_ = 0, num_shrinks_ = 0;
   // The last call: put into words only when asked for.
   const PreparedCall* last_ = nullptr;
-  std::mutex mailbox_mutex_;  // protects mailbox_, mailbox_refused_
-  bool mailbox_refused_ = false;
   std::mutex closing_mutex_;  // of close(); taken before no other
   // Last: their threads use the members above.
-  std::unique_ptr<Mailbox> mailbox_;  // null before the first message; holds in_call_ until it is closed
+  CallGate gate_;
   WorkQueue queue_;
 };
 

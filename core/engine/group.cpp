@@ -81,12 +81,6 @@ void GroupWork::wait(double timeout_s, InterruptCheck interrupted) const {
   first.raise();
 }
 
-CallArguments Group::Call::complete() const {
-  CallArguments all = arguments;
-  all.counts = counts;
-  return all;
-}
-
 Group::Part& Group::part_of(Communicator& communicator) {
   for (Part& part : parts_)
     if (part.communicator == &communicator) return part;
@@ -94,10 +88,7 @@ Group::Part& Group::part_of(Communicator& communicator) {
   return parts_.back();
 }
 
-void Group::add(Communicator& communicator, const CallArguments& arguments, const AlgorithmRef& algorithm) {
-  part_of(communicator)
-      .calls.push_back({arguments, std::vector<uint64_t>(arguments.counts.begin(), arguments.counts.end()), algorithm});
-}
+void Group::add(Communicator& communicator, const Call& call) { part_of(communicator).calls.emplace_back(call); }
 
 void Group::add(Communicator& communicator, const Transfer& transfer, double timeout_s) {
   Part& part = part_of(communicator);
@@ -109,7 +100,7 @@ void Group::run_here(const Part& part) {
   FirstError first;
   if (!part.transfers.empty())
     first.run([&] { part.communicator->transfer(part.transfers, part.transfers_timeout_s); });
-  for (const Call& call : part.calls) first.run([&] { part.communicator->call(call.complete(), call.algorithm); });
+  for (const KeptCall& call : part.calls) first.run([&] { part.communicator->run(call.get()); });
   first.raise();
 }
 
@@ -147,8 +138,7 @@ GroupWork Group::start(const std::vector<Part>& parts) {
   for (const Part& part : parts) {
     if (!part.transfers.empty())
       begin([&] { return part.communicator->start(part.transfers, part.transfers_timeout_s); });
-    for (const Call& call : part.calls)
-      begin([&] { return part.communicator->start(call.complete(), call.algorithm); });
+    for (const KeptCall& call : part.calls) begin([&] { return part.communicator->start(call.get()); });
   }
   return work;
 }

@@ -40,8 +40,8 @@ class GroupWork {
 /// Used by one thread. Communicators, buffers, and schedules of the user's own, must live until the group has run.
 class Group {
  public:
-  /// `arguments.counts` is copied.
-  void add(Communicator& communicator, const CallArguments& arguments, const AlgorithmRef& algorithm = {});
+  /// Its counts are copied.
+  void add(Communicator& communicator, const Call& call);
   /// The transfers of a communicator share a deadline: the latest that was given. 0: the communicator's.
   void add(Communicator& communicator, const Transfer& transfer, double timeout_s = 0);
   bool empty() const { return parts_.empty(); }
@@ -54,18 +54,11 @@ class Group {
   GroupWork start();
 
  private:
-  struct Call {
-    CallArguments arguments;
-    std::vector<uint64_t> counts;
-    AlgorithmRef algorithm;
-    /// The arguments with their counts, which live here.
-    CallArguments complete() const;
-  };
   struct Part {
     Communicator* communicator = nullptr;
     std::vector<Transfer> transfers;
     double transfers_timeout_s = 0;
-    std::vector<Call> calls;
+    std::vector<KeptCall> calls;
   };
 
   Part& part_of(Communicator& communicator);

@@ -1,10 +1,9 @@
 // How a rank tells the readers of its links where they lie, and what it makes of what it is told: the part of
 // LinkDirectory that speaks over the mesh. Every number that a peer sent is checked before it is used.
-#include <unistd.h>
-
 #include <algorithm>
 
 #include "core/engine/link_directory.h"
+#include "core/engine/segment_message.h"
 
 namespace ringtree {
 
@@ -18,8 +17,8 @@ void LinkDirectory::tell(int reader, const std::set<OutgoingKey>& keys) {
   if (const auto untold = untold_exchanges(); untold.contains(reader)) pool = untold.at(reader);
   if (pool) by_segment[pool->memory.segment];
   for (const auto& [segment, links] : by_segment) {
-    ByteWriter writer;
-    writer.number(static_cast<uint8_t>(LinkMessage::links), 1).number(plan_key_, 8);
+    ByteWriter writer = link_message(LinkMessage::links);
+    writer.number(plan_key_, 8);
     write_segment(writer, *segment);
     writer.number(links.size(), 4);
     for (const OutgoingKey* key : links) {
@@ -39,19 +38,14 @@ void LinkDirectory::tell(int reader, const std::set<OutgoingKey>& keys) {
   if (pool) pool->told = true;
 }
 
-void LinkDirectory::on_announcement(Session& session, int peer, std::string_view payload, int fd) {
-  ByteReader reader(payload);
-  const bool is_links = reader.number(1) == static_cast<uint8_t>(LinkMessage::links);
+void LinkDirectory::on_announcement(Session& session, int peer, ByteReader reader, Fd fd) {
   const uint64_t plan_key = reader.number(8);
   const AnnouncedSegment announced = read_segment(reader);
   const uint64_t num_links = reader.number(4);
-  if (!reader.ok() || !is_links || num_links > kMaxControlPayloadBytes) {
-    if (fd >= 0) ::close(fd);
-    throw WorldError("malformed link message");
-  }
+  if (!reader.ok() || num_links > kMaxControlPayloadBytes) throw WorldError("malformed link message");
   const SegmentKey key{peer, announced.process, announced.id};
   std::shared_ptr<Segment> fresh;
-  if (fd >= 0) fresh = Segment::open(fd, announced.bytes, announced.same_process, announced.id);
+  if (fd.valid()) fresh = Segment::open(fd.release(), announced.bytes, announced.same_process, announced.id);
   session.notify([&] {
     if (fresh) segments_[key] = fresh;
     const auto known = segments_.find(key);
@@ -78,7 +72,7 @@ void LinkDirectory::on_announcement(Session& session, int peer, std::string_view
     }
     if (!reader.done()) throw WorldError("malformed link message");
   });
-  session.own_page().bell.wake();  // a transfer may wait for its link (point_to_point.h)
+  session.members().own_page().bell.wake();  // a transfer may wait for its link (point_to_point.h)
 }
 
 }  // namespace ringtree

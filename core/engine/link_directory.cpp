@@ -35,7 +35,8 @@ LinkDirectory::OutgoingKey LinkDirectory::key_of(const std::vector<int>& readers
 }
 
 bool LinkDirectory::can_read_in_place(const std::vector<int>& readers) const {
-  return std::none_of(readers.begin(), readers.end(), [&](int reader) { return session_->is_remote(reader); });
+  return std::none_of(readers.begin(), readers.end(),
+                      [&](int reader) { return session_->members().is_remote(reader); });
 }
 
 bool LinkDirectory::on_other_emulated_host(int peer) const {
@@ -46,7 +47,7 @@ Nic LinkDirectory::nic() const {
   if (!settings_.emulation) return {};
   const Cluster& cluster = *settings_.emulation;
   const int first_of_host = cluster.host_of(session_->rank()) * cluster.ranks_per_host;
-  return Nic(&session_->page(first_of_host).nic, session_->rank() - first_of_host, cluster.ranks_per_host,
+  return Nic(&session_->members().page(first_of_host).nic, session_->rank() - first_of_host, cluster.ranks_per_host,
              cluster.alpha_s, cluster.beta_Bps);
 }
 
@@ -72,7 +73,7 @@ void LinkDirectory::begin_plan(const Schedule& schedule, const Program& program,
     for (int reader : key.readers) by_reader[reader].insert(key);
   for (const auto& [peer, exchange] : untold_exchanges()) by_reader[peer];  // who only sends to us needs its slots, too
   for (const auto& [reader, keys] : by_reader) {
-    if (session_->is_remote(reader)) {
+    if (session_->members().is_remote(reader)) {
       tell_remote(reader, keys);
     } else {
       tell(reader, keys);
@@ -92,7 +93,7 @@ void LinkDirectory::find_exchanges(const Schedule& schedule, const Program& prog
   std::vector<std::map<int, std::set<int>>> ours;
   for (const auto& each : family.schedules) ours.push_back(tags_to_single_readers(each->program(rank)));
   for (const int peer : peers) {
-    if (session_->is_remote(peer) || exchanges_.contains({family_key_, peer})) continue;
+    if (session_->members().is_remote(peer) || exchanges_.contains({family_key_, peer})) continue;
     std::set<int> to_peer, to_us;
     for (size_t i = 0; i < family.schedules.size(); ++i) {
       const auto theirs = tags_to_single_readers(family.schedules[i]->program(peer));
@@ -143,8 +144,8 @@ void LinkDirectory::make_memory(const std::set<OutgoingKey>& keys) {
 void LinkDirectory::reserve(size_t bytes, const char* what) {
   if (outgoing_bytes_ + bytes > settings_.memory_cap_bytes)
     throw UsageError(std::string(what) + " " + std::to_string((outgoing_bytes_ + bytes) >> 10) +
-                     " KB of shared memory on " + session_->describe(session_->rank()) + ", more than its cap of " +
-                     std::to_string(settings_.memory_cap_bytes >> 10) +
+                     " KB of shared memory on " + session_->members().describe(session_->rank()) +
+                     ", more than its cap of " + std::to_string(settings_.memory_cap_bytes >> 10) +
                      " KB; raise memory_cap or use an algorithm with fewer peers");
   outgoing_bytes_ += bytes;
 }
@@ -198,8 +199,8 @@ void LinkDirectory::make_end(const OutgoingKey& key, Outgoing& link) {
   const LinkPool pool = key.family != 0 ? pool_with(key.readers[0]) : LinkPool{};
   std::vector<ReaderRoute> routes;
   for (int reader : key.readers) {
-    const int rung = session_->is_remote(reader) ? session_->rank() : reader;
-    routes.push_back({&session_->page(rung).bell, on_other_emulated_host(reader)});
+    const int rung = session_->members().is_remote(reader) ? session_->rank() : reader;
+    routes.push_back({&session_->members().page(rung).bell, on_other_emulated_host(reader)});
   }
   link.end = std::make_unique<SendEnd>(
       make_send_end(link.segment->data() + link.offset, geometry(key), pool, std::move(routes), fenced_, nic()));
@@ -207,7 +208,7 @@ void LinkDirectory::make_end(const OutgoingKey& key, Outgoing& link) {
 }
 
 RecvEnd* LinkDirectory::recv_end(int peer, int tag, int channel) {
-  if (session_->is_remote(peer)) return remote_recv_end(peer, tag, channel);
+  if (session_->members().is_remote(peer)) return remote_recv_end(peer, tag, channel);
   Incoming link;
   const bool ready = wait_for([&] {
     const auto entry = incoming_.find({plan_key_, peer, tag, channel});
@@ -219,10 +220,11 @@ RecvEnd* LinkDirectory::recv_end(int peer, int tag, int channel) {
   if (!end) {
     const LinkPool pool = link.geometry.slot_bytes == 0 ? pool_with(peer) : LinkPool{};
     if (link.geometry.slot_bytes == 0 && !pool.side)
-      throw WorldError(session_->describe(peer) + " announced a link over a pool that this rank does not know");
+      throw WorldError(session_->members().describe(peer) +
+                       " announced a link over a pool that this rank does not know");
     end = std::make_unique<RecvEnd>(make_recv_end(link.segment->data() + link.offset, link.geometry, link.reader_index,
-                                                  pool, &session_->page(peer).bell, peer, &shared_->table(peer),
-                                                  fenced_));
+                                                  pool, &session_->members().page(peer).bell, peer,
+                                                  &shared_->table(peer), fenced_));
   }
   return end.get();
 }

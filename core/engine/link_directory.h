@@ -10,7 +10,6 @@
 #include <map>
 #include <memory>
 #include <set>
-#include <string_view>
 #include <tuple>
 #include <vector>
 
@@ -54,10 +53,10 @@ class LinkDirectory final : public LinkSource {
   bool is_announced(uint64_t plan_key, int peer, int tag);
 
   /// A peer's announcement; on the mesh's monitor thread.
-  void on_announcement(Session& session, int peer, std::string_view payload, int fd);
+  void on_announcement(Session& session, int peer, ByteReader reader, Fd fd);
   /// The same of a peer on another host, and its word that it has made the other end of a link.
-  static void on_accept(Session& session, int peer, std::string_view payload);
-  void on_remote_announcement(Session& session, int peer, std::string_view payload);
+  static void on_accept(Session& session, int peer, ByteReader reader);
+  void on_remote_announcement(Session& session, int peer, ByteReader reader);
 
   /// No more announcements: the links' memory stays, its descriptors are given back.
   void close_descriptors();

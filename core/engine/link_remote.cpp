@@ -6,8 +6,8 @@ namespace ringtree {
 
 //   links_of_remote, plan, number of links, {tag, channel, number}…
 void LinkDirectory::tell_remote(int reader, const std::set<OutgoingKey>& keys) {
-  ByteWriter writer;
-  writer.number(static_cast<uint8_t>(LinkMessage::links_of_remote), 1).number(plan_key_, 8).number(keys.size(), 4);
+  ByteWriter writer = link_message(LinkMessage::links_of_remote);
+  writer.number(plan_key_, 8).number(keys.size(), 4);
   for (const OutgoingKey& key : keys) {
     Outgoing& link = outgoing_.at(key);
     if (!link.end) make_end(key, link);
@@ -23,9 +23,7 @@ void LinkDirectory::tell_remote(int reader, const std::set<OutgoingKey>& keys) {
   session_->mesh().send(reader, ControlType::link, writer.take());  // one that is gone is found by the call's watch
 }
 
-void LinkDirectory::on_remote_announcement(Session& session, int peer, std::string_view payload) {
-  ByteReader reader(payload);
-  reader.number(1);
+void LinkDirectory::on_remote_announcement(Session& session, int peer, ByteReader reader) {
   const uint64_t plan_key = reader.number(8), num_links = reader.number(4);
   if (!reader.ok() || num_links > kMaxControlPayloadBytes) throw WorldError("malformed link message");
   session.notify([&] {
@@ -36,7 +34,7 @@ void LinkDirectory::on_remote_announcement(Session& session, int peer, std::stri
     }
   });
   if (!reader.done()) throw WorldError("malformed link message");
-  session.own_page().bell.wake();  // a transfer may wait for its link (point_to_point.h)
+  session.members().own_page().bell.wake();  // a transfer may wait for its link (point_to_point.h)
 }
 
 RecvEnd* LinkDirectory::remote_recv_end(int peer, int tag, int channel) {
@@ -53,21 +51,19 @@ RecvEnd* LinkDirectory::remote_recv_end(int peer, int tag, int channel) {
   reserve(geometry.bytes(), "links from other hosts need");
   link.incoming = session_->port()->add_in(peer, geometry, number);
   // Nobody to ring: the sender is told by credits, of which the port takes care. No buffers to look into either.
-  link.end = std::make_unique<RecvEnd>(
-      make_recv_end(link.incoming.link->memory(), geometry, 0, {}, &session_->own_page().bell, peer, nullptr, fenced_));
-  ByteWriter writer;
-  writer.number(static_cast<uint8_t>(LinkMessage::accept), 1).number(number, 4).number(link.incoming.number, 4);
+  link.end = std::make_unique<RecvEnd>(make_recv_end(link.incoming.link->memory(), geometry, 0, {},
+                                                     &session_->members().own_page().bell, peer, nullptr, fenced_));
+  ByteWriter writer = link_message(LinkMessage::accept);
+  writer.number(number, 4).number(link.incoming.number, 4);
   session_->mesh().send(peer, ControlType::link, writer.take());
   return link.end.get();
 }
 
-void LinkDirectory::on_accept(Session& session, int peer, std::string_view payload) {
-  ByteReader reader(payload);
-  reader.number(1);
+void LinkDirectory::on_accept(Session& session, int peer, ByteReader reader) {
   const auto number = static_cast<uint32_t>(reader.number(4)), peers_number = static_cast<uint32_t>(reader.number(4));
   if (!reader.done() || !session.port() || !session.port()->accept(peer, number, peers_number))
     throw WorldError("malformed acceptance of a link");
-  session.own_page().bell.wake();  // what waited for it can leave
+  session.members().own_page().bell.wake();  // what waited for it can leave
 }
 
 }  // namespace ringtree

@@ -13,7 +13,7 @@ namespace ringtree {
 Mailbox::Mailbox(const TransferWay::Parts& parts, const WaitPolicy& policy)
     : parts_(parts),
       policy_(policy),
-      posted_(parts.session.own_page().bell),
+      posted_(parts.session.members().own_page().bell),
       traffic_(parts, posted_),
       thread_(start_helper_thread("ringtree-mail", [this] { run(); })) {}
 

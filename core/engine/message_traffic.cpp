@@ -41,7 +41,7 @@ bool MessageTraffic::poll() {
     for (auto& [peer, in] : incoming_) moved |= advance(in);
   } catch (const std::exception& error) {  // no memory, or no link; a peer would wait for us
     session_.fail(FailureKind::error,
-                  session_.describe(session_.rank()) + " could not go on with its messages: " + error.what());
+                  session_.members().describe(session_.rank()) + " could not go on with its messages: " + error.what());
   }
   deliver();
   // Where nothing moves, who waits looks itself, and between two looks all ways must be polled.
@@ -123,9 +123,9 @@ TaggedMessages MessageTraffic::take_receive(int source, int tag) {
 // Else the communicator has failed.
 bool MessageTraffic::same_bytes(const TaggedMessage& receive, int source, size_t bytes) {
   if (receive.bytes == bytes) return true;
-  session_.fail(FailureKind::mismatch, session_.describe(source) + " sent " + std::to_string(bytes) +
+  session_.fail(FailureKind::mismatch, session_.members().describe(source) + " sent " + std::to_string(bytes) +
                                            " bytes with tag " + std::to_string(receive.tag) + " to the " +
-                                           receive.to_string() + " of " + session_.describe(session_.rank()) +
+                                           receive.to_string() + " of " + session_.members().describe(session_.rank()) +
                                            ": the count of bytes must be alike on both sides");
   return false;
 }
@@ -148,7 +148,7 @@ bool MessageTraffic::advance(Outgoing& out) {
     if (out.in_payload) {
       out.way.begin(transfer_of(out.way, message.data, message.bytes), TransferWay::Kind::payload);
     } else {
-      if (session_.is_remote(message.peer)) flush_by_ns_ = std::max(flush_by_ns_, message.deadline.at_ns);
+      if (session_.members().is_remote(message.peer)) flush_by_ns_ = std::max(flush_by_ns_, message.deadline.at_ns);
       complete(out.queue, session_.rank());
     }
   }
@@ -179,9 +179,9 @@ bool MessageTraffic::poll(TransferWay& way, bool& moved) {
   ActiveRun& run = *way.run();
   moved |= run.poll();
   if (run.mismatched_peer() >= 0) {
-    session_.fail(FailureKind::mismatch, session_.describe(way.peer()) +
+    session_.fail(FailureKind::mismatch, session_.members().describe(way.peer()) +
                                              " sent something else than a message with a tag to " +
-                                             session_.describe(session_.rank()) +
+                                             session_.members().describe(session_.rank()) +
                                              ": on one communicator either all ranks post messages or none");
     return false;
   }
@@ -202,7 +202,7 @@ void MessageTraffic::take_header(Incoming& in) {
   const int peer = in.way.peer();
   const size_t bytes = in.header.bytes;
   if (in.header.mark != MessageHeader::kMark)
-    return session_.fail(FailureKind::error, session_.describe(peer) + " sent a message without a header");
+    return session_.fail(FailureKind::error, session_.members().describe(peer) + " sent a message without a header");
   in.taker = take_receive(peer, in.header.tag);
   const bool is_known = !in.taker.empty();
   if (is_known && !same_bytes(in.taker.front(), peer, bytes)) return;

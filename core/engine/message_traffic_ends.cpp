@@ -51,7 +51,7 @@ void MessageTraffic::close() {
   closing_ = true;
   end_receives([&](const TaggedMessage& receive) {
     return std::make_exception_ptr(UsageError("the communicator was closed before the " + receive.to_string() + " of " +
-                                              session_.describe(session_.rank()) + " was complete"));
+                                              session_.members().describe(session_.rank()) + " was complete"));
   });
 }
 
@@ -89,7 +89,7 @@ void MessageTraffic::check_gone() {
     if (named != receives_.end()) return fail_for_gone_peer(session_, peer, named->to_string());
     const auto any = std::find_if(receives_.begin(), receives_.end(),
                                   [](const TaggedMessage& receive) { return receive.peer == kAnySource; });
-    if (!session_.left_in_order(peer) || ++num_left == session_.world_size() - 1)
+    if (!session_.members().left_in_order(peer) || ++num_left == session_.world_size() - 1)
       return fail_for_gone_peer(session_, peer, any->to_string());
   }
 }
@@ -113,7 +113,7 @@ void MessageTraffic::check_stream() {
 void MessageTraffic::check_deadlines() {
   const int64_t now = now_ns();
   if (closing_ && num_open_ == 0 && now >= flush_by_ns_ && is_flushing())
-    return session_.fail(FailureKind::timeout, session_.describe(session_.rank()) +
+    return session_.fail(FailureKind::timeout, session_.members().describe(session_.rank()) +
                                                    " closed its communicator, and ranks of other hosts had not taken "
                                                    "in time what it had sent them");
   if (now < next_deadline_ns_) return;
@@ -130,7 +130,7 @@ void MessageTraffic::check_deadlines() {
 bool MessageTraffic::is_flushing() const {
   const TcpPort* const port = session_.port();
   for (int peer = 0; port && peer < session_.world_size(); ++peer)
-    if (session_.is_remote(peer) && !session_.is_gone(peer) && !port->flushed(peer)) return true;
+    if (session_.members().is_remote(peer) && !session_.members().is_gone(peer) && !port->flushed(peer)) return true;
   return false;
 }
 

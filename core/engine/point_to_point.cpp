@@ -59,18 +59,18 @@ class PointToPoint::Group final : public Watch {
     if (!session_.failed()) check_stream();
     if (!session_.failed()) check_deadline();
     if (!session_.failed() && waiting_.interrupted && waiting_.interrupted() != 0)
-      session_.fail(FailureKind::interrupted,
-                    session_.describe(session_.rank()) + " was interrupted during a " + open_transfer()->to_string());
+      session_.fail(FailureKind::interrupted, session_.members().describe(session_.rank()) +
+                                                  " was interrupted during a " + open_transfer()->to_string());
     return session_.failed();
   }
 
   void report_mismatch() {
     for (const Way* way : ways_)
       if (!way->sends() && way->peer() == mismatched_peer_ && way->next < way->queue.size())
-        session_.fail(FailureKind::mismatch, session_.describe(mismatched_peer_) + " sent something else than the " +
-                                                 way->queue[way->next]->to_string() + " (its transfer number " +
-                                                 std::to_string(way->num_begun()) + " to this rank) that " +
-                                                 session_.describe(session_.rank()) +
+        session_.fail(FailureKind::mismatch, session_.members().describe(mismatched_peer_) +
+                                                 " sent something else than the " + way->queue[way->next]->to_string() +
+                                                 " (its transfer number " + std::to_string(way->num_begun()) +
+                                                 " to this rank) that " + session_.members().describe(session_.rank()) +
                                                  " waits for: count and dtype must be alike on both sides");
   }
 
@@ -133,8 +133,9 @@ class PointToPoint::Group final : public Watch {
     if (!deadline_.passed()) return;
     const Transfer& open = *open_transfer();
     session_.fail(FailureKind::timeout, late_text(session_, open.to_string(), waiting_.timeout_s) +
-                                            "; the newest collective of " + session_.describe(open.peer) + " is #" +
-                                            std::to_string(session_.page(open.peer).board.newest()));
+                                            "; the newest collective of " + session_.members().describe(open.peer) +
+                                            " is #" +
+                                            std::to_string(session_.members().page(open.peer).board.newest()));
   }
 
   PointToPoint& owner_;

@@ -2,54 +2,19 @@
 // training loop makes the same few calls over and over.
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <memory>
-#include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
 #include "core/engine/bound_call.h"
 #include "core/engine/call.h"
+#include "core/engine/call_description.h"
 #include "core/engine/plan.h"
 #include "core/engine/profile.h"
 #include "core/engine/rank_page.h"
 
 namespace ringtree {
-
-/// Names the schedule of a call, a built-in algorithm or a schedule of the user's own that has been verified, and what
-/// else is asked for; the rest is `auto`'s.
-struct AlgorithmRef {
-  std::string name = "auto";
-  std::shared_ptr<const Schedule> own;  // if set, it counts; its structural hash is own_hash
-  uint64_t own_hash = 0;
-  std::optional<Protocol> protocol;
-  size_t slice_bytes = 0;         // 0: auto
-  std::optional<bool> streaming;  // whether the output is written around the caches
-
-  bool operator==(const AlgorithmRef& other) const {
-    return own_hash == other.own_hash && protocol == other.protocol && slice_bytes == other.slice_bytes &&
-           streaming == other.streaming && own.get() == other.own.get() && name == other.name;
-  }
-};
-
-/// What a call is apart from its buffers and its moment.
-struct CallKind {
-  Collective collective = Collective::all_reduce;
-  Dtype dtype = Dtype::kFloat32;
-  ReduceOp op = ReduceOp::sum;
-  int root = 0;
-  size_t count = 0;                       // 0 where blocks are uneven
-  std::span<const uint64_t> counts = {};  // of uneven blocks, as CallArguments has them; empty: even
-
-  bool uneven() const { return !counts.empty(); }
-  bool operator==(const CallKind& other) const {
-    return count == other.count && collective == other.collective && dtype == other.dtype && op == other.op &&
-           root == other.root && counts.size() == other.counts.size() &&
-           std::equal(counts.begin(), counts.end(), other.counts.begin());
-  }
-};
 
 /// Bytes of the collective's whole vector.
 struct ByteSpan {
@@ -57,9 +22,8 @@ struct ByteSpan {
 };
 
 struct PreparedCall {
-  CallKind kind;  // its counts are those below
+  CallKind kind;  // as asked for; its counts are those below
   std::vector<uint64_t> counts;
-  AlgorithmRef asked;
   // What it comes to.
   Configuration configuration;  // as run
   std::string reason;           // why, where `auto` chose; else empty
@@ -81,15 +45,15 @@ struct PreparedCall {
 class PreparedCalls {
  public:
   /// Null if there is none.
-  PreparedCall* find(const CallKind& kind, const AlgorithmRef& asked) {
-    if (last_ && last_->kind == kind && last_->asked == asked) return last_;
-    const size_t first = first_place(kind, asked);
+  PreparedCall* find(const CallKind& kind) {
+    if (last_ && last_->kind == kind) return last_;
+    const size_t first = first_place(kind);
     for (size_t i = first; i < first + kWays; ++i)
-      if (places_[i] && places_[i]->kind == kind && places_[i]->asked == asked) return last_ = places_[i].get();
+      if (places_[i] && places_[i]->kind == kind) return last_ = places_[i].get();
     return nullptr;
   }
   PreparedCall* add(std::unique_ptr<PreparedCall> call) {
-    const size_t first = first_place(call->kind, call->asked);
+    const size_t first = first_place(call->kind);
     size_t place = first + num_added_++ % kWays;
     for (size_t i = first; i < first + kWays; ++i)
       if (!places_[i]) place = i;
@@ -100,7 +64,8 @@ class PreparedCalls {
  private:
   static constexpr size_t kWays = 4, kSets = 64;
 
-  static size_t first_place(const CallKind& kind, const AlgorithmRef& asked) {
+  static size_t first_place(const CallKind& kind) {
+    const AlgorithmRef& asked = kind.algorithm;
     uint64_t hash = kind.count * 0x9e3779b97f4a7c15u;
     for (const uint64_t count : kind.counts) hash = (hash ^ count) * 0x9e3779b97f4a7c15u;
     hash ^= static_cast<uint64_t>(kind.collective) << 40 ^ static_cast<uint64_t>(kind.dtype) << 44 ^

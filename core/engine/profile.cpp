@@ -34,7 +34,7 @@ struct Line {
     const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
     const bool leading_zero = word.size() > 1 && word.front() == '0';  // one number, one spelling
     if (error != std::errc{} || end != word.data() + word.size() || leading_zero || value < least || value > most)
-      fail("'" + std::string(word) + "' is no " + what);
+      fail("invalid " + std::string(what) + " '" + std::string(word) + "'");
     return value;
   }
   // True for the second of two words.
@@ -70,7 +70,7 @@ std::pair<int, int> world_of(Line line) {
     line.words[1] = word.substr(times + 1);
   }
   const size_t ranks = hosts * line.count(1, "number of ranks", 1, kMaxRanks);
-  if (ranks > kMaxRanks) line.fail("'" + std::string(word) + "' is no number of ranks");
+  if (ranks > kMaxRanks) line.fail("invalid number of ranks '" + std::string(word) + "'");
   return {static_cast<int>(hosts), static_cast<int>(ranks)};
 }
 
@@ -83,10 +83,10 @@ bool is_name(std::string_view word) {
 
 Configuration configuration_of(const Line& line) {
   Configuration configuration;
-  if (!is_name(line.words[5])) line.fail("'" + std::string(line.words[5]) + "' is no name of an algorithm");
+  if (!is_name(line.words[5])) line.fail("invalid name of an algorithm '" + std::string(line.words[5]) + "'");
   configuration.algorithm = line.words[5];
   const auto protocol = protocol_from_name(line.words[6]);
-  if (!protocol) line.fail("'" + std::string(line.words[6]) + "' is no protocol");
+  if (!protocol) line.fail("invalid protocol '" + std::string(line.words[6]) + "'");
   configuration.protocol = *protocol;
   configuration.slice_bytes = line.count(7, "size of a slice", 0, kMaxSliceBytes);
   if (configuration.slice_bytes % kSliceStep != 0)

@@ -1,6 +1,7 @@
 // A measured profile: which configuration `auto` runs for a collective at a size, where this machine was measured. Only
 // the rules, as text that all ranks can hold alike; where the file lies, whether it is this machine's and how the rules
-// were found is Python's (ringtree/profile.py, ringtree/tune). Not for algorithms: a rule's algorithm is a word here.
+// were found is Python's (ringtree/comm/profile.py, ringtree/tune). Not for algorithms: a rule's algorithm is a word
+// here.
 //
 // The text has one rule a line, ten words that are each followed by one space or the end of the line:
 //

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "core/engine/call.h"
+#include "core/engine/call_description.h"
 #include "core/transport/doorbell.h"
 #include "core/transport/nic.h"
 
@@ -21,7 +21,7 @@ class Board {
   using Words = std::array<uint64_t, kWords>;
   /// A description as it is posted; its sequence is not part of it.
   static Words words_of(const CallDescription& call);
-  /// And back; nothing if that is no call.
+  /// And back; nothing if that is not a call.
   static std::optional<CallDescription> description_of(uint64_t sequence, const Words& words);
   void post(uint64_t sequence, const Words& words);
   /// The call with this sequence number, if the rank has begun it and it has not been overwritten by later ones.
@@ -48,6 +48,8 @@ struct RankPage {
   alignas(64) Doorbell bell;
   alignas(64) std::atomic<uint64_t> completed{
       0};  // the newest call that this rank has finished; release, read with acquire
+  /// The communicator has failed here, and the reason is on its way to the peers; release, read with acquire.
+  std::atomic<bool> failed{false};
   /// For people, while the rank waits: bytes of slice steps that its call has done so far.
   alignas(64) std::atomic<uint64_t> done_bytes{0};
   /// When the rank's process last had a thread that ran (now_ns(), twice a second); 0 before the first time.

@@ -1,6 +1,5 @@
 // One run of a plan: advances every lane by non-blocking slice steps (executor.h says what callers see of it). In a
-// header because it is compiled twice: for runs that are not traced (executor.cpp) and for those that are
-// (executor_traced.cpp).
+// header because it is compiled twice: for runs that are not traced (executor.cpp) and that are (executor_traced.cpp).
 //
 // A Tracer says which: `kOn` is constant, and where it is false nothing of a trace is compiled. Where it is true, `log`
 // is the TraceLog (trace_log.h) that is told what happens.
@@ -20,9 +19,8 @@
 
 namespace ringtree {
 
-/// What depends on the protocol, on emulation, or on whether the call is small (kWhole: every step is one slice of one
-/// chunk, in one pass; bound_call.h says where it lies) is decided when this is compiled, so that a slice step of the
-/// others does not pay for it.
+/// What depends on the protocol, on emulation, or on whether the call is small (kWhole: see WholeStep) is decided when
+/// this is compiled, so that a slice step of the others does not pay for it.
 template <Protocol kProtocol, bool kEmulated, bool kWhole, class Tracer>
 class Run {
  public:
@@ -63,9 +61,11 @@ class Run {
   int64_t next_event_ns() const { return kEmulated ? time_.next_event_ns() : kNever; }
 
   /// Advances every lane as far as it goes. True if anything moved.
-  bool poll() {
+  bool poll() { return poll_at(kEmulated ? now_ns() : 0); }
+  /// The same at a time of the caller's, which matters to emulated clusters only.
+  bool poll_at(int64_t now_ns) {
     bool moved = false;
-    if constexpr (kEmulated) time_.begin_poll();
+    if constexpr (kEmulated) time_.begin_poll(now_ns);
     for (size_t i = 0; i < plan_.lanes.size(); ++i) {
       while (plan_.states[i].pass < call_.cut.num_passes && ready(i)) {
         if constexpr (Tracer::kOn) tracer_.log.begin_slice(plan_, i, slice_bytes(i));
@@ -106,9 +106,8 @@ class Run {
 
   // --- cutting
 
-  /// False if the step has nothing to do in this pass. In the first one it always has: a message without bytes still
-  /// carries the call's order. In later ones not even that is sent: where blocks differ in length a peer may have fewer
-  /// passes.
+  /// False if the step has nothing to do in this pass. In the first one it always has: a message without bytes carries
+  /// the call's order. In later ones not even that is sent: where blocks differ a peer may have fewer passes.
   bool begin_step(size_t lane) {
     LaneState& state = plan_.states[lane];
     const PlanStep& step = step_of(lane);
@@ -118,7 +117,10 @@ class Run {
       bytes += call_.piece_bytes(length, state.pass);
       all += length;
     }
-    if (bytes == 0 && state.pass > 0) return false;
+    if (bytes == 0 && state.pass > 0) {
+      if constexpr (kEmulated) time_.note_skipped(state, step);
+      return false;
+    }
     state.fingerprint = call_.uneven ? fingerprint_of(all) : call_.fingerprint;
     state.step_bytes = bytes;
     state.num_slices = bytes <= call_.cut.slice_bytes ? 1 : num_slices(bytes, call_.cut.slice_bytes);
@@ -239,13 +241,8 @@ class Run {
     run.bytes = bytes;
     run.dst = step.dst ? base_of(step.dst.buffer) + whole.dst : nullptr;
     run.stream_dst = call_.stream_output && step.dst.buffer == Buffer::output;
-    Operands operands;
-    for (int i = 0; i < step.num_recv; ++i) {
-      if (src && i == step.src_at) operands.add_own(src);
-      operands.add(Wire::take(plan_, recv_end(step, i), i, bytes));
-    }
-    if (src && step.src_at >= step.num_recv) operands.add_own(src);
-    if (step.reduces && step.num_recv == 0) operands.add_target(run.dst, step.src_at == 1);
+    const Operands operands = assemble(
+        step, src, run.dst, [&](Operands& to, int i) { to.add(Wire::take(plan_, recv_end(step, i), i, bytes)); });
     const std::byte* const in_place = readable_in_place(step, bytes, step.dst ? run.dst : src);
     if (step.send && !in_place) run.slot = Wire::room(plan_, step, bytes);
     operands.give_to(run);
@@ -256,6 +253,20 @@ class Run {
       state.pass = 1;
       --num_open_;
     }
+  }
+
+  /// In the order in which they are folded: the rank's own stands where the step says. `add(operands, i)` adds what
+  /// came from the i-th peer.
+  template <class Add>
+  static Operands assemble(const PlanStep& step, const std::byte* own, std::byte* target, Add add) {
+    Operands operands;
+    for (int i = 0; i < step.num_recv; ++i) {
+      if (own && i == step.src_at) operands.add_own(own);
+      add(operands, i);
+    }
+    if (own && step.src_at >= step.num_recv) operands.add_own(own);
+    if (step.reduces && step.num_recv == 0) operands.add_target(target, step.src_at == 1);
+    return operands;
   }
 
   void move(const PlanStep& step, const SliceRun& run) {
@@ -296,8 +307,7 @@ class Run {
   const std::byte* readable_in_place(const PlanStep& step, size_t bytes, const std::byte* at) const {
     if constexpr (Wire::kFlagged || kEmulated) return nullptr;
     const bool may = call_.in_place ? step.direct.in_place : step.direct.out_of_place;
-    // What the step itself wrote is in this core's caches, and another one fetches written lines more slowly from there
-    // than from slots that change owner, unless it went around the caches.
+    // What the step wrote is in this core's caches, from which another one fetches more slowly than from slots.
     if (step.dst && !call_.stream_output) return nullptr;
     return may && bytes > kInlineBytes && shared_operand(step) ? at : nullptr;
   }
@@ -351,13 +361,8 @@ class Run {
     const std::byte* src = step.src ? locate(lane, step.src, where) : nullptr;
     SliceRun run;
     run.dst = step.dst ? locate(lane, step.dst, where) : nullptr;
-    Operands operands;
-    for (int i = 0; i < step.num_recv; ++i) {
-      if (src && i == step.src_at) operands.add_own(src);
-      operands.add(slice.arrived[static_cast<size_t>(i)], in_slice);
-    }
-    if (src && step.src_at >= step.num_recv) operands.add_own(src);
-    if (step.reduces && step.num_recv == 0) operands.add_target(run.dst, step.src_at == 1);
+    const Operands operands = assemble(
+        step, src, run.dst, [&](Operands& to, int i) { to.add(slice.arrived[static_cast<size_t>(i)], in_slice); });
     operands.give_to(run);
     run.stream_dst = call_.stream_output && step.dst.buffer == Buffer::output;
     run.slot = slice.leaving ? slice.leaving + in_slice : nullptr;

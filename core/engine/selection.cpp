@@ -17,7 +17,7 @@ size_t mean_count(const CallKind& kind, int num_ranks) {
   return sum / static_cast<uint64_t>(num_ranks);
 }
 
-// As rules name them: hosts of as many ranks each, in order; 0 for other groups.
+// As rules name them: hosts with equal, consecutive ranks; 0 for other groups.
 int even_hosts(const HostGroups& hosts) {
   return hosts == HostGroups::blocks(hosts.num_ranks(), hosts.largest()) && hosts.smallest() == hosts.largest()
              ? hosts.num_hosts()

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -28,6 +29,9 @@ struct Settings {
   bool deterministic = false;
   /// How ranks of other hosts are reached; each rank's own, but its streams and checksums.
   Network network;
+  /// Told one line for people when a rank has fallen silent; from a thread of the communicator's, which it must not
+  /// keep waiting, and without exceptions. Each rank's own; none: nobody is told. The library itself prints nothing.
+  std::function<void(const std::string& line)> warn = {};
 
   /// The part that must be equal on all ranks, as text that people can read in the error when it is not.
   std::string agreed_text() const;

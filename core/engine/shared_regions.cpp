@@ -1,9 +1,8 @@
 // See shared_regions.h. An announcement: buffer, region, shared or gone [, segment], and the descriptor with it.
 #include "core/engine/shared_regions.h"
 
-#include <unistd.h>
-
 #include "core/bootstrap/wire.h"
+#include "core/engine/segment_message.h"
 
 namespace ringtree {
 
@@ -45,25 +44,20 @@ void SharedRegions::take_back_the_gone(Session& session) {
 }
 
 void SharedRegions::tell(Session& session, uint64_t region, const Segment* segment) {
-  ByteWriter writer;
-  writer.number(static_cast<uint8_t>(LinkMessage::buffer), 1).number(region, 8).number(segment ? 1 : 0, 1);
+  ByteWriter writer = link_message(LinkMessage::buffer);
+  writer.number(region, 8).number(segment ? 1 : 0, 1);
   if (segment) write_segment(writer, *segment);
   const std::string payload = writer.take();
   for (int peer = 0; peer < session.world_size(); ++peer)
-    if (peer != session.rank() && !session.is_remote(peer))
+    if (peer != session.rank() && !session.members().is_remote(peer))
       session.mesh().send(peer, ControlType::link, payload, segment ? segment->fd() : -1);
 }
 
-void SharedRegions::on_announcement(Session& session, int peer, std::string_view payload, int fd) {
-  ByteReader reader(payload);
-  reader.number(1);
+void SharedRegions::on_announcement(Session& session, int peer, ByteReader reader, Fd fd) {
   const uint64_t region = reader.number(8);
   const bool is_shared = reader.number(1) != 0;
   const AnnouncedSegment announced = is_shared ? read_segment(reader) : AnnouncedSegment{};
-  if (!reader.ok() || !reader.done() || (fd >= 0) != is_shared) {
-    if (fd >= 0) ::close(fd);
-    throw WorldError("malformed message about a shared buffer");
-  }
+  if (!reader.done() || fd.valid() != is_shared) throw WorldError("malformed message about a shared buffer");
   const size_t at = static_cast<size_t>(peer);
   std::vector<std::shared_ptr<Segment>>& mapped = mapped_[at];
   mapped.resize(kMaxSharedRegions);
@@ -73,9 +67,9 @@ void SharedRegions::on_announcement(Session& session, int peer, std::string_view
     place = nullptr;
     return;
   }
-  place = Segment::open(fd, announced.bytes, announced.same_process, announced.id);
+  place = Segment::open(fd.release(), announced.bytes, announced.same_process, announced.id);
   tables_[at].set(region, place->data(), place->size());
-  session.own_page().bell.wake();  // a message may have come before this word of its buffer
+  session.members().own_page().bell.wake();  // a message may have come before this word of its buffer
 }
 
 }  // namespace ringtree

@@ -4,7 +4,6 @@
 
 #include <array>
 #include <memory>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -36,8 +35,8 @@ class SharedRegions {
   /// What `peer` has announced.
   const SharedTable& table(int peer) const { return tables_[static_cast<size_t>(peer)]; }
 
-  /// A peer's announcement; on the mesh's monitor thread. Takes `fd`.
-  void on_announcement(Session& session, int peer, std::string_view payload, int fd);
+  /// A peer's announcement; on the mesh's monitor thread.
+  void on_announcement(Session& session, int peer, ByteReader reader, Fd fd);
 
  private:
   struct Own {

@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include "core/engine/call.h"
+#include "core/engine/call_description.h"
 #include "core/schedule/layout.h"
 #include "core/schedule/schedule.h"
 

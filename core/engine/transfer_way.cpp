@@ -71,7 +71,7 @@ void TransferWay::make_plan(const std::string& what, const std::function<bool()>
                          parts_.links);
   } catch (const std::exception& error) {
     session.fail(FailureKind::error,
-                 session.describe(session.rank()) + " could not begin a " + what + ": " + error.what());
+                 session.members().describe(session.rank()) + " could not begin a " + what + ": " + error.what());
     throw;
   }
 }
@@ -96,23 +96,24 @@ void TransferWay::begin(const Transfer& transfer, Kind kind) {
 // What comes over TCP is behind the news that its sender left; where the streams do not end, the host has gone too.
 bool TransferWay::is_cut_off() {
   Session& session = parts_.session;
-  if (!session.is_gone(peer_)) return false;
+  if (!session.members().is_gone(peer_)) return false;
   if (gone_since_ns_ == 0) gone_since_ns_ = now_ns();
-  const bool may_come = session.is_remote(peer_) && !session.port()->ended(peer_);
+  const bool may_come = session.members().is_remote(peer_) && !session.port()->ended(peer_);
   if (may_come && now_ns() - gone_since_ns_ < kLateEndNs) return false;
   return ++looks_at_gone_ >= 2;
 }
 
 void fail_for_gone_peer(Session& session, int peer, const std::string& what) {
-  const char* how = session.left_in_order(peer) ? " left the communicator" : " died";
-  session.fail(FailureKind::peer, session.describe(peer) + how + " before the " + what + " of " +
-                                      session.describe(session.rank()) + " was complete");
+  const char* how = session.members().left_in_order(peer) ? " left the communicator" : " died";
+  session.fail(FailureKind::peer, session.members().describe(peer) + how + " before the " + what + " of " +
+                                      session.members().describe(session.rank()) + " was complete");
 }
 
-std::string late_text(const Session& session, const std::string& what, double timeout_s) {
+std::string late_text(Session& session, const std::string& what, double timeout_s) {
   char seconds[32];
   std::snprintf(seconds, sizeof seconds, "%g", timeout_s);
-  return "the " + what + " of " + session.describe(session.rank()) + " was not complete after " + seconds + " s";
+  return "the " + what + " of " + session.members().describe(session.rank()) + " was not complete after " + seconds +
+         " s";
 }
 
 }  // namespace ringtree

@@ -82,6 +82,6 @@ class TransferWay {
 void fail_for_gone_peer(Session& session, int peer, const std::string& what);
 
 /// "the recv of … of rank 0 (pid 4711) was not complete after 2 s"
-std::string late_text(const Session& session, const std::string& what, double timeout_s);
+std::string late_text(Session& session, const std::string& what, double timeout_s);
 
 }  // namespace ringtree

@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "core/base/clock.h"
 #include "core/engine/plan.h"
 #include "core/engine/waiter.h"
 
@@ -16,8 +15,8 @@ class VirtualTime {
  public:
   explicit VirtualTime(Plan& plan) : plan_(plan) {}
 
-  void begin_poll() {
-    now_ns_ = now_ns();
+  void begin_poll(int64_t now_ns) {
+    now_ns_ = now_ns;
     next_event_ns_ = kNever;
   }
   /// When a message that is under way arrives or a network card may be free.
@@ -54,18 +53,21 @@ class VirtualTime {
   }
 
   /// The slice of `step` that the lane does now is done when the lane's clock says.
-  void note(const LaneState& state, const PlanStep& step) {
-    times(static_cast<size_t>(&step - plan_.steps.data()), state.pass)[state.slice] = state.virtual_ns;
-  }
+  void note(const LaneState& state, const PlanStep& step) { times(step, state.pass)[state.slice] = state.virtual_ns; }
+  /// So is a step that has nothing to do in this pass.
+  void note_skipped(const LaneState& state, const PlanStep& step) { times(step, state.pass).fill(state.virtual_ns); }
 
  private:
-  std::array<int64_t, kSlots / 2>& times(size_t step, size_t pass) { return plan_.step_times[step][pass % 2]; }
+  std::array<int64_t, kSlots / 2>& times(const PlanStep& step, size_t pass) {
+    return plan_.step_times[static_cast<size_t>(&step - plan_.steps.data())][pass % 2];
+  }
 
   int64_t done_at(const PlanDependency& dependency, const LaneState& state) {
     if (dependency.previous_pass && state.pass == 0) return 0;
     const size_t pass = state.pass - (dependency.previous_pass ? 1 : 0);
     const PlanLane& lane = plan_.lanes[static_cast<size_t>(dependency.lane)];
-    const auto& slices = times(static_cast<size_t>(lane.first_step) + static_cast<size_t>(dependency.step), pass);
+    const size_t step = static_cast<size_t>(lane.first_step) + static_cast<size_t>(dependency.step);
+    const auto& slices = times(plan_.steps[step], pass);
     return dependency.by_slice ? slices[state.slice] : *std::max_element(slices.begin(), slices.end());
   }
 

@@ -101,12 +101,25 @@ class Recurrence {
     return bytes;
   }
 
-  void begin_step(int lane_index) {
+  /// False if the step has nothing to do in this pass: it is done when the lane comes to it.
+  bool begin_step(int lane_index) {
     LaneState& lane = lanes_[lane_index];
-    const WiredStep& step = wiring_.steps[wiring_.lanes[lane_index].steps[lane.at]];
+    const int step_index = wiring_.lanes[lane_index].steps[lane.at];
     lane.slice = 0;
-    lane.step_bytes = bytes_in_pass(step, lane.pass);
+    lane.step_bytes = bytes_in_pass(wiring_.steps[step_index], lane.pass);
     lane.num_step_slices = num_slices(lane.step_bytes, cut_.slice_bytes);
+    if (lane.step_bytes > 0 || lane.pass == 0) return true;
+    note_done(step_index, lane);
+    return false;
+  }
+
+  /// The lane has done a slice of the step.
+  void note_done(int step_index, const LaneState& lane) {
+    const WiredStep& step = wiring_.steps[step_index];
+    if (step.dependent_lanes.empty()) return;
+    done_[step_index].resize(lane.pass + 1);
+    done_[step_index][lane.pass].push_back(lane.clock);
+    for (int dependent : step.dependent_lanes) enqueue_if_ready(dependent);
   }
 
   void enqueue_if_ready(int lane_index) {
@@ -190,17 +203,13 @@ class Recurrence {
       link.arrival[link.num_sent++ % kSlots] =
           transmit(wiring_.links[id], std::min(cut_.slice_bytes, lane.step_bytes - begin), at);
     }
-    if (!step.dependent_lanes.empty()) {
-      done_[step_index].resize(lane.pass + 1);
-      done_[step_index][lane.pass].push_back(at);
-    }
     lane.clock = at;
     lane.queued = false;
+    note_done(step_index, lane);
     advance(lane_index);
     enqueue_if_ready(lane_index);
     for (int id : step.recv_links) wake(wiring_.links[id].sender);
     for (int id : step.send_links) wake(wiring_.links[id].receiver);
-    for (int dependent : step.dependent_lanes) enqueue_if_ready(dependent);
   }
 
   void wake(int lane_index) {
@@ -210,8 +219,9 @@ class Recurrence {
   void advance(int lane_index) {
     LaneState& lane = lanes_[lane_index];
     if (++lane.slice < lane.num_step_slices) return;
-    if (++lane.at == wiring_.lanes[lane_index].steps.size()) lane.at = 0, ++lane.pass;
-    if (!finished(lane)) begin_step(lane_index);
+    do {
+      if (++lane.at == wiring_.lanes[lane_index].steps.size()) lane.at = 0, ++lane.pass;
+    } while (!finished(lane) && !begin_step(lane_index));
   }
 
   /// When a message of `bytes` sent at `at` arrives. A card is free or at another transmission of the same slice.

@@ -6,16 +6,17 @@
 // Data is cut as the engine cuts it (core/schedule/layout.h: one channel, kSlots slots of kSlotBytes); a lane handles
 // pass after pass, step after step, slice after slice. Passes run freely: a lane starts its next pass at once.
 //   - A slice is ready at v = the latest of: its lane's clock; the arrival of its message on each incoming link; the
-//   time
-//     at which the slot that it sends into was freed (message m takes the slot of message m - kSlots, freed when all
-//     its readers have read it); the done times of what it depends on (that slice where the dependency is by slice,
+//     time at which the slot that it sends into was freed (message m takes the slot of message m - kSlots, freed when
+//     all its readers have read it); the done times of what it depends on (that slice where the dependency is by slice,
 //     else the whole step). It is done at v, or, if it sends to other hosts, when the network card takes it. Then the
 //     lane's clock is that time and the incoming slots are freed.
-//   - A message sent on the same host arrives when it is sent. To each reader on another host it is transmitted
-//   separately
-//     through the one network card of the sending host: each takes bytes / beta, and it arrives alpha after its last
-//     byte has left. A card that is busy lets slices wait and serves the ranks of its host in turn: when it is free,
-//     that rank among the waiting which was served least recently (ties: the lower rank; within a rank the lower lane).
+//   - A step without bytes in a pass sends an empty message in the first one. In a later one it does nothing, and is
+//     done when its lane comes to it.
+//   - A message sent on the same host arrives when it is sent. To each reader on another host, the lowest rank first,
+//     it is transmitted separately through the one network card of the sending host: each takes bytes / beta, and it
+//     arrives alpha after its last byte has left. A card that is busy lets slices wait and serves the ranks of its host
+//     in turn: when it is free, that rank among the waiting which was served least recently (ties: the lower rank;
+//     within a rank the lower lane).
 // All ranks start at 0. A rank has finished when the last of its lanes has.
 #pragma once
 

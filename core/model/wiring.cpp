@@ -17,24 +17,23 @@ Wiring::Wiring(const Schedule& schedule) {
   for (int rank = 0; rank < schedule.shape().num_ranks; ++rank) {
     const Program program = schedule.program(rank);
     const int first_step = static_cast<int>(steps.size()), num_steps = static_cast<int>(program.steps().size());
-    std::vector<int> lane_of(static_cast<size_t>(program.num_lanes()), -1);  // lane number -> index in lanes
+    const int first_lane = static_cast<int>(lanes.size());
+    for (int number = 0; number < program.num_lanes(); ++number) lanes.push_back({rank, number, {}});
     for (int i = 0; i < num_steps; ++i) {
       const Step& step = program.steps()[i];
-      int& lane = lane_of[step.lane];
-      if (lane < 0) {
-        lane = static_cast<int>(lanes.size());
-        lanes.push_back({rank, step.lane, {}});
-      }
+      const int lane = first_lane + step.lane;
       lanes[lane].steps.push_back(first_step + i);
       WiredStep& wired = steps.emplace_back();
       wired.chunks = step.chunks;
       for (const Endpoint& end : step.recv) wired.recv_links.push_back(link(end.peer, rank, end.tag));
       for (int peer : step.send_to) wired.send_links.push_back(link(rank, peer, step.send_tag));
+      const auto reader = [&](int id) { return links[id].dst_rank; };
+      std::sort(wired.send_links.begin(), wired.send_links.end(), [&](int a, int b) { return reader(a) < reader(b); });
       for (int id : wired.recv_links) links[id].receiver = lane;
       for (int id : wired.send_links) links[id].sender = lane;
     }
     for (int i = 0; i < num_steps; ++i) {
-      const int lane = lane_of[program.steps()[i].lane];
+      const int lane = first_lane + program.steps()[i].lane;
       for (const Dependency& dependency : program.dependencies()[i]) {
         const int other = first_step + dependency.step;
         steps[first_step + i].waits_for.push_back({other, dependency.by_slice, dependency.previous_pass});

@@ -36,7 +36,7 @@ struct Wiring {
   explicit Wiring(const Schedule& schedule);
 
   std::vector<WiredStep> steps;  // of all ranks
-  std::vector<WiredLane> lanes;  // rank by rank, lanes without steps left out
+  std::vector<WiredLane> lanes;  // rank by rank, by number
   std::vector<WiredLink> links;
 };
 

@@ -18,7 +18,7 @@ namespace ringtree {
 /// creations. Threads may share an object; their measurements come one after the other.
 class HandoffProbe {
  public:
-  /// Starts the threads. A core that cannot be used is no error here: measure() then finds nothing.
+  /// Starts the threads. A core that cannot be used is not an error here: measure() then finds nothing.
   /// `patience_s`: how long a measurement waits beyond its duration for cores that others have taken, seconds.
   /// UsageError: patience that is not within [0, 60]. WorldError: no thread left.
   HandoffProbe(int core_a, int core_b, double patience_s = 0.05);

@@ -88,7 +88,7 @@ struct NarrowFloat {
   static constexpr int kShift = 23 - kMantissaBits;  // float32's mantissa has 23 bits
   static constexpr uint32_t kSign = 1u << (kExponentBits + kMantissaBits);
   static constexpr uint32_t kRebias = static_cast<uint32_t>(127 - kBias) << 23;
-  // The first magnitude that is no finite number: infinity where the format has one, or else NaN.
+  // The first magnitude that is not a finite number: infinity where the format has one, or else NaN.
   static constexpr uint32_t kOverflow = kSpecials == Specials::infinities ? kSign - (1u << kMantissaBits)
                                         : kSpecials == Specials::nan_only ? kSign - 1
                                                                           : kSign;

@@ -6,7 +6,6 @@
 #include <array>
 #include <cmath>
 #include <limits>
-#include <type_traits>
 
 #include "core/reduce/kernel_table.h"
 
@@ -52,10 +51,9 @@ SupportedTables find_supported_tables() {
 const KernelTable& fastest_table() { return *supported_kernel_tables().back(); }
 
 // By powers of two, which double holds exactly; the largest int64 it does not.
-template <class Integer>
-bool is_number_of(double value) {
-  const double above = std::ldexp(1.0, std::numeric_limits<Integer>::digits);
-  return value == std::trunc(value) && value < above && value >= (std::is_signed_v<Integer> ? -above : 0.0);
+bool is_integer_of(double value, Dtype dtype, bool is_signed) {
+  const double above = std::ldexp(1.0, static_cast<int>(8 * item_size(dtype)) - (is_signed ? 1 : 0));
+  return value == std::trunc(value) && value < above && value >= (is_signed ? -above : 0.0);
 }
 
 }  // namespace
@@ -80,21 +78,15 @@ ScaleKernel scale_kernel(Dtype dtype, ReduceOp op) {
 bool factor_fits(Dtype dtype, double factor) {
   switch (dtype) {
     case Dtype::kInt8:
-      return is_number_of<int8_t>(factor);
-    case Dtype::kUint8:
-      return is_number_of<uint8_t>(factor);
     case Dtype::kInt16:
-      return is_number_of<int16_t>(factor);
-    case Dtype::kUint16:
-      return is_number_of<uint16_t>(factor);
     case Dtype::kInt32:
-      return is_number_of<int32_t>(factor);
-    case Dtype::kUint32:
-      return is_number_of<uint32_t>(factor);
     case Dtype::kInt64:
-      return is_number_of<int64_t>(factor);
+      return is_integer_of(factor, dtype, true);
+    case Dtype::kUint8:
+    case Dtype::kUint16:
+    case Dtype::kUint32:
     case Dtype::kUint64:
-      return is_number_of<uint64_t>(factor);
+      return is_integer_of(factor, dtype, false);
     case Dtype::kFloat64:
     case Dtype::kComplex128:
       return true;

@@ -17,8 +17,9 @@ void check(const ScheduleShape& shape) {
     fail("widest " + std::to_string(shape.widest) + " is not within 1.." + std::to_string(shape.num_chunks));
   const int64_t blocks = num_blocks(shape.collective, shape.num_ranks);
   if (shape.num_chunks % blocks != 0)
-    fail(std::to_string(shape.num_chunks) + " chunks are no multiple of " + std::to_string(blocks) + " blocks, which " +
-         collective_name(shape.collective) + " of " + std::to_string(shape.num_ranks) + " ranks has");
+    fail(std::to_string(shape.num_chunks) + " chunks are not a multiple of " + std::to_string(blocks) +
+         " blocks, which " + collective_name(shape.collective) + " of " + std::to_string(shape.num_ranks) +
+         " ranks has");
 }
 
 /// FNV-1a over 64-bit words: stable across builds and machines, unlike std::hash.

@@ -94,7 +94,7 @@ class Connecting {
     const Announcement announced = inbox_.take(peer, watch_);
     ByteReader reader(announced.payload);
     const sockaddr_in address = loopback(static_cast<uint16_t>(reader.number(2)));
-    if (!reader.done()) throw WorldError(watch_.describe(peer) + " told what is no port");
+    if (!reader.done()) throw WorldError(watch_.describe(peer) + " told what is not a port");
     Fd socket = tcp_socket();
     if (::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
       if (errno != EINPROGRESS) fail("cannot connect to 127.0.0.1", errno);

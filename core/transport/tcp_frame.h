@@ -37,7 +37,7 @@ using TcpHeader = std::array<std::byte, kTcpHeaderBytes>;
 
 TcpHeader encode_tcp_frame(const TcpFrame& frame);
 
-/// Nothing: the bytes are no header of this version, or were changed on their way. Lengths and numbers must still be
+/// Nothing: the bytes are not a header of this version, or were changed on their way. Lengths and numbers must still be
 /// held against what the receiver knows of the link.
 std::optional<TcpFrame> decode_tcp_frame(const TcpHeader& header);
 

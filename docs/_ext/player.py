@@ -8,7 +8,7 @@
 
 The argument is what stands behind `ringtree play`; the text is the frame's title and stands below it, with a link to
 the page alone. Pages are made when a build ends, all of them each time, so they are never older than the player;
-nothing of them is committed. For: docs/. Not for: the page in the frame (ringtree.report.player), how large it is drawn
+nothing of them is committed. For: docs/. Not for: the page in the frame (ringtree.show.player), how large it is drawn
 (docs/_static/site.css).
 """
 

@@ -1,5 +1,5 @@
 // Players in their frames are light or dark as the page around them. For: docs/_ext/player.py, Furo's switch.
-// Not for: the player's colours (ringtree/report/player). A frame is told by the end of its address, which works from
+// Not for: the player's colours (ringtree/show/player). A frame is told by the end of its address, which works from
 // files too, where pages can't look into each other; it goes on playing.
 'use strict';
 

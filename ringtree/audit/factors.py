@@ -11,21 +11,12 @@ from dataclasses import dataclass
 
 from ringtree.audit.intervals import Interval, whole_numbers
 from ringtree.stats.bandwidth import bus_factor
+from ringtree.traits import COLLECTIVES as OF_CORE
 
 MAX_RANKS = 1 << 20
 _MAX_NAMES = 3
 
-COLLECTIVES = (
-    "all_reduce",
-    "all_gather",
-    "reduce_scatter",
-    "all_to_all",
-    "broadcast",
-    "reduce",
-    "gather",
-    "scatter",
-    "send_recv",
-)
+COLLECTIVES = (*OF_CORE, "send_recv")
 
 # A unit other than the heading's, in words, and what it does to the printed number.
 UNITS = (
@@ -48,6 +39,15 @@ class Formula:
 
     factor: float
     name: str
+    is_busbw: bool = False
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """What gives a factor, in words. `is_busbw`: the likeliest is a bus bandwidth."""
+
+    words: str
+    is_busbw: bool
 
 
 def formulas(num_ranks: int | None, collective: str | None, element_bytes: int | None) -> list[Formula]:
@@ -56,7 +56,7 @@ def formulas(num_ranks: int | None, collective: str | None, element_bytes: int |
     if num_ranks is not None and num_ranks > 1:
         n = num_ranks
         if collective is not None and collective in COLLECTIVES:
-            found.append(Formula(bus_factor(collective, n), f"busbw of {collective}"))
+            found.append(Formula(bus_factor(collective, n), f"busbw of {collective}", is_busbw=True))
         found += [
             Formula(2 * (n - 1) / n, f"2(n-1)/n·size/time, n = {n}"),
             Formula((n - 1) / n, f"(n-1)/n·size/time, n = {n}"),
@@ -77,20 +77,21 @@ def formulas(num_ranks: int | None, collective: str | None, element_bytes: int |
     return found
 
 
-def explain_factor(found: Interval, candidates: list[Formula], of_any_ranks: str | None = None) -> str:
-    """Returns in words what gives a factor in `found`, the likeliest first; empty if nothing known does.
+def explain_factor(found: Interval, candidates: list[Formula], of_any_ranks: str | None = None) -> Explanation | None:
+    """Returns what gives a factor in `found`, the likeliest first; None if nothing known does.
 
     `of_any_ranks`: a collective whose busbw it may be with a number of ranks that nobody states. Another unit is
     thought of only where no formula in the stated one fits.
     """
     for scale, words in UNITS:
-        names = [formula.name for formula in candidates if formula.factor * scale in found]
-        if names:
-            return " or ".join(list(dict.fromkeys(names))[:_MAX_NAMES]) + (f", {words}" if words else "")
+        fitting = [formula for formula in candidates if formula.factor * scale in found]
+        if fitting:
+            names = list(dict.fromkeys(formula.name for formula in fitting))[:_MAX_NAMES]
+            return Explanation(" or ".join(names) + (f", {words}" if words else ""), fitting[0].is_busbw)
         ranks = ranks_of_factor(of_any_ranks, found) if of_any_ranks is not None and scale == 1.0 else range(0)
         if 0 < len(ranks) < MAX_RANKS // 2:
-            return f"busbw of {of_any_ranks} with {ranks[0]} to {ranks[-1]} ranks"
-    return ""
+            return Explanation(f"busbw of {of_any_ranks} with {ranks[0]} to {ranks[-1]} ranks", is_busbw=True)
+    return None
 
 
 def ranks_of_factor(collective: str, factor: Interval) -> range:

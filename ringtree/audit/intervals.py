@@ -26,7 +26,7 @@ class Interval(NamedTuple):
     def of(cls, printed: Printed | None) -> Interval | None:
         """Returns what a printed number can have been: half a unit of its last place to both sides.
 
-        None where nothing was printed, and for what is no finite number that is at least 0.
+        None where nothing was printed, and for what is not a finite number that is at least 0.
         """
         if printed is None:
             return None

@@ -7,9 +7,10 @@ Where several entries fit, all are returned, and the highest limit counts: a lim
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
+from ringtree.audit.links import Links
 from ringtree.audit.material import Subject
 from ringtree.audit.setup import Setup
 from ringtree.errors import UsageError
@@ -28,14 +29,17 @@ from ringtree.hardware import (
 
 @dataclass(frozen=True)
 class Machine:
-    """`topologies`: what it may be, empty if nothing is known. `why`: then why not."""
+    """`topologies`: what it may be, empty if nothing is known. `why`: then why not. `told_by`: in words, where nothing
+    that the catalogue knows is named beside the table."""
 
     topologies: tuple[Topology, ...] = ()
     why: str = ""
+    told_by: str = ""
 
     def called(self, topology: Topology) -> str:
         """Returns what to call one of them: an example, if there are several."""
-        return topology.name if len(self.topologies) == 1 else f"a machine such as {topology.name}"
+        name = topology.name if len(self.topologies) == 1 else f"a machine such as {topology.name}"
+        return f"{name}, by {self.told_by}" if self.told_by else name
 
 
 def refuse_unknown(setup: Setup) -> None:
@@ -48,14 +52,21 @@ def refuse_unknown(setup: Setup) -> None:
 
 def machine_of(subject: Subject) -> Machine:
     """Returns what the table may have run on."""
-    ranks = subject.num_ranks or subject.table.num_ranks
+    said, table = subject.setup, subject.table
+    known = replace(said, num_hosts=said.num_hosts or table.num_hosts, num_ranks=subject.num_ranks or table.num_ranks)
+    return machine_for(known, tuple(dict.fromkeys(table.devices)), subject.links)
+
+
+def machine_for(known: Setup, devices: tuple[str, ...] = (), links: Links | None = None) -> Machine:
+    """Returns what runs with this setup may have run on; `devices`: as a log names them, where the user names none;
+    `links`: of a topology in the log, where neither names any that the catalogue has."""
+    ranks, hosts = known.num_ranks, known.num_hosts
     if ranks is None:
         return Machine(why="the number of ranks is not known: --ranks")
-    hosts = subject.setup.num_hosts or subject.table.num_hosts
     # Nothing is known of hosts: one that has all ranks is the most favourable.
     hosts = 1 if hosts is None or ranks % hosts else hosts
-    devices = tuple(dict.fromkeys(subject.table.devices))
-    return _machine(load_catalogue(), _Wanted(subject.setup.gpu, subject.setup.system, devices, hosts, ranks // hosts))
+    told = None if known.gpu or known.system or _named(devices, load_catalogue()) else links
+    return _machine(load_catalogue(), _Wanted(known.gpu, known.system, devices, hosts, ranks // hosts, told))
 
 
 class _Wanted(NamedTuple):
@@ -64,6 +75,7 @@ class _Wanted(NamedTuple):
     devices: tuple[str, ...]
     num_hosts: int
     ranks_per_host: int
+    links: Links | None
 
 
 _last: list[tuple[Catalogue, _Wanted, Machine]] = []
@@ -86,12 +98,19 @@ def _find(known: Catalogue, wanted: _Wanted) -> Machine:
     found: list[Topology] = []
     for gpu in gpus:
         found += _topologies(wanted, gpu, known)
-    return Machine(tuple(found), "" if found else "no system of the catalogue fits")
+    by_name = wanted.links is not None and bool(_named(wanted.links.devices, known))
+    told_by = "" if wanted.links is None else wanted.links.told_by(by_name)
+    return Machine(tuple(found), "" if found else "no system of the catalogue fits", told_by)
 
 
 def _gpus(wanted: _Wanted, known: Catalogue) -> list[Gpu]:
     if wanted.gpu is not None:
         return list(match_gpu(wanted.gpu, known).candidates)
+    if wanted.links is not None and (listed := _named(wanted.links.devices, known)):
+        return listed
+    if wanted.links is not None and wanted.links.counts:
+        nvidia = [gpu for gpu in known.gpus.values() if gpu.vendor == "NVIDIA"]
+        return [gpu for gpu in nvidia if gpu.link_count in wanted.links.counts]
     found: dict[str, Gpu] = {}
     if not wanted.devices and wanted.system is not None:
         # A system has few kinds of GPUs, a cloud or a fabric has all: only a name says something.
@@ -99,8 +118,16 @@ def _gpus(wanted: _Wanted, known: Catalogue) -> list[Gpu]:
         for system in match_system(None, wanted.ranks_per_host, wanted.system, known):
             if system in named:
                 found.update({name: known.gpus[name] for name in system.gpus})
-    for device in wanted.devices:
+    return list(found.values()) or _named(wanted.devices, known)
+
+
+def _named(devices: tuple[str, ...], known: Catalogue) -> list[Gpu]:
+    """Returns what devices may be, by name; nothing if the catalogue lacks one of them."""
+    found: dict[str, Gpu] = {}
+    for device in devices:
         candidates = match_gpu(device, known).candidates
+        if not candidates and device.endswith("..."):  # as nvidia-smi cuts it
+            candidates = match_gpu(device.rpartition(" ")[0], known).candidates
         if not candidates:
             return []
         found.update({gpu.name: gpu for gpu in candidates})

@@ -13,17 +13,16 @@ from functools import cached_property
 from typing import NamedTuple
 
 from ringtree.audit import reformatted
-from ringtree.audit.elements import element_bytes
 from ringtree.audit.factors import COLLECTIVES
 from ringtree.audit.intervals import Interval
+from ringtree.audit.links import Links
 from ringtree.audit.setup import Setup
-from ringtree.logs import Document, Inference, Printed, Row, Side, Skipped, Table
+from ringtree.logs import Basis, Document, Fact, Inference, Printed, Row, Side, Skipped, Table
+from ringtree.logs.words import element_bytes
+from ringtree.traits import BLOCKED, REDUCING, ROOTED
 
-# Formats that print sizes in bytes; others may have rounded them, unless they are a multiple of _WHOLE.
-_EXACT_SIZES = ("nccl-tests", "osu", "imb", "aiconfigurator")
+# A size that may have been rounded was not if it is a multiple of _WHOLE.
 _WHOLE, _ROUNDED = 512, 0.01
-# How readers begin to say that a number of ranks is what busbw/algbw gives.
-_FROM_FACTOR = "busbw"
 
 
 class Point(NamedTuple):
@@ -38,13 +37,17 @@ class Point(NamedTuple):
 
 
 class Subject:
-    """One table under audit. `whole`: it was not cut into several, so that sums over it mean something."""
+    """One table under audit. `whole`: it was not cut into several, so that sums over it mean something.
 
-    def __init__(self, file: str, table: Table, setup: Setup, whole: bool = True) -> None:
+    `links`: of topologies in the same file, known once it has been read.
+    """
+
+    def __init__(self, file: str, table: Table, setup: Setup, whole: bool = True, links: Links | None = None) -> None:
         self.file = file
         self.table = table
         self.setup = setup
         self.whole = whole
+        self.links = links
         self._half_widths: dict[str, float] = {}  # of columns of tables that may have been reformatted
 
     @cached_property
@@ -64,7 +67,7 @@ class Subject:
 
     def interval(self, printed: Printed | None, column: str) -> Interval | None:
         """Returns what a figure of a column (time, algbw, busbw or the name of another rate) can have been."""
-        if self.table.format not in reformatted.FORMATS:
+        if Fact.RETYPED not in self.table.format.facts:
             return Interval.of(printed)
         half = self._half_widths.get(column)
         if half is None:
@@ -77,13 +80,12 @@ class Subject:
         """Returns the size that belongs to size/time: all ranks' blocks together, and as exact as it was printed."""
         if not row.size_bytes:
             return None
-        if not self.table.format.startswith(_EXACT_SIZES) and row.size_bytes % _WHOLE:
+        if Fact.EXACT_SIZES not in self.table.format.facts and row.size_bytes % _WHOLE:
             size = Interval(row.size_bytes * (1 - _ROUNDED), row.size_bytes * (1 + _ROUNDED))
         else:
             size = Interval.exactly(row.size_bytes)
-        if "one rank" not in self.table.settings.get("size_means", ""):
-            return size
-        return None if self.num_ranks is None else size.times(self.num_ranks)
+        blocks = self.table.size_means.total_bytes(1, self.num_ranks)
+        return None if blocks is None else size.times(blocks)
 
     def inferred(self, what: str) -> Inference | None:
         """Returns how the reader came to a field that the log does not state, None if it is stated (or unknown)."""
@@ -109,7 +111,7 @@ class Subject:
             return self.setup.num_ranks
         how = self.inferred("num_ranks")
         known = self.table.num_ranks
-        if how is not None and how.because.startswith(_FROM_FACTOR):
+        if how is not None and how.basis is Basis.BANDWIDTHS:
             known = None
         # A size of several counts is that of as many blocks, one a rank.
         return self.blocks if known is None and self.blocks is not None and self.blocks > 1 else known
@@ -170,13 +172,10 @@ def _allowed(subject: Subject) -> tuple[str, ...]:
     unrooted = roots == {-1}
     found = []
     for name in COLLECTIVES:
-        if reduces and name in ("all_gather", "all_to_all", "broadcast", "gather", "scatter"):
+        # What goes from rank to rank may be printed with an operation and a root, or without.
+        if name != "send_recv" and ((reduces and name not in REDUCING) or (rooted and name not in ROOTED)):
             continue
-        if copies and name in ("all_reduce", "reduce_scatter", "reduce"):
-            continue
-        if rooted and name in ("all_reduce", "all_gather", "reduce_scatter", "all_to_all"):
-            continue
-        if unrooted and name in ("broadcast", "reduce", "gather", "scatter"):
+        if (copies and name in REDUCING) or (unrooted and name in ROOTED):
             continue
         if _refuted_by_count(name, subject.blocks, subject.num_ranks):
             continue
@@ -187,7 +186,7 @@ def _allowed(subject: Subject) -> tuple[str, ...]:
 def _refuted_by_count(collective: str, blocks: int | None, num_ranks: int | None) -> bool:
     if blocks is None or collective in ("gather", "scatter"):
         return False
-    in_blocks = collective in ("all_gather", "reduce_scatter", "all_to_all")
+    in_blocks = collective in BLOCKED
     if blocks > 1:
         return not in_blocks
     return in_blocks and num_ranks != 1

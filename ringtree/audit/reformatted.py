@@ -13,8 +13,6 @@ from decimal import Decimal
 from ringtree.audit.intervals import Interval
 from ringtree.logs import Printed
 
-FORMATS = ("markdown", "csv")
-
 _TOLD = 3  # a step that fewer values than this have in common is chance
 _COARSER = 4  # and so is one that is not this much coarser than what is printed
 _SINGLE = 5e-7  # of a value: arithmetic in single precision

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+from ringtree.audit.findings import MAX_ROWS, Finding, Severity
 from ringtree.audit.material import Material, Subject
-from ringtree.audit.records import MAX_ROWS, Finding, Severity
 from ringtree.logs import Row
 
 

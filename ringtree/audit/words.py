@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ringtree.audit.intervals import Interval
-from ringtree.lab.units import format_size
 from ringtree.logs import Printed, Row
+from ringtree.units import format_size
 
 
 def figure(value: float) -> str:

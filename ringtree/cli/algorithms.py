@@ -9,24 +9,22 @@ import json as json_format
 from typing import Annotated, Any
 
 import typer
-from rich import box
 from rich.console import Console
-from rich.table import Table
 
-import ringtree
+from ringtree.cli.options import AsJson, OnHosts
 from ringtree.cli.outcome import exit_codes
 from ringtree.errors import UsageError
-from ringtree.lab.units import count, parse_hosts
+from ringtree.schedules import algorithms as builtin
+from ringtree.show.cells import plain_table
+from ringtree.units import count, parse_hosts
 
 MAX_RANKS = 1024
 
 
 def algorithms(
     ranks: Annotated[int, typer.Option(help="Number of ranks to count for.")] = 8,
-    hosts: Annotated[
-        str | None, typer.Option(help="Ranks on several hosts instead: 2x4, or 3,2,1 for unequal ones.")
-    ] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print the list as JSON and nothing else.")] = False,
+    hosts: OnHosts = None,
+    json: AsJson = False,
 ) -> None:
     """List the built-in algorithms with the steps, hops and bytes of the busiest rank."""
     with exit_codes():
@@ -38,11 +36,7 @@ def algorithms(
         if json:
             typer.echo(json_format.dumps({"format": "ringtree.algorithms/1", "algorithms": rows}, indent=1))
             return
-        table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
-        for heading in ("collective", "algorithm"):
-            table.add_column(heading, no_wrap=True)
-        for heading in ("steps", "hops", "sent", "read"):
-            table.add_column(heading, justify="right", no_wrap=True)
+        table = plain_table("collective", "algorithm", right=("steps", "hops", "sent", "read"))
         table.add_column("what it is")
         for row in rows:
             counts = [str(row["steps"]), str(row["hops"]), f"{row['sent']:.2f}", f"{row['read']:.2f}"]
@@ -60,7 +54,7 @@ def list_algorithms(num_ranks: int, hosts: list[int] | None = None) -> list[dict
     """Every built-in algorithm of every collective with its cost for `num_ranks` ranks; those that pay only on several
     hosts where `hosts` are given."""
     rows = []
-    for algorithm in ringtree.algorithms.table():
+    for algorithm in builtin.table():
         if algorithm.for_several_hosts and hosts is None:
             continue
         for collective in algorithm.collectives:

@@ -3,17 +3,15 @@
 For: options, text and exit code of an audit. Not for: finding anything (ringtree.audit).
 
 Exit codes: 0 nothing above info was found, 1 warnings, 3 errors, 2 a mistake in what was asked (a file that can't be
-read, too). With --claims: 3 if one falls, 2 if a table that one names can't be read. `--fail-on error` leaves with 0
-for warnings, `--fail-on never` with 0 for everything that was audited.
+read, or of whose rows most can't be, too). With --claims: 3 if one falls, 2 if a table or column that one names is not
+there. `--fail-on error` leaves with 0 for warnings, `--fail-on never` with 0 for everything that was audited.
 """
 
 from __future__ import annotations
 
-import json as json_format
 import sys
 from collections.abc import Iterator
 from enum import Enum
-from importlib import import_module
 from itertools import groupby
 from pathlib import Path
 from typing import Annotated
@@ -22,20 +20,21 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from ringtree.audit import Audit, FileReport, Finding, Session, Setup, Severity
+from ringtree.audit import Audit, AuditRun, FileReport, Finding, Setup, Severity
+from ringtree.audit.claims import Verdict, as_text, judge_file
+from ringtree.cli.options import AsJson, GpuOfLogs, HostsOfLogs, RanksOfLogs, SystemOfLogs
 from ringtree.cli.outcome import FAILED, exit_codes
 from ringtree.errors import UsageError
-from ringtree.lab.printable import printable
+from ringtree.show.printable import printable
 
 STANDARD_INPUT = "-"
-CLAIMS_FORMAT = "ringtree.claims/1"
 WARNINGS, ERRORS = FAILED, 3
 SHOWN = 3  # places of one finding in the text; --json has all
 _STYLES = {Severity.ERROR: "bold red", Severity.WARNING: "bold yellow", Severity.INFO: "dim"}
 
 
 class FailOn(str, Enum):
-    """From which severity on the exit code is not 0."""
+    """Lowest severity that fails (exit code other than 0)."""
 
     WARNING = "warning"
     ERROR = "error"
@@ -46,15 +45,18 @@ def audit(
     files: Annotated[
         list[str] | None, typer.Argument(metavar="FILE…", help="Logs, JSON, CSV, Markdown; - for standard input.")
     ] = None,
-    gpu: Annotated[str | None, typer.Option(help="The GPU, where the log does not name it.")] = None,
-    system: Annotated[str | None, typer.Option(help="The system, of the hardware catalogue.")] = None,
-    hosts: Annotated[int | None, typer.Option(min=1, help="Number of hosts, where the log does not say it.")] = None,
-    ranks: Annotated[int | None, typer.Option(min=1, help="Number of ranks that the run is said to have had.")] = None,
+    gpu: GpuOfLogs = None,
+    system: SystemOfLogs = None,
+    hosts: HostsOfLogs = None,
+    ranks: RanksOfLogs = None,
     claims: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="A CSV file of claims (table,claim) to judge instead.")
+        Path | None,
+        typer.Option(metavar="FILE", help="A TOML or JSON file of claims to judge instead (docs/claims.md)."),
     ] = None,
-    fail_on: Annotated[FailOn, typer.Option(help="From which severity on the exit code is not 0.")] = FailOn.WARNING,
-    json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON and nothing else.")] = False,
+    fail_on: Annotated[
+        FailOn, typer.Option(help="Lowest severity that fails (exit code other than 0).")
+    ] = FailOn.WARNING,
+    json: AsJson = False,
 ) -> None:
     """Hold a log's figures against themselves and the hardware: what does not fit, by which arithmetic, and what would
     settle it. Exits with 1 for warnings and 3 for errors."""
@@ -70,6 +72,8 @@ def audit(
             typer.echo(found.model_dump_json(indent=1))
         elif found.files:
             _print(Console(), found)
+        mostly = [one for one in found.files if one.mostly_left_out and one.worst is not Severity.ERROR]
+        unread += [f"{one.file}: most of its rows could not be read: {one.left_out}" for one in mostly]
         if unread:
             raise UsageError("; ".join(unread))
         _leave(found.worst, fail_on)
@@ -77,7 +81,7 @@ def audit(
 
 def _audited(files: list[str], setup: Setup) -> tuple[Audit, list[str]]:
     """Returns what was found, and which files can't be read: the others are audited all the same."""
-    session = Session(setup)
+    session = AuditRun(setup)
     unread = []
     for name in files:
         try:
@@ -143,20 +147,14 @@ def _place(finding: Finding) -> str:
 def _judge_claims(path: Path, files: list[str], as_json: bool, fail_on: FailOn) -> None:
     if files:
         raise UsageError("--claims judges a file of claims: name no other files with it")
-    try:
-        claims = import_module("ringtree.audit.claims")
-    except ImportError:
-        raise UsageError("this ringtree can't judge claims: it has no ringtree.audit.claims") from None
-    judgements = claims.judge_file(path)
+    judged = judge_file(path)
     if as_json:
-        records = [one.model_dump(mode="json") for one in judgements]
-        typer.echo(json_format.dumps({"format": CLAIMS_FORMAT, "judgements": records}, indent=1))
+        typer.echo(judged.model_dump_json(indent=1))
     else:
-        for line in claims.as_text(judgements).splitlines():
+        for line in as_text(judged).splitlines():
             typer.echo(printable(line))
-    missing = claims.missing_tables(path)
-    if missing:
-        # After the judgements: what could be judged is not lost, but a table's name mistyped must not pass.
-        raise UsageError(f"can't read {', '.join(missing)}: no readable file of that name beside {path}")
-    if fail_on is not FailOn.NEVER and any(one.verdict is claims.Verdict.FALLS for one in judgements):
+    if judged.missing:
+        # After the judgements: what could be judged is not lost, but a name mistyped must not pass.
+        raise UsageError("; ".join(judged.missing))
+    if fail_on is not FailOn.NEVER and any(one.verdict is Verdict.FALLS for one in judged.judgements):
         raise typer.Exit(ERRORS)

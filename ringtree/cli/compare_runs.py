@@ -8,17 +8,17 @@ Exit codes: 0 nothing is shown to be slower than the first one, 3 something is, 
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from ringtree.cli.options import RUNS, AsJson, Runs
 from ringtree.cli.outcome import SLOWER, exit_codes
-from ringtree.cli.text import console_for_tables
-from ringtree.compare_runs import compare, read_contender
-from ringtree.compare_runs.printing import print_runs
 from ringtree.errors import UsageError
-from ringtree.lab.units import parse_share
+from ringtree.judge.runs import compare, read_contender
+from ringtree.show.cells import console_for_tables
+from ringtree.show.runs_table import print_runs
+from ringtree.units import parse_share
 
 
 def compare_runs(
@@ -30,9 +30,9 @@ def compare_runs(
             "The first one is the baseline.",
         ),
     ],
-    runs: Annotated[Path, typer.Option(help="Where runs are stored.")] = Path("runs"),
+    runs: Runs = RUNS,
     margin: Annotated[str, typer.Option(help="A difference below this share counts as none.")] = "2%",
-    json: Annotated[bool, typer.Option("--json", help="Print the result as JSON and nothing else.")] = False,
+    json: AsJson = False,
 ) -> None:
     """Hold runs or logs against each other: differences with intervals, or that single runs tell nothing."""
     with exit_codes():
@@ -40,7 +40,7 @@ def compare_runs(
             raise UsageError("a comparison needs two runs: name the baseline first, then the others")
         share = parse_share(margin)
         if not 0 <= share < 1:
-            raise UsageError(f"{margin!r} is no margin: write a share below 100%")
+            raise UsageError(f"invalid margin {margin!r}: write a share below 100%")
         result = compare([read_contender(one, runs) for one in contenders], margin=share)
         if json:
             typer.echo(result.model_dump_json(indent=1))

@@ -12,68 +12,69 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.markup import escape
 
+from ringtree.cli.options import RUNS, Runs, asks, with_default
 from ringtree.cli.outcome import FAILED, exit_codes
-from ringtree.errors import UsageError
+from ringtree.comm.meeting import refuse_several_hosts
+from ringtree.errors import UsageError, os_errors
 from ringtree.explain.ladder import ladder_of
-from ringtree.explain.picture import why_no_picture, write_picture
-from ringtree.explain.plan import (
-    DEFAULT_ALGORITHM,
-    DEFAULT_BUDGET,
-    DEFAULT_RANKS,
-    DEFAULT_SIZES,
-    Asked,
-)
-from ringtree.explain.record import TOO_FEW_ROUNDS, Ladder
-from ringtree.explain.session import measure, read_again
-from ringtree.explain.table import print_ladder
-from ringtree.meeting import refuse_several_hosts
+from ringtree.explain.ladder_record import TOO_FEW_ROUNDS, Ladder
+from ringtree.explain.ladder_run import measure, read_again
+from ringtree.explain.plan import Asked
 from ringtree.results.files import write_whole
+from ringtree.show.cells import say
+from ringtree.show.ladder.picture import write_picture
+from ringtree.show.ladder.table import print_ladder
+from ringtree.show.plot.figure import why_no_figure
 
 PICTURE = "ladder.svg"
 
 
+OPTIONS = {
+    "ranks": "Number of ranks, a process each.",
+    "sizes": "Sizes in bytes: a list, or first:last:factor.",
+    "budget": "Time aimed at.",
+    "launches": with_default("Fresh sets of processes.", "what the budget allows, 8 at least"),
+    "algorithm": "With which the ladder starts.",
+    "seed": with_default("Seed of order and data.", "random, stored"),
+}
+
+
+@asks(Asked, OPTIONS)
 def explain(
-    ranks: Annotated[int, typer.Option(help="Number of ranks, a process each.")] = DEFAULT_RANKS,
-    sizes: Annotated[str, typer.Option(help="Sizes in bytes: a list, or first:last:factor.")] = DEFAULT_SIZES,
-    budget: Annotated[str, typer.Option(help="Time aimed at.")] = DEFAULT_BUDGET,
-    launches: Annotated[
-        int | None, typer.Option(help=escape("Fresh sets of processes. [default: what the budget allows, 8 at least]"))
-    ] = None,
-    algorithm: Annotated[str, typer.Option(help="With which the ladder starts.")] = DEFAULT_ALGORITHM,
-    seed: Annotated[int | None, typer.Option(help=escape("Seed of order and data. [default: random, stored]"))] = None,
-    runs: Annotated[Path, typer.Option(help="Where runs are stored.")] = Path("runs"),
+    asked: Asked,
+    runs: Runs = RUNS,
     show: Annotated[
         str | None, typer.Option(metavar="RUN", help="Measure nothing: the ladder of a stored run, again.")
     ] = None,
     json: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the ladder as JSON, too.")] = None,
     picture: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help=escape("The waterfall, .svg or .png. [default: ladder.svg beside the run]")),
+        typer.Option(metavar="FILE", help=with_default("The waterfall: svg, png, pdf.", "ladder.svg beside the run")),
     ] = None,
 ) -> None:
     """Measure a ladder from a ring in Python to auto, each rung changing one thing, and draw it."""
     with exit_codes():
         stderr = Console(stderr=True)
-        why = why_no_picture(picture)
+        why = why_no_figure(picture)
         if why is not None and picture is not None:
             raise UsageError(why)
         if show is not None:
             stored, pilot = read_again(runs, show)
         else:
             refuse_several_hosts("ringtree explain")
-            stored, pilot = measure(Asked(algorithm, ranks, sizes, budget, launches, seed), runs, stderr)
+            stored, pilot = measure(asked, runs, stderr)
         ladder = ladder_of(stored, pilot)
         print_ladder(Console(), ladder)
         if json is not None:
-            _write(json, ladder.model_dump_json(indent=1) + "\n")
+            with os_errors(f"can't write {json}"):
+                write_whole(json, ladder.model_dump_json(indent=1).encode() + b"\n")
         if why is not None:
-            stderr.print(f"no picture: {why}", markup=False, highlight=False, soft_wrap=True)
+            say(stderr, f"no picture: {why}")
         else:
             drawn = stored.path / PICTURE if picture is None else picture
             write_picture(ladder, drawn)
-            stderr.print(f"picture: {drawn}", markup=False, highlight=False, soft_wrap=True)
+            say(stderr, f"picture: {drawn}")
         if show is None and is_wrong(ladder):
             raise typer.Exit(FAILED)
 
@@ -85,10 +86,3 @@ def is_wrong(ladder: Ladder) -> bool:
         for panel in ladder.panels
         for one in panel.entries()
     )
-
-
-def _write(file: Path, text: str) -> None:
-    try:
-        write_whole(file, text.encode())
-    except OSError as error:
-        raise UsageError(f"can't write {file}: {error.strerror}") from error

@@ -10,11 +10,12 @@ from typing import Annotated
 
 import typer
 
+from ringtree.cli.options import RUNS, Runs
 from ringtree.cli.outcome import exit_codes
 from ringtree.errors import UsageError
-from ringtree.lab.printable import printable
 from ringtree.results import RunListing, find_run, list_run, list_runs
 from ringtree.results.tables import TABLES
+from ringtree.show.printable import printable
 
 ALL = "all"
 
@@ -23,7 +24,7 @@ def export(
     run: Annotated[list[str], typer.Argument(help="Runs: a path, an id, the beginning of one, last, or all.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="A .parquet, .csv or .json file.")],
     table: Annotated[str, typer.Option(help=f"One of {', '.join(TABLES)}.")] = "samples",
-    runs: Annotated[Path, typer.Option(help="Where runs are stored.")] = Path("runs"),
+    runs: Runs = RUNS,
     force: Annotated[bool, typer.Option("--force", help="Replace the file if it exists.")] = False,
 ) -> None:
     """Write a table of stored runs to a Parquet, CSV or JSON file."""

@@ -11,15 +11,14 @@ from collections.abc import Mapping
 from typing import Annotated, Any
 
 import typer
-from rich import box
 from rich.console import Console
-from rich.table import Table
 
+from ringtree.cli.options import AsJson
 from ringtree.cli.outcome import exit_codes
-from ringtree.cli.text import cell, console_for_tables
 from ringtree.errors import UsageError
 from ringtree.hardware import Catalogue, Gpu, System, load_catalogue, match_gpu
-from ringtree.hardware.records import Sourced
+from ringtree.hardware.entries import Sourced
+from ringtree.show.cells import cell, console_for_tables, plain_table
 
 FORMAT = "ringtree.hardware/1"
 SINGULAR = {"gpus": "GPU", "links": "link", "switches": "switch", "networks": "network", "systems": "system"}
@@ -30,7 +29,7 @@ def hardware(
     name: Annotated[
         str | None, typer.Argument(help="An entry, or a GPU as a driver prints it: its numbers and their sources.")
     ] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print as JSON and nothing else.")] = False,
+    json: AsJson = False,
 ) -> None:
     """List known GPUs, links, networks and systems, or show one with its sources. Rates are per direction."""
     with exit_codes():
@@ -82,20 +81,13 @@ def _with_sources(known: Catalogue, entry: Sourced) -> dict[str, Any]:
     return record
 
 
-def _table(title: str, *headings: str) -> Table:
-    table = Table(title=cell(title), title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
-    for heading in headings:
-        table.add_column(heading, no_wrap=True)
-    return table
-
-
 def _list(console: Console, known: Catalogue) -> None:
-    gpus = _table("GPUs", "name", "memory GB", "links", "all links GB/s", "to the CPU GB/s", "NVLS")
+    gpus = plain_table("name", "memory GB", "links", "all links GB/s", "to the CPU GB/s", "NVLS", title=cell("GPUs"))
     for gpu in known.gpus.values():
         links = None if gpu.link is None else f"{gpu.link_count} × {gpu.link}"
         rates = [_gb(known.link_rate(gpu)), _gb(known.host_link_rate(gpu))]
         gpus.add_row(cell(gpu.name), cell(f"{gpu.memory_GB:g}"), cell(links), *rates, "yes" if gpu.nvls else "")
-    systems = _table("Systems", "name", "maker", "GPUs", "inside", "NICs", "network Gb/s")
+    systems = plain_table("name", "maker", "GPUs", "inside", "NICs", "network Gb/s", title=cell("Systems"))
     for system in known.systems.values():
         network = None if system.network is None else f"{system.nics_per_host or '?'} × {system.network}"
         rate = None if system.host_Gbps is None else f"{system.host_Gbps:g}"
@@ -103,10 +95,10 @@ def _list(console: Console, known: Catalogue) -> None:
         systems.add_row(
             cell(system.name), cell(system.maker), cell(which), cell(_inside(system)), cell(network), cell(rate)
         )
-    link_table = _table("Links", "name", "GB/s")
+    link_table = plain_table("name", "GB/s", title=cell("Links"))
     for link in known.links.values():
         link_table.add_row(cell(link.name), cell(link.per_direction_GBps))
-    networks = _table("Networks, of one port", "name", "Gb/s")
+    networks = plain_table("name", "Gb/s", title=cell("Networks, of one port"))
     for port in known.networks.values():
         networks.add_row(cell(port.name), cell(f"{port.per_direction_Gbps:g}"))
     for table in (gpus, link_table, networks, systems):
@@ -130,7 +122,7 @@ def _inside(system: System) -> str:
 
 
 def _show(console: Console, known: Catalogue, kind: str, entry: Sourced) -> None:
-    table = _table(f"{SINGULAR[kind]}: {entry.name}", "", "", "source")
+    table = plain_table("", "", "source", title=cell(f"{SINGULAR[kind]}: {entry.name}"))
     for key, value in entry:
         if key in ("name", "sources", "note") or value in (None, [], ""):
             continue

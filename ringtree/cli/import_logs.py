@@ -17,15 +17,16 @@ from typing import IO, Annotated, BinaryIO, NamedTuple
 
 import typer
 
-from ringtree.cli.import_summary import Overview, print_overview
+from ringtree.cli.options import AsJson
 from ringtree.cli.outcome import FAILED, USAGE, exit_codes
-from ringtree.cli.text import console_for_tables
 from ringtree.errors import UsageError
-from ringtree.lab.printable import printable
 from ringtree.logs import Imported, Item, read_stream
 from ringtree.logs.export_json import JsonExport
 from ringtree.logs.storing import store_log
 from ringtree.results import StoreError
+from ringtree.show.cells import console_for_tables
+from ringtree.show.import_summary import Overview, print_overview
+from ringtree.show.printable import printable
 
 STANDARD_INPUT = "-"
 _IN_MEMORY, _BLOCK = 1 << 24, 1 << 20
@@ -43,7 +44,7 @@ def import_logs(
     files: Annotated[list[str], typer.Argument(metavar="FILE...", help="Logs, traces, tables; - is standard input.")],
     runs: Annotated[Path, typer.Option(help="Where the log is stored, with runs.")] = Path("runs"),
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what was read, and store nothing.")] = False,
-    json: Annotated[bool, typer.Option("--json", help="Print everything that was read as JSON, nothing else.")] = False,
+    json: AsJson = False,
 ) -> None:
     """Read logs of nccl-tests, NCCL, OSU, IMB and others: tables, versions, devices, and what could not be read."""
     with exit_codes():

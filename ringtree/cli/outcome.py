@@ -11,11 +11,11 @@ from contextlib import contextmanager
 
 import typer
 
-import ringtree
-from ringtree.lab.preflight import TooNoisy
-from ringtree.lab.printable import printable
+from ringtree.compare.preflight import TooNoisy
+from ringtree.errors import RingtreeError, UsageError
+from ringtree.show.printable import printable
 
-FAILED, USAGE, SLOWER, TOO_NOISY, WRONG, INTERRUPTED = 1, 2, 3, 4, 7, 130
+FAILED, USAGE, SLOWER, TOO_NOISY, NOTHING_KNOWN, WRONG, INTERRUPTED = 1, 2, 3, 4, 5, 7, 130
 
 
 @contextmanager
@@ -23,11 +23,11 @@ def exit_codes() -> Iterator[None]:
     """Turns ringtree's errors into one line and an exit code."""
     try:
         yield
-    except ringtree.UsageError as error:
+    except UsageError as error:
         _stop(str(error), USAGE)
     except TooNoisy as error:
         _stop(str(error), TOO_NOISY)
-    except ringtree.RingtreeError as error:
+    except RingtreeError as error:
         _stop(str(error), FAILED)
     except KeyboardInterrupt as interrupt:
         # The lab says here which launches are stored; one that comes from anywhere else says nothing.

@@ -1,6 +1,6 @@
 """How a comparison leaves a command: table, JSON or CSV on standard output, and the exit code.
 
-For: what `ringtree compare` and `ringtree show` share. Not for: what is said (ringtree.lab).
+For: what `ringtree compare` and `ringtree show` share. Not for: what is said (ringtree.judge).
 
 Standard output holds nothing but the result.
 """
@@ -14,13 +14,13 @@ from rich.console import Console
 
 from ringtree.cli.outcome import FAILED, SLOWER
 from ringtree.errors import RingtreeError, UsageError
-from ringtree.lab.comparison import Comparison
-from ringtree.lab.csv_table import csv_text
-from ringtree.lab.printable import printable
-from ringtree.lab.regression import compare_with_baseline, regression_lines
-from ringtree.lab.summary import summarise
-from ringtree.lab.table import print_comparison
+from ringtree.judge.comparison import Comparison
+from ringtree.judge.regression import compare_with_baseline, regression_lines
+from ringtree.judge.summary import summarise
 from ringtree.results import StoredRun, find_run, read_run
+from ringtree.show.comparison_csv import csv_text
+from ringtree.show.comparison_table import print_comparison
+from ringtree.show.printable import printable
 
 
 def check_format(as_json: bool, as_csv: bool) -> None:
@@ -30,7 +30,14 @@ def check_format(as_json: bool, as_csv: bool) -> None:
 
 
 def finish(
-    stored: StoredRun, runs: Path, *, as_json: bool, as_csv: bool, baseline: str | None, fail_on_wrong: bool = True
+    stored: StoredRun,
+    runs: Path,
+    *,
+    as_json: bool,
+    as_csv: bool,
+    verbose: bool,
+    baseline: str | None,
+    fail_on_wrong: bool = True,
 ) -> None:
     """Prints a stored run and leaves with the exit code that belongs to it.
 
@@ -48,7 +55,7 @@ def finish(
             comparison = comparison.model_copy(update={"regression": found})
         except UsageError as error:
             problem = error
-    print_result(comparison, as_json, as_csv)
+    print_result(comparison, as_json, as_csv, verbose)
     wrong = fail_on_wrong and any(cell.disqualified for cell in comparison.cells)
     if problem is not None:
         # A wrong result may be why nothing could be compared: it must not leave as a mistake of the user's.
@@ -59,7 +66,7 @@ def finish(
         raise typer.Exit(SLOWER)
 
 
-def print_result(comparison: Comparison, as_json: bool, as_csv: bool) -> None:
+def print_result(comparison: Comparison, as_json: bool, as_csv: bool, verbose: bool) -> None:
     """Prints the result on standard output; with CSV, which has no room for it, the regression on standard error."""
     if as_json:
         typer.echo(comparison.model_dump_json(indent=1))
@@ -68,4 +75,4 @@ def print_result(comparison: Comparison, as_json: bool, as_csv: bool) -> None:
         for line in regression_lines(comparison.regression) if comparison.regression is not None else []:
             typer.echo(printable(line), err=True)
     else:
-        print_comparison(Console(), comparison)
+        print_comparison(Console(), comparison, verbose)

@@ -10,13 +10,12 @@ from typing import Annotated
 
 import typer
 
-import ringtree
 from ringtree.cli.outcome import exit_codes
-from ringtree.errors import RingtreeError, UsageError
-from ringtree.lab.units import parse_duration, parse_hosts, parse_rate, parse_size
-from ringtree.report.player import page, scene
-from ringtree.schedule import Schedule
-from ringtree.schedule_format import from_json
+from ringtree.errors import RingtreeError, UsageError, os_errors
+from ringtree.schedules.format import from_json
+from ringtree.schedules.schedule import Schedule, schedule
+from ringtree.show.player import page, scene
+from ringtree.units import parse_duration, parse_hosts, parse_rate, parse_size
 
 LAYOUTS = {"auto": "auto", "ring": "circle", "tree": "tree", "hosts": "hosts"}
 
@@ -46,7 +45,7 @@ def play(
             raise UsageError(f"--hosts {hosts} are {len(where)} ranks, --ranks says {ranks}")
         drawn = layout or "auto"
         if drawn not in LAYOUTS:
-            raise UsageError(f"{drawn!r} is no way to draw ranks: choose one of {', '.join(LAYOUTS)}")
+            raise UsageError(f"{drawn!r} is not a way to draw ranks: choose one of {', '.join(LAYOUTS)}")
         num_ranks = len(where) if where is not None else ranks or 8
         names = [name for name in schedules.split(",") if name]
         chosen = [_schedule(name, collective, num_ranks, where) for name in names]
@@ -60,22 +59,19 @@ def play(
             slice_bytes=parse_size(slice_size),
             layout=LAYOUTS[drawn],
         )
-        try:
+        with os_errors(f"can't write {output}", kind=RingtreeError):
             output.write_text(text, encoding="utf-8")
-        except OSError as error:
-            raise RingtreeError(f"can't write {output}: {error.strerror}") from error
         typer.echo(f"{output}: {len(text) // 1024} KB, open it in a browser")
 
 
 def _schedule(name: str, collective: str, num_ranks: int, hosts: list[int] | None) -> Schedule:
     if name.endswith(".json") or Path(name).is_file():
         try:
-            return from_json(Path(name).read_text(encoding="utf-8"))
-        except OSError as error:
-            raise UsageError(f"can't read {name}: {error.strerror}") from error
+            with os_errors(f"can't read {name}"):
+                return from_json(Path(name).read_text(encoding="utf-8"))
         except UnicodeDecodeError as error:
-            raise UsageError(f"{name} is no text: {error.reason}") from error
-    return ringtree.schedule(collective, name, num_ranks, hosts=hosts)
+            raise UsageError(f"{name} is not text: {error.reason}") from error
+    return schedule(collective, name, num_ranks, hosts=hosts)
 
 
 def _joined(names: list[str]) -> str:

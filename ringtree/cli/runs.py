@@ -11,26 +11,25 @@ import json as json_format
 import sys
 from pathlib import Path
 from shlex import quote
-from typing import Annotated, Any
+from typing import Any
 
 import typer
-from rich import box
-from rich.table import Table
 
+from ringtree.cli.options import RUNS, AsCsv, AsJson, Runs
 from ringtree.cli.outcome import exit_codes
-from ringtree.cli.text import cell, console_for_tables
 from ringtree.errors import UsageError
-from ringtree.lab.printable import printable
-from ringtree.lab.units import format_size
 from ringtree.logs.storing import ImportHeader, list_imports
 from ringtree.results import list_runs
 from ringtree.results.described import FIELDS, INCOMPLETE, UNREADABLE, describe
+from ringtree.show.cells import cell, console_for_tables, plain_table
+from ringtree.show.printable import printable
+from ringtree.units import format_size
 
 
 def runs(
-    runs: Annotated[Path, typer.Option(help="Where runs are stored.")] = Path("runs"),
-    csv: Annotated[bool, typer.Option("--csv", help="Print the list as CSV and nothing else.")] = False,
-    json: Annotated[bool, typer.Option("--json", help="Print the list as JSON and nothing else.")] = False,
+    runs: Runs = RUNS,
+    csv: AsCsv = False,
+    json: AsJson = False,
 ) -> None:
     """List the stored runs, newest first."""
     with exit_codes():
@@ -56,7 +55,7 @@ def runs(
 def _print_imports(imports: list[ImportHeader]) -> None:
     if not imports:
         return
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+    table = plain_table()
     for name in ("imported", "from", "bytes", "when"):
         table.add_column(name, overflow="fold", no_wrap=name == "imported")
     for one in imports:
@@ -65,7 +64,7 @@ def _print_imports(imports: list[ImportHeader]) -> None:
 
 
 def _print_table(rows: list[dict[str, Any]], runs: Path) -> None:
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+    table = plain_table()
     for name in ("run", "collective", "sizes", "arms"):
         table.add_column(name, overflow="fold", no_wrap=name == "run")
     for name in ("ranks", "launches"):

@@ -6,18 +6,18 @@ the port instead (ssh -L).
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from ringtree.cli.options import RUNS, Runs
 from ringtree.cli.outcome import exit_codes
-from ringtree.errors import UsageError
-from ringtree.report.serve import make_app
+from ringtree.errors import os_errors
+from ringtree.show.serve import make_app
 
 
 def serve(
-    runs: Annotated[Path, typer.Option(help="Where runs are stored.")] = Path("runs"),
+    runs: Runs = RUNS,
     port: Annotated[int, typer.Option(min=0, max=65535, help="0: one that is free.")] = 8642,
 ) -> None:
     """Serve the stored runs as a small web app, to this machine alone; Ctrl-C ends it."""
@@ -29,11 +29,9 @@ def serve(
 
         listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
+        with os_errors(f"can't listen on port {port}", "choose another --port"):
             listener.bind(("127.0.0.1", port))
             listener.listen()  # whoever reads the line below may connect at once
-        except OSError as error:
-            raise UsageError(f"can't listen on port {port}: {error.strerror}; choose another --port") from error
         typer.echo(f"http://127.0.0.1:{listener.getsockname()[1]}/ shows {runs}; Ctrl-C ends it")
         server = uvicorn.Server(uvicorn.Config(app, log_level="warning"))
         app.state.is_ending = lambda: server.should_exit

@@ -12,22 +12,21 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich import box
-from rich.table import Table
 
+from ringtree.cli.options import RUNS, AsCsv, AsJson, Runs
 from ringtree.cli.outcome import exit_codes
-from ringtree.cli.text import cell, console_for_tables
 from ringtree.errors import UsageError
-from ringtree.lab.printable import printable
+from ringtree.show.cells import cell, console_for_tables, plain_table
+from ringtree.show.printable import printable
 
 MAX_ROWS = 1000  # of a table for people; --csv, --json and -o have no limit
 
 
 def sql(
     query: Annotated[str | None, typer.Argument(help="One query; without it the tables are listed.")] = None,
-    runs: Annotated[Path, typer.Option(help="Where runs are stored.")] = Path("runs"),
-    csv: Annotated[bool, typer.Option("--csv", help="Print the rows as CSV and nothing else.")] = False,
-    json: Annotated[bool, typer.Option("--json", help="Print the rows as JSON and nothing else.")] = False,
+    runs: Runs = RUNS,
+    csv: AsCsv = False,
+    json: AsJson = False,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Write the rows to a .parquet, .csv or .json file.")
     ] = None,
@@ -75,7 +74,7 @@ def _columns_query() -> str:
 
 
 def _print_rows(names: list[str], rows: list[tuple[object, ...]]) -> None:
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+    table = plain_table()
     numeric = [
         any(row[i] is not None for row in rows)
         and all(row[i] is None or (isinstance(row[i], int | float) and not isinstance(row[i], bool)) for row in rows)

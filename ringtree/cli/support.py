@@ -7,26 +7,24 @@ what an algorithm does (ringtree algorithms).
 from __future__ import annotations
 
 import json as json_format
-from typing import Annotated
 
 import typer
-from rich import box
 from rich.table import Table
 
-import ringtree
+from ringtree.cli.options import AsJson
 from ringtree.cli.outcome import exit_codes
-from ringtree.cli.text import cell, console_for_tables
-from ringtree.lab.printable import printable
+from ringtree.comm.communicator import support as support_of
+from ringtree.show.cells import cell, console_for_tables, plain_table, say
 
 RUNS = "yes"
 
 
 def support(
-    json: Annotated[bool, typer.Option("--json", help="Print the matrix as JSON and nothing else.")] = False,
+    json: AsJson = False,
 ) -> None:
     """Show which algorithms and protocols run each collective; an empty cell says why it is empty."""
     with exit_codes():
-        rows = list(ringtree.support())
+        rows = list(support_of())
         if json:
             cells = [
                 {
@@ -44,7 +42,7 @@ def support(
         console = console_for_tables()
         console.print(table)
         for number, reason in enumerate(reasons, 1):
-            console.print(printable(f"({number}) {reason}"), markup=False, highlight=False, soft_wrap=True)
+            say(console, f"({number}) {reason}")
 
 
 def matrix(rows: list[tuple[str, str, str, str]]) -> tuple[Table, list[str]]:
@@ -55,9 +53,7 @@ def matrix(rows: list[tuple[str, str, str, str]]) -> tuple[Table, list[str]]:
     for collective, algorithm, protocol, reason in rows:
         mark = f"({reasons.index(reason) + 1})" if reason else RUNS
         marks.setdefault((collective, algorithm), {})[protocol] = mark
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
-    for heading in ("collective", "algorithm", *protocols):
-        table.add_column(heading, no_wrap=True)
+    table = plain_table("collective", "algorithm", *protocols)
     before = ""
     for (collective, algorithm), of in marks.items():
         shown = collective if collective != before else ""

@@ -15,61 +15,53 @@ from typing import Annotated, Any
 
 import typer
 from rich.console import Console
-from rich.markup import escape
 
+from ringtree.cli.options import AsJson, with_default
 from ringtree.cli.outcome import exit_codes
-from ringtree.cli.text import console_for_tables
-from ringtree.errors import RingtreeError, UsageError
-from ringtree.lab.crew import Crew, crew_of_the_launcher
-from ringtree.lab.plan import fresh_seed
-from ringtree.profile import default_path
-from ringtree.profile_format import Profile, read_profile, this_machine, why_not_here, with_tables_kept
+from ringtree.comm.profile import default_path
+from ringtree.comm.profile_format import Profile, read_profile, this_machine, why_not_here, with_tables_kept
+from ringtree.errors import RingtreeError, UsageError, os_errors
+from ringtree.measure.crew import Crew, crew_of_the_launcher
+from ringtree.measure.plan import fresh_seed
 from ringtree.results.files import make_directory, write_whole
+from ringtree.show.cells import console_for_tables, say
+from ringtree.show.tuning import left_out, print_profile, print_regrets, regret_report
 from ringtree.tune.build import build_profile
 from ringtree.tune.history import History
 from ringtree.tune.hosts import hosts_of
-from ringtree.tune.launch import TUNING, measure_launch
+from ringtree.tune.launch import measure_launch
+from ringtree.tune.measured import CHECK, TUNE, Header, TuneRequest
 from ringtree.tune.progress import TuneProgress
-from ringtree.tune.records import CHECK, TUNE, Header, Request
 from ringtree.tune.regret import regrets
-from ringtree.tune.report import left_out, print_profile, print_regrets, regret_report
-from ringtree.tune.request import (
-    DEFAULT_BUDGET,
-    DEFAULT_COLLECTIVES,
-    DEFAULT_SIZES,
-    check_request,
-    make_request,
-)
-from ringtree.tune.session import begin_or_resume, run
+from ringtree.tune.request import DEFAULT_BUDGET, DEFAULT_COLLECTIVES, DEFAULT_SIZES, check_request, make_request
 from ringtree.tune.state import state_of
+from ringtree.tune.tuning import begin_or_resume, run
 
 
 def tune(
     ranks: Annotated[
         str | None,
-        typer.Option(help=escape("Numbers of ranks, e.g. 2,4. [default: 2, 4 and the number of cores]")),
+        typer.Option(help=with_default("Numbers of ranks, e.g. 2,4.", "2, 4 and the number of cores")),
     ] = None,
-    collectives: Annotated[str | None, typer.Option(help=escape(f"A list. [default: {DEFAULT_COLLECTIVES}]"))] = None,
+    collectives: Annotated[str | None, typer.Option(help=with_default("A list.", DEFAULT_COLLECTIVES))] = None,
     sizes: Annotated[
         str | None,
-        typer.Option(
-            help=escape(f"Sizes in bytes: a list, first:last (×2) or first:last:factor. [default: {DEFAULT_SIZES}]")
-        ),
+        typer.Option(help=with_default("Sizes in bytes: a list, first:last (×2) or first:last:factor.", DEFAULT_SIZES)),
     ] = None,
     buffers: Annotated[
         str | None,
         typer.Option(
-            help=escape(
-                "private, shared (ringtree.empty) or both. [default: private; shared too where every rank has a core]"
+            help=with_default(
+                "private, shared (ringtree.empty) or both.", "private; shared too where every rank has a core"
             )
         ),
     ] = None,
-    budget: Annotated[str | None, typer.Option(help=escape(f"Time aimed at. [default: {DEFAULT_BUDGET}]"))] = None,
-    seed: Annotated[int | None, typer.Option(help=escape("Seed of order and data. [default: random, stored]"))] = None,
+    budget: Annotated[str | None, typer.Option(help=with_default("Time aimed at.", DEFAULT_BUDGET))] = None,
+    seed: Annotated[int | None, typer.Option(help=with_default("Seed of order and data.", "random, stored"))] = None,
     output: Annotated[
         Path | None,
         typer.Option(
-            "--output", "-o", help=escape("The profile, written or checked. [default: where auto looks for it]")
+            "--output", "-o", help=with_default("The profile, written or checked.", "where auto looks for it")
         ),
     ] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with an interrupted tuning as it was asked.")] = False,
@@ -77,7 +69,7 @@ def tune(
     check: Annotated[
         bool, typer.Option("--check", help="Measure what auto loses against the best choice, at sizes not tuned at.")
     ] = False,
-    json: Annotated[bool, typer.Option("--json", help="Print the result as JSON and nothing else.")] = False,
+    json: AsJson = False,
 ) -> None:
     """Measure this machine (minutes; can be interrupted) and write the profile that auto chooses by."""
     with exit_codes():
@@ -99,12 +91,14 @@ def tune(
             raise UsageError(
                 "--check takes collectives and sizes from the profile: leave --collectives and --sizes out"
             )
-        with crew_of_the_launcher(TUNING) or contextlib.nullcontext() as crew:
+        with crew_of_the_launcher() or contextlib.nullcontext() as crew:
             if crew is not None and crew.rank != 0:
                 crew.serve()
                 return
             request = None if resume else _request(place, check, asked, crew)
-            _make_parents(place)
+            with os_errors(f"can't make {place.parent}"):
+                if not place.parent.exists():
+                    make_directory(place.parent)
             header, history = _measure(state_of(place, CHECK if check else TUNE), request, fresh, crew)
         if check:
             _finish_check(header.request, history, json)
@@ -112,7 +106,7 @@ def tune(
             _finish_tune(place, header, history, json)
 
 
-def _request(place: Path, check: bool, asked: dict[str, Any], crew: Crew | None) -> Request:
+def _request(place: Path, check: bool, asked: dict[str, Any], crew: Crew | None) -> TuneRequest:
     hosts = None if crew is None else hosts_of(crew)
     seed = fresh_seed() if asked["seed"] is None else asked["seed"]
     ranks, buffers, budget = asked["ranks"], asked["buffers"], asked["budget"] or DEFAULT_BUDGET
@@ -126,20 +120,20 @@ def _request(place: Path, check: bool, asked: dict[str, Any], crew: Crew | None)
     return make_request(ranks, collectives, sizes, buffers, budget, seed, hosts)
 
 
-def _measure(state: Path, request: Request | None, fresh: bool, crew: Crew | None) -> tuple[Header, History]:
+def _measure(state: Path, request: TuneRequest | None, fresh: bool, crew: Crew | None) -> tuple[Header, History]:
     stderr = Console(stderr=True)
     header, stored = begin_or_resume(state, request, fresh)
     _check_crew(header.request, crew)
     if stored is not None:
-        _say(stderr, f"going on with the tuning of {header.created_utc} in {state}")
+        say(stderr, f"going on with the tuning of {header.created_utc} in {state}")
     with TuneProgress(stderr, header.request) as progress:
         history = run(state, header, stored, progress.on_progress, partial(measure_launch, crew=crew))
     for line in left_out(history):
-        _say(stderr, line)
+        say(stderr, line)
     return header, history
 
 
-def _check_crew(request: Request, crew: Crew | None) -> None:
+def _check_crew(request: TuneRequest, crew: Crew | None) -> None:
     """One that was interrupted may have been begun on other hosts."""
     begun = (request.worlds[0].num_hosts, request.worlds[0].num_ranks)
     hosts = None if crew is None else hosts_of(crew)
@@ -152,15 +146,13 @@ def _finish_tune(place: Path, header: Header, history: History, json: bool) -> N
     if place.exists():
         profile = _with_tables_kept(profile, place)
     text = profile.model_dump_json(indent=1) + "\n"
-    try:
+    with os_errors(f"can't write {place}"):
         write_whole(place, text.encode())
-    except OSError as error:
-        raise UsageError(f"can't write {place}: {error.strerror}") from error
     if json:
         typer.echo(text, nl=False)
     else:
         print_profile(console_for_tables(), profile)
-    _say(Console(stderr=True), f"{history.num_rounds} rounds in {history.wall_seconds:.0f} s; profile: {place}")
+    say(Console(stderr=True), f"{history.num_rounds} rounds in {history.wall_seconds:.0f} s; profile: {place}")
 
 
 def _with_tables_kept(profile: Profile, place: Path) -> Profile:
@@ -168,16 +160,16 @@ def _with_tables_kept(profile: Profile, place: Path) -> Profile:
     try:
         before = read_profile(place)
     except UsageError as problem:
-        _say(Console(stderr=True), f"replaced as a whole: {problem}")
+        say(Console(stderr=True), f"replaced as a whole: {problem}")
         return profile
     together = with_tables_kept(profile, before)
     for table in together.tables:
         if table.measured_utc is not None:
-            _say(Console(stderr=True), f"kept of {table.measured_utc[:10]}: {table.title}")
+            say(Console(stderr=True), f"kept of {table.measured_utc[:10]}: {table.title}")
     return together
 
 
-def _finish_check(request: Request, history: History, json: bool) -> None:
+def _finish_check(request: TuneRequest, history: History, json: bool) -> None:
     found = regrets(request, history)
     if not found:
         raise RingtreeError("too few rounds for a regret; give the check more time (--budget)")
@@ -186,15 +178,3 @@ def _finish_check(request: Request, history: History, json: bool) -> None:
         typer.echo(report.model_dump_json(indent=1))
     else:
         print_regrets(console_for_tables(), report)
-
-
-def _make_parents(place: Path) -> None:
-    try:
-        if not place.parent.exists():
-            make_directory(place.parent)
-    except OSError as error:
-        raise UsageError(f"can't make {place.parent}: {error.strerror}") from error
-
-
-def _say(console: Console, text: str) -> None:
-    console.print(text, markup=False, highlight=False, soft_wrap=True)

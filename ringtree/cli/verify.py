@@ -13,12 +13,17 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
-import ringtree
+from ringtree.cli.options import AsJson, OnHosts
 from ringtree.cli.outcome import FAILED, exit_codes
-from ringtree.lab.units import count, parse_counts, parse_hosts
+from ringtree.errors import UsageError
+from ringtree.schedules import algorithms
+from ringtree.schedules.format import from_json
+from ringtree.schedules.schedule import schedule as make_schedule
+from ringtree.schedules.schedule import verify_report
+from ringtree.traits import COLLECTIVES
+from ringtree.units import count, parse_counts, parse_hosts
 
 ALL = "all"
-COLLECTIVES = ringtree.algorithms.COLLECTIVES
 
 
 def verify(
@@ -26,10 +31,8 @@ def verify(
     algorithm: Annotated[str, typer.Option(help="A name, or all.")] = ALL,
     collective: Annotated[str, typer.Option(help="A name, or all.")] = ALL,
     ranks: Annotated[str, typer.Option(help="Numbers of ranks, e.g. 4, 1-64 or 2,4,8.")] = "1-64",
-    hosts: Annotated[
-        str | None, typer.Option(help="Ranks on several hosts instead: 2x4, or 3,2,1 for unequal ones.")
-    ] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print the result as JSON and nothing else.")] = False,
+    hosts: OnHosts = None,
+    json: AsJson = False,
 ) -> None:
     """Prove schedules: every contribution exactly once, every send received in order, no deadlock."""
     with exit_codes():
@@ -74,7 +77,7 @@ def verify_built_in(
                 hosts = ranks if isinstance(ranks, list) else None
                 num_ranks = len(ranks) if isinstance(ranks, list) else ranks
                 status.update(f"verifying {of} {name} with {count(num_ranks, 'rank')}")
-                checks.append(verify_one(ringtree.schedule(of, name, ranks=num_ranks, hosts=hosts), name))
+                checks.append(verify_one(make_schedule(of, name, ranks=num_ranks, hosts=hosts), name))
     return checks
 
 
@@ -84,21 +87,21 @@ def verify_one(schedule: Any, algorithm: str) -> dict[str, Any]:
         "collective": schedule.collective,
         "algorithm": algorithm,
         "num_ranks": schedule.num_ranks,
-        **ringtree.verify_report(schedule),
+        **verify_report(schedule),
     }
 
 
 def _chosen(algorithm: str, collective: str, several_hosts: bool) -> list[tuple[str, str]]:
     if collective != ALL and collective not in COLLECTIVES:
-        raise ringtree.UsageError(f"unknown collective {collective!r}; there are: {', '.join(COLLECTIVES)}, {ALL}")
+        raise UsageError(f"unknown collective {collective!r}; there are: {', '.join(COLLECTIVES)}, {ALL}")
     chosen = COLLECTIVES if collective == ALL else (collective,)
     # One that is named is proved; "all" leaves out what one host has no use for.
     every = several_hosts or algorithm != ALL
-    pairs = [(name, of) for of in chosen for name in ringtree.algorithms.names(of, several_hosts=every)]
+    pairs = [(name, of) for of in chosen for name in algorithms.names(of, several_hosts=every)]
     wanted = [(name, of) for name, of in pairs if algorithm in (ALL, name)]
     if not wanted:
         names = ", ".join(dict.fromkeys(name for name, _ in pairs))
-        raise ringtree.UsageError(f"unknown algorithm {algorithm!r}; for {collective} there are: {names}, {ALL}")
+        raise UsageError(f"unknown algorithm {algorithm!r}; for {collective} there are: {names}, {ALL}")
     return wanted
 
 
@@ -106,5 +109,5 @@ def _load(file: Path) -> Any:
     try:
         text = file.read_text()
     except (OSError, UnicodeDecodeError) as error:
-        raise ringtree.UsageError(f"can't read {file}: {getattr(error, 'strerror', None) or 'no text file'}") from error
-    return ringtree.from_json(text)
+        raise UsageError(f"can't read {file}: {getattr(error, 'strerror', None) or 'no text file'}") from error
+    return from_json(text)

@@ -1,6 +1,6 @@
 """`ringtree which`: what auto would run at a size, and why.
 
-For: the options of the question. Not for: answering it (ringtree.tune.explain). No rank is started.
+For: the options of the question. Not for: answering it (ringtree.tune.which). No rank is started.
 """
 
 from __future__ import annotations
@@ -9,18 +9,16 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich import box
 from rich.console import Console
-from rich.table import Table
 
+from ringtree.cli.options import AsJson, OnHosts
 from ringtree.cli.outcome import exit_codes
-from ringtree.cli.text import cell, console_for_tables
+from ringtree.comm.profile import load
+from ringtree.comm.profile_format import describe_world
 from ringtree.errors import UsageError
-from ringtree.lab.printable import printable
-from ringtree.lab.units import format_change, format_size, format_time, parse_hosts, parse_size
-from ringtree.profile import load
-from ringtree.profile_format import describe_world
-from ringtree.tune.explain import Explanation, explain
+from ringtree.show.cells import cell, console_for_tables, plain_table, say
+from ringtree.tune.which import Explanation, explain
+from ringtree.units import format_change, format_size, format_time, parse_hosts, parse_size
 
 MAX_RANKS = 1024
 
@@ -28,15 +26,13 @@ MAX_RANKS = 1024
 def which(
     size: Annotated[str, typer.Option(help="Bytes of a rank's larger buffer, e.g. 8, 4K or 1M.")],
     ranks: Annotated[int | None, typer.Option(help="Number of ranks.")] = None,
-    hosts: Annotated[
-        str | None, typer.Option(help="Ranks on several hosts instead: 2x4, or 3,2,1 for unequal ones.")
-    ] = None,
+    hosts: OnHosts = None,
     collective: Annotated[str, typer.Option(help="The collective.")] = "all_reduce",
     shared_buffers: Annotated[
         bool, typer.Option("--shared-buffers", help="Of a communicator that was made with shared_buffers=True.")
     ] = False,
     profile: Annotated[Path | None, typer.Option(help="A profile other than the one that auto looks for.")] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print the choice as JSON and nothing else.")] = False,
+    json: AsJson = False,
 ) -> None:
     """Say which algorithm and protocol auto would run, and why: by the measured profile, or by the model."""
     with exit_codes():
@@ -65,13 +61,11 @@ def _print(console: Console, found: Explanation) -> None:
         style="bold",
         highlight=False,
     )
-    console.print(printable(found.reason), markup=False, highlight=False, soft_wrap=True)
+    say(console, found.reason)
     for note in found.notes:
-        console.print(printable(note), markup=False, highlight=False, soft_wrap=True)
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
-    table.add_column("measured" if found.source == "profile" else "estimated", no_wrap=True)
-    for heading in ("time", "against the choice"):
-        table.add_column(heading, justify="right", no_wrap=True)
+        say(console, note)
+    first = "measured" if found.source == "profile" else "estimated"
+    table = plain_table(first, right=("time", "against the choice"))
     for one in found.alternatives:
         against = "the choice" if one.chosen else format_change(one.ratio)
         table.add_row(cell(one.label), format_time(one.seconds), against)

@@ -17,15 +17,16 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-from ringtree.backends.textbook import split_textbook
+from ringtree.arms import kind_of
+from ringtree.arms.textbook import KIND as TEXTBOOK
 from ringtree.errors import UsageError
+from ringtree.explain.ladder_record import TOO_FEW_ROUNDS, Effect, Ladder, PanelRecord, RungRecord, TakingRecord
 from ringtree.explain.pilot import decide, executed
 from ringtree.explain.plan import PRESET, ladders_of
-from ringtree.explain.record import TOO_FEW_ROUNDS, Effect, Ladder, PanelRecord, RungRecord, TakingRecord
-from ringtree.explain.rungs import TOP, Rung, Taking
-from ringtree.lab.cells import RunCells, effect_matrix
-from ringtree.lab.comparison import CellSummary, Comparison, Interval, Row
-from ringtree.lab.summary import summarise
+from ringtree.explain.rungs import TOP, Rung
+from ringtree.judge.cells import RunCells, effect_matrix
+from ringtree.judge.comparison import CellSummary, Comparison, Interval, SizeRow
+from ringtree.judge.summary import summarise
 from ringtree.results import Plan, StoredRun
 from ringtree.stats import Judged, judge
 
@@ -52,46 +53,36 @@ def ladder_of(stored: StoredRun, pilot: StoredRun) -> Ladder:
     for panel in panels:
         panel.take_away(taken[panel.row.size_bytes])
     judged = _judge(plan, {key: found for panel in panels for key, found in panel.effects.items()})
-    return Ladder(
-        run=run.run_id,
-        run_path=str(stored.path),
+    return Ladder.from_fields_of(
+        comparison,
         pilot=pilot.run.run_id,
         created_utc=run.created_utc,
         provenance=run.provenance,
-        collective=plan.collective,
-        op=plan.op,
-        dtype=plan.dtype,
         algorithm=algorithm,
-        num_ranks=plan.num_ranks,
         through=_through(cells),
-        num_launches=comparison.num_launches,
-        num_planned=comparison.num_planned,
-        seed=plan.seed,
-        margin=plan.margin,
-        level=plan.level,
         floor_formula=FLOOR_FORMULA,
         panels=[panel.record(judged) for panel in panels],
-        caveats=comparison.caveats,
     )
 
 
 def algorithm_of(plan: Plan) -> str:
-    """Returns the algorithm with which a stored plan's ladder starts. Raises UsageError if it is no ladder's plan."""
-    found = [split[1] for arm in plan.arms if (split := split_textbook(arm.name)) is not None]
-    if plan.preset != PRESET or not found:
-        raise UsageError("this run is no ladder: `ringtree show` prints it, `ringtree explain` measures one")
-    return found[0]
+    """Returns the algorithm with which a stored plan's ladder starts. UsageError: it is not a ladder's plan."""
+    found = (arm.name for arm in plan.arms if (kind := kind_of(arm)) is not None and kind.name == TEXTBOOK.name)
+    name = next(found, None)
+    if plan.preset != PRESET or name is None:
+        raise UsageError("this run is not a ladder: `ringtree show` prints it, `ringtree explain` measures one")
+    return name.partition(":")[2]
 
 
 class _Panel:
     """One row of the run while its ladder is put together."""
 
-    def __init__(self, comparison: Comparison, cells: RunCells, row: Row, ladder: list[Rung]) -> None:
+    def __init__(self, comparison: Comparison, cells: RunCells, row: SizeRow, ladder: list[Rung]) -> None:
         self.row = row
         self._comparison, self._cells = comparison, cells
         self.effects: dict[Key, Effects] = {}
         self._rungs: list[tuple[Rung, str | None]] = []  # with the arm below
-        self._takings: list[Taking] = []
+        self._takings: list[Rung] = []
         below: str | None = None
         for rung in ladder:
             self._rungs.append((rung, below))
@@ -103,7 +94,7 @@ class _Panel:
         if first is not None:
             self._note(TOTAL, TOTAL, self._between(TOP, first))
 
-    def take_away(self, takings: list[Taking]) -> None:
+    def take_away(self, takings: list[Rung]) -> None:
         """Adds what the top is worth without one thing."""
         self._takings = takings
         for taking in takings:

@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
-import ringtree
+from ringtree.comm.communicator import protocols as known_protocols
 from ringtree.explain.rungs import SIMPLE, TOP
-from ringtree.lab.cells import RunCells
-from ringtree.lab.comparison import MIXED
+from ringtree.judge.cells import RunCells
+from ringtree.judge.comparison import MIXED
 from ringtree.results import StoredRun
 
 
@@ -31,7 +31,7 @@ class Decided:
 
 def pilot_arms(algorithm: str) -> list[str]:
     """Returns the arms of the pilot."""
-    return [*(f"{algorithm}/{protocol}" for protocol in ringtree.protocols()), TOP]
+    return [*(f"{algorithm}/{protocol}" for protocol in known_protocols()), TOP]
 
 
 def decide(pilot: StoredRun, algorithm: str) -> Decided:
@@ -51,7 +51,7 @@ def executed(cells: RunCells, size_bytes: int, arm: str) -> Mapping[str, Any] | 
 
 def _fastest_protocol(cells: RunCells, size_bytes: int, algorithm: str) -> str:
     found = {SIMPLE: -math.log1p(cells.plan.margin)}
-    for protocol in ringtree.protocols():
+    for protocol in known_protocols():
         effects = cells.effects(size_bytes, f"{algorithm}/{protocol}", f"{algorithm}/{SIMPLE}", MIXED)
         if protocol != SIMPLE and effects:
             found[protocol] = float(np.mean(list(effects.values())))

@@ -7,16 +7,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ringtree.backends import needs_torch, why_unavailable
+from ringtree.arms import common_boundary, kind_named
 from ringtree.errors import UsageError
 from ringtree.explain.pilot import Decided, pilot_arms
-from ringtree.explain.rungs import Rung, Taking, arms_of, rungs, takings
-from ringtree.lab.environment import usable_cores
-from ringtree.lab.estimate import start_seconds
-from ringtree.lab.plan import DEFAULT_LAUNCHES
-from ringtree.lab.request import Request, make_plan
-from ringtree.lab.units import format_duration, parse_duration
+from ringtree.explain.rungs import Rung, arms_of, rungs, takings
+from ringtree.measure.environment import usable_cores
+from ringtree.measure.estimate import start_of, start_seconds
+from ringtree.measure.plan import DEFAULT_LAUNCHES
+from ringtree.measure.request import Request, make_plan
 from ringtree.results import Plan
+from ringtree.units import format_duration, parse_duration
 
 PRESET = "explain"
 DEFAULT_ALGORITHM = "ring"
@@ -49,8 +49,8 @@ def pilot_plan(asked: Asked) -> Plan:
     arms = pilot_arms(asked.algorithm)
     plan = _plan(asked, arms, PILOT_LAUNCHES)
     seconds = parse_duration(asked.budget) * PILOT_SHARE
-    start, num_cells = start_seconds(asked.ranks, False), len(arms) * len(plan.sizes)
-    least = DEFAULT_LAUNCHES * (start_seconds(asked.ranks, True) + 10 * len(plan.sizes) * _LEAST_CELL)
+    start, num_cells = start_of(plan), len(arms) * len(plan.sizes)
+    least = DEFAULT_LAUNCHES * (start_seconds(asked.ranks, "torch") + 10 * len(plan.sizes) * _LEAST_CELL)
     if asked.launches is None and parse_duration(asked.budget) < least:
         raise UsageError(
             f"--budget {asked.budget} is too short: {DEFAULT_LAUNCHES} launches take at least about "
@@ -63,11 +63,11 @@ def pilot_plan(asked: Asked) -> Plan:
 
 def ladder_plan(asked: Asked, decided: Decided, pilot_run: str, seconds: float) -> Plan:
     """Returns the plan of the run that is evidence. `seconds`: that are left for it; `pilot_run`: the pilot's id."""
-    has_torch = why_unavailable(f"send-recv:{asked.algorithm}") is None
+    has_torch = kind_named(f"send-recv:{asked.algorithm}").lacks() is None
     ladders, taken = ladders_of(asked.algorithm, asked.ranks, usable_cores(), has_torch, decided)
-    arms = arms_of(list(ladders.values()), list(taken.values()))
-    usable = [arm for arm in arms if why_unavailable(arm) is None]
-    start = start_seconds(asked.ranks, any(needs_torch(arm) for arm in usable))
+    arms = arms_of([*ladders.values(), *taken.values()])
+    usable = [arm for arm in arms if kind_named(arm).lacks() is None]
+    start = start_seconds(asked.ranks, common_boundary(usable), usable)
     num_cells = len(usable) * len(decided.protocols)
     affordable = int(seconds / (start + num_cells * CELL_SECONDS))
     num_launches = asked.launches or max(DEFAULT_LAUNCHES, min(MOST_LAUNCHES, affordable))
@@ -83,7 +83,7 @@ def ladder_plan(asked: Asked, decided: Decided, pilot_run: str, seconds: float) 
 
 def ladders_of(
     algorithm: str, num_ranks: int, num_cores: int, has_torch: bool, decided: Decided
-) -> tuple[dict[int, list[Rung]], dict[int, list[Taking]]]:
+) -> tuple[dict[int, list[Rung]], dict[int, list[Rung]]]:
     """Returns, by size, the rungs and what is taken away from the top, as the pilot decided."""
     ladders = {
         size: rungs(algorithm, protocol, num_ranks, num_cores, has_torch)

@@ -8,11 +8,11 @@ A rung is the arm below it with one thing changed. The *top* is the last: the en
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ringtree.lab.units import format_size
+from ringtree.units import format_size
 
 SIMPLE = "simple"
 TOP = "auto/shared"
@@ -35,7 +35,8 @@ START, NATIVE, MEMORY, WAITING, FUSED, SLICES, CHANNELS, PROTOCOL, ALGORITHM, ST
 
 @dataclass(frozen=True)
 class Rung:
-    """One rung. `arm`: None if nothing is measured, and `why` says why. `aside`: the next rung does not stand on it."""
+    """One rung, or the top with one thing taken away. `arm`: None if nothing is measured, and `why` says why. `aside`:
+    the next rung does not stand on it."""
 
     key: str
     title: str
@@ -44,84 +45,63 @@ class Rung:
     aside: bool = False
 
 
-@dataclass(frozen=True)
-class Taking:
-    """The top with one thing taken away; `arm` and `why` as of a rung."""
-
-    key: str
-    title: str
-    arm: str | None
-    why: str | None = None
-
-
 def rungs(algorithm: str, protocol: str, num_ranks: int, num_cores: int, has_torch: bool) -> list[Rung]:
     """Returns the ladder of one size, from the bottom.
 
     `algorithm`: with which it starts; `protocol`: the fastest of it at this size; `num_cores`: that ranks may use.
     """
-    start = f"send-recv:{algorithm}" if has_torch else None
-    own_cores, two_channels = num_cores >= num_ranks, num_cores >= 2 * num_ranks
     cores = f"{num_ranks} ranks, {num_cores} cores"
+    no_torch = None if has_torch else "PyTorch is not installed"
+    shared = None if num_cores >= num_ranks else f"not measurable: ranks share cores ({cores}), so who waits sleeps"
+    turns = f"not measurable: no two cores a rank ({cores}), so channels would take turns"
+    fastest = f"no change: {SIMPLE} is the fastest at this size (pilot)" if protocol == SIMPLE else None
     return [
-        Rung(START, f"{algorithm} in Python over TCP", start, None if has_torch else "PyTorch is not installed"),
+        _unless(no_torch, START, f"{algorithm} in Python over TCP", f"send-recv:{algorithm}"),
         Rung(NATIVE, "Python → native code", f"textbook-tcp:{algorithm}"),
         Rung(MEMORY, "TCP → shared memory", f"textbook-shm:{algorithm}"),
-        Rung(
-            WAITING,
-            "asleep → spinning",
-            f"textbook-spin:{algorithm}" if own_cores else None,
-            None if own_cores else f"not measurable: ranks share cores ({cores}), so who waits sleeps",
-        ),
+        _unless(shared, WAITING, "asleep → spinning", f"textbook-spin:{algorithm}"),
         Rung(FUSED, "separate folds → fused", f"textbook-fused:{algorithm}"),
         Rung(SLICES, "whole chunks → slices in slots", f"{algorithm}/{SIMPLE}"),
-        Rung(
-            CHANNELS,
-            "one channel → two",
-            f"{algorithm}/{SIMPLE}/2ch" if two_channels else None,
-            None if two_channels else f"not measurable: no two cores a rank ({cores}), so channels would take turns",
+        _unless(
+            None if num_cores >= 2 * num_ranks else turns,
+            *(CHANNELS, "one channel → two", f"{algorithm}/{SIMPLE}/2ch"),
             aside=True,
         ),
-        Rung(
-            PROTOCOL,
-            f"{SIMPLE} → the fastest protocol",
-            f"{algorithm}/{protocol}" if protocol != SIMPLE else None,
-            None if protocol != SIMPLE else f"no change: {SIMPLE} is the fastest at this size (pilot)",
-        ),
+        _unless(fastest, PROTOCOL, f"{SIMPLE} → the fastest protocol", f"{algorithm}/{protocol}"),
         Rung(ALGORITHM, f"{algorithm} → auto's choice", "auto"),
         Rung(BUFFERS, "private buffers → shared ones", TOP),
     ]
 
 
-def takings(algorithm: str, size_bytes: int, top: Mapping[str, Any] | None) -> list[Taking]:
+def takings(algorithm: str, size_bytes: int, top: Mapping[str, Any] | None) -> list[Rung]:
     """Returns what is taken away from the top at one size, in the order of the rungs.
 
     `top`: what the top executed there (`last_call()`); None: not known, then all is taken away that can be at any size.
     """
     why_slices, why_protocol, why_algorithm, why_streaming = _why_not(algorithm, size_bytes, top)
     found = [
-        Taking(NATIVE, "in Python", None, "an interpreter in Python has neither the engine's memory nor its slots"),
-        Taking(MEMORY, "over TCP", None, "the engine has no links over TCP"),
-        Taking(WAITING, "asleep", None, "how the engine waits follows from the number of cores"),
-        Taking(FUSED, "separate folds", f"{TOP}/unfused"),
-        _taking(SLICES, "slices of a whole slot", f"{TOP}/{SLOT_BYTES >> 10}K", why_slices),
-        Taking(CHANNELS, "fewer channels", None, "the top has one channel"),
-        _taking(PROTOCOL, f"the protocol {SIMPLE}", f"{TOP}/{SIMPLE}", why_protocol),
-        _taking(ALGORITHM, algorithm, f"{algorithm}/shared/as-auto", why_algorithm),
-        _taking(STREAMING, "output through the caches", f"{TOP}/ordinary", why_streaming),
-        Taking(BUFFERS, "private buffers", "auto/for-shared"),
+        Rung(NATIVE, "in Python", None, "an interpreter in Python has neither the engine's memory nor its slots"),
+        Rung(MEMORY, "over TCP", None, "the engine has no links over TCP"),
+        Rung(WAITING, "asleep", None, "how the engine waits follows from the number of cores"),
+        Rung(FUSED, "separate folds", f"{TOP}/unfused"),
+        _unless(why_slices, SLICES, "slices of a whole slot", f"{TOP}/{SLOT_BYTES >> 10}K"),
+        Rung(CHANNELS, "fewer channels", None, "the top has one channel"),
+        _unless(why_protocol, PROTOCOL, f"the protocol {SIMPLE}", f"{TOP}/{SIMPLE}"),
+        _unless(why_algorithm, ALGORITHM, algorithm, f"{algorithm}/shared/as-auto"),
+        _unless(why_streaming, STREAMING, "output through the caches", f"{TOP}/ordinary"),
+        Rung(BUFFERS, "private buffers", "auto/for-shared"),
     ]
     return [taking for taking in found if taking.key != STREAMING or taking.arm is not None]
 
 
-def arms_of(ladders: Sequence[Sequence[Rung]], taken: Sequence[Sequence[Taking]]) -> list[str]:
+def arms_of(ladders: Iterable[Sequence[Rung]]) -> list[str]:
     """Returns the arms that all sizes together need, from the bottom, each once."""
     names = [rung.arm for of_size in ladders for rung in of_size]
-    names += [taking.arm for of_size in taken for taking in of_size]
     return list(dict.fromkeys(name for name in names if name is not None))
 
 
-def _taking(key: str, title: str, arm: str, why: str | None) -> Taking:
-    return Taking(key, title, arm if why is None else None, why)
+def _unless(why: str | None, key: str, title: str, arm: str, aside: bool = False) -> Rung:
+    return Rung(key, title, arm if why is None else None, why, aside)
 
 
 def _why_not(

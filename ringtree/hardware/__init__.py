@@ -2,19 +2,17 @@
 
     gpu = match_gpu("NVIDIA H100 80GB HBM3").gpu
     (system,) = match_system(gpu, gpus_per_host=8, hints="p5.48xlarge")
-    limit("all_reduce", "Ring", topology_of(system, gpu, num_hosts=2)).arithmetic
+    highest("all_reduce", topology_of(system, gpu, num_hosts=2)).arithmetic
 
 For: holding measured rates against what cannot be exceeded (ringtree.audit), `ringtree hardware`. Not for: predicting
-times (ringtree.model), probing this machine (ringtree.probe).
+times (ringtree.model), NCCL's algorithms (ringtree.nccl), probing this machine (ringtree.probe).
 """
 
+from ringtree.hardware.entries import Catalogue, Gpu, Link, Network, Source, Switch, System
 from ringtree.hardware.limit_records import Limit, LinkUse, Traffic
-from ringtree.hardware.limits import highest, limit, schedule_limit, why_not
+from ringtree.hardware.limits import highest, limit, schedule_limit
 from ringtree.hardware.loading import load_catalogue
 from ringtree.hardware.matching import GpuMatch, is_known_hint, match_gpu, match_system, named_systems
-from ringtree.hardware.records import Catalogue, Gpu, Link, Network, Source, Switch, System
-from ringtree.hardware.steps import minimum_steps
-from ringtree.hardware.support import Support, library_support
 from ringtree.hardware.topology import Topology, topology_of, topology_of_gpu
 
 __all__ = [
@@ -26,22 +24,18 @@ __all__ = [
     "LinkUse",
     "Network",
     "Source",
-    "Support",
     "Switch",
     "System",
     "Topology",
     "Traffic",
     "highest",
     "is_known_hint",
-    "library_support",
     "limit",
     "load_catalogue",
     "match_gpu",
     "match_system",
-    "minimum_steps",
     "named_systems",
     "schedule_limit",
     "topology_of",
     "topology_of_gpu",
-    "why_not",
 ]

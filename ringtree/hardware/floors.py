@@ -1,7 +1,7 @@
 """What any algorithm must move, whoever wrote it.
 
-For: `highest`, the bar that no honest measurement exceeds. Not for: what a known algorithm moves (nccl_traffic.py,
-schedule_traffic.py).
+For: `highest`, the bar that no honest measurement exceeds. Not for: what a known algorithm moves (schedule_traffic.py,
+ringtree.nccl.traffic).
 
 n ranks on h hosts, r = n/h on each; S the size; shares of S. A host is taken as one rank for the network, and all
 links of a rank, inside and out, as one for the class `rank`: an algorithm may send through the network what could stay
@@ -17,8 +17,7 @@ all_to_all, gather, scatter, send_recv. Nothing can be saved: the blocks that ar
 
 from __future__ import annotations
 
-from ringtree.hardware.limit_records import LinkClass, Traffic
-from ringtree.hardware.nccl_traffic import traffic
+from ringtree.hardware.limit_records import LinkClass, Traffic, traffic
 from ringtree.hardware.topology import Topology
 
 # Collectives whose load cannot be spread over the ranks of a host: one rank may use all of its NICs.

@@ -9,13 +9,15 @@ from typing import Literal
 
 from pydantic import Field
 
-from ringtree.hardware.records import Record
+from ringtree.results import Record
 
 # intra: what one rank sends to (or receives from, whichever is more) the other ranks of its host.
 # pair: what one rank sends to one other rank of its host, where pairs have links of their own.
 # network: what one host sends to (or receives from) all other hosts.
 # rank: what one rank sends (or receives) over all of its links, inside the host and out.
 LinkClass = Literal["intra", "pair", "network", "rank"]
+_PER: dict[LinkClass, Literal["rank", "pair", "host"]]
+_PER = {"intra": "rank", "pair": "pair", "network": "host", "rank": "rank"}
 
 
 class Traffic(Record):
@@ -25,6 +27,11 @@ class Traffic(Record):
     share: float = Field(ge=0, description="bytes over the link for each byte of the collective's size")
     per: Literal["rank", "pair", "host"]
     reason: str = Field(description="where the share comes from, such as '2(n-1)/n'")
+
+
+def traffic(link: LinkClass, share: float, reason: str) -> Traffic:
+    """A share of the size over a class of links."""
+    return Traffic(link=link, share=share, per=_PER[link], reason=reason)
 
 
 class LinkUse(Record):
@@ -53,5 +60,5 @@ class Limit(Record):
 
     def efficiency(self, busbw: float) -> float | None:
         """Returns the share of the limit that a measured `busbw` (bytes/s) is; above 1 it can't have been. None: there
-        is no limit to hold it against."""
+        is not a limit to hold it against."""
         return None if not self.busbw else busbw / self.busbw

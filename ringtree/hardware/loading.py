@@ -21,7 +21,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from ringtree.errors import UsageError
-from ringtree.hardware.records import Catalogue, Gpu, Link, Network, Source, Sourced, Switch, System
+from ringtree.hardware.entries import Catalogue, Gpu, Link, Network, Source, Sourced, Switch, System
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -58,7 +58,7 @@ def load_catalogue(own: Path | None = None) -> Catalogue:
     folder = own_folder() if own is None else own
     named = own is not None or bool(os.environ.get(VARIABLE))
     if named and not folder.is_dir():
-        raise UsageError(f"{folder} is no folder: {VARIABLE} names the one with your own hardware files (*.toml)")
+        raise UsageError(f"{folder} is not a folder: {VARIABLE} names the one with your own hardware files (*.toml)")
     files = sorted(folder.glob("*.toml")) if folder.is_dir() else []
     return _load(tuple((file, file.stat().st_mtime_ns) for file in files))
 

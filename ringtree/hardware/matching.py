@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import re
 
+from ringtree.hardware.entries import Catalogue, Gpu, System
 from ringtree.hardware.loading import load_catalogue
-from ringtree.hardware.records import Catalogue, Gpu, Record, System
+from ringtree.results import Record
 
 # Words that tell no two GPUs apart.
 FILLERS = frozenset(
@@ -40,8 +41,8 @@ MAKER_WORDS = {
 
 class GpuMatch(Record):
     """`gpu`: the one entry that the text can mean, else None. `candidates`: all that it can mean, several for "H100"
-    (SXM, PCIe and NVL differ in their links), none for an unknown name. A text that is no name which drivers or people
-    use has candidates only, even if there is just one: an "RTX 4070 Ti" is not the RTX 4070 Ti SUPER."""
+    (SXM, PCIe and NVL differ in their links), none for an unknown name. A text that is not a name that drivers or
+    people use has candidates only, even if there is just one: an "RTX 4070 Ti" is not the RTX 4070 Ti SUPER."""
 
     gpu: Gpu | None
     candidates: tuple[Gpu, ...]

@@ -10,10 +10,9 @@ from __future__ import annotations
 from collections import defaultdict
 
 from ringtree.errors import UsageError
-from ringtree.hardware.limit_records import LinkClass, Traffic
-from ringtree.hardware.nccl_traffic import traffic
+from ringtree.hardware.limit_records import LinkClass, Traffic, traffic
 from ringtree.hardware.topology import Topology
-from ringtree.schedule import Schedule
+from ringtree.schedules.schedule import Schedule
 
 MAX_RANKS = 512
 

@@ -7,12 +7,16 @@ system of the catalogue (`topology_of`). Not for: the limits (limits.py).
 from __future__ import annotations
 
 import math
+from typing import Annotated
 
 from pydantic import Field
 
 from ringtree.errors import UsageError
+from ringtree.hardware.entries import Catalogue, Gpu, System
 from ringtree.hardware.loading import load_catalogue
-from ringtree.hardware.records import Catalogue, Gpu, Record, System
+from ringtree.results import Record
+
+Rate = Annotated[float | None, Field(gt=0, allow_inf_nan=False)]
 
 
 class Topology(Record):
@@ -24,27 +28,18 @@ class Topology(Record):
 
     num_hosts: int = Field(ge=1)
     ranks_per_host: int = Field(ge=1)
-    intra_rate: float | None = Field(
-        default=None,
-        gt=0,
-        allow_inf_nan=False,
-        description="what one rank can send to the others of its host, and receive at the same time",
+    intra_rate: Rate = Field(
+        default=None, description="what one rank can send to the others of its host, and receive at the same time"
     )
-    pair_rate: float | None = Field(
-        default=None,
-        gt=0,
-        allow_inf_nan=False,
-        description="between two ranks of a host, where they are joined pair by pair (a mesh)",
+    pair_rate: Rate = Field(
+        default=None, description="between two ranks of a host, where they are joined pair by pair (a mesh)"
     )
     nvls: bool | None = Field(
         default=None,
         description="the switch inside the host adds up and multicasts; None: not known, so taken as possible",
     )
-    network_rate: float | None = Field(
-        default=None,
-        gt=0,
-        allow_inf_nan=False,
-        description="what one host can send over all its NICs, and receive at the same time",
+    network_rate: Rate = Field(
+        default=None, description="what one host can send over all its NICs, and receive at the same time"
     )
     network_reduces: bool | None = Field(
         default=None, description="the network adds up (SHARP); None: not known, so taken as possible"

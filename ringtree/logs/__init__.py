@@ -1,7 +1,7 @@
 """Readers: what other people's benchmarks, logs and traces say, without believing it.
 
 For: turning a file into tables of timings and facts, every number as it was printed. Not for: judging them
-(ringtree.audit), measuring (ringtree.lab).
+(ringtree.audit), measuring (ringtree.measure).
 """
 
 from ringtree.logs.failures import FAILED, warns_of_failure
@@ -10,11 +10,15 @@ from ringtree.logs.records import (
     IN_PLACE,
     NOT_STATED,
     OUT_OF_PLACE,
+    Basis,
     Document,
+    Fact,
+    Format,
     Inference,
     Item,
     Printed,
     Row,
+    RowReason,
     Side,
     Skipped,
     Table,
@@ -25,12 +29,16 @@ __all__ = [
     "IN_PLACE",
     "NOT_STATED",
     "OUT_OF_PLACE",
+    "Basis",
     "Document",
+    "Fact",
+    "Format",
     "Imported",
     "Inference",
     "Item",
     "Printed",
     "Row",
+    "RowReason",
     "Side",
     "Skipped",
     "Table",

@@ -8,16 +8,14 @@ row, which is out of place. A file may hold the same size twice: all rows are ke
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from math import isfinite
 from operator import itemgetter
 from typing import BinaryIO
 
 from ringtree.logs.data_lines import cells_of, data_lines, first_lines
 from ringtree.logs.groups import Groups
-from ringtree.logs.quantities import quantity
+from ringtree.logs.quantities import is_number, quantity
 from ringtree.logs.reading import Context, Sink, UnreadableFileError
-from ringtree.logs.records import MILLISECONDS, NOT_STATED, OUT_OF_PLACE, Printed, Row, Side, Table
+from ringtree.logs.records import MILLISECONDS, NOT_STATED, OUT_OF_PLACE, Fact, Format, Printed, Row, Side, Table
 from ringtree.logs.words import collective_in, element_bytes
 
 _REQUIRED = frozenset(("op_name", "num_gpus", "message_size", "latency"))
@@ -31,7 +29,7 @@ _MAX_NUMBER = 24
 class AIConfigurator:
     """Tables by everything but size and latency, in the order of their first rows."""
 
-    format = "aiconfigurator"
+    format = Format("aiconfigurator", Fact.EXACT_SIZES)
 
     def sniff(self, head: str) -> bool:
         """Its headings are unmistakable."""
@@ -52,7 +50,6 @@ class AIConfigurator:
         key_titles = (*(title for title in _KEY if title in place), dtype_title)
         key_of = itemgetter(*(place[title] for title in key_titles))
         groups = Groups(local)
-        rows = _Rows(place["message_size"], place["latency"], titles, place.get("power"))
         for number, line in lines:
             cells = cells_of(line, ",")
             if cells is None or len(cells) != len(titles):
@@ -60,7 +57,7 @@ class AIConfigurator:
                 continue
             key = key_of(cells)
             facts = dict(zip(key_titles, key, strict=True))
-            row = rows.row(number, cells, facts[dtype_title], _place_of(facts))
+            row = _row(number, dict(zip(titles, cells, strict=True)), facts[dtype_title])
             if row is None:
                 local.skip(NO_NUMBER, number, line)
             else:
@@ -71,33 +68,15 @@ class AIConfigurator:
         sink.merge(local)
 
 
-class _Rows:
-    def __init__(self, size: int, latency: int, titles: Sequence[str], power: int | None) -> None:
-        self._size, self._latency, self._power = size, latency, power
-        self._bytes: dict[str, int | None] = {}
-
-    def row(self, number: int, cells: Sequence[str], dtype: str, place: str) -> Row | None:
-        count, latency = cells[self._size].strip(), cells[self._latency].strip()
-        if not (count.isascii() and count.isdigit() and len(count) < _MAX_NUMBER) or not _is_number(latency):
-            return None
-        if dtype not in self._bytes and len(self._bytes) < 1000:
-            self._bytes[dtype] = element_bytes(dtype)
-        each = self._bytes.get(dtype)
-        others: tuple[tuple[str, Printed], ...] = ()
-        if self._power is not None and (power := quantity(cells[self._power])) is not None:
-            others = (("power", Printed(power.text)),)
-        side = Side(place, Printed(latency, MILLISECONDS), others=others)
-        elements = int(count)
-        return Row(number, elements * each if each is not None else None, (side,), elements, dtype)
-
-
-def _is_number(text: str) -> bool:
-    if not text.isascii() or len(text) > 40:
-        return False
-    try:
-        return isfinite(float(text))
-    except ValueError:
-        return False
+def _row(number: int, cells: dict[str, str], dtype: str) -> Row | None:
+    count, latency = cells["message_size"].strip(), cells["latency"].strip()
+    if not (count.isascii() and count.isdigit() and len(count) < _MAX_NUMBER) or not is_number(latency):
+        return None
+    power, each = quantity(cells.get("power", "")), element_bytes(dtype)
+    others = (("power", Printed(power.text)),) if power is not None else ()
+    size = int(count) * each if each is not None else None
+    side = Side(_place_of(cells), Printed(latency, MILLISECONDS), others=others)
+    return Row(number, size, (side,), int(count), dtype)
 
 
 def _place_of(facts: dict[str, str]) -> str:
@@ -105,7 +84,7 @@ def _place_of(facts: dict[str, str]) -> str:
 
 
 def _begin(facts: dict[str, str], dtype_title: str) -> Table:
-    table = Table("aiconfigurator", 0)
+    table = Table(AIConfigurator.format, 0)
     table.tool = "AIConfigurator's collector"
     table.collective = collective_in(facts["op_name"])
     ranks = facts["num_gpus"].strip()
@@ -121,7 +100,7 @@ def _begin(facts: dict[str, str], dtype_title: str) -> Table:
     each = element_bytes(facts[dtype_title])
     if each is None:
         table.infer(
-            "size_bytes", "not known", f"message_size counts elements, and {facts[dtype_title]} is no known type"
+            "size_bytes", "not known", f"message_size counts elements, and {facts[dtype_title]} is not a known type"
         )
     else:
         table.infer("size_bytes", f"message_size x {each}", f"it counts elements of type {facts[dtype_title]}")

@@ -13,9 +13,9 @@ import re
 from ringtree.logs.groups import add_row
 from ringtree.logs.lines import Line
 from ringtree.logs.reading import Context, Sink
-from ringtree.logs.records import GB_PER_SECOND, GBIT_PER_SECOND, Printed, Row, Side, Table
+from ringtree.logs.records import GB_PER_SECOND, GBIT_PER_SECOND, Format, Printed, Row, Side, Table
 
-FORMAT = "all_reduce_bench"
+FORMAT = Format("all_reduce_bench")
 NO_ROW = "an all-reduce benchmark without a result: the run ended before it"
 
 _N = r"(\d{1,30}(?:\.\d{1,30})?)"

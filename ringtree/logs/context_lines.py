@@ -13,10 +13,11 @@ from ringtree.logs.reading import Context
 _MAX_VARIABLES, _MAX_HEADING, _MAX_COMMAND = 1000, 200, 1000
 
 _HEADING = re.compile(r"#{1,6} +(\S.*)")
+_FENCE = re.compile(r"\s*(`{3,}|~{3,})([^`]*)")
 _VERSION = re.compile(r"\b(NCCL|RCCL) version[ :]+v?(\d+\.\d+(?:\.\d+)?)")
 FAMILIES = "NCCL|RCCL|TORCH_NCCL|MSCCL|MSCCLPP|FI|UCX|OMPI_MCA|MPICH|CUDA|HIP"
 _VARIABLE = re.compile(
-    rf"(?<![\w.])((?:{FAMILIES})_[A-Z0-9_]+)(?:=| set by environment to )('[^']*'|\"[^\"]*\"|[^\s'\"]+)"
+    rf"(?<![\w.])((?:{FAMILIES})_[A-Z0-9_]+)(?:=| set by environment to )('[^']*'|\"[^\"]*\"|[^\s'\"`]+)"
 )
 _COMMAND = re.compile(r"\b(?:\w+_perf|osu_\w+|IMB-\w+|ib_(?:write|read|send)_\w+)\b")
 _LAUNCHER = re.compile(r"\b(?:mpirun|mpiexec|orterun|srun|torchrun)(?=\s)")
@@ -28,7 +29,12 @@ _NO_COMMAND = "# Collective test"
 def observe(context: Context, line: Line) -> None:
     """Updates the context with what the line says; cheap for the many lines that say nothing."""
     text = line.text
-    if text.startswith("#") and (found := _HEADING.match(text)) is not None:
+    if ("```" in text or "~~~" in text) and (fence := _FENCE.fullmatch(text)) is not None:
+        if not context.fence:
+            context.fence = fence.group(1)
+        elif fence.group(1).startswith(context.fence) and not fence.group(2).strip():
+            context.fence = ""
+    if text.startswith("#") and not context.fence and (found := _HEADING.match(text)) is not None:
         context.heading = found.group(1).rstrip(" #")[:_MAX_HEADING]
     if "CCL version" in text and (found := _VERSION.search(text)) is not None:
         context.library, context.library_version = found.group(1).lower(), found.group(2)
@@ -51,7 +57,7 @@ def _observe_words(context: Context, text: str) -> None:
         alone = _ALONE.fullmatch(text) is not None
         for name, value in _VARIABLE.findall(text):
             if len(context.environment) < _MAX_VARIABLES:
-                context.environment[name] = value.strip("'\"").rstrip(".,;`")
+                context.environment[name] = value.strip("'\"").rstrip(".,;" if "(" in value else ".,;)]")
                 (context.of_command.discard if alone else context.of_command.add)(name)
     context.continues = (is_command or context.continues) and text.endswith("\\")
 

@@ -10,19 +10,19 @@ of all ranks' blocks. It stands in `others` as "tput". Sizes are rounded, in pow
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
-from ringtree.logs.groups import add_row
+from ringtree.logs.groups import Groups
 from ringtree.logs.lines import Line
-from ringtree.logs.quantities import Quantity, quantity, unit_of
+from ringtree.logs.open_tables import OpenTable, OpenTables
+from ringtree.logs.quantities import quantity, unit_of
+from ringtree.logs.quick_rows import Cell, Column
 from ringtree.logs.reading import Context, Sink
-from ringtree.logs.records import GBIT_PER_SECOND, MILLISECONDS, Printed, Row, Side, Table
+from ringtree.logs.records import GBIT_PER_SECOND, MILLISECONDS, Format, Printed, Row, Side, SizeMeans, Table
 from ringtree.logs.sizes import MAX_BYTES, Sizes
 from ringtree.logs.words import collective_in
 
-BENCHMARK, LOGGER = "deepspeed_benchmark", "deepspeed_comms_logger"
+BENCHMARK, LOGGER = Format("deepspeed_benchmark"), Format("deepspeed_comms_logger")
 NO_ROW = "a table of DeepSpeed's without a row: the run ended before its first one"
-_MAX_FOREIGN = 500
 
 _TITLE = re.compile(r"-{4} Performance of ([a-z][a-z0-9_]{1,40}) on (\d{1,7}) devices -{3,}")
 _UNITS = re.compile(r"Throughput \((Gbps|GBps)\)")
@@ -31,6 +31,7 @@ _ROW = re.compile(
     r"(?P<time>\d+(?:\.\d+)?(?: (?:us|ms|s))?)\s+(?P<tput>\d+(?:\.\d+)?)\s+(?P<busbw>\d+(?:\.\d+)?)",
     re.ASCII,
 )
+_BRACKETS = re.compile(r"\((\w+)\)")
 _SUMMARY = ("Comm. Op", "Message Size", "tput_avg (Gbps)", "busbw_avg (Gbps)")
 _OP = re.compile(r"([a-z][a-z0-9_]{1,40})(?:\s*\|\s*\[Caller Func: [^\]]{0,80}\])?")
 _SIZE = re.compile(r"(0B|\d+(?:\.\d+)? [KMGTPEZY]?B)\s+(\S.*)", re.ASCII)
@@ -43,169 +44,121 @@ _BETWEEN_TWO = frozenset(("pt2pt", "send", "recv", "isend", "irecv"))
 _OF_BLOCKS = frozenset(("all_gather", "reduce_scatter", "gather", "scatter"))
 
 
-@dataclass
-class _Open:
-    table: Table
-    line: Line
-    prefix: str
-    headings: tuple[str, ...] = ()
-    scale: float = GBIT_PER_SECOND
-    raw: bool = False
-    num_foreign: int = 0
+class DeepSpeedReader(OpenTables):
+    """Tables of the benchmark and of the summary, by job, and of single calls by operation."""
 
-
-class DeepSpeedReader:
-    """An open table of the benchmark or of the summary, and tables of single calls by operation."""
+    no_row = NO_ROW
 
     def __init__(self, context: Context, sink: Sink) -> None:
-        self._context, self._sink = context, sink
-        self._one: _Open | None = None
-        self._calls: dict[str, Table] = {}
+        super().__init__(context, sink)
+        self._calls = Groups(sink)
 
-    def feed(self, line: Line) -> bool:
-        """Takes titles, headings, operations and rows."""
+    def _heads(self, line: Line) -> bool:
         text = line.text
-        if self._one is None and "omm" not in text and "---- P" not in text:
-            return False
         if "---- Perf" in text and (found := _TITLE.search(text)) is not None:
             self._begin_benchmark(line, found)
-            return True
-        if "Comm. Op" in text and all(part in text for part in _SUMMARY):
-            self._begin_summary(line)
-            return True
-        if "comm op:" in text and (found := _CALL.search(text)) is not None:
+        elif "Comm. Op" in text and all(part in text for part in _SUMMARY):
+            start = text.index("Comm. Op")
+            one = self._begin(Table(LOGGER, line.number), line, text[:start].rstrip(" ") if start else "")
+            one.headings = re.split(r"\s{2,}", text[start:].strip())
+        elif "comm op:" in text and (found := _CALL.search(text)) is not None:
             self._call(line, found)
-            return True
-        one = self._one
-        if one is None:
+        else:
             return False
-        text = text.removeprefix(one.prefix).strip()
-        taken = (
-            self._benchmark_line(one, line, text)
-            if one.table.format == BENCHMARK
-            else self._summary_line(one, line, text)
-        )
-        one.num_foreign = 0 if taken else one.num_foreign + 1
-        if one.num_foreign > _MAX_FOREIGN:
-            self._close()
-        return taken
+        return True
 
     def finish(self) -> None:
         """Ends all tables."""
-        self._close()
-        for table in self._calls.values():
-            self._sink.emit(table)
-        self._calls.clear()
+        super().finish()
+        self._calls.flush()
 
     def _begin_benchmark(self, line: Line, found: re.Match[str]) -> None:
-        self._close()
         op = found.group(1)
         table = Table(BENCHMARK, line.number, f"Performance of {op} on {found.group(2)} devices", line.job)
         table.tool = "communication benchmark of DeepSpeedExamples or EleutherAI's cookbook"
         table.num_ranks = int(found.group(2))
-        table.environment = dict(self._context.environment)
-        table.columns = {"time": "Duration", "tput": "Throughput", "busbw": "BusBW"}
         _name(table, op)
-        self._one = _Open(table, line, line.text[: found.start()])
+        self._begin(table, line, line.text[: found.start()], ("Duration", "Throughput", "BusBW"))
 
-    def _benchmark_line(self, one: _Open, line: Line, text: str) -> bool:
-        if not text or not text.strip("-"):
-            return bool(text)
-        if (found := _UNITS.search(text)) is not None:
-            unit = unit_of(found.group(1))
-            one.scale = unit.scale if unit is not None else GBIT_PER_SECOND
-            one.raw = "Duration (us)" in text
-            one.table.columns = {
-                "time": "Duration (us)" if one.raw else "Duration",
-                "tput": found.group(0),
-                "busbw": f"BusBW ({found.group(1)})",
-            }
-            return True
-        found = _ROW.fullmatch(text)
-        if found is None:
-            return False
-        time = quantity(found.group("time"))
-        if time is None or (time.unit is None and not one.raw):
-            return False
-        count = int(found.group("count"))
-        printed = Sizes().bytes_of(found.group("size"))
-        size = _exact(count * int(found.group("bytes")), printed)
-        side = Side(
-            "",
-            time.printed(1e-6),
-            busbw=Printed(found.group("busbw"), one.scale),
-            others=(("tput", Printed(found.group("tput"), one.scale)),),
+    def _column(self, one: OpenTable, heading: str) -> Column:
+        units = [unit for word in _BRACKETS.findall(heading) if (unit := unit_of(word)) is not None]
+        default = GBIT_PER_SECOND if heading in ("Throughput", "BusBW") else 1.0
+        scale = units[0].scale if units else default
+        if heading.startswith(("Duration", "Avg Latency")):
+            return Column(Cell.TIME, unit=scale)
+        if heading.startswith(("BusBW", "busbw_avg")):
+            return Column(Cell.BUSBW, unit=scale)
+        return Column(
+            Cell.OTHER, unit=scale, name="tput" if heading.startswith(("Throughput", "tput_avg")) else heading
         )
-        if not one.table.rows:
-            one.table.infer("size_bytes", "elements x bytes", "the column Description, where the rounded size agrees")
-        one.table = add_row(one.table, Row(line.number, size, (side,), count), self._sink)
-        return True
 
-    def _begin_summary(self, line: Line) -> None:
-        self._close()
-        start = line.text.index("Comm. Op")
-        headings = tuple(re.split(r"\s{2,}", line.text[start:].strip()))
-        table = Table(LOGGER, line.number)
-        self._one = _Open(table, line, line.text[:start].rstrip(" ") if start else "", headings)
+    def _row(self, one: OpenTable, text: str, number: int) -> bool:
+        row = (self._benchmark_row if one.table.format == BENCHMARK else self._summary_row)(one, text.strip(), number)
+        if row is not None:
+            self._add(one, row)
+        return row is not None
 
-    def _summary_line(self, one: _Open, line: Line, text: str) -> bool:
-        found = _SIZE.fullmatch(text)
-        if found is None:
-            op = _OP.fullmatch(text)
-            if op is None or (collective_in(op.group(1)) is None and op.group(1) not in _BETWEEN_TWO):
-                return False
-            self._next_op(one, line, op)
-            return True
-        words = found.group(2).split()
-        names = one.headings[2:]
-        if len(words) != len(names) or not one.table.title:
+    def _part(self, one: OpenTable, line: Line, text: str) -> bool:
+        if one.table.format == BENCHMARK:
+            if (found := _UNITS.search(text)) is not None:
+                unit, duration = found.group(1), "Duration (us)" if "Duration (us)" in text else "Duration"
+                self._set_headings(one, (duration, f"Throughput ({unit})", f"BusBW ({unit})"))
+            return found is not None or bool(text and not text.strip("-"))
+        op = _OP.fullmatch(text)
+        if op is None or (collective_in(op.group(1)) is None and op.group(1) not in _BETWEEN_TWO):
             return False
-        numbers = [quantity(word) for word in words]
-        if not all(number is not None and number.unit is None for number in numbers):
-            return False
-        cells = dict(zip(names, numbers, strict=True))
-        sizes = Sizes()
-        size = sizes.bytes_of(found.group(1))
-        if not one.table.rows:
-            one.table.infer("size_bytes", "powers of 1024", "DeepSpeed prints sizes so, rounded to two places")
-        one.table = add_row(one.table, Row(line.number, size, (_summary_side(cells),)), self._sink)
-        return True
-
-    def _next_op(self, one: _Open, line: Line, op: re.Match[str]) -> None:
         if one.table.rows:
             self._sink.emit(one.table)
-        table = Table(LOGGER, one.line.number, op.group(0)[:200], line.job)
-        table.tool = "DeepSpeed's CommsLogger"
-        table.columns = {_summary_name(name): name for name in one.headings[2:]}
-        table.settings["average"] = "without the lowest and highest 10 %"
-        _name(table, op.group(1))
-        one.table = table
+        one.num_rows = 0
+        one.table = Table(LOGGER, one.title.number, op.group(0)[:200], line.job, tool="DeepSpeed's CommsLogger")
+        one.table.columns = {self._column(one, heading).field: heading for heading in one.headings[2:]}
+        one.table.settings["average"] = "without the lowest and highest 10 %"
+        _name(one.table, op.group(1))
+        return True
+
+    def _benchmark_row(self, one: OpenTable, text: str, number: int) -> Row | None:
+        found = _ROW.fullmatch(text)
+        time = quantity(found["time"]) if found is not None else None
+        duration, tput, busbw = (self._column(one, heading) for heading in one.headings)
+        if found is None or time is None or (time.unit is None and one.headings[0] == "Duration"):
+            return None
+        count = int(found["count"])
+        size = _exact(count * int(found["bytes"]), Sizes().bytes_of(found["size"]))
+        if not one.table.rows:
+            one.table.infer("size_bytes", "elements x bytes", "the column Description, where the rounded size agrees")
+        others = (("tput", Printed(found["tput"], tput.unit)),)
+        side = Side("", time.printed(duration.unit), busbw=Printed(found["busbw"], busbw.unit), others=others)
+        return Row(number, size, (side,), count)
+
+    def _summary_row(self, one: OpenTable, text: str, number: int) -> Row | None:
+        found, headings = _SIZE.fullmatch(text), one.headings[2:]
+        words = found.group(2).split() if found is not None else []
+        numbers = [read for word in words if (read := quantity(word)) is not None and read.unit is None]
+        if found is None or not len(words) == len(numbers) == len(headings) or not one.table.title:
+            return None
+        if not one.table.rows:
+            one.table.infer("size_bytes", "powers of 1024", "DeepSpeed prints sizes so, rounded to two places")
+        columns = [self._column(one, heading) for heading in headings]
+        figures = {column.field: Printed(one.text, column.unit) for column, one in zip(columns, numbers, strict=True)}
+        time, busbw = figures.pop("time", None), figures.pop("busbw", None)
+        side = Side("", time, busbw=busbw, others=tuple(figures.items()))
+        return Row(number, Sizes().bytes_of(found.group(1)), (side,))
 
     def _call(self, line: Line, found: re.Match[str]) -> None:
         rank, op, time, size, algbw, busbw = found.groups()
         op = op.split("|")[0].strip()
-        key = f"{rank} {op}"
-        table = self._calls.get(key)
-        if table is None:
-            if len(self._calls) >= 1000:
-                self.finish()
-            table = Table(LOGGER, line.number, f"calls of {op} on rank {rank}", line.job)
-            table.tool = "DeepSpeed's CommsLogger"
-            table.columns = {"time": "time (ms)", "algbw": "algbw (Gbps)", "busbw": "busbw (Gbps)"}
-            table.settings["rank"] = rank
-            table.infer("size_bytes", "powers of 1024", "DeepSpeed prints sizes so, rounded to two places")
-            _name(table, op.split(" ")[0], "algbw")
         side = Side("", Printed(time, MILLISECONDS), Printed(algbw, GBIT_PER_SECOND), Printed(busbw, GBIT_PER_SECOND))
-        self._calls[key] = add_row(table, Row(line.number, Sizes().bytes_of(size), (side,)), self._sink)
+        row = Row(line.number, Sizes().bytes_of(size), (side,))
+        self._calls.add((rank, op), row, lambda: _table_of_calls(op, rank, line.job))
 
-    def _close(self) -> None:
-        one, self._one = self._one, None
-        if one is None:
-            return
-        if one.table.rows:
-            self._sink.emit(one.table)
-        else:
-            self._sink.skip(NO_ROW, one.line.number, one.line.text)
+
+def _table_of_calls(op: str, rank: str, job: str) -> Table:
+    table = Table(LOGGER, 0, f"calls of {op} on rank {rank}", job, tool="DeepSpeed's CommsLogger")
+    table.columns = {"time": "time (ms)", "algbw": "algbw (Gbps)", "busbw": "busbw (Gbps)"}
+    table.settings["rank"] = rank
+    table.infer("size_bytes", "powers of 1024", "DeepSpeed prints sizes so, rounded to two places")
+    _name(table, op.split(" ")[0], "algbw")
+    return table
 
 
 def _exact(described: int, printed: int | None) -> int | None:
@@ -213,24 +166,6 @@ def _exact(described: int, printed: int | None) -> int | None:
     if printed is None or abs(described - printed) <= 0.01 * printed:
         return described if described < MAX_BYTES else None
     return printed
-
-
-def _summary_name(heading: str) -> str:
-    if heading.startswith("Avg Latency"):
-        return "time"
-    if heading.startswith("busbw_avg"):
-        return "busbw"
-    return "tput" if heading.startswith("tput_avg") else heading
-
-
-def _summary_side(cells: dict[str, Quantity | None]) -> Side:
-    numbers: dict[str, Printed] = {}
-    for heading, number in cells.items():
-        if number is not None:
-            scale = MILLISECONDS if "(ms)" in heading else GBIT_PER_SECOND if "(Gbps)" in heading else 1.0
-            numbers[_summary_name(heading)] = Printed(number.text, scale)
-    time, busbw = numbers.pop("time", None), numbers.pop("busbw", None)
-    return Side("", time, busbw=busbw, others=tuple(numbers.items()))
 
 
 def _name(table: Table, op: str, rate: str = "tput") -> None:
@@ -241,4 +176,4 @@ def _name(table: Table, op: str, rate: str = "tput") -> None:
         table.infer(rate, "2 x size / time", "these programs count the data of an all-reduce twice")
     elif table.collective in _OF_BLOCKS:
         table.infer(rate, "ranks x size / time", "these programs multiply the size of a rank's block")
-        table.settings["size_means"] = "bytes of one rank's block"
+        table.size_means = SizeMeans.ONE_BLOCK

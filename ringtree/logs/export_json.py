@@ -7,17 +7,12 @@ from __future__ import annotations
 
 import json
 import tempfile
-from types import TracebackType
 from typing import IO, TextIO
 
-from ringtree.logs.export_schema import (
-    IMPORT_FORMAT,
-    record_of_document,
-    record_of_skipped,
-    record_of_table,
-)
+from ringtree.logs.export_schema import IMPORT_FORMAT, DocumentRecord, SkippedRecord, TableRecord
 from ringtree.logs.importing import Imported
 from ringtree.logs.records import Item, Table
+from ringtree.results import Record
 
 _IN_MEMORY = 1 << 24
 
@@ -40,9 +35,7 @@ class JsonExport:
         self._out.write(f'{{"format": {json.dumps(IMPORT_FORMAT)}, "files": [')
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         self._drop_documents()
         if kind is None:
             self._out.write("\n]}\n")
@@ -60,10 +53,10 @@ class JsonExport:
         """Takes an item of the file."""
         self._formats.setdefault(item.format)
         if isinstance(item, Table):
-            self._out.write(f"{',' if self._num_tables else ''}\n{record_of_table(item).model_dump_json()}")
+            self._out.write(f"{',' if self._num_tables else ''}\n{_json(TableRecord, item)}")
             self._num_tables += 1
         elif self._documents is not None:
-            self._documents.write(f"{',' if self._num_documents else ''}\n{record_of_document(item).model_dump_json()}")
+            self._documents.write(f"{',' if self._num_documents else ''}\n{_json(DocumentRecord, item)}")
             self._num_documents += 1
 
     def end(self, imported: Imported | None, error: str | None = None, stored: str | None = None) -> None:
@@ -78,7 +71,7 @@ class JsonExport:
         skipped = imported.skipped if imported is not None else []
         rest = {
             "formats": list(self._formats),
-            "skipped": [record_of_skipped(each).model_dump() for each in skipped],
+            "skipped": [SkippedRecord.model_validate(each, from_attributes=True).model_dump() for each in skipped],
             "num_lines": imported.num_lines if imported is not None else 0,
             "num_bytes": imported.num_bytes if imported is not None else 0,
             "stored": stored,
@@ -90,3 +83,7 @@ class JsonExport:
         if self._documents is not None:
             self._documents.close()
             self._documents = None
+
+
+def _json(record: type[Record], item: Item) -> str:
+    return record.model_validate(item, from_attributes=True).model_dump_json()

@@ -1,27 +1,29 @@
 """What `ringtree import --json` prints: what files say, with every number as it was printed and in SI units.
 
-For: the shape (docs/reference/import.schema.json), and records made from tables and documents. Not for: reading
-(importing.py), writing them out (export_json.py).
+For: the shape (docs/reference/import.schema.json). Not for: reading (importing.py), writing it out (export_json.py).
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
-from ringtree.logs.records import Document, Inference, Printed, Row, Side, Skipped, Table
-from ringtree.results import Record
+from ringtree.results import Record, SizeMeans
 
 IMPORT_FORMAT = "ringtree.import/1"
+
+
+def _finite(value: float | None) -> float | None:
+    return value if value is not None and math.isfinite(value) else None
 
 
 class FigureRecord(Record):
     """A number: `text` as it was printed; `value` in seconds, bytes/s, bytes or as a count (null: no finite number)."""
 
     text: str
-    value: float | None
+    value: Annotated[float | None, BeforeValidator(_finite)]
 
 
 class SideRecord(Record):
@@ -35,7 +37,9 @@ class SideRecord(Record):
     algbw: FigureRecord | None
     busbw: FigureRecord | None
     wrong: FigureRecord | None
-    others: dict[str, FigureRecord] = Field(description="further columns by their names")
+    others: Annotated[dict[str, FigureRecord], BeforeValidator(dict)] = Field(
+        description="further columns by their names"
+    )
     samples: list[float]
 
 
@@ -72,6 +76,7 @@ class TableRecord(Record):
     collective: str | None
     num_ranks: int | None
     num_hosts: int | None
+    size_means: SizeMeans
     tool: str | None
     tool_version: str | None
     library: str | None
@@ -93,7 +98,7 @@ class TableRecord(Record):
 
 
 class DocumentRecord(Record):
-    """A fact that is no table of timings; `kind` names the shape of `data`."""
+    """A fact that is not a table of timings; `kind` names the shape of `data`."""
 
     format: str
     kind: str
@@ -139,73 +144,3 @@ class ImportRecord(Record):
 
     format: str = IMPORT_FORMAT
     files: list[FileRecord]
-
-
-# The records are made without pydantic's checks: millions of figures come from readers, which made them of these types.
-
-
-def record_of_table(table: Table) -> TableRecord:
-    """Returns what is printed of a table."""
-    names = TableRecord.model_fields.keys() - {"rows", "average_busbw", "inferences"}
-    return TableRecord.model_construct(
-        **{name: getattr(table, name) for name in names},
-        rows=[_row(row) for row in table.rows],
-        average_busbw=_figure(table.average_busbw),
-        inferences=_inferences(table.inferences),
-    )
-
-
-def record_of_document(document: Document) -> DocumentRecord:
-    """Returns what is printed of a document."""
-    names = DocumentRecord.model_fields.keys() - {"inferences"}
-    return DocumentRecord.model_construct(
-        **{name: getattr(document, name) for name in names}, inferences=_inferences(document.inferences)
-    )
-
-
-def record_of_skipped(skipped: Skipped) -> SkippedRecord:
-    """Returns what is printed of the lines that were skipped for one reason."""
-    return SkippedRecord.model_construct(
-        reason=skipped.reason,
-        num_lines=skipped.num_lines,
-        examples=[ExampleRecord.model_construct(line=line, text=text) for line, text in skipped.examples],
-    )
-
-
-def _inferences(inferences: list[Inference]) -> list[InferenceRecord]:
-    return [
-        InferenceRecord.model_construct(what=each.what, value=each.value, because=each.because) for each in inferences
-    ]
-
-
-def _row(row: Row) -> RowRecord:
-    return RowRecord.model_construct(
-        line=row.line,
-        size_bytes=row.size_bytes,
-        count=row.count,
-        dtype=row.dtype,
-        op=row.op,
-        root=row.root,
-        sides=[_side(side) for side in row.sides],
-    )
-
-
-def _side(side: Side) -> SideRecord:
-    return SideRecord.model_construct(
-        place=side.place,
-        time=_figure(side.time),
-        algbw=_figure(side.algbw),
-        busbw=_figure(side.busbw),
-        wrong=_figure(side.wrong),
-        others={name: FigureRecord.model_construct(text=each.text, value=_value(each)) for name, each in side.others},
-        samples=list(side.samples),
-    )
-
-
-def _figure(printed: Printed | None) -> FigureRecord | None:
-    return None if printed is None else FigureRecord.model_construct(text=printed.text, value=_value(printed))
-
-
-def _value(printed: Printed) -> float | None:
-    value = printed.value
-    return value if math.isfinite(value) else None

@@ -13,10 +13,10 @@ from collections.abc import Iterator
 from typing import Any, BinaryIO
 
 from ringtree.logs.collector import skip_collector
-from ringtree.logs.json_stream import MalformedError, members
+from ringtree.logs.json_stream import give_members, integer, text
 from ringtree.logs.plain_pickle import MAX_BYTES, NotPlainError, loads
 from ringtree.logs.reading import Context, Sink, UnreadableFileError
-from ringtree.logs.records import Document
+from ringtree.logs.records import Document, Format
 from ringtree.logs.shapes.trace import FlightRecorder, RecordedCall, RecordedGroup
 from ringtree.logs.torch_names import collective
 
@@ -31,7 +31,7 @@ _KEYS = ("entries", "pg_config", "pg_status", "nccl_comm_state", "version", "com
 class FlightRecorderReader:
     """A FileReader."""
 
-    format = "flight-recorder"
+    format = Format("flight-recorder")
 
     def sniff(self, head: str) -> bool:
         """Says whether the file begins like a dump: as JSON, or as a pickle of a dict with the dump's keys."""
@@ -42,19 +42,14 @@ class FlightRecorderReader:
 
     def read(self, source: BinaryIO, context: Context, sink: Sink) -> None:
         """Emits one document, of as much as could be read."""
-        dump = _Dump()
+        dump, why = _Dump(), ""
         source.seek(0)
-        why = ""
         if source.read(1) == b"\x80":
             for key, value in _unpickled(source):
                 dump.member(key, value)
         else:
             skip_collector(source)
-            try:
-                for key, value in members(source, ("entries",)):
-                    dump.member(key, value)
-            except MalformedError as error:
-                why = str(error)
+            why = give_members(source, ("entries",), dump.member)
         if not dump.seen:
             raise UnreadableFileError(why or "no dump of a flight recorder")
         shape = dump.shape(complete=not why)
@@ -71,7 +66,7 @@ def _unpickled(source: BinaryIO) -> Iterator[tuple[str, Any]]:
     except NotPlainError as error:
         raise UnreadableFileError(str(error)) from error
     if not isinstance(value, dict):
-        raise UnreadableFileError("a pickle that is no dump of a flight recorder")
+        raise UnreadableFileError("a pickle that is not a dump of a flight recorder")
     for key, member in value.items():
         if key == "entries" and isinstance(member, (list, tuple)):
             for entry in member:
@@ -121,10 +116,9 @@ class _Dump:
             elif not own and config and group.num:
                 self._mismatches.append(f"group {name or identity} has calls, and pg_config does not name it")
             groups.append(group.shape(own, _dict(status.get(identity))))
-        version, library = self._members.get("version"), self._members.get("comm_lib_version")
         return FlightRecorder(
-            version=version[:60] if isinstance(version, str) else None,
-            library_version=library[:60] if isinstance(library, str) and library else None,
+            version=text(self._members.get("version"), 60),
+            library_version=text(self._members.get("comm_lib_version"), 60) or None,
             num_entries=self._num,
             groups=groups,
             mismatches=self._mismatches[:_MAX_MISMATCHES],
@@ -145,7 +139,8 @@ class _Group:
         self._last: int | None = None
         self._num_open = 0
         self._open: list[RecordedCall] = []
-        self._open_sequences: tuple[int | None, int | None] = (None, None)  # smallest of the open, largest completed
+        self._smallest_open: int | None = None
+        self._largest_completed: int | None = None
         self._durations: dict[str, tuple[int, float]] = {}
         self._mismatches: list[str] = []
 
@@ -155,15 +150,16 @@ class _Group:
         self._states[state if state in self._states or len(self._states) < _MAX_NAMES else "other"] += 1
         self._num_retired += retired
         is_p2p = entry.get("is_p2p") is True
-        sequence = _integer(entry.get("p2p_seq_id" if is_p2p else "collective_seq_id"))
+        sequence = integer(entry.get("p2p_seq_id" if is_p2p else "collective_seq_id"))
         name = _short(entry.get("profiling_name"))
         if not is_p2p and sequence is not None:
             self._follow(sequence)
-            smallest, largest = self._open_sequences
             if state == "completed":
-                self._open_sequences = (smallest, sequence if largest is None else max(largest, sequence))
+                before = self._largest_completed
+                self._largest_completed = sequence if before is None else max(before, sequence)
             elif not retired:
-                self._open_sequences = (sequence if smallest is None else min(smallest, sequence), largest)
+                before = self._smallest_open
+                self._smallest_open = sequence if before is None else min(before, sequence)
         if state != "completed" and not retired:
             self._num_open += 1
             if len(self._open) < _MAX_CALLS:
@@ -177,9 +173,9 @@ class _Group:
 
     def shape(self, config: dict[Any, Any], status: dict[Any, Any]) -> RecordedGroup:
         enqueued, started, completed = (
-            _integer(status.get(f"last_{what}_collective")) for what in ("enqueued", "started", "completed")
+            integer(status.get(f"last_{what}_collective")) for what in ("enqueued", "started", "completed")
         )
-        smallest, largest = self._open_sequences
+        smallest, largest = self._smallest_open, self._largest_completed
         if enqueued is not None and self._last is not None and self._last > enqueued >= 0:
             self._mismatch(f"call {self._last} is recorded, and the last one enqueued is {enqueued}")
         if completed is not None and enqueued is not None and completed > enqueued:
@@ -239,18 +235,14 @@ class _Group:
 
 def _call(entry: dict[str, Any], name: str, state: str, sequence: int | None, is_p2p: bool) -> RecordedCall:
     return RecordedCall(
-        record_id=_integer(entry.get("record_id")),
         sequence=sequence,
         is_p2p=is_p2p,
         name=name,
         collective=collective(name),
         state=state,
-        input_sizes=_sizes(entry.get("input_sizes")),
-        input_dtypes=_strings(entry.get("input_dtypes")),
-        output_sizes=_sizes(entry.get("output_sizes")),
-        output_dtypes=_strings(entry.get("output_dtypes")),
-        time_created_ns=_integer(entry.get("time_created_ns")),
-        timeout_ms=_integer(entry.get("timeout_ms")),
+        **{field: integer(entry.get(field)) for field in ("record_id", "time_created_ns", "timeout_ms")},
+        **{field: _sizes(entry.get(field)) for field in ("input_sizes", "output_sizes")},
+        **{field: _strings(entry.get(field)) for field in ("input_dtypes", "output_dtypes")},
     )
 
 
@@ -261,17 +253,7 @@ def _dict(value: object) -> dict[Any, Any]:
 def _short(value: object) -> str:
     if isinstance(value, str):
         return value[:100]
-    return str(value) if _integer(value) is not None else ""
-
-
-def _integer(value: object) -> int | None:
-    """Returns a whole number, also one that is written as a string, as the JSON dump has them."""
-    if isinstance(value, str) and len(value) <= 20 and value.lstrip("-").isdecimal() and value.isascii():
-        try:
-            value = int(value)
-        except ValueError:
-            return None
-    return value if type(value) is int and abs(value) < 1 << 63 else None
+    return str(value) if integer(value) is not None else ""
 
 
 def _strings(value: object) -> list[str]:
@@ -290,5 +272,5 @@ def _ranks(value: object) -> list[int]:
     items = value.strip("[] ").split(",")[:65536] if isinstance(value, str) else value
     if not isinstance(items, (list, tuple)):
         return []
-    ranks = (_integer(item.strip() if isinstance(item, str) else item) for item in items[:65536])
+    ranks = (integer(item.strip() if isinstance(item, str) else item) for item in items[:65536])
     return [rank for rank in ranks if rank is not None]

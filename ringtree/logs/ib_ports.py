@@ -6,12 +6,14 @@ For: which ports are up, at which rate. Not for: what a rate gives (ringtree.har
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from typing import Any
 
 from ringtree.logs.lines import Line
 from ringtree.logs.reading import Context, Sink
-from ringtree.logs.records import Document
+from ringtree.logs.records import Document, Format
 from ringtree.logs.shapes.topology import IbPort, IbPorts
+
+FORMAT = Format("ibstat")
 
 _CA = re.compile(r"CA '([\w.:-]{1,60})'")
 _PORT = re.compile(r"Port (\d{1,4}):")
@@ -20,18 +22,16 @@ _FIELD = re.compile(r"([A-Za-z][A-Za-z_ ]{1,24}):\s*(.{0,80})")
 _NUMBER = re.compile(r"\d{1,6}(?:\.\d{1,3})?(?!\d)")
 _OF_DEVICE = ("ca type", "number of ports", "firmware version", "hardware version", "node guid", "system image guid")
 _OF_PORT = ("base lid", "lmc", "sm lid", "capability mask", "port guid", "default gid", "sm_lid", "base_lid")
+_FIELDS = {
+    "state": "state",
+    "physical state": "physical_state",
+    "phys state": "physical_state",
+    "rate": "rate_gbit_per_second",
+    "link layer": "link_layer",
+    "link_layer": "link_layer",
+}
+_NOTHING = dict.fromkeys(_FIELDS.values())
 _MAX_PORTS = 10_000
-
-
-@dataclass
-class _Port:
-    device: str | None
-    number: int
-    line: int
-    state: str | None = None
-    physical_state: str | None = None
-    rate: float | None = None
-    link_layer: str | None = None
 
 
 class IbPortsReader:
@@ -39,7 +39,7 @@ class IbPortsReader:
 
     def __init__(self, context: Context, sink: Sink) -> None:
         self._sink = sink
-        self._ports: list[_Port] = []
+        self._ports: list[dict[str, Any]] = []  # an IbPort as it is read, line by line
         self._device: str | None = None
         self._in_port = False
         self._first = self._last = 0
@@ -58,21 +58,10 @@ class IbPortsReader:
     def finish(self) -> None:
         """Emits the ports, if there are any."""
         if self._ports:
-            ports = [
-                IbPort(
-                    device=port.device,
-                    port=port.number,
-                    state=port.state,
-                    physical_state=port.physical_state,
-                    rate_gbit_per_second=port.rate,
-                    link_layer=port.link_layer,
-                    line=port.line,
-                )
-                for port in self._ports
-            ]
+            ports = [IbPort(**port) for port in self._ports]
             shape = IbPorts(ports=ports, num_active=sum((port.state or "").lower() == "active" for port in ports))
             title = f"{len(ports)} ports"
-            self._sink.emit(Document("ibstat", "ib_ports", self._first, shape.plain(), title, last_line=self._last))
+            self._sink.emit(Document(FORMAT, "ib_ports", self._first, shape.plain(), title, last_line=self._last))
         self._ports, self._device, self._in_port, self._first = [], None, False, 0
 
     def _begins(self, text: str, number: int) -> bool:
@@ -80,15 +69,15 @@ class IbPortsReader:
             self._device, self._in_port = found.group(1), False
             return True
         if text.startswith("Port ") and (found := _PORT.fullmatch(text)) is not None:
-            return self._add(_Port(self._device, int(found.group(1)), number))
+            return self._add(self._device, found.group(1), number)
         if text.startswith("Infiniband device") and (found := _STATUS.fullmatch(text)) is not None:
-            return self._add(_Port(found.group(1), int(found.group(2)), number))
+            return self._add(found.group(1), found.group(2), number)
         return False
 
-    def _add(self, port: _Port) -> bool:
+    def _add(self, device: str | None, port: str, number: int) -> bool:
         if len(self._ports) >= _MAX_PORTS:
             self.finish()
-        self._ports.append(port)
+        self._ports.append({"device": device, "port": int(port), "line": number, **_NOTHING})
         self._in_port = True
         return True
 
@@ -99,17 +88,11 @@ class IbPortsReader:
         name, value = found.group(1).lower(), found.group(2).strip()
         if not self._in_port:
             return name in _OF_DEVICE
-        port = self._ports[-1]
-        word = value.rpartition(": ")[2] or None  # ibstatus: "4: ACTIVE"
-        if name == "state":
-            port.state = word
-        elif name in ("physical state", "phys state"):
-            port.physical_state = word
-        elif name == "rate":
-            rate = _NUMBER.match(value)
-            port.rate = float(rate.group()) if rate is not None else None
-        elif name in ("link layer", "link_layer"):
-            port.link_layer = value or None
-        else:
+        if name not in _FIELDS:
             return name in _OF_PORT or name in _OF_DEVICE
+        said: str | float | None = value.rpartition(": ")[2] or None  # ibstatus: "4: ACTIVE"
+        if name == "rate":
+            rate = _NUMBER.match(value)
+            said = float(rate.group()) if rate is not None else None
+        self._ports[-1][_FIELDS[name]] = said
         return True

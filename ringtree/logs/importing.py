@@ -52,7 +52,7 @@ class Imported:
 
     @property
     def documents(self) -> list[Document]:
-        """Returns the items that are no tables."""
+        """Returns the items that are not tables."""
         return [item for item in self.items if isinstance(item, Document)]
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import codecs
 import json
-from collections.abc import Container, Iterator
+from collections.abc import Callable, Container, Iterator
 from typing import IO, Any
 
 _BLOCK = 1 << 18
@@ -39,7 +39,7 @@ class _Text:
         self._ended = False
 
     def next(self) -> str:
-        """Returns the next character that is no blank, "" at the end; it is not taken."""
+        """Returns the next character that is not a blank, "" at the end; it is not taken."""
         while True:
             while self._at < len(self._text):
                 if self._text[self._at] not in _BLANK:
@@ -114,7 +114,7 @@ def members(
     while True:
         key = text.value()
         if not isinstance(key, str):
-            raise MalformedError("a key that is no string")
+            raise MalformedError("a key that is not a string")
         text.take(":")
         if key in arrays and text.next() == "[":
             for element in _elements(text):
@@ -124,6 +124,33 @@ def members(
         if text.next() == "}":
             return
         text.take(",")
+
+
+def give_members(
+    stream: IO[bytes],
+    arrays: Container[str],
+    take: Callable[[str, Any], None],
+    decoder: json.JSONDecoder | None = None,
+) -> str:
+    """Gives `take` each of `members`. Returns why these are not all, empty if they are."""
+    try:
+        for key, value in members(stream, arrays, decoder):
+            take(key, value)
+    except MalformedError as error:
+        return str(error)
+    return ""
+
+
+def integer(value: object) -> int | None:
+    """Returns a whole number of 64 bits, also one that is written as a string; None for anything else."""
+    if isinstance(value, str) and len(value) <= 20 and value.isascii() and value.removeprefix("-").isdecimal():
+        value = int(value)
+    return value if type(value) is int and abs(value) < 1 << 63 else None
+
+
+def text(value: object, most: int = 200) -> str | None:
+    """Returns the beginning of a string; None for anything else."""
+    return value[:most] if isinstance(value, str) else None
 
 
 def _elements(text: _Text) -> Iterator[Any]:

@@ -16,9 +16,9 @@ from random import Random
 from typing import Any, BinaryIO, NamedTuple
 
 from ringtree.logs.collector import skip_collector
-from ringtree.logs.json_stream import MalformedError, members
+from ringtree.logs.json_stream import give_members, text
 from ringtree.logs.reading import Context, Sink, UnreadableFileError
-from ringtree.logs.records import Document
+from ringtree.logs.records import Document, Format
 from ringtree.logs.shapes.trace import TraceCollectives, TracedCalls
 from ringtree.logs.torch_names import backend, collective
 
@@ -34,7 +34,7 @@ class _Key(NamedTuple):
     name: str
     group_size: int | None
     group: str | None
-    description: str | None
+    group_description: str | None
     dtype: str | None
     in_elements: int | None
     out_elements: int | None
@@ -131,10 +131,10 @@ class _Trace:
     def shape(self, complete: bool) -> TraceCollectives:
         ordered = sorted(self._calls.items(), key=lambda item: (-item[1].durations.sum, -item[1].num_calls))
         return TraceCollectives(
-            rank=_integer(self._info.get("rank")),
-            world_size=_integer(self._info.get("world_size")),
-            backend=_text(self._info.get("backend")),
-            nccl_version=_text(self._info.get("nccl_version")),
+            rank=_number(self._info.get("rank")),
+            world_size=_number(self._info.get("world_size")),
+            backend=text(self._info.get("backend")),
+            nccl_version=text(self._info.get("nccl_version")),
             num_events=self.num_events,
             calls=[_record(key, calls) for key, calls in ordered],
             num_bare_kernels=self._bare.num,
@@ -147,7 +147,7 @@ class _Trace:
 class KinetoReader:
     """A FileReader."""
 
-    format = "kineto-trace"
+    format = Format("kineto-trace")
 
     def sniff(self, head: str) -> bool:
         """Says whether the file begins like a trace."""
@@ -160,13 +160,8 @@ class KinetoReader:
     def read(self, source: BinaryIO, context: Context, sink: Sink) -> None:
         """Emits one document, of as much of the trace as could be read."""
         trace = _Trace()
-        why = ""
-        try:
-            skip_collector(source)
-            for key, value in members(source, ("traceEvents",)):
-                trace.member(key, value)
-        except MalformedError as error:
-            why = str(error)
+        skip_collector(source)
+        why = give_members(source, ("traceEvents",), trace.member)
         if why and not trace.num_events:
             raise UnreadableFileError(f"a trace without events: {why}")
         title = "collectives of a trace" if trace.num_events else "a trace without events"
@@ -178,12 +173,12 @@ class KinetoReader:
 def _described(args: dict[str, Any]) -> _Key:
     return _Key(
         name=args["Collective name"][:60],
-        group_size=_integer(args.get("Group size")),
-        group=_text(args.get("Process Group Name")),
-        description=_text(args.get("Process Group Description")),
-        dtype=_text(args.get("dtype")),
-        in_elements=_integer(args.get("In msg nelems")),
-        out_elements=_integer(args.get("Out msg nelems")),
+        group_size=_number(args.get("Group size")),
+        group=text(args.get("Process Group Name")),
+        group_description=text(args.get("Process Group Description")),
+        dtype=text(args.get("dtype")),
+        in_elements=_number(args.get("In msg nelems")),
+        out_elements=_number(args.get("Out msg nelems")),
     )
 
 
@@ -195,20 +190,14 @@ def _by_shape(name: str, args: dict[str, Any]) -> _Key:
         if all(isinstance(number, int) and 0 <= number < 1 << 48 for number in flat) and len(flat) <= 64:
             elements = sum(math.prod(dim) for dim in dims)
     first = types[0] if isinstance(types, list) and types else None
-    return _Key(name[:60], None, None, None, _text(first), elements, None)
+    return _Key(name[:60], None, None, None, text(first), elements, None)
 
 
 def _record(key: _Key, calls: _Calls) -> TracedCalls:
     durations = calls.durations
     return TracedCalls(
+        **key._asdict(),
         collective=collective(key.name),
-        name=key.name,
-        group_size=key.group_size,
-        group=key.group,
-        group_description=key.description,
-        dtype=key.dtype,
-        in_elements=key.in_elements,
-        out_elements=key.out_elements,
         num_calls=calls.num_calls,
         num_kernels=durations.num,
         kernel_seconds=durations.sum,
@@ -232,9 +221,6 @@ def _duration(event: dict[str, Any]) -> float:
     return 0.0
 
 
-def _integer(value: object) -> int | None:
+def _number(value: object) -> int | None:
+    """A trace has its numbers as numbers."""
     return value if type(value) is int and abs(value) < 1 << 63 else None
-
-
-def _text(value: object) -> str | None:
-    return value[:200] if isinstance(value, str) else None

@@ -16,15 +16,10 @@ from typing import Any, BinaryIO
 
 from ringtree.logs.collector import skip_collector
 from ringtree.logs.context_lines import FAMILIES
-from ringtree.logs.json_stream import MalformedError, members
+from ringtree.logs.json_stream import give_members, text
 from ringtree.logs.nccltests.deduce import Figures, ranks_of_process
 from ringtree.logs.nccltests.forced import add_forced
-from ringtree.logs.nccltests.names import (
-    COLLECTIVES,
-    collective_of_file,
-    collective_of_program,
-    version_of_code,
-)
+from ringtree.logs.nccltests.names import collective_of_file, collective_of_program
 from ringtree.logs.nccltests.ranks import RankLines
 from ringtree.logs.reading import Context, Sink, UnreadableFileError
 from ringtree.logs.records import (
@@ -33,14 +28,19 @@ from ringtree.logs.records import (
     MAX_ROWS,
     MICROSECONDS,
     OUT_OF_PLACE,
+    Fact,
+    Format,
     Printed,
     Row,
+    RowReason,
     Side,
     Table,
 )
+from ringtree.nccl.nccl_tests import PROGRAMS
+from ringtree.nccl.releases import version_of_code
 
 BROKEN = "JSON that breaks off"
-UNREADABLE = "a result without a size or a measurement"
+UNREADABLE = RowReason("a result without a size or a measurement")
 _BEGINNING = re.compile(r'\{\s*"version"\s*:\s*\d+\s*,\s*"start_time"\s*:\s*"[^"]*"\s*,\s*"args"\s*:\s*\[')
 _VARIABLE = re.compile(rf"((?:{FAMILIES})_[A-Z0-9_]+)=(.*)", re.DOTALL)
 # How many ranks were started: numbers of a launcher.
@@ -75,7 +75,7 @@ _PER_ITERATION = {
 class NcclTestsJsonReader:
     """A FileReader."""
 
-    format = "nccl-tests-json"
+    format = Format("nccl-tests-json", Fact.EXACT_SIZES, Fact.COUNT_OF_SIZE, Fact.ONE_RUN)
 
     def sniff(self, head: str) -> bool:
         """Says whether a file begins so. The environment may fill all of `head`; tools may have sorted the keys."""
@@ -89,15 +89,11 @@ class NcclTestsJsonReader:
         # Figures stay as they are printed; the strings that they become are told apart by their places.
         decoder = json.JSONDecoder(parse_float=str)
         file = _File(Table(self.format, 0, complete=False), context, sink)
-        try:
-            for key, value in members(source, ("results",), decoder):
-                file.take(key, value)
-        except MalformedError as error:
-            if not file.knows_anything:
-                raise UnreadableFileError(str(error)) from error
-            sink.skip(BROKEN, 0, str(error))
+        why = give_members(source, ("results",), file.take, decoder)
         if not file.knows_anything:
-            raise UnreadableFileError("no results and no settings")
+            raise UnreadableFileError(why or "no results and no settings")
+        if why:
+            sink.skip(BROKEN, 0, why)
         file.finish()
 
 
@@ -153,8 +149,8 @@ class _File:
     def _take_ringtree(self, origin: dict[str, Any]) -> None:
         table = self._table
         self._is_ringtree = True
-        table.tool, table.tool_version = "ringtree", _text(origin.get("version"))
-        table.collective = COLLECTIVES.get(str(origin.get("collective")), table.collective)
+        table.tool, table.tool_version = "ringtree", text(origin.get("version"), _MAX_TEXT)
+        table.collective = PROGRAMS.get(str(origin.get("collective")), table.collective)
         if (num_ranks := _whole(origin.get("num_ranks"))) is not None:
             self._num_ranks = num_ranks
         if isinstance(origin.get("arm"), str):
@@ -212,7 +208,13 @@ class _File:
         if size is None or not sides:
             return None
         return Row(
-            0, size, sides, count, _text(result.get("type")), _text(result.get("redop")), _root(result.get("root"))
+            0,
+            size,
+            sides,
+            count,
+            text(result.get("type"), _MAX_TEXT),
+            text(result.get("redop"), _MAX_TEXT),
+            _root(result.get("root")),
         )
 
     def _side(self, place: str, side: Any, per_iteration: Any) -> Side | None:
@@ -277,22 +279,17 @@ class _File:
 
 
 def _printed(value: Any, unit: float) -> Printed | None:
-    """Returns a figure; None for null, and for "nan" and what else is no number."""
+    """Returns a figure; None for null, and for "nan" and what else is not a number."""
     if isinstance(value, bool) or not isinstance(value, (str, int, float)):
         return None
-    text = str(value)
     try:
-        return Printed(text, unit) if abs(float(text)) < 1e30 else None
+        return Printed(str(value), unit) if abs(float(value)) < 1e30 else None
     except (ValueError, OverflowError):
         return None
 
 
 def _whole(value: Any) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 1 << 63 else None
-
-
-def _text(value: Any) -> str | None:
-    return value[:_MAX_TEXT] if isinstance(value, str) else None
 
 
 def _root(value: Any) -> int | None:

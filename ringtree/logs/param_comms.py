@@ -13,14 +13,14 @@ import re
 
 from ringtree.logs.groups import Groups
 from ringtree.logs.lines import Line
-from ringtree.logs.quantities import is_number
+from ringtree.logs.quick_rows import Cell, Column, RowColumns
 from ringtree.logs.reading import Context, Sink
-from ringtree.logs.records import GB_PER_SECOND, MICROSECONDS, Printed, Row, Side, Table
+from ringtree.logs.records import GB_PER_SECOND, MICROSECONDS, Format, RowReason, Table
 from ringtree.logs.words import collective_in
 
-FORMAT = "param_comms"
+FORMAT = Format("param_comms")
 MARK = "COMMS-RES"
-NOT_READ = "a line of PARAM's that its headings do not fit"
+NOT_READ = RowReason("a line of PARAM's that its headings do not fit")
 _HEADING = re.compile(r"\S+ \(B\)|\S+\([\w/]+\)(?::\w+)?|[A-Za-z]\S*")
 _ROW = re.compile(r"COMMS-RES-([a-z][a-z0-9_]{1,40})-([a-z]+\d*)(\S{0,60})\s+(\S.*)")
 _TIMES = re.compile(r"(?:Latency|Time)\(us\):p50|pingLatency\(us\):p50")
@@ -55,48 +55,40 @@ class ParamReader:
 
     def _row(self, line: Line, found: re.Match[str]) -> bool:
         op, dtype, tag, rest = found.groups()
-        words = rest.split()
-        if len(words) != len(self._headings) or not words[0].isdigit() or len(words[0]) > 18:
+        columns = _columns(self._headings)
+        row = RowColumns(columns, dtype=dtype).row(rest.split(), line.number)
+        if row is None:
             return False
-        if not all(is_number(word) for word in words):
-            return False
-        side, count, columns = _side(self._headings, words)
-        row = Row(line.number, int(words[0]), (side,), count, dtype)
-        self._groups.add((line.job, op, dtype, tag), row, lambda: _begin(op, dtype, tag, columns, line.job))
+        named = {column.field: heading for column, heading in zip(columns, self._headings, strict=True) if column.field}
+        self._groups.add((line.job, op, dtype, tag), row, lambda: _begin(op, dtype, tag, named, line.job))
         return True
 
 
-def _side(headings: list[str], words: list[str]) -> tuple[Side, int | None, dict[str, str]]:
-    numbers: dict[str, Printed] = {}
-    columns: dict[str, str] = {}
-    count: int | None = None
-    prefix = ""
-    for heading, word in zip(headings[1:], words[1:], strict=True):
+def _columns(headings: list[str]) -> list[Column]:
+    """What stands under them. Percentiles and extremes are of the median that stands before them."""
+    columns, of = [Column(Cell.SIZE)] if headings else [], ""
+    for heading in headings[1:]:
+        unit = GB_PER_SECOND if heading.endswith("(GB/s)") else MICROSECONDS
+        of = heading.partition("(")[0] if ":p50" in heading else of
         if heading.startswith(("nElements", "num-elements")) or heading == "num_elements":
-            count = int(word) if word.isdigit() else None
-            continue
-        name = heading
-        if ":p50" in heading:
-            prefix = heading.partition("(")[0]
-        if _TIMES.fullmatch(heading):
-            name = "time"
+            columns.append(Column(Cell.COUNT))
+        elif _TIMES.fullmatch(heading):
+            columns.append(Column(Cell.TIME, unit=unit))
+        elif heading.startswith(("AlgBW", "BusBW")):
+            columns.append(Column(Cell.ALGBW if heading.startswith("Alg") else Cell.BUSBW, unit=unit))
         elif heading in ("p75", "p95", "Min", "Max"):
-            name = heading.lower() if prefix in ("Latency", "Time") else f"{prefix} {heading}"
-        elif heading.startswith("AlgBW"):
-            name = "algbw"
-        elif heading.startswith("BusBW"):
-            name = "busbw"
-        numbers[name] = Printed(word, GB_PER_SECOND if heading.endswith("(GB/s)") else MICROSECONDS)
-        columns[name] = heading
-    time, algbw, busbw = numbers.pop("time", None), numbers.pop("algbw", None), numbers.pop("busbw", None)
-    return Side("", time, algbw, busbw, others=tuple(numbers.items())), count, columns
+            name = heading.lower() if of in ("Latency", "Time") else f"{of} {heading}"
+            columns.append(Column(Cell.OTHER, unit=unit, name=name))
+        else:
+            columns.append(Column(Cell.OTHER, unit=unit, name=heading))
+    return columns
 
 
 def _begin(op: str, dtype: str, tag: str, columns: dict[str, str], job: str) -> Table:
     table = Table(FORMAT, 0, f"{op} {dtype} {tag}".strip(), job)
     table.tool = "PARAM comms"
     table.collective = "send_recv" if op == "pt2pt" else collective_in(op)
-    table.columns = dict(columns)
+    table.columns = columns
     table.settings = {"op": op, "percentiles": "over ranks, of each rank's average"}
     if tag:
         table.settings["tag"] = tag

@@ -8,182 +8,133 @@ instructions that build plain values, and refuses each other one by its name bef
 
 from __future__ import annotations
 
+import io
 import pickletools
 import struct
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 MAX_BYTES = 256 << 20
+_OPCODES = {ord(opcode.code): opcode for opcode in pickletools.opcodes}
 
 
 class NotPlainError(Exception):
     """A pickle that is refused: one line that says why and where."""
 
 
-class _Mark:
-    pass
-
-
-_MARK = _Mark()
-_NAMES = {ord(opcode.code): opcode.name for opcode in pickletools.opcodes}
-
-
 def loads(data: bytes) -> Any:
     """Returns the value of a pickle. Raises NotPlainError for all but plain ones."""
     if len(data) > MAX_BYTES:
         raise NotPlainError(f"a pickle of more than {MAX_BYTES >> 20} MiB")
-    return _Machine(data).run()
+    machine, stream = _Machine(), io.BytesIO(data)
+    while code := stream.read(1):
+        opcode, at = _OPCODES.get(code[0]), stream.tell() - 1
+        name = opcode.name if opcode is not None else f"0x{code[0]:02x}"
+        instruction = _INSTRUCTIONS.get(name)
+        if opcode is None or instruction is None:
+            raise NotPlainError(f"a pickle that is refused: instruction {name} at byte {at} makes no plain value")
+        try:
+            if name in _TEXTS:
+                instruction(machine, _text(stream, _TEXTS[name]))
+            else:
+                instruction(machine, opcode.arg.reader(stream) if opcode.arg is not None else None)
+            if name == "STOP":
+                return machine.result()
+        except (IndexError, KeyError, TypeError, ValueError, OverflowError, struct.error) as error:
+            raise NotPlainError(f"a pickle that is cut or damaged at byte {at}: {type(error).__name__}") from error
+    raise NotPlainError("a pickle that is cut")
 
 
 class _Machine:
-    def __init__(self, data: bytes) -> None:
-        self._data = data
-        self._at = 0
-        self._stack: list[Any] = []
-        self._marks: list[int] = []
-        self._memo: dict[int, Any] = {}
+    """`stack`: the values since the last mark; `below`: those before each mark."""
 
-    def run(self) -> Any:
-        table = _TABLE
-        data, end = self._data, len(self._data)
-        while self._at < end:
-            code = data[self._at]
-            at = self._at
-            self._at += 1
-            if code == _STOP:
-                return self._result()
-            instruction = table.get(code)
-            if instruction is None:
-                name = _NAMES.get(code, f"0x{code:02x}")
-                raise NotPlainError(f"a pickle that is refused: instruction {name} at byte {at} makes no plain value")
-            try:
-                instruction(self)
-            except NotPlainError:
-                raise
-            except (IndexError, KeyError, TypeError, ValueError, OverflowError, struct.error, UnicodeError) as error:
-                raise NotPlainError(f"a pickle that is damaged at byte {at}: {type(error).__name__}") from error
-        raise NotPlainError("a pickle that is cut")
+    def __init__(self) -> None:
+        self.stack: list[Any] = []
+        self.below: list[list[Any]] = []
+        self.memo: dict[int, Any] = {}
 
-    def _result(self) -> Any:
-        if len(self._stack) != 1 or self._marks:
-            raise NotPlainError("a pickle that is damaged: it leaves no single value")
-        return self._stack[0]
-
-    def take(self, num: int) -> bytes:
-        piece = self._data[self._at : self._at + num]
-        if num < 0 or len(piece) < num:
-            raise NotPlainError("a pickle that is cut")
-        self._at += num
-        return piece
-
-    def pass_over(self, num: int) -> None:
-        self.take(num)
-
-    def integer(self, layout: str) -> int:
-        return int(struct.unpack(layout, self.take(struct.calcsize(layout)))[0])
+    def result(self) -> Any:
+        if len(self.stack) != 1 or self.below:
+            raise ValueError("no single value is left")
+        return self.stack[0]
 
     def push(self, value: Any) -> None:
-        self._stack.append(value)
-
-    def top(self) -> Any:
-        if not self._stack or (self._marks and self._marks[-1] >= len(self._stack)):
-            raise NotPlainError("a pickle that is damaged: nothing is there to put into")
-        return self._stack[-1]
-
-    def pop(self, num: int) -> list[Any]:
-        first = len(self._stack) - num
-        if first < (self._marks[-1] if self._marks else 0):
-            raise NotPlainError("a pickle that is damaged: too few values")
-        values = self._stack[first:]
-        del self._stack[first:]
-        return values
+        self.stack.append(value)
 
     def mark(self) -> None:
-        self._marks.append(len(self._stack))
+        self.below.append(self.stack)
+        self.stack = []
 
-    def pop_mark(self) -> list[Any]:
-        if not self._marks:
-            raise NotPlainError("a pickle that is damaged: no mark")
-        first = self._marks.pop()
-        values = self._stack[first:]
-        del self._stack[first:]
+    def since_mark(self) -> list[Any]:
+        values, self.stack = self.stack, self.below.pop()
         return values
 
-    def text(self, num: int) -> None:
-        self.push(self.take(num).decode("utf-8", "replace"))
+    def last(self, number: int) -> list[Any]:
+        return [self.stack.pop() for _ in range(number)][::-1]
 
-    def long(self, num: int) -> None:
-        if num > 16:
+    def number(self, value: int) -> None:
+        if value.bit_length() > 127:
             raise NotPlainError("a pickle with a number of more than 128 bits, which is refused")
-        self.push(int.from_bytes(self.take(num), "little", signed=True))
+        self.push(value)
 
     def extend(self, values: list[Any]) -> None:
-        into = self.top()
+        into = self.stack[-1]
         if type(into) is not list:
-            raise NotPlainError("a pickle that is damaged: no list to put into")
+            raise TypeError("no list to put into")
         into.extend(values)
 
     def update(self, values: list[Any]) -> None:
-        into = self.top()
-        if type(into) is not dict or len(values) % 2:
-            raise NotPlainError("a pickle that is damaged: no dict to put into")
-        for key, value in _pairs(values):
+        into = self.stack[-1]
+        if type(into) is not dict:
+            raise TypeError("no dict to put into")
+        for key, value in zip(values[::2], values[1::2], strict=True):
+            # A tuple as a key may hold the whole pickle, nested without end.
+            if type(key) not in (str, int, float, bool, type(None)):
+                raise NotPlainError("a pickle that is refused: a key that is neither a string nor a number")
             into[key] = value
 
+    def dict_since_mark(self) -> None:
+        values = self.since_mark()
+        self.push({})
+        self.update(values)
+
     def put(self, index: int) -> None:
-        self._memo[index] = self.top()
-
-    def get(self, index: int) -> None:
-        self.push(self._memo[index])
-
-    def memoize(self) -> None:
-        self.put(len(self._memo))
+        self.memo[index] = self.stack[-1]
 
 
-def _pairs(values: list[Any]) -> Iterator[tuple[Any, Any]]:
-    for key, value in zip(values[::2], values[1::2], strict=True):
-        # A tuple as a key may hold the whole pickle, nested without end.
-        if type(key) not in (str, int, float, bool, type(None)):
-            raise NotPlainError("a pickle that is refused: a key that is neither a string nor a number")
-        yield key, value
+def _text(stream: io.BytesIO, layout: str) -> str:
+    (size,) = struct.unpack(layout, stream.read(struct.calcsize(layout)))
+    text = stream.read(size)
+    if len(text) < size:
+        raise ValueError("fewer bytes than stated")
+    return text.decode("utf-8", "replace")  # what Python's own reader of texts refuses
 
 
-def _dict(machine: _Machine) -> None:
-    machine.push(dict(_pairs(machine.pop_mark())))
-
-
-_STOP = ord(".")
-_TABLE: dict[int, Callable[[_Machine], None]] = {
-    0x80: lambda m: m.pass_over(1),  # the protocol
-    0x95: lambda m: m.pass_over(8),  # the length of a frame
-    ord("N"): lambda m: m.push(None),
-    0x88: lambda m: m.push(True),
-    0x89: lambda m: m.push(False),
-    ord("J"): lambda m: m.push(m.integer("<i")),
-    ord("K"): lambda m: m.push(m.integer("<B")),
-    ord("M"): lambda m: m.push(m.integer("<H")),
-    0x8A: lambda m: m.long(m.integer("<B")),
-    ord("G"): lambda m: m.push(struct.unpack(">d", m.take(8))[0]),
-    ord("X"): lambda m: m.text(m.integer("<I")),
-    0x8C: lambda m: m.text(m.integer("<B")),
-    0x8D: lambda m: m.text(m.integer("<Q")),
-    ord("}"): lambda m: m.push({}),
-    ord("]"): lambda m: m.push([]),
-    ord(")"): lambda m: m.push(()),
-    ord("("): lambda m: m.mark(),
-    ord("a"): lambda m: m.extend(m.pop(1)),
-    ord("e"): lambda m: m.extend(m.pop_mark()),
-    ord("s"): lambda m: m.update(m.pop(2)),
-    ord("u"): lambda m: m.update(m.pop_mark()),
-    ord("t"): lambda m: m.push(tuple(m.pop_mark())),
-    ord("l"): lambda m: m.push(m.pop_mark()),
-    ord("d"): _dict,
-    0x85: lambda m: m.push(tuple(m.pop(1))),
-    0x86: lambda m: m.push(tuple(m.pop(2))),
-    0x87: lambda m: m.push(tuple(m.pop(3))),
-    ord("q"): lambda m: m.put(m.integer("<B")),
-    ord("r"): lambda m: m.put(m.integer("<I")),
-    0x94: lambda m: m.memoize(),
-    ord("h"): lambda m: m.get(m.integer("<B")),
-    ord("j"): lambda m: m.get(m.integer("<I")),
+_TEXTS = {"SHORT_BINUNICODE": "<B", "BINUNICODE": "<I", "BINUNICODE8": "<Q"}  # how long the length is
+_INSTRUCTIONS: dict[str, Callable[[_Machine, Any], None]] = {
+    "PROTO": lambda machine, version: None,
+    "FRAME": lambda machine, size: None,
+    "STOP": lambda machine, _: None,
+    "MARK": lambda machine, _: machine.mark(),
+    "NONE": lambda machine, _: machine.push(None),
+    "NEWTRUE": lambda machine, _: machine.push(True),
+    "NEWFALSE": lambda machine, _: machine.push(False),
+    "LONG1": _Machine.number,
+    **dict.fromkeys(("BININT", "BININT1", "BININT2", "BINFLOAT", *_TEXTS), _Machine.push),
+    "EMPTY_DICT": lambda machine, _: machine.push({}),
+    "EMPTY_LIST": lambda machine, _: machine.push([]),
+    "EMPTY_TUPLE": lambda machine, _: machine.push(()),
+    "APPEND": lambda machine, _: machine.extend(machine.last(1)),
+    "APPENDS": lambda machine, _: machine.extend(machine.since_mark()),
+    "SETITEM": lambda machine, _: machine.update(machine.last(2)),
+    "SETITEMS": lambda machine, _: machine.update(machine.since_mark()),
+    "LIST": lambda machine, _: machine.push(machine.since_mark()),
+    "DICT": lambda machine, _: machine.dict_since_mark(),
+    "TUPLE": lambda machine, _: machine.push(tuple(machine.since_mark())),
+    "TUPLE1": lambda machine, _: machine.push(tuple(machine.last(1))),
+    "TUPLE2": lambda machine, _: machine.push(tuple(machine.last(2))),
+    "TUPLE3": lambda machine, _: machine.push(tuple(machine.last(3))),
+    **dict.fromkeys(("BINPUT", "LONG_BINPUT"), _Machine.put),
+    "MEMOIZE": lambda machine, _: machine.put(len(machine.memo)),
+    **dict.fromkeys(("BINGET", "LONG_BINGET"), lambda machine, index: machine.push(machine.memo[index])),
 }

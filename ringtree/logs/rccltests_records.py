@@ -20,12 +20,24 @@ from ringtree.logs.nccltests.deduce import Figures
 from ringtree.logs.nccltests.ranks import RankLines
 from ringtree.logs.quantities import is_number
 from ringtree.logs.reading import Context, Sink, UnreadableFileError
-from ringtree.logs.records import GB_PER_SECOND, IN_PLACE, MICROSECONDS, OUT_OF_PLACE, Printed, Row, Side, Table
+from ringtree.logs.records import (
+    GB_PER_SECOND,
+    IN_PLACE,
+    MICROSECONDS,
+    OUT_OF_PLACE,
+    Fact,
+    Format,
+    Printed,
+    Row,
+    RowReason,
+    Side,
+    Table,
+)
 from ringtree.logs.words import collective_in
 
-FORMAT = "rccl-tests-records"
-BROKEN = "the file breaks off, or is no list of records from there on"
-UNREADABLE = "a record of rccl-tests that lacks a field"
+FORMAT = Format("rccl-tests-records", Fact.COUNT_OF_SIZE)
+BROKEN = "the file breaks off, or is not a list of records from there on"
+UNREADABLE = RowReason("a record of rccl-tests that lacks a field")
 _MARK = "numCycle"
 _PLACES = {"0": OUT_OF_PLACE, "1": IN_PLACE}
 _HEAD = 4096
@@ -37,8 +49,6 @@ _Record = dict[str, str]
 class RcclTestsRecords:
     """A FileReader; a table for each collective, element type, reduction, number of ranks and cycle."""
 
-    format = FORMAT
-
     def sniff(self, head: str) -> bool:
         """Says whether the first record names its cycle."""
         return head.startswith(_MARK + ",") or (head[:1] in ("[", "{") and f'"{_MARK}"' in head[:_HEAD])
@@ -47,31 +57,28 @@ class RcclTestsRecords:
         """Reads the file. Raises UnreadableFileError if its first record is none."""
         skip_collector(source)
         groups = Groups(sink, _add_ranks)
-        last: tuple[int, _Record] | None = None
-        known = False
+        first: tuple[int, _Record] | None = None  # that waits for the second place of its size
         try:
             for line, record in _records(source):
                 if (reason := _missing(record)) is not None:
-                    if not known:
+                    if first is None and groups.num_rows == 0:
                         raise UnreadableFileError(f"its first record has no {reason}")
                     sink.skip(UNREADABLE, line, str(record))
-                    continue
-                known = True
-                if last is not None and _is_pair(last[1], record):
-                    _add(groups, last[0], (last[1], record))
-                    last = None
-                    continue
-                if last is not None:
-                    _add(groups, last[0], (last[1],))
-                last = (line, record)
+                elif first is not None and _is_pair(first[1], record):
+                    _add(groups, first[0], (first[1], record))
+                    first = None
+                else:
+                    if first is not None:
+                        _add(groups, first[0], (first[1],))
+                    first = line, record
         except MalformedError as error:
-            if not known:
+            if first is None and groups.num_rows == 0:
                 raise UnreadableFileError(str(error)) from error
             sink.skip(BROKEN, 0, str(error))
-        if not known:
+        if first is not None:
+            _add(groups, first[0], (first[1],))
+        if groups.num_rows == 0:
             raise UnreadableFileError("it has no record")
-        if last is not None:
-            _add(groups, last[0], (last[1],))
         groups.flush()
 
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import BinaryIO, Protocol
 
 from ringtree.logs.lines import Line
-from ringtree.logs.records import Item, Skipped
+from ringtree.logs.records import Example, Item, Skipped
 
 MAX_EXAMPLES = 5
 NOT_RECOGNISED = "no reader knows it"
@@ -38,7 +38,7 @@ class Sink:
         entry = self.skipped.setdefault(reason, Skipped(reason))
         entry.num_lines += 1
         if len(entry.examples) < MAX_EXAMPLES:
-            entry.examples.append((number, text.strip()[:_MAX_TEXT]))
+            entry.examples.append(Example(number, text.strip()[:_MAX_TEXT]))
 
     def merge(self, other: Sink) -> None:
         """Adds what another one skipped: for readers that know only at the end whether the file is theirs."""
@@ -55,7 +55,8 @@ class Context:
     `heading`: the last Markdown heading or title; `environment`: variables of NCCL and its like that were echoed;
     `library_version`: of the last "NCCL version …" line; `command`: the last line that named a benchmark's program.
     `of_command`: the variables that were given to one command only, or announced by it: the next one begins without
-    them. `continues`: the last line of a command ended with a backslash.
+    them. `continues`: the last line of a command ended with a backslash. `fence`: what began the block of code that the
+    line stands in, as Markdown has it; empty outside of one.
     """
 
     name: str
@@ -66,6 +67,7 @@ class Context:
     environment: dict[str, str] = field(default_factory=dict)
     of_command: set[str] = field(default_factory=set)
     continues: bool = False
+    fence: str = ""
 
 
 class LineReader(Protocol):
@@ -103,8 +105,6 @@ LineReaderFactory = Callable[[Context, Sink], LineReader]
 
 class FileReader(Protocol):
     """Takes a file as a whole: JSON, XML, CSV with a header of its own. Without state."""
-
-    format: str
 
     def sniff(self, head: str) -> bool:
         """Says whether a file that begins with `head` (up to 64 KiB, a collector's comments removed) is of this

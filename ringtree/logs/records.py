@@ -10,45 +10,20 @@ twice.
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
+from enum import Enum, auto
 from typing import Any, NamedTuple
 
-OUT_OF_PLACE, IN_PLACE, NOT_STATED = "out_of_place", "in_place", ""
+from ringtree.results.observation import IN_PLACE, NOT_STATED, OUT_OF_PLACE, Printed, SizeMeans
+
+# What stored runs have, too; readers take all that they make from here.
+__all__ = ["IN_PLACE", "NOT_STATED", "OUT_OF_PLACE", "Printed", "SizeMeans"]
 
 # Units of columns: what one of it is in seconds or bytes/s.
 MICROSECONDS, MILLISECONDS, SECONDS = 1e-6, 1e-3, 1.0
 MB_PER_SECOND, GB_PER_SECOND, GBIT_PER_SECOND = 1e6, 1e9, 1e9 / 8
 
 MAX_ROWS = 20_000  # of one table in memory; more go on in the next
-
-_PLACES = tuple(10.0**-places for places in range(20))
-_DIGITS = re.compile(r"[-+]?\d*(?:\.(\d*))?(?:[eE]([-+]?\d+))?")
-
-
-class Printed(NamedTuple):
-    """A number as it was printed, and what one of its column's unit is in seconds, bytes/s or bytes (1 for counts)."""
-
-    text: str
-    unit: float = 1.0
-
-    @property
-    def value(self) -> float:
-        """Returns the number in seconds, bytes/s, bytes or a count."""
-        return float(self.text) * self.unit
-
-    @property
-    def resolution(self) -> float:
-        """Returns one unit of the last printed place, in the unit of `value`: "1.50" µs gives 1e-8."""
-        text, unit = self
-        whole, point, decimals = text.partition(".")
-        if whole.isdecimal() and (decimals.isdecimal() or not point) and len(decimals) < len(_PLACES):
-            return _PLACES[len(decimals)] * unit  # nearly all of them
-        found = _DIGITS.fullmatch(text.strip())
-        if found is None:
-            return 0.0
-        fraction, exponent = found.groups()
-        return float(10.0 ** (int(exponent or 0) - len(fraction or ""))) * unit
 
 
 class Side(NamedTuple):
@@ -68,6 +43,28 @@ class Side(NamedTuple):
     samples: tuple[float, ...] = ()
 
 
+class Fact(Enum):
+    """What holds of every table of a format. Its reader states it, so that nobody else needs to know the format."""
+
+    EXACT_SIZES = auto()  # sizes are bytes; other formats may have rounded them
+    RETYPED = auto()  # somebody's table of what a program printed: padded, rounded again or converted, perhaps
+    COUNT_OF_SIZE = auto()  # a count is that of elements in the buffer whose size stands beside it
+    HOST_MEMORY = auto()  # messages lie in host memory, unless settings["buffers"] says otherwise
+    ONE_RUN = auto()  # one run of a program writes it; in others, several configurations may stand side by side
+
+
+class Format(str):
+    """The name of a format, with the facts of all its tables."""
+
+    facts: frozenset[Fact]
+
+    def __new__(cls, name: str, *facts: Fact) -> Format:
+        """Makes it of its name."""
+        made = super().__new__(cls, name)
+        made.facts = frozenset(facts)
+        return made
+
+
 class Row(NamedTuple):
     """One size. `line`: where in the file, from 1; 0: the source has no lines. None: the source does not say."""
 
@@ -80,13 +77,22 @@ class Row(NamedTuple):
     root: int | None = None
 
 
+class Basis(str, Enum):
+    """What a conclusion rests on: it can't confirm that again."""
+
+    WORDS = "words"  # names, commands, headings
+    COUNTS = "counts"  # sizes over counts of elements
+    BANDWIDTHS = "bandwidths"  # busbw over algbw
+
+
 @dataclass(frozen=True, slots=True)
 class Inference:
-    """Something that the source does not say and the reader concluded: what, and from what."""
+    """Something that the source does not say and the reader concluded: what, and from what (`because`: for people)."""
 
     what: str
     value: str
     because: str
+    basis: Basis = Basis.WORDS
 
 
 @dataclass(slots=True)
@@ -98,13 +104,14 @@ class Table:
     was printed under. `continued`: the table goes on in the next one, since it passed MAX_ROWS.
     """
 
-    format: str
+    format: Format
     first_line: int
     title: str = ""
     job: str = ""
     collective: str | None = None
     num_ranks: int | None = None
     num_hosts: int | None = None
+    size_means: SizeMeans = SizeMeans.TOTAL
     tool: str | None = None
     tool_version: str | None = None
     library: str | None = None
@@ -125,19 +132,19 @@ class Table:
     last_line: int = 0
     inferences: list[Inference] = field(default_factory=list)
 
-    def infer(self, what: str, value: object, because: str) -> None:
+    def infer(self, what: str, value: object, because: str, basis: Basis = Basis.WORDS) -> None:
         """Writes down a conclusion; the caller sets the field."""
-        self.inferences.append(Inference(what, str(value), because))
+        self.inferences.append(Inference(what, str(value), because, basis))
 
 
 @dataclass(slots=True)
 class Document:
-    """A fact that is no table of timings: a communicator's set-up, a topology, the calls of a trace.
+    """A fact that is not a table of timings: a communicator's set-up, a topology, the calls of a trace.
 
     `kind` names the shape of `data`, which is plain JSON (dicts, lists, strings, numbers).
     """
 
-    format: str
+    format: Format
     kind: str
     first_line: int
     data: dict[str, Any]
@@ -151,13 +158,22 @@ class Document:
         self.inferences.append(Inference(what, str(value), because))
 
 
+class Example(NamedTuple):
+    line: int
+    text: str
+
+
+class RowReason(str):
+    """Why something was left out that is a row of timings, or seems to be one. Other reasons are of other text."""
+
+
 @dataclass(slots=True)
 class Skipped:
     """Lines that no reader took, by reason: how many, and the first ones (number, beginning of the text)."""
 
     reason: str
     num_lines: int = 0
-    examples: list[tuple[int, str]] = field(default_factory=list)
+    examples: list[Example] = field(default_factory=list)
 
 
 Item = Table | Document

@@ -9,7 +9,6 @@ from collections.abc import Callable
 
 from ringtree.logs.aiconfigurator import AIConfigurator
 from ringtree.logs.all_reduce_bench import AllReduceBenchReader
-from ringtree.logs.commcanary import CommCanary
 from ringtree.logs.deepspeed import DeepSpeedReader
 from ringtree.logs.flight_recorder import FlightRecorderReader
 from ringtree.logs.gloo_benchmark import GlooBenchmarkReader
@@ -18,15 +17,14 @@ from ringtree.logs.imb import ImbReader
 from ringtree.logs.inspector import InspectorReader
 from ringtree.logs.kineto import KinetoReader
 from ringtree.logs.nccl_info import NcclInfoReader
-from ringtree.logs.nccl_xml import GraphsReader, TopologyReader
+from ringtree.logs.nccl_xml import GRAPHS, TOPOLOGY
 from ringtree.logs.nccltests import NcclTestsReader
 from ringtree.logs.nccltests_json import NcclTestsJsonReader
-from ringtree.logs.nic_matrix import NicMatrix
+from ringtree.logs.nvidia_smi import NvidiaSmiReader
 from ringtree.logs.osu import OsuReader
 from ringtree.logs.param_comms import ParamReader
 from ringtree.logs.rccltests_records import RcclTestsRecords
 from ringtree.logs.reading import Context, FileReader, LineReaderFactory, RowReader, Sink
-from ringtree.logs.simulated import Simulated
 from ringtree.logs.tables.csv_file import CsvFile
 from ringtree.logs.tables.markdown import MarkdownReader
 from ringtree.logs.topology_matrix import TopologyMatrixReader
@@ -34,14 +32,11 @@ from ringtree.logs.topology_matrix import TopologyMatrixReader
 FILE_READERS: tuple[FileReader, ...] = (
     NcclTestsJsonReader(),
     RcclTestsRecords(),
-    TopologyReader(),
-    GraphsReader(),
+    TOPOLOGY,
+    GRAPHS,
     KinetoReader(),
     FlightRecorderReader(),
-    CommCanary(),
     AIConfigurator(),
-    Simulated(),
-    NicMatrix(),
     CsvFile(),  # the last one: any headings
 )
 ROW_READERS: tuple[Callable[[Context, Sink], RowReader], ...] = (
@@ -52,6 +47,7 @@ ROW_READERS: tuple[Callable[[Context, Sink], RowReader], ...] = (
 LINE_READERS: tuple[LineReaderFactory, ...] = (  # after those
     NcclInfoReader,
     TopologyMatrixReader,
+    NvidiaSmiReader,
     IbPortsReader,
     InspectorReader,
     GlooBenchmarkReader,

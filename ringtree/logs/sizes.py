@@ -35,7 +35,7 @@ class Sizes:
         self._binary = self._assumed = self._unstated = False
 
     def bytes_of(self, cell: str) -> int | None:
-        """Returns the bytes; None if the cell is no size."""
+        """Returns the bytes; None if the cell is not a size."""
         known = self._known.get(cell, -1)
         if known != -1:
             return known

@@ -13,17 +13,19 @@ import hashlib
 import shutil
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
 from pydantic import ValidationError
 
-import ringtree
 from ringtree.errors import UsageError
-from ringtree.logs.importing import Imported, read_stream
+from ringtree.logs.importing import Imported, read_file, read_stream
 from ringtree.logs.records import Item
 from ringtree.results import Record, StoreError, new_run_id
 from ringtree.results.files import make_directory, sync_directory, write_whole
+from ringtree.version import __version__
 
 IMPORT_FILE, SOURCE_FILE = "import.json", "source.gz"
 FORMAT = "ringtree.imported/1"
@@ -63,7 +65,7 @@ def store_log(stream: BinaryIO, name: str, runs: Path) -> ImportHeader:
             name=name,
             sha256=digest.hexdigest(),
             num_bytes=num_bytes,
-            ringtree_version=ringtree.__version__,
+            ringtree_version=__version__,
         )
         write_whole(path / IMPORT_FILE, header.model_dump_json(indent=1).encode() + b"\n")
         sync_directory(path)
@@ -104,6 +106,23 @@ def find_import(runs: Path, text: str) -> Path | None:
     if len(meant) > 1:
         raise UsageError(f"{text!r} may mean {', '.join(meant[:5])}: write more of it")
     return runs / meant[0] if meant else None
+
+
+@dataclass(frozen=True)
+class Log:
+    """A log, a file or stored. `read` gives its items one by one to the function that it is called with, or keeps
+    them."""
+
+    name: str
+    read: Callable[..., Imported]
+
+
+def find_log(runs: Path, text: str) -> Log | None:
+    """Returns the log that `text` names, a file or a stored import; None if it names none."""
+    if Path(text).is_file():
+        return Log(text, partial(read_file, Path(text)))
+    stored = find_import(runs, text)
+    return None if stored is None else Log(read_import_header(stored).name, partial(read_import, stored))
 
 
 def read_import_header(path: Path) -> ImportHeader:

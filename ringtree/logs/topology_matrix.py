@@ -12,8 +12,10 @@ import re
 
 from ringtree.logs.lines import Line
 from ringtree.logs.reading import Context, Sink
-from ringtree.logs.records import Document
+from ringtree.logs.records import Document, Format
 from ringtree.logs.shapes.topology import TopologyMatrix
+
+FORMAT = Format("topology-matrix")
 
 _MAX_DEVICES = 256
 _MAX_PROBLEMS = 20
@@ -68,7 +70,7 @@ class TopologyMatrixReader:
 
 
 def _heading(text: str) -> tuple[list[str], bool]:
-    """Returns the devices of a heading (none: the line is no heading) and whether tabs stand between its columns."""
+    """Returns the devices of a heading (none: the line is not a heading) and whether tabs stand between its columns."""
     tabs = "\t" in text.strip()
     before, affinity, _ = text.partition("CPU Affinity")
     names = before.split()
@@ -146,9 +148,7 @@ class _Matrix:
             problems=problems[:_MAX_PROBLEMS],
         )
         title = f"links between {len(gpus)} GPUs"
-        return Document(
-            "topology-matrix", "topology_matrix", self.first.number, shape.plain(), title, self.first.job, self.last
-        )
+        return Document(FORMAT, "topology_matrix", self.first.number, shape.plain(), title, self.first.job, self.last)
 
     def _unequal(self) -> list[str]:
         found = []

@@ -1,54 +1,31 @@
 """PyTorch's words for collectives in ringtree's words.
 
-For: readers of traces and dumps. Not for: NCCL's own words (nccl_names.py).
+For: readers of traces and dumps. Not for: NCCL's own words (ringtree.nccl.names).
 """
 
 from __future__ import annotations
 
 import re
 
-_NAMES = {
+_SPELLED = {
     "allreduce": "all_reduce",
-    "allreducecoalesced": "all_reduce",
-    "allreducesparse": "all_reduce",
     "allgather": "all_gather",
-    "allgatherbase": "all_gather",
-    "allgathersingle": "all_gather",
-    "allgatherinto": "all_gather",
-    "allgatherintotensor": "all_gather",
-    "allgatherintotensorcoalesced": "all_gather",
-    "allgathersinglecoalesced": "all_gather",
-    "allgathercoalesced": "all_gather",
     "reducescatter": "reduce_scatter",
-    "reducescatterbase": "reduce_scatter",
-    "reducescattersingle": "reduce_scatter",
-    "reducescattertensor": "reduce_scatter",
-    "reducescattertensorcoalesced": "reduce_scatter",
-    "reducescattersinglecoalesced": "reduce_scatter",
-    "broadcast": "broadcast",
-    "broadcastoop": "broadcast",
-    "reduce": "reduce",
-    "reduceoop": "reduce",
     "alltoall": "all_to_all",
-    "alltoallv": "all_to_all",
-    "alltoallbase": "all_to_all",
-    "alltoallsingle": "all_to_all",
-    "gather": "gather",
-    "gathersingle": "gather",
-    "scatter": "scatter",
-    "send": "send",
-    "recv": "recv",
-    "recvanysource": "recv",
-    "barrier": "barrier",
-    "allreducebarrier": "barrier",
 }
+_WORD = re.compile(
+    r"(?:allreduce(?=barrier))?"
+    r"(allreduce|allgather|reducescatter|alltoall|broadcast|reduce|gather|scatter|send|recv|barrier)"
+    r"(?:base|single|into|tensor|coalesced|sparse|oop|v|anysource)*"
+)
 _BACKEND = re.compile(r"(\w{1,30}):")
 
 
 def collective(word: str) -> str | None:
     """Returns ringtree's word of "_allgather_base", "nccl:all_reduce" or "nccl:send 0->1"; None if it is none."""
     words = _BACKEND.sub("", word, count=1).split() or [""]
-    return _NAMES.get(words[0].replace("_", "").lower())
+    found = _WORD.fullmatch(words[0].replace("_", "").lower())
+    return None if found is None else _SPELLED.get(found.group(1), found.group(1))
 
 
 def backend(word: str) -> str | None:

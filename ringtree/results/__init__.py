@@ -1,14 +1,17 @@
 """RESULT: the record of raw samples with their provenance, and its store.
 
 For: everything that reads or writes measurements. Not for: computing on them (ringtree.stats) or taking them
-(ringtree.lab).
+(ringtree.judge).
 """
 
 from ringtree.results.listing import RunListing, find_run, list_run, list_runs, num_planned
+from ringtree.results.observation import Observation, Origin, Printed, SizeMeans
 from ringtree.results.reading import StoredRun, read_run
 from ringtree.results.records import (
     FORMAT,
+    ON_GPU,
     ArmPlan,
+    Boundary,
     Cell,
     CopyRate,
     EmulatedCluster,
@@ -29,19 +32,25 @@ from ringtree.results.writer_lock import writer_of
 
 __all__ = [
     "FORMAT",
+    "ON_GPU",
     "ArmPlan",
+    "Boundary",
     "Cell",
     "CopyRate",
     "EmulatedCluster",
     "Launch",
     "MachineLimits",
+    "Observation",
+    "Origin",
     "Plan",
     "Preflight",
+    "Printed",
     "Provenance",
     "Record",
     "Run",
     "RunListing",
     "RunWriter",
+    "SizeMeans",
     "SizePlan",
     "StoreError",
     "StoredRun",

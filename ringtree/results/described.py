@@ -36,21 +36,14 @@ def describe(listing: RunListing) -> dict[str, Any]:
     row.update(run_id=listing.run_id, path=str(listing.path), state=UNREADABLE, problem=listing.problem)
     if listing.run is None:
         return row
-    plan = listing.run.plan
-    return {
-        **row,
-        "state": _state(listing),
-        "created_utc": listing.run.created_utc,
-        "purpose": plan.purpose,
-        "collective": plan.collective,
-        "sizes": [size.size_bytes for size in plan.sizes],
-        "arms": [arm.label for arm in plan.arms],
-        "num_ranks": plan.num_ranks,
-        "launches_stored": listing.num_stored,
-        "launches_planned": listing.num_planned,
-        "host": listing.run.provenance.host_name,
-        "emulated": listing.run.provenance.emulated,
-    }
+    plan, where = listing.run.plan, listing.run.provenance
+    row.update(
+        state=_state(listing), created_utc=listing.run.created_utc, host=where.host_name, emulated=where.emulated
+    )
+    row.update(purpose=plan.purpose, collective=plan.collective, num_ranks=plan.num_ranks)
+    row.update(sizes=[size.size_bytes for size in plan.sizes], arms=[arm.label for arm in plan.arms])
+    row.update(launches_stored=listing.num_stored, launches_planned=listing.num_planned)
+    return row
 
 
 def _state(listing: RunListing) -> str:

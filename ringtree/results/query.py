@@ -13,14 +13,14 @@ from __future__ import annotations
 import json
 import tempfile
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 import duckdb
 
-from ringtree.errors import RingtreeError, UsageError
+from ringtree.errors import RingtreeError, UsageError, os_errors
 from ringtree.results.files import LAUNCHES_FILE
 from ringtree.results.listing import RunListing, list_runs
 from ringtree.results.scan import Scan, copy_whole_lines, scan_launches
@@ -32,6 +32,7 @@ from ringtree.results.tables import (
     INSERT_LAUNCHES,
     INSERT_RUNS,
     LAUNCH_FIELDS,
+    RUN_FIELDS,
 )
 
 MEMORY_LIMIT = "2GB"
@@ -51,7 +52,7 @@ class _Source:
     scan: Scan
 
 
-class Database:
+class Database(AbstractContextManager["Database"]):
     """The tables of ringtree.results.tables over some runs; a context manager. Not for several threads.
 
     `notes` says which directories were left out and why, and what was dropped. `result_file` is the only file that a
@@ -65,10 +66,8 @@ class Database:
         """Opens all runs under a directory, or those listed. Raises UsageError if the directory can't be read."""
         listings = list_runs(runs) if isinstance(runs, Path) else list(runs)
         self.notes = [] if listings else [f"no runs in {runs}" if isinstance(runs, Path) else "no runs"]
-        try:
+        with os_errors("no room for temporary files", "set TMPDIR to a better place", QueryError):
             self._scratch = tempfile.TemporaryDirectory(prefix="ringtree-")
-        except OSError as error:
-            raise QueryError(f"no room for temporary files: {error.strerror}; set TMPDIR to a better place") from error
         scratch = Path(self._scratch.name)
         self.result_file = scratch / "result"
         self._connection = duckdb.connect(
@@ -118,12 +117,7 @@ class Database:
         self._connection.close()
         self._scratch.cleanup()
 
-    def __enter__(self) -> Database:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def _check_single(self, query: str) -> None:
@@ -230,35 +224,23 @@ def one_line(error: Exception) -> str:
 def _row_of(source: _Source) -> dict[str, Any]:
     run = source.listing.run
     assert run is not None
-    plan, provenance = run.plan, run.provenance
-    return {
-        "run_id": run.run_id,
-        "path": str(source.listing.path),
-        "created_utc": run.created_utc,
-        "purpose": plan.purpose,
-        "collective": plan.collective,
-        "op": plan.op,
-        "dtype": plan.dtype,
-        "num_ranks": plan.num_ranks,
-        "arms": [arm.label for arm in plan.arms],
-        "reference": plan.reference,
-        "sizes": [size.size_bytes for size in plan.sizes],
-        "launches_planned": source.listing.num_planned,
-        "launches_stored": source.scan.num_lines,
-        "seed": plan.seed,
-        "margin": plan.margin,
-        "level": plan.level,
-        "preset": plan.preset,
-        "emulated": provenance.emulated,
-        "host": provenance.host_name,
-        "cpu_model": provenance.cpu_model,
-        "num_cpus": provenance.num_cpus,
-        "kernel": provenance.kernel,
-        "git_commit": provenance.git_commit,
-        "versions": provenance.versions,
-        "command": " ".join(provenance.command),
-        "header": run.model_dump(mode="json"),
-    }
+    told = (
+        run.plan.model_dump(mode="json")
+        | run.provenance.model_dump(mode="json")
+        | {
+            "run_id": run.run_id,
+            "path": str(source.listing.path),
+            "created_utc": run.created_utc,
+            "arms": [arm.label for arm in run.plan.arms],
+            "sizes": [size.size_bytes for size in run.plan.sizes],
+            "launches_planned": source.listing.num_planned,
+            "launches_stored": source.scan.num_lines,
+            "host": run.provenance.host_name,
+            "command": " ".join(run.provenance.command),
+            "header": run.model_dump(mode="json"),
+        }
+    )
+    return {name: told[name] for name in RUN_FIELDS}
 
 
 def _quoted(text: Path | str) -> str:

@@ -31,7 +31,7 @@ class StoredRun:
 
 
 def read_run(path: Path) -> StoredRun:
-    """Reads the run in directory `path`. Raises UsageError for what is no run, is damaged or has another format."""
+    """Reads the run in directory `path`. Raises UsageError for what is not a run, is damaged or has another format."""
     run = read_header(path)
     launches, notes = _read_launches(path / LAUNCHES_FILE)
     return StoredRun(path, run, launches, notes)

@@ -9,7 +9,7 @@ version is in `Run.format`, and store.py refuses a newer one by name.
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
@@ -17,12 +17,24 @@ FORMAT_NAME = "ringtree.run"
 FORMAT_VERSION = 2
 FORMAT = f"{FORMAT_NAME}/{FORMAT_VERSION}"
 
+# What a timed call crosses, the thinnest first: nothing (C), Python with NumPy arrays, PyTorch with tensors. "cuda":
+# Python puts the call on a stream, and the result lies on the GPU; "cuda_native": C does.
+Boundary: TypeAlias = Literal["native", "numpy", "torch", "cuda", "cuda_native"]
+ON_GPU: frozenset[Boundary | None] = frozenset(("cuda", "cuda_native"))
+RecordT = TypeVar("RecordT", bound="Record")
+
 
 class Record(BaseModel):
     """Base of all stored records: immutable, strict about unknown fields."""
 
     # JSON has no NaN: a wrong element may be one, so it is written as the string that reads back as NaN.
     model_config = ConfigDict(extra="forbid", frozen=True, ser_json_inf_nan="strings")
+
+    @classmethod
+    def from_fields_of(cls: type[RecordT], source: object, **given: Any) -> RecordT:
+        """Returns a record of what is `given`; its other required fields are `source`'s attributes of these names."""
+        required = (name for name, field in cls.model_fields.items() if field.is_required() and name not in given)
+        return cls(**{name: getattr(source, name) for name in required}, **given)
 
 
 class EmulatedCluster(Record):
@@ -39,6 +51,7 @@ class ArmPlan(Record):
 
     label: str
     name: str
+    kind: str | None = Field(default=None, description="kind of arm that ran; null: the run is older than kinds")
     environment: dict[str, str] = Field(
         default_factory=dict, description="variables that its rank processes get; arms that differ here never share one"
     )
@@ -62,6 +75,9 @@ class Plan(Record):
     dtype: str
     num_ranks: int = Field(ge=1)
     arms: list[ArmPlan]
+    boundary: Boundary | None = Field(
+        default=None, description="by which every arm is called; null: the run is older than this"
+    )
     reference: str = Field(description="label of the arm that the others are compared with")
     sizes: list[SizePlan]
     num_launches: int = Field(ge=1, description="blocks: how often each arm is launched")
@@ -71,10 +87,9 @@ class Plan(Record):
     )
     margin: float = Field(default=0.02, ge=0, lt=1, description="a difference below this share counts as none")
     level: float = Field(default=0.95, gt=0.5, lt=1, description="of intervals; 1 - level is the family-wise error")
-    launcher: str | None = Field(default=None, description="template of the command that starts a launch's ranks")
     time_budget: float | None = Field(default=None, description="seconds that the user gave for the whole comparison")
     purpose: Literal["comparison", "pilot"] = Field(
-        default="comparison", description="a pilot decides where a comparison spends its time and is no evidence itself"
+        default="comparison", description="a pilot plans the launches of a comparison and is not evidence"
     )
     pilot: str | None = Field(default=None, description="run whose launches decided where this plan spends its time")
     left_out: dict[str, str] = Field(default_factory=dict, description="what was asked for but can't run here -> why")
@@ -83,6 +98,12 @@ class Plan(Record):
         default=None, description="by rank, the number of its host, counted by their first ranks; null: one host"
     )
     preset: str | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_launcher(cls, given: Any) -> Any:
+        """Runs of before 2026-11-23 name a launcher, which `--dry-run` printed and nothing else used: read over."""
+        return {name: given[name] for name in given if name != "launcher"} if isinstance(given, dict) else given
 
     @model_validator(mode="after")
     def _labels_are_unique(self) -> Plan:
@@ -192,7 +213,7 @@ class Cell(Record):
     `times[rank][iteration]` is the time of one batch of `batch` calls on that rank, seconds; a sample is the slowest
     rank's time of an iteration divided by `batch`. Iterations are in the order of `visits`, which say how many belong
     to each. `verified` is true only if every element on every rank was right in every iteration. `error` says why there
-    are no times.
+    are not times.
     """
 
     arm: str
@@ -205,6 +226,9 @@ class Cell(Record):
     verified: bool
     first_wrong: WrongElement | None = None
     error: str | None = None
+    device_times: list[list[float]] = Field(
+        default=[], description="as times, between two events around the batch on the GPU's stream; empty: no GPU"
+    )
 
     @model_validator(mode="after")
     def _ranks_agree(self) -> Cell:

@@ -13,10 +13,10 @@ from __future__ import annotations
 import os
 import secrets
 import time
+from contextlib import AbstractContextManager
 from pathlib import Path
-from types import TracebackType
 
-from ringtree.errors import RingtreeError, UsageError
+from ringtree.errors import RingtreeError, UsageError, os_errors
 from ringtree.results.files import LAUNCHES_FILE, RUN_FILE, make_directory, sync_directory, write_whole
 from ringtree.results.reading import read_header, read_run
 from ringtree.results.records import Launch, Run
@@ -33,7 +33,7 @@ def new_run_id(now: float | None = None) -> str:
     return f"{stamp}-{secrets.token_hex(3)}"
 
 
-class RunWriter:
+class RunWriter(AbstractContextManager["RunWriter"]):
     """Writes one run; a context manager that gives the run free at its end. Not for several threads.
 
     Each `append` returns only after the launch is on disk. `path` is the run's directory; `stored` the numbers of the
@@ -68,24 +68,19 @@ class RunWriter:
 
         Raises UsageError if there is no readable run, another process writes it, or the place can't be written.
         """
-        read_header(path)  # what is no run is said before anything is touched
+        read_header(path)  # what is not a run is said before anything is touched
         writer = cls.__new__(cls)
         writer.path, writer._torn = path, False
-        try:
+        with os_errors(f"can't go on with {path}"):
             writer._lock = WriterLock(path)
-        except OSError as error:
-            raise UsageError(f"can't go on with {path}: {error.strerror}") from error
-        try:
-            stored = read_run(path)
-            writer.stored = {launch.launch for launch in stored.launches}
-            writer.notes = stored.notes
-            writer._size = _cut_torn_line(path / LAUNCHES_FILE)
-        except OSError as error:
-            writer._lock.release()
-            raise UsageError(f"can't go on with {path}: {error.strerror}") from error
-        except BaseException:
-            writer._lock.release()
-            raise
+            try:
+                stored = read_run(path)
+                writer.stored = {launch.launch for launch in stored.launches}
+                writer.notes = stored.notes
+                writer._size = _cut_torn_line(path / LAUNCHES_FILE)
+            except BaseException:
+                writer._lock.release()
+                raise
         return writer
 
     def append(self, launch: Launch) -> None:
@@ -107,12 +102,7 @@ class RunWriter:
         """Gives the run free for another writer; a second call does nothing."""
         self._lock.release()
 
-    def __enter__(self) -> RunWriter:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def _append_durably(self, line: bytes) -> None:
@@ -170,4 +160,4 @@ def _remove_unfinished(path: Path) -> None:
             file.unlink()
         path.rmdir()
     except OSError:
-        pass  # what is left has no run.json, so it is no run
+        pass  # what is left has no run.json, so it is not a run

@@ -17,7 +17,7 @@ TABLES: dict[str, dict[str, str]] = {
         "run_id": "`<utc>-<short id>`",
         "path": "directory of the run",
         "created_utc": "when the run was planned",
-        "purpose": "comparison, or pilot: it decided where a comparison spends its time and is no evidence",
+        "purpose": "comparison, or pilot: it decided where a comparison spends its time and is not evidence",
         "collective": "what was compared",
         "op": "reduction",
         "dtype": "element type",

@@ -20,7 +20,7 @@ import socket
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
-from ringtree.errors import UsageError
+from ringtree.errors import UsageError, os_errors
 
 LOCK_FILE = "writer.lock"
 _UNKNOWN = "unknown"
@@ -46,10 +46,8 @@ class Holder:
 
 def writer_of(directory: Path) -> Holder | None:
     """Returns who writes the run in `directory`; None if nobody does. Raises UsageError if the lock can't be read."""
-    try:
+    with os_errors(f"can't read the lock in {directory}"):
         _, holders = _walk(directory)
-    except OSError as error:
-        raise UsageError(f"can't read the lock in {directory}: {error.strerror}") from error
     return holders[-1] if holders and not holders[-1].is_gone() else None
 
 
@@ -67,7 +65,7 @@ class WriterLock:
             following = _place_after(directory, holders[-1].token if holders else None)
             if not self._create(following):
                 continue  # somebody else was faster
-            # A chain that its holder took away meanwhile is no lock any more, and neither is what was added to it.
+            # A chain that its holder took away meanwhile is not a lock any more, and neither is what was added to it.
             if following in _walk(directory)[0]:
                 self._chain = [*chain, following]
                 return

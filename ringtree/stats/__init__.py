@@ -6,15 +6,16 @@ this package imports nothing of ringtree and knows no file, arm or table.
 
 from ringtree.stats.bandwidth import algbw, bus_factor, busbw
 from ringtree.stats.crossover import CrossoverFinding, find_crossovers
-from ringtree.stats.drift import Drift, drift, is_stable, warmed_up_after
+from ringtree.stats.drift import Drift, drift, is_stable
 from ringtree.stats.family import MARGIN, Judged, Outlook, Verdict, judge
 from ringtree.stats.intervals import MedianInterval, coverage_of, median_interval
+from ringtree.stats.line import Line, ToldApart, fit_line, tell_apart
 from ringtree.stats.needed import MAX_LAUNCHES, launches_needed, least_launches
 from ringtree.stats.outliers import outliers
 from ringtree.stats.placement import Placements, split_placements
 from ringtree.stats.regression import Regressed, RegressionVerdict, slower_than_baseline
 from ringtree.stats.rounds import round_effect
-from ringtree.stats.samples import launch_median, samples
+from ringtree.stats.samples import samples
 from ringtree.stats.signflip import sign_flip_p
 from ringtree.stats.stragglers import Straggler, stragglers
 from ringtree.stats.typical import TypicalInterval, typical_interval
@@ -25,12 +26,14 @@ __all__ = [
     "CrossoverFinding",
     "Drift",
     "Judged",
+    "Line",
     "MedianInterval",
     "Outlook",
     "Placements",
     "Regressed",
     "RegressionVerdict",
     "Straggler",
+    "ToldApart",
     "TypicalInterval",
     "Verdict",
     "algbw",
@@ -39,9 +42,9 @@ __all__ = [
     "coverage_of",
     "drift",
     "find_crossovers",
+    "fit_line",
     "is_stable",
     "judge",
-    "launch_median",
     "launches_needed",
     "least_launches",
     "median_interval",
@@ -52,6 +55,6 @@ __all__ = [
     "slower_than_baseline",
     "split_placements",
     "stragglers",
+    "tell_apart",
     "typical_interval",
-    "warmed_up_after",
 ]

@@ -65,20 +65,6 @@ def drift(values: Sequence[float], seed: int = 0) -> Drift:
     return Drift(slope, _spearman_p(array, seed), n)
 
 
-def warmed_up_after(series: Sequence[float], window: int = 3, tolerance: float = 0.05) -> int | None:
-    """Returns how many leading values of `series` (seconds, in order of time) were still falling; None if all were.
-
-    The first place is taken from which the median of `window` values is at most `tolerance` above the median of all
-    that come after them. None also for fewer than 2 · window values.
-    """
-    _check_window(series, window, tolerance)
-    for start in range(len(series) - 2 * window + 1):
-        here, later = np.median(series[start : start + window]), np.median(series[start + window :])
-        if here <= later * (1.0 + tolerance):
-            return start
-    return None
-
-
 def is_stable(recent: Sequence[float], window: int = 3, tolerance: float = 0.05) -> bool:
     """Whether the values no longer fall.
 

@@ -1,7 +1,7 @@
 """The verdicts of a family of comparisons.
 
 For: "faster", "slower", "equivalent" or "inconclusive" for each cell of all that is shown together.
-Not for: how the p values come about (signflip.py), words for people (ringtree.lab).
+Not for: how the p values come about (signflip.py), words for people (ringtree.judge).
 
 The family is every comparison that a result shows. Two effects within the margin μ of each other count as no
 difference: the null of the difference is |D| <= μ for the log ratio D, asked in two one-sided families, slower (D - μ)
@@ -119,13 +119,13 @@ def judge(effects: ArrayLike, margin: float = MARGIN, level: float = 0.95, seed:
 
     `effects`: log(time of the arm / time of the reference), shape (launches, cells), one row a launch (or block), NaN
     where a launch lacks a cell. `seed` matters above 14 launches only. Raises ValueError for another shape, infinity, a
-    cell without any launch, or what is no margin or level.
+    cell without any launch, or what is not a margin or level.
     """
     x = as_launches_by_cells(effects)
     if not 0.0 <= margin < 1.0 or not 0.0 < level < 1.0:
         raise ValueError(f"the margin lies in [0, 1) and the level between 0 and 1, not {margin} and {level}")
     if np.any(np.all(np.isnan(x), axis=0)):
-        raise ValueError("a cell that no launch has is no comparison")
+        raise ValueError("a cell that no launch has is not a comparison")
     # log(1 + margin) both ways, not 1 - margin below: exchanging arm and reference must exchange the verdicts.
     bound = math.log1p(margin)
     p_slower = np.minimum(1.0, 2.0 * sign_flip_p(x - bound, seed))

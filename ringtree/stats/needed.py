@@ -35,7 +35,7 @@ def launches_needed(
 
     `effect`: the log ratio to plan for; beyond log(1 + margin) the difference is to be shown, else equivalence.
     `deviation`: standard deviation of the launches' log ratios; `num_cells`: of the family. Never below
-    least_launches(level). Raises ValueError for what is no effect, deviation, margin, level or power.
+    least_launches(level). Raises ValueError for what is not an effect, deviation, margin, level or power.
     """
     if not math.isfinite(effect) or not (math.isfinite(deviation) and deviation >= 0):
         raise ValueError(f"an effect is finite and a deviation not negative, not {effect} and {deviation}")

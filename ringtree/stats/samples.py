@@ -31,8 +31,3 @@ def samples(times: Sequence[Sequence[float]], batch: int) -> NDArray[np.float64]
         raise ValueError("times must be finite and not negative")
     slowest: NDArray[np.float64] = array.max(axis=0) / batch
     return slowest
-
-
-def launch_median(times: Sequence[Sequence[float]], batch: int) -> float:
-    """Returns the median of the samples of one cell in one launch, seconds a call."""
-    return float(np.median(samples(times, batch)))

@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 
 from ringtree.stats.signflip import sign_flip_p
 
-EXCESS = 0.05  # a rank that takes less than this longer than the others is no straggler
+EXCESS = 0.05  # a rank that takes less than this longer than the others is not a straggler
 
 
 @dataclass(frozen=True)

@@ -6,23 +6,20 @@ For: programs that use torch.distributed on CPUs, which need nothing of this mod
 name (ringtree_autoload). Not for: ringtree's own API (`ringtree.init()`), nor for GPUs.
 
 The backend is a small C++ class (csrc/) over libringtree, which comes with the package. As PyTorch's C++ interface
-changes with each of its versions, it is compiled on first use, for the PyTorch that is there, and kept (building.py);
-`python -m ringtree.torch` does it beforehand. Where there is no compiler, PyTorch 2.14 and newer have it in Python
-(python_backend/), slower; RINGTREE_TORCH_BACKEND=python or =compiled says which.
+changes with each of its versions, it is compiled for the PyTorch that is there, and kept (building.py): by
+`python -m ringtree.torch` where it is installed, else on first use.
 """
 
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import ringtree_autoload
-from ringtree import profile
-from ringtree.errors import UsageError
+from ringtree.comm import profile
 
 if TYPE_CHECKING:
     from torch._C._distributed_c10d import Store
@@ -42,41 +39,15 @@ def create(store: Store, rank: int, size: int, timeout: timedelta) -> object:
     """Makes this rank's end of a group, as torch.distributed calls it: meets the other ranks through `store`.
 
     Returns a `torch._C._distributed_c10d.Backend`. Raises BuildError if the backend cannot be compiled (the text says
-    what is missing), UsageError if RINGTREE_TORCH_BACKEND asks for what there is not,
-    torch.distributed.DistBackendError if ranks do not come or one of them dies.
+    what is missing), torch.distributed.DistBackendError if ranks do not come or one of them dies.
     """
+    from ringtree.torch.building import load
     from ringtree.torch.monitored_barrier import allow_monitored_barrier
 
-    module = _maker(os.environ.get("RINGTREE_TORCH_BACKEND", ""))
+    module = load()
     allow_monitored_barrier()
     with _file_of(profile.load(None).rules if rank == 0 else "") as rules:
         return module.create(store, rank, size, timeout, rules)
-
-
-def _maker(asked: str) -> Any:
-    """Returns what has the function create(): the compiled module or python_backend, as `asked` says ("" for what there
-    is)."""
-    from ringtree.torch import python_backend
-    from ringtree.torch.building import NoCompilerError, load
-
-    if asked not in ("", "compiled", "python"):
-        raise UsageError(f"RINGTREE_TORCH_BACKEND={asked!r} is neither compiled nor python")
-    if asked == "python":
-        if not python_backend.is_possible():
-            raise UsageError("RINGTREE_TORCH_BACKEND=python needs PyTorch 2.14 or newer: leave it unset")
-        return python_backend
-    try:
-        return load()
-    except NoCompilerError:
-        if asked == "compiled" or not python_backend.is_possible():
-            raise
-        warnings.warn(
-            "there is no C++ compiler, so the torch.distributed backend runs in Python, which takes longer a call: "
-            "install g++ 11 or newer, or set RINGTREE_TORCH_BACKEND=python to be told no more",
-            RuntimeWarning,
-            stacklevel=2,
-        )
-        return python_backend
 
 
 @contextmanager

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sys
 
-from ringtree.torch.building import BuildError, built_library
+from ringtree.compiling import BuildError
+from ringtree.torch.building import built_library
 
 if __name__ == "__main__":
     try:

@@ -17,8 +17,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypedDict
 
-from ringtree.rank_trace import KINDS, RankTrace
-from ringtree.schedule import Step
+from ringtree.comm.rank_trace import KINDS, RankTrace
+from ringtree.schedules.schedule import Step
 from ringtree.trace.idle import NOT_WAITS, idle_times
 from ringtree.trace.links import match_messages
 from ringtree.trace.programs import Programs

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass
 
-from ringtree.rank_trace import KINDS, Events
+from ringtree.comm.rank_trace import KINDS, Events
 
 NOT_WAITS = ("step", "sleep", "call")
 _Lane = tuple[int, int]  # channel, lane; (-1, -1) of what no lane waits for

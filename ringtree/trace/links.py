@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ringtree.rank_trace import RankTrace, kind_number
+from ringtree.comm.rank_trace import RankTrace, kind_number
 from ringtree.trace.programs import Programs
 
 Link = tuple[int, int, int, int]  # sender, receiver, tag, channel

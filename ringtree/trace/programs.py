@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ringtree.comm.rank_trace import RankTrace
 from ringtree.errors import UsageError
-from ringtree.rank_trace import RankTrace
-from ringtree.schedule import Step
+from ringtree.schedules.schedule import Step
 
 
 class Programs:

@@ -13,18 +13,19 @@ from pathlib import Path
 import numpy as np
 from pydantic import Field
 
-import ringtree
-from ringtree import _core
+from ringtree._core import trace_event_bytes
+from ringtree.comm.communicator import protocols as known_protocols
+from ringtree.comm.rank_trace import DEFAULT_EVENTS
 from ringtree.errors import UsageError
-from ringtree.lab.environment import available_memory
-from ringtree.lab.exact_data import DTYPES
-from ringtree.lab.request import Request, emulated_cluster, num_ranks_of
-from ringtree.lab.units import count, format_size, parse_size
-from ringtree.rank_trace import DEFAULT_EVENTS
+from ringtree.measure.environment import available_memory, lacks_memory
+from ringtree.measure.exact_data import DTYPES
+from ringtree.measure.request import Request, emulated_cluster, num_ranks_of
 from ringtree.results import EmulatedCluster, Record
+from ringtree.schedules import algorithms as builtin
+from ringtree.traits import COLLECTIVES, WHOLE
+from ringtree.units import parse_size
 
 AUTO = "auto"
-WHOLE = ("all_reduce", "broadcast", "reduce")  # their data is one vector, and they are called in place
 MAX_CALLS = 10_000
 
 
@@ -68,15 +69,14 @@ class Options(Record):
 
 def make_options(asked: Asked) -> Options:
     """Returns calls that can be made. Raises UsageError."""
-    collectives = _core.collectives()
-    if asked.collective not in collectives:
-        raise UsageError(f"unknown collective {asked.collective!r}; there are: {', '.join(collectives)}")
-    algorithms = [AUTO, *ringtree.algorithms.names(asked.collective, several_hosts=asked.emulate is not None)]
+    if asked.collective not in COLLECTIVES:
+        raise UsageError(f"unknown collective {asked.collective!r}; there are: {', '.join(COLLECTIVES)}")
+    algorithms = [AUTO, *builtin.names(asked.collective, several_hosts=asked.emulate is not None)]
     if asked.algorithm not in algorithms:
         raise UsageError(
             f"unknown algorithm {asked.algorithm!r} for {asked.collective}; there are: {', '.join(algorithms)}"
         )
-    protocols = [AUTO, *ringtree.protocols()]
+    protocols = [AUTO, *known_protocols()]
     if asked.protocol not in protocols:
         raise UsageError(f"unknown protocol {asked.protocol!r}; there are: {', '.join(protocols)}")
     if asked.dtype not in DTYPES:
@@ -96,7 +96,10 @@ def make_options(asked: Asked) -> Options:
         raise UsageError(
             f"--size {asked.size} can't be cut into {asked.dtype}{of_blocks}: use a multiple of {unit} bytes"
         )
-    _check_memory(2 * size_bytes + asked.events * _core.trace_event_bytes(), num_ranks)
+    needed = (2 * size_bytes + asked.events * trace_event_bytes()) * num_ranks
+    lacks = lacks_memory(needed, num_ranks, available_memory())
+    if lacks is not None:
+        raise UsageError(f"{lacks}: use a smaller --size or fewer --events")
     return Options(
         collective=asked.collective,
         algorithm=asked.algorithm,
@@ -124,12 +127,3 @@ def check_out(path: Path) -> None:
 def _check_range(option: str, value: int, least: int, most: int) -> None:
     if not least <= value <= most:
         raise UsageError(f"{option} must lie in {least}..{most}, not {value}")
-
-
-def _check_memory(per_rank: int, num_ranks: int) -> None:
-    needed, available = per_rank * num_ranks, available_memory()
-    if 0 < available < needed:
-        raise UsageError(
-            f"{count(num_ranks, 'rank')} need about {format_size(needed >> 20 << 20)} of memory and "
-            f"{format_size(available >> 20 << 20)} are free: use a smaller --size or fewer --events"
-        )

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ringtree.rank_trace import KINDS, RankTrace, kind_number
+from ringtree.comm.rank_trace import KINDS, RankTrace, kind_number
 from ringtree.trace.idle import NOT_WAITS, idle_times
 from ringtree.trace.links import match_messages
 from ringtree.trace.programs import Programs

@@ -5,12 +5,12 @@ For: the rules of each collective in each world, with the times that they were f
 
 from __future__ import annotations
 
+from ringtree.comm.profile import own_cores
+from ringtree.comm.profile_format import Candidate, MeasuredSize, Profile, ProfileRule, ProfileTable, this_machine
 from ringtree.errors import RingtreeError
-from ringtree.profile import own_cores
-from ringtree.profile_format import Candidate, MeasuredSize, Profile, Rule, Table, this_machine
 from ringtree.tune.history import History, Key, key_of
+from ringtree.tune.measured import Header, TuneRequest
 from ringtree.tune.plan import last_launches
-from ringtree.tune.records import Header, Request
 from ringtree.tune.rules import boundaries, choose_along
 from ringtree.tune.scores import CellScores
 from ringtree.tune.world import World
@@ -30,9 +30,7 @@ def build_profile(header: Header, history: History) -> Profile:
     return Profile(
         created_utc=header.created_utc,
         machine=this_machine(),
-        versions=provenance.versions,
-        git_commit=provenance.git_commit,
-        command=provenance.command,
+        **provenance.model_dump(include={"versions", "git_commit", "command"}),
         dtype=request.dtype,
         seed=request.seed,
         wall_seconds=history.wall_seconds,
@@ -40,7 +38,7 @@ def build_profile(header: Header, history: History) -> Profile:
     )
 
 
-def _table(request: Request, history: History, collective: str, world: World) -> Table | None:
+def _table(request: TuneRequest, history: History, collective: str, world: World) -> ProfileTable | None:
     scores = _scores(history, collective, world)
     if not scores:
         return None
@@ -53,8 +51,9 @@ def _table(request: Request, history: History, collective: str, world: World) ->
     judged = [scores[size].of_sizes_choice(scores[size].labels) for size in sizes]
     choices = choose_along(sizes, [ratios for ratios, _ in judged], [errors for _, errors in judged])
     by_label = history.configurations()
-    rules = [Rule(until_bytes=until, configuration=by_label[label]) for until, label in boundaries(sizes, choices)]
-    return Table(
+    bounds = boundaries(sizes, choices)
+    rules = [ProfileRule(until_bytes=until, configuration=by_label[label]) for until, label in bounds]
+    return ProfileTable(
         collective=collective,
         num_ranks=world.num_ranks,
         num_hosts=world.num_hosts,

@@ -9,8 +9,11 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator
 
-import ringtree
-from ringtree.profile_format import AUTO, Configuration
+from ringtree.comm.communicator import support
+from ringtree.comm.profile_format import AUTO, Configuration
+from ringtree.errors import UsageError
+from ringtree.schedules import algorithms
+from ringtree.schedules.schedule import schedule
 from ringtree.tune.world import World
 
 SLICES = (16 << 10, 32 << 10, 64 << 10)  # beside the plan's own, which adapts to the size
@@ -27,19 +30,19 @@ def first_candidates(collective: str, world: World) -> list[Configuration]:
     if world.num_hosts > 1:
         runs = [(algorithm, BETWEEN_HOSTS) for algorithm in _algorithms_on(collective, world)]
     else:
-        runs = [(name, protocol) for of, name, protocol, why in ringtree.support() if of == collective and not why]
+        runs = [(name, protocol) for of, name, protocol, why in support() if of == collective and not why]
     found = [Configuration(algorithm=algorithm, protocol=protocol) for algorithm, protocol in runs]
     if not found:
-        raise ringtree.UsageError(f"no algorithm runs {collective!r}; `ringtree support` lists what runs")
+        raise UsageError(f"no algorithm runs {collective!r}; `ringtree support` lists what runs")
     return found
 
 
 def _algorithms_on(collective: str, world: World) -> Iterator[str]:
     """The algorithms that such hosts can run: some want several ranks on each, or as many hosts as a power of two."""
     hosts = [rank // (world.num_ranks // world.num_hosts) for rank in range(world.num_ranks)]
-    for name in ringtree.algorithms.names(collective, several_hosts=True):
-        with contextlib.suppress(ringtree.UsageError):
-            ringtree.schedule(collective, name, ranks=world.num_ranks, hosts=hosts)
+    for name in algorithms.names(collective, several_hosts=True):
+        with contextlib.suppress(UsageError):
+            schedule(collective, name, ranks=world.num_ranks, hosts=hosts)
             yield name
 
 

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ringtree.profile_format import AUTO, Configuration
+from ringtree.comm.profile_format import AUTO, Configuration
 from ringtree.stats import Placements, split_placements
-from ringtree.tune.records import CellPlan, Chosen, Dropped, Launch, LaunchDone, Line, Round
+from ringtree.tune.measured import CellPlan, Chosen, Dropped, LaunchDone, Line, Round, TuneLaunch
 from ringtree.tune.scores import CellScores, TimedRound, score
 from ringtree.tune.world import World
 
@@ -20,7 +20,7 @@ class History:
     """The lines of a state, in the order in which they were stored."""
 
     def __init__(self, stored: Iterable[Line] = ()) -> None:
-        self.launches: list[Launch] = []
+        self.launches: list[TuneLaunch] = []
         self._over: dict[int, LaunchDone] = {}
         self._rounds: dict[tuple[int, Key], list[Round]] = {}
         self._dropped: dict[tuple[int, Key], dict[str, str]] = {}
@@ -31,7 +31,7 @@ class History:
 
     def add(self, line: Line) -> None:
         """Takes one more line."""
-        if isinstance(line, Launch):
+        if isinstance(line, TuneLaunch):
             self.launches.append(line)
         elif isinstance(line, LaunchDone):
             self._over[line.launch] = line
@@ -53,22 +53,22 @@ class History:
     def wall_seconds(self) -> float:
         return sum(over.wall_seconds for over in self._over.values())
 
-    def open_launch(self) -> Launch | None:
+    def open_launch(self) -> TuneLaunch | None:
         """Returns the launch that was begun and is not over."""
         return next((launch for launch in self.launches if launch.number not in self._over), None)
 
-    def launches_of(self, stage: str, world: World) -> list[Launch]:
+    def launches_of(self, stage: str, world: World) -> list[TuneLaunch]:
         return [one for one in self.launches if (one.stage, one.world) == (stage, world)]
 
-    def rounds(self, launches: Iterable[Launch], key: Key) -> list[Round]:
+    def rounds(self, launches: Iterable[TuneLaunch], key: Key) -> list[Round]:
         """Returns the rounds of a cell in these launches."""
         return [one for launch in launches for one in self._rounds.get((launch.number, key), ())]
 
-    def dropped(self, launch: Launch, key: Key) -> dict[str, str]:
+    def dropped(self, launch: TuneLaunch, key: Key) -> dict[str, str]:
         """Returns label -> reason of what a launch dropped in a cell."""
         return self._dropped.get((launch.number, key), {})
 
-    def chosen(self, launch: Launch, key: Key) -> Chosen | None:
+    def chosen(self, launch: TuneLaunch, key: Key) -> Chosen | None:
         return self._chosen.get((launch.number, key))
 
     def placements(self, num_ranks: int) -> Placements:
@@ -81,12 +81,12 @@ class History:
         return self._placements[num_ranks]
 
     def scores(
-        self, launches: list[Launch], key: Key, with_auto: bool = False, placements: Placements | None = None
+        self, launches: list[TuneLaunch], key: Key, with_auto: bool = False, placements: Placements | None = None
     ) -> CellScores | None:
         """Returns the scores of a cell's candidates in these launches together; None if nothing was measured.
 
         Candidates that one of the launches dropped or did not have are left out, and so is auto unless it is asked
-        for: it is no candidate, but one of them under another name. `placements`: None for those of all rounds.
+        for: it is not a candidate, but one of them under another name. `placements`: None for those of all rounds.
         """
         if not launches:
             return None

@@ -1,6 +1,6 @@
 """The hosts on which a launcher has started the ranks that a tuning measures.
 
-For: which world that is. Not for: starting ranks there (ringtree.lab.crew).
+For: which world that is. Not for: starting ranks there (ringtree.measure.crew).
 """
 
 from __future__ import annotations
@@ -8,12 +8,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ringtree.errors import UsageError
-from ringtree.lab.crew import Crew
+from ringtree.measure.crew import Crew
 
 
 @dataclass(frozen=True)
 class Hosts:
-    """`num_hosts` hosts of as many ranks each, which are neighbours."""
+    """`num_hosts` hosts with equal, consecutive ranks per host."""
 
     num_ranks: int
     num_hosts: int
@@ -24,5 +24,5 @@ def hosts_of(crew: Crew) -> Hosts:
     """Returns the hosts of a crew. Raises UsageError if they are not as rules describe hosts."""
     num_ranks, num_hosts = len(crew.hosts), max(crew.hosts) + 1
     if num_ranks % num_hosts or crew.hosts != sorted(crew.hosts) or len({*map(crew.hosts.count, crew.hosts)}) > 1:
-        raise UsageError("rules are for hosts of as many ranks each, which are neighbours: start the ranks so")
+        raise UsageError("rules require equal, consecutive ranks per host: start the ranks so")
     return Hosts(num_ranks, num_hosts, crew.comm.own_cores)

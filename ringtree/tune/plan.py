@@ -1,7 +1,7 @@
 """What is measured next: a pure function of what was asked and of what was measured.
 
 For: the launches of a tuning, one after the other, each with fewer candidates than the one before. Not for: running
-them (launch.py, rank_rounds.py).
+them (launch.py, rounds.py).
 
     screen     every algorithm with every protocol
     variants   of the best three: slice sizes, copies past the caches
@@ -21,11 +21,12 @@ from itertools import pairwise
 
 import numpy as np
 
-from ringtree.lab.estimate import start_seconds
-from ringtree.profile_format import Configuration
+from ringtree.comm.profile_format import Configuration
+from ringtree.measure.collective_data import whole_size
+from ringtree.measure.estimate import start_seconds
 from ringtree.tune.candidates import LEAVE_TO_ENGINE, first_candidates, variants
 from ringtree.tune.history import History, Key, key_of
-from ringtree.tune.records import CHECK, CellPlan, Launch, Request
+from ringtree.tune.measured import CHECK, CellPlan, TuneLaunch, TuneRequest
 from ringtree.tune.rules import choose_along
 from ringtree.tune.visits import visit_of
 from ringtree.tune.world import World
@@ -58,13 +59,13 @@ DROP_ABOVE = {"screen": 3.0, "variants": 2.0}  # times the best warm call, while
 WITH_VARIANTS = 3
 
 
-def next_launch(request: Request, history: History) -> Launch | None:
+def next_launch(request: TuneRequest, history: History) -> TuneLaunch | None:
     """Returns the launch to begin; None if all are over. An interrupted one is not begun anew: see `resumed`."""
     number = len(history.launches)
     if number == num_launches(request):
         return None
     stage, world = STAGES[number // len(request.worlds)], request.worlds[number % len(request.worlds)]
-    return Launch(
+    return TuneLaunch(
         number=number,
         stage=stage.name,
         world=world,
@@ -76,12 +77,12 @@ def next_launch(request: Request, history: History) -> Launch | None:
     )
 
 
-def num_launches(request: Request) -> int:
+def num_launches(request: TuneRequest) -> int:
     """Returns how many launches a tuning has."""
     return len(STAGES) * len(request.worlds)
 
 
-def resumed(launch: Launch, history: History) -> tuple[Launch, int]:
+def resumed(launch: TuneLaunch, history: History) -> tuple[TuneLaunch, int]:
     """Returns what is left of an interrupted launch, and the number of its next sweep."""
     done = min(
         (len(history.rounds([launch], key_of(cell))) // visit_of(cell.size_bytes).num_rounds for cell in launch.cells),
@@ -98,29 +99,19 @@ def resumed(launch: Launch, history: History) -> tuple[Launch, int]:
     return left, done
 
 
-def cell_size(collective: str, size_bytes: int, num_ranks: int, item_bytes: int) -> int:
-    """Returns the bytes of a rank's larger buffer that a collective really has where that is a block a rank."""
-    unit = item_bytes * (num_ranks if collective in BLOCKED else 1)
-    return max(1, -(-size_bytes // unit)) * unit
-
-
-# Their larger buffer is as many blocks as there are ranks, so a size must be a multiple of the number of ranks.
-BLOCKED = ("all_gather", "reduce_scatter", "gather", "scatter", "all_to_all")
-
-
-def last_launches(history: History, world: World) -> list[Launch]:
+def last_launches(history: History, world: World) -> list[TuneLaunch]:
     """Returns the launches that decide."""
     return [launch for stage in LAST for launch in history.launches_of(stage, world)]
 
 
-def _seconds(request: Request, history: History, number: int) -> float:
+def _seconds(request: TuneRequest, history: History, number: int) -> float:
     """Seconds of a launch: its share of what is left, less what starting its ranks takes."""
     shares = [stage.share * world.weight for stage in STAGES for world in request.worlds]
     left = max(0.0, request.budget - history.wall_seconds) * shares[number] / sum(shares[number:])
-    return max(0.0, left - start_seconds(request.worlds[number % len(request.worlds)].num_ranks, False))
+    return max(0.0, left - start_seconds(request.worlds[number % len(request.worlds)].num_ranks, "numpy"))
 
 
-def _cells(request: Request, history: History, stage: Stage, world: World) -> list[CellPlan]:
+def _cells(request: TuneRequest, history: History, stage: Stage, world: World) -> list[CellPlan]:
     position = STAGES.index(stage)
     always = [LEAVE_TO_ENGINE] if request.purpose == CHECK else []
     item = np.dtype(request.dtype).itemsize
@@ -129,7 +120,7 @@ def _cells(request: Request, history: History, stage: Stage, world: World) -> li
             CellPlan(collective=collective, size_bytes=size, candidates=[*always, *first_candidates(collective, world)])
             for collective in request.collectives
             if world.measures(collective)
-            for size in sorted({cell_size(collective, size, world.num_ranks, item) for size in request.sizes})
+            for size in sorted({whole_size(collective, size, item, world.num_ranks) for size in request.sizes})
             if not world.leaves_to_private(size, request.worlds)
         ]
     before = STAGES[position - 1]
@@ -150,7 +141,7 @@ def _cells(request: Request, history: History, stage: Stage, world: World) -> li
     ]
 
 
-def _kept(history: History, launch: Launch, cell: CellPlan, stage: Stage) -> list[Configuration]:
+def _kept(history: History, launch: TuneLaunch, cell: CellPlan, stage: Stage) -> list[Configuration]:
     """The candidates that go on; none if none could be measured."""
     scores = history.scores([launch], key_of(cell))
     if scores is None:
@@ -165,7 +156,7 @@ def _with_variants(size_bytes: int, of: Sequence[Configuration]) -> list[Configu
 
 
 def _with_neighbours(
-    history: History, launch: Launch, kept: dict[Key, list[Configuration]], item_bytes: int
+    history: History, launch: TuneLaunch, kept: dict[Key, list[Configuration]], item_bytes: int
 ) -> dict[Key, list[Configuration]]:
     """Adds to each size the choices of its neighbours, so that one rule can be found for several sizes; and where the
     choice changes, a size in between with the choices of both sides."""
@@ -184,7 +175,7 @@ def _with_neighbours(
         wider[key] = [by_label[label] for label in labels]
     changes = [(a, b) for (a, b), (x, y) in zip(pairwise(keys), pairwise(choices), strict=True) if x != y]
     for low, high in changes[:MAX_REFINED]:
-        size = cell_size(low[0], math.isqrt(low[1] * high[1]), launch.world.num_ranks, item_bytes)
+        size = whole_size(low[0], math.isqrt(low[1] * high[1]), item_bytes, launch.world.num_ranks)
         if low[1] < size < high[1]:
             both = {one.label: one for one in (*wider[low], *wider[high])}
             wider[low[0], size] = list(both.values())
@@ -192,13 +183,13 @@ def _with_neighbours(
 
 
 def _judged(
-    history: History, launch: Launch, key: Key, of: Sequence[Configuration]
+    history: History, launch: TuneLaunch, key: Key, of: Sequence[Configuration]
 ) -> tuple[dict[str, float], dict[str, float]]:
     scores = history.scores([launch], key)
     return ({}, {}) if scores is None else scores.of_sizes_choice([one.label for one in of])
 
 
-def _hopeless(history: History, launch: Launch, key: Key, label: str) -> bool:
+def _hopeless(history: History, launch: TuneLaunch, key: Key, label: str) -> bool:
     """True if a candidate was dropped here, or surely is so far from the best that another look is wasted."""
     for stage in STAGES[:3]:
         for one in history.launches_of(stage.name, launch.world):

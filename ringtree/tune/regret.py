@@ -12,35 +12,35 @@ apart. A regret can be below 0: then auto's rounds were the luckier ones, or the
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
+from pydantic import Field
 
-from ringtree.profile_format import AUTO
+from ringtree.comm.profile_format import AUTO
+from ringtree.results import Record
 from ringtree.stats import Placements, round_effect
 from ringtree.tune.history import History, Key
+from ringtree.tune.measured import TuneLaunch, TuneRequest
 from ringtree.tune.plan import LAST, last_launches
-from ringtree.tune.records import Launch, Request
 from ringtree.tune.scores import MIN_ROUNDS, CellScores
 
 
-@dataclass(frozen=True)
-class CellRegret:
-    """One cell under one placement ("" where there is one). `regret`: share by which auto takes longer."""
+class CellRegret(Record):
+    """One cell of a check under one placement."""
 
     collective: str
     num_ranks: int
     shared_buffers: bool
     size_bytes: int
-    placement: str
-    auto: str
-    best: str
+    placement: str = Field(description="of the cores; empty where all rounds were alike")
+    auto: str = Field(description="configuration that auto ran")
+    best: str = Field(description="fastest forced configuration by all rounds")
     auto_seconds: float
-    regret: float
+    regret: float = Field(description="share by which auto takes longer than the best of other rounds; may be negative")
     num_rounds: int
 
 
-def regrets(request: Request, history: History) -> list[CellRegret]:
+def regrets(request: TuneRequest, history: History) -> list[CellRegret]:
     """Returns the regret of every cell of a check that was measured in both of its last launches."""
     found = []
     for world in request.worlds:
@@ -60,7 +60,7 @@ def worst_regret(found: list[CellRegret]) -> float:
     return max(one.regret for one in found)
 
 
-def _of_cell(history: History, launches: list[Launch], key: Key) -> list[CellRegret]:
+def _of_cell(history: History, launches: list[TuneLaunch], key: Key) -> list[CellRegret]:
     """A regret for each placement that both launches have enough rounds of; if there is none, of all rounds."""
     for placements in (history.placements(launches[0].world.num_ranks), Placements()):
         together = history.scores(launches, key, with_auto=True, placements=placements)
@@ -73,7 +73,7 @@ def _of_cell(history: History, launches: list[Launch], key: Key) -> list[CellReg
 
 
 def _of_placement(
-    history: History, launches: list[Launch], key: Key, placements: Placements, name: str, together: CellScores
+    history: History, launches: list[TuneLaunch], key: Key, placements: Placements, name: str, together: CellScores
 ) -> CellRegret | None:
     effects = [
         effect
@@ -98,7 +98,7 @@ def _of_placement(
 
 
 def _effect(
-    history: History, choosing: Launch, judging: Launch, key: Key, placements: Placements, name: str
+    history: History, choosing: TuneLaunch, judging: TuneLaunch, key: Key, placements: Placements, name: str
 ) -> float | None:
     """log(auto / best) in one launch, the best being that of the other; None without rounds of the placement."""
     scores = history.scores([choosing], key, placements=placements)

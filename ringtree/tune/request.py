@@ -10,15 +10,15 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from ringtree.comm.profile import own_cores
+from ringtree.comm.profile_format import Profile
 from ringtree.errors import UsageError
-from ringtree.lab.environment import available_memory
-from ringtree.lab.units import count, format_duration, format_size, parse_counts, parse_duration, parse_sizes
-from ringtree.profile import own_cores
-from ringtree.profile_format import Profile
+from ringtree.measure.environment import available_memory, lacks_memory
+from ringtree.traits import COLLECTIVES
 from ringtree.tune.hosts import Hosts
-from ringtree.tune.operands import COLLECTIVES
-from ringtree.tune.records import CHECK, TUNE, Request
+from ringtree.tune.measured import CHECK, TUNE, TuneRequest
 from ringtree.tune.world import BUFFERS, PRIVATE, SHARED, SHARED_COLLECTIVES, SHARED_FROM, World
+from ringtree.units import format_duration, format_size, parse_counts, parse_duration, parse_sizes
 
 DEFAULT_COLLECTIVES = "all_reduce"
 DEFAULT_SIZES = "8:64M"
@@ -37,7 +37,7 @@ def make_request(
     budget: str,
     seed: int,
     hosts: Hosts | None = None,
-) -> Request:
+) -> TuneRequest:
     """Returns what is asked of a tuning. Ranges of sizes go by 2 unless they say otherwise. `hosts`: where a launcher
     has started ranks. Raises UsageError."""
     asked = [name.strip() for name in collectives.split(",")]
@@ -63,7 +63,7 @@ def check_request(
     budget: str,
     seed: int,
     hosts: Hosts | None = None,
-) -> Request:
+) -> TuneRequest:
     """Returns a check of a profile: its tables that hold here, at sizes that it was not tuned at. Raises UsageError."""
     wanted = None if ranks is None else _ranks(ranks)
     kinds = BUFFERS if buffers is None else _buffers(buffers)
@@ -138,7 +138,7 @@ def _buffers(text: str) -> list[str]:
     kinds = [kind.strip() for kind in text.split(",")]
     for kind in kinds:
         if kind not in BUFFERS:
-            raise UsageError(f"{kind!r} are no buffers; there are: {', '.join(BUFFERS)}")
+            raise UsageError(f"{kind!r} are not buffers; there are: {', '.join(BUFFERS)}")
     return kinds
 
 
@@ -177,22 +177,19 @@ def _checked(
     budget: str,
     seed: int,
     hosts: Hosts | None,
-) -> Request:
+) -> TuneRequest:
     item = np.dtype(DTYPE).itemsize
     for size in sizes:
         if size < item or size % item:
-            raise UsageError(f"{size} bytes is no size for {DTYPE}: use a multiple of {item} bytes above 0")
+            raise UsageError(f"{size} bytes is not a size for {DTYPE}: use a multiple of {item} bytes above 0")
     most_ranks = max(world.num_ranks // world.num_hosts for world in worlds)
-    needed, available = 2 * max(sizes) * most_ranks, available_memory()
-    if needed > available:
-        raise UsageError(
-            f"{format_size(max(sizes))} does not fit: {count(most_ranks, 'rank')} need about "
-            f"{format_size(needed >> 20 << 20)} of memory and {format_size(available >> 20 << 20)} are free"
-        )
+    lacks = lacks_memory(2 * max(sizes) * most_ranks, most_ranks, available_memory())
+    if lacks is not None:
+        raise UsageError(f"{format_size(max(sizes))} does not fit: {lacks}")
     seconds = parse_duration(budget)
     if seconds < LEAST_BUDGET:
         raise UsageError(f"--budget {budget} is too short: give at least {format_duration(LEAST_BUDGET)}")
-    return Request.model_validate(
+    return TuneRequest.model_validate(
         {
             "purpose": purpose,
             "collectives": collectives,

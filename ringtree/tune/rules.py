@@ -39,7 +39,7 @@ def choose_along(
     change = change_loss(errors, margin)
     best: dict[str, tuple[float, tuple[str, ...]]] = {}  # of the ways that end with label: loss, labels so far
     for of, error in zip(ratios, errors, strict=True):
-        cheapest = min(best.values(), default=(-change, ()))  # the first choice is no change
+        cheapest = min(best.values(), default=(-change, ()))  # the first choice is not a change
         following = {}
         for label in allowed(of, error, margin):
             lost, path = min([(cheapest[0] + change, cheapest[1]), *([best[label]] if label in best else [])])

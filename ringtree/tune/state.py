@@ -15,16 +15,17 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 
 from pydantic import BaseModel, ValidationError
 
-from ringtree.errors import UsageError
+from ringtree.errors import UsageError, os_errors
 from ringtree.results.files import make_directory, sync_directory
 from ringtree.results.writer_lock import WriterLock
-from ringtree.tune.records import STATE_FORMAT, Header, Line, lines
+from ringtree.tune.measured import STATE_FORMAT, Header, Line, lines
 
 STATE_FILE = "tuning.jsonl"
 
@@ -74,7 +75,7 @@ def read_state(directory: Path) -> StoredTuning | None:
     return StoredTuning(header, stored, len(whole))
 
 
-class StateWriter:
+class StateWriter(AbstractContextManager["StateWriter"]):
     """Appends lines to a state, new or `stored`. A context manager; holds the state's lock.
 
     Raises UsageError if another process writes it or it can't be written.
@@ -82,12 +83,10 @@ class StateWriter:
 
     def __init__(self, directory: Path, header: Header, stored: StoredTuning | None) -> None:
         self.directory = directory
-        try:
+        with os_errors(f"can't write {directory}"):
             if not directory.exists():
                 make_directory(directory)
             self._lock = WriterLock(directory)
-        except OSError as error:
-            raise UsageError(f"can't write {directory}: {error.strerror}") from error
         flags = os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | (os.O_TRUNC if stored is None else 0)
         try:
             self._file = os.open(directory / STATE_FILE, flags, 0o644)
@@ -99,9 +98,6 @@ class StateWriter:
         if stored is None:
             self._write([header.model_dump_json()])
             self.sync()
-
-    def __enter__(self) -> StateWriter:
-        return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -120,20 +116,16 @@ class StateWriter:
 
     def _write(self, texts: Iterable[str]) -> None:
         content = memoryview("".join(f"{text}\n" for text in texts).encode())
-        try:
+        with os_errors(f"can't write {self.directory / STATE_FILE}"):
             while content:
                 content = content[os.write(self._file, content) :]
-        except OSError as error:
-            raise UsageError(f"can't write {self.directory / STATE_FILE}: {error.strerror}") from error
 
 
 def discard(directory: Path) -> None:
     """Removes a state. Raises UsageError if somebody writes it or it can't be removed."""
     if not directory.exists():
         return
-    try:
+    with os_errors(f"can't remove {directory}"):
         lock = WriterLock(directory)
         shutil.rmtree(directory)
         lock.release()
-    except OSError as error:
-        raise UsageError(f"can't remove {directory}: {error.strerror}") from error

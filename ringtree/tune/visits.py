@@ -1,6 +1,6 @@
-"""How a cell is visited, and in which order: what every rank must do alike.
+"""How a cell is visited, and in which order: the same for the same seed.
 
-For: numbers of calls by size, orders by seed. Not for: doing it (rank_rounds.py).
+For: numbers of calls by size, orders by seed. Not for: doing it (rounds.py).
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TypeVar
 
-from ringtree.lab.plan import BATCH_CALLS, BATCH_LIMIT
+from ringtree.measure.plan import BATCH_CALLS, BATCH_LIMIT
 
 T = TypeVar("T")
 

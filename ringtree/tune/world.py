@@ -17,7 +17,7 @@ PRIVATE, SHARED = "private", "shared"
 BUFFERS = (PRIVATE, SHARED)
 SHARED_COLLECTIVES = ("all_reduce",)
 # Bytes of the vector. Messages of up to 56 bytes travel in their line whatever the buffer, and those of vectors below
-# this size are few lines: reading them in place or not is no reason to choose otherwise.
+# this size are few lines: reading them in place or not is not a reason to choose otherwise.
 SHARED_FROM = 1 << 10
 # Shared buffers matter to those who ask for them, private ones to everybody.
 SHARED_WEIGHT = 0.5
@@ -27,7 +27,7 @@ class World(Record):
     """What launches are repeated for."""
 
     num_ranks: int = Field(ge=1)
-    num_hosts: int = Field(default=1, ge=1, description="of as many ranks each, which are neighbours")
+    num_hosts: int = Field(default=1, ge=1, description="equal, consecutive ranks per host")
     shared_buffers: bool = Field(default=False, description="vectors come from ringtree.empty")
 
     @property

@@ -40,15 +40,16 @@ Schedule to_and_fro(int num_steps, int num_chunks) {
 
 double ns_of_call(Communicator& communicator, const AlgorithmRef& algorithm, size_t count) {
   std::vector<double> input(count, 1.0), output(count);
-  CallArguments arguments;
+  Call arguments;
   arguments.dtype = Dtype::kFloat64;
   arguments.count = count;
   arguments.input = input.data();
   arguments.output = output.data();
+  arguments.algorithm = algorithm;
   double best = 1e9;
   for (int repetition = 0; repetition < kRepetitions; ++repetition) {
     const int64_t start_ns = now_ns();
-    for (int i = 0; i < kCalls; ++i) communicator.call(arguments, algorithm);
+    for (int i = 0; i < kCalls; ++i) communicator.run(arguments);
     best = std::min(best, static_cast<double>(now_ns() - start_ns) / kCalls);
   }
   return best;

@@ -1,6 +1,6 @@
 """One rank calls something else than the others: size, dtype, op, root, collective, order, a call left out.
 
-For: bar 6: every rank is told who called what, at once. Not for: texts (tests/python/test_faults_mismatch.py).
+For: bar 6: every rank is told who called what, at once. Not for: texts (tests/python/comm/test_faults_mismatch.py).
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from faults.table import Result, markdown
-from ringtree.cpuinfo import cpu_model
+from ringtree.comm.cpuinfo import cpu_model
 
 BEGIN, END = "<!-- faults: begin (make faults) -->", "<!-- faults: end -->"
 

@@ -12,11 +12,10 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from bench.cases import ALL_REDUCE, BANDS, COLLECTIVES, SHARED, label_of
-from bench.effects import FAR, NEAR, Place, World
-from bench.plans import FAMILY_LAUNCHES, NATIVE, TORCH, WORLDS, part_name
-from ringtree.lab.units import count, format_factor, format_factor_range, format_size, format_time, format_time_range
+from bench.effects import BANDS, FAR, NEAR, Place, World
+from bench.parts import ALL_REDUCE, COLLECTIVES, FAMILY_LAUNCHES, NATIVE, PARTS, TORCH, Part
 from ringtree.stats import TypicalInterval
+from ringtree.units import count, format_factor, format_factor_range, format_size, format_time, format_time_range
 
 FREE_MPI = ("openmpi", "mpich")  # how the names of the freely available MPIs begin
 GLOO_BARS = (50.0, 15.0, 6.0)  # one a band
@@ -45,7 +44,7 @@ def bars_of(worlds: Mapping[str, World], asked: Collection[str] | None = None) -
     """
     bars: list[Bar] = []
     for collective in collectives_of(asked):
-        two = worlds.get(part_name(NATIVE, 2, collective))
+        two = worlds.get(_name(NATIVE, 2, collective))
         of_one = _all_reduce_bars(worlds) if collective == ALL_REDUCE else _best_of_all(two, AHEAD_BARS)
         bars += [replace(bar, question=f"{collective}, {bar.question}") for bar in of_one]
     return bars
@@ -53,26 +52,30 @@ def bars_of(worlds: Mapping[str, World], asked: Collection[str] | None = None) -
 
 def collectives_of(asked: Collection[str] | None) -> list[str]:
     """Returns the collectives that these parts are of; None: all parts."""
-    parts = {world.name: world.collective for world in WORLDS}
+    parts = {part.name: part.collective for part in PARTS}
     wanted = set(parts.values()) if asked is None else {parts[name] for name in asked if name in parts}
     return [collective for collective in COLLECTIVES if collective in wanted]
 
 
 def _all_reduce_bars(worlds: Mapping[str, World]) -> list[Bar]:
     bars: list[Bar] = []
-    through_torch, two, four = (worlds.get(part_name(*part)) for part in ((TORCH, 2), (NATIVE, 2), (NATIVE, 4)))
+    through_torch, two, four = (worlds.get(_name(*part)) for part in ((TORCH, 2), (NATIVE, 2), (NATIVE, 4)))
     bars += _in_each_place("2 ranks through PyTorch, against Gloo", through_torch, None, GLOO_BARS)
     free = None if two is None else [peer for peer in two.peers if peer.startswith(FREE_MPI)]
     bars += _in_each_place("2 ranks, against the better of Open MPI and MPICH", two, free, MPI_BARS)
     bars += _best_of_all(two, BEST_BARS)
-    shared = label_of("engine", SHARED)
+    shared = None if two is None else f"{two.engine}/shared"
     bars += _in_each_place("2 ranks, shared buffers, against the best of all peers", two, None, SHARED_BARS, shared)
     same = {name: world for name, world in worlds.items() if world.is_native and world.collective == ALL_REDUCE}
     bars += [_nobody_faster(name, world) for name, world in same.items()]
     bars += _in_each_place("4 ranks on 2 cores, against the best of all peers", four, None, (FOUR_RANKS_BAR,) * 3)
     bars += _time_bars("4 ranks on 2 cores", four, FOUR_RANKS_SECONDS, (NEAR,))
-    bars += _time_bars("16 ranks on 2 cores", worlds.get(part_name(NATIVE, 16)), SIXTEEN_RANKS_SECONDS, (NEAR, FAR))
+    bars += _time_bars("16 ranks on 2 cores", worlds.get(_name(NATIVE, 16)), SIXTEEN_RANKS_SECONDS, (NEAR, FAR))
     return bars
+
+
+def _name(kind: str, num_ranks: int, collective: str = ALL_REDUCE) -> str:
+    return Part(kind, num_ranks, 0.0, 0, collective=collective).name
 
 
 def ratio_text(interval: TypicalInterval, ratio: float, ends: tuple[float, float]) -> str:
@@ -129,7 +132,7 @@ def _bands(
             bars.append(Bar(what, _wanted(bar), "", None))
             continue
         text = ratio_text(found.interval, found.ratio, found.ends)
-        arms = sorted(set(found.chosen.values()), key=list(found.chosen.values()).count, reverse=True)
+        arms = sorted(dict.fromkeys(found.chosen.values()), key=list(found.chosen.values()).count, reverse=True)
         text += f" over {len(found.chosen)} of {found.num_wanted} sizes, {count(found.interval.num_launches, 'launch')}"
         bars.append(Bar(what, _wanted(bar), f"{text}; {', '.join(arms)}", found.ratio >= bar))
     return bars
@@ -137,8 +140,7 @@ def _bands(
 
 def _nobody_faster(name: str, world: World) -> Bar:
     """No peer is significantly faster at any size, in any kind of call that a user's program could make of both."""
-    own = label_of("engine", SHARED)
-    compared = [found for found in world.verdicts() if found[1] != own]
+    compared = [found for found in world.verdicts() if found[1] in world.peers]
     judged = [found for found in compared if found[3].num_launches >= FAMILY_LAUNCHES]
     faster: dict[str, list[tuple[int, float]]] = {}
     for size, label, place, found in judged:

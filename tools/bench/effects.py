@@ -17,11 +17,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from bench.cases import Band, reference_of, split_label
-from bench.plans import FAMILY_LAUNCHES, Part
-from bench.tracks import WRONG
-from ringtree.lab.cells import RunCells, effect_matrix
-from ringtree.lab.comparison import MIXED
+from bench.parts import FAMILY_LAUNCHES, LARGEST, NATIVE
+from ringtree.judge.cells import RunCells, effect_matrix
+from ringtree.judge.comparison import MIXED
+from ringtree.measure.worker_set import WRONG
 from ringtree.results import Launch, StoredRun
 from ringtree.stats import (
     Judged,
@@ -34,6 +33,22 @@ from ringtree.stats import (
 
 NEAR_HANDOFF = 1e-7  # seconds; cores that share a cache hand a line over in less, others in more
 NEAR, FAR = "near", "far"
+
+
+@dataclass(frozen=True)
+class Band:
+    """A range of sizes that a bar is the geometric mean over; both ends belong to it."""
+
+    name: str
+    first: int
+    last: int
+
+    def sizes(self, sizes: Sequence[int]) -> list[int]:
+        """Returns those of `sizes` that are powers of two and lie in the band, ascending."""
+        return [size for size in sorted(sizes) if self.first <= size <= self.last and is_power_of_two(size)]
+
+
+BANDS = (Band("≤ 4 KB", 1, 4 << 10), Band("8 KB–2 MB", 8 << 10, 2 << 20), Band("≥ 4 MB", 4 << 20, LARGEST))
 
 
 @dataclass(frozen=True)
@@ -85,7 +100,7 @@ class World:
         self.run, self.plan = stored.run, stored.run.plan
         self.collective = self.plan.collective
         self.num_launches = len(stored.launches)
-        self.is_native = Part(self.name, self.plan).is_native
+        self.is_native = self.name.startswith(NATIVE)
         stolen = [launch.stolen for launch in stored.launches if launch.stolen is not None]
         self.stolen = max(stolen, default=None)
         self.failures = failures_of(stored.launches)
@@ -93,7 +108,8 @@ class World:
         self.cells = RunCells(usable)
         self.versions = _versions(usable.launches)
         self.places = self._places(usable.launches)
-        self.labels = [arm.label for arm in self.plan.arms]
+        # Runs of before 2026-11-23 also have calls off alignment and with a second seed, under labels of their own.
+        self.labels = [arm.label for arm in self.plan.arms if not arm.label.endswith(("/unaligned", "/seed2"))]
         measured = {cell.size_bytes for launch in stored.launches for cell in launch.cells}
         self.sizes = sorted(measured)
         self._judged = self._judge()
@@ -105,17 +121,13 @@ class World:
 
     @property
     def peers(self) -> list[str]:
-        """Labels of the other arms' ordinary calls."""
-        return [label for label in self.labels if label != self.engine and "/" not in label]
+        """Labels of the other arms."""
+        return [label for label in self.labels if label.partition("/")[0] != self.engine]
 
     def rounds(self) -> list[int]:
         """Returns the rounds of every arm at every size in every launch, where there are any."""
         seen = (self.cells.seen(size, label).values() for size in self.sizes for label in self.labels)
         return [len(one.visits) for launches in seen for one in launches if one.visits]
-
-    def reference(self, label: str) -> str:
-        """Returns the engine's label that `label` is compared with."""
-        return reference_of(label) if self.is_native else self.engine
 
     def judged(self, size_bytes: int, label: str, place: Place) -> Judged | None:
         """Returns the ratio of an arm to the engine, with its verdict in the family of this part; None: not paired."""
@@ -162,12 +174,11 @@ class World:
         names = [place.name for place in self.places]
         for size in self.sizes:
             for label in self.labels:
-                reference = self.reference(label)
-                if label == reference:
+                if label == self.engine:
                     continue
-                found = {name: self.cells.effects(size, label, reference, name) for name in names}
+                found = {name: self.cells.effects(size, label, self.engine, name) for name in names}
                 if len(names) > 1 and max(map(len, found.values())) < FAMILY_LAUNCHES:
-                    found[MIXED] = self.cells.effects(size, label, reference, MIXED)
+                    found[MIXED] = self.cells.effects(size, label, self.engine, MIXED)
                 effects.update({(size, label, name): column for name, column in found.items() if column})
         if not effects:
             return {}
@@ -187,6 +198,11 @@ class World:
             median = float(np.median(of_class)) if of_class else None
             places.append(Place(name, FAR if median is not None and median >= NEAR_HANDOFF else NEAR, median))
         return places
+
+
+def is_power_of_two(size_bytes: int) -> bool:
+    """True for the sizes that tables, plots and bands are made of."""
+    return size_bytes & (size_bytes - 1) == 0
 
 
 def combined(columns: Sequence[Mapping[int, float]]) -> dict[int, float]:
@@ -241,7 +257,7 @@ def without_failures(stored: StoredRun) -> StoredRun:
 def _versions(launches: Sequence[Launch]) -> dict[str, str]:
     """What each native arm said that it is."""
     return {
-        split_label(cell.arm)[0]: str(cell.executed["version"])
+        cell.arm: str(cell.executed["version"])
         for launch in launches
         for cell in launch.cells
         if cell.executed is not None and "version" in cell.executed

@@ -11,9 +11,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bench.cases import group_of, is_power_of_two
-from bench.effects import Place, World
-from ringtree.lab.units import format_size
+from bench.effects import Place, World, is_power_of_two
+from ringtree.units import format_size
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -38,7 +37,7 @@ def write_plots(world: World, place: Place, directory: Path) -> None:
 
 
 def _times(axes: Axes, world: World, place: Place) -> None:
-    for number, label in enumerate(_labels(world)):
+    for number, label in enumerate(world.labels):
         style, colour = _look(number)
         found = [(size, time.median * 1e6) for size in _sizes(world) if (time := world.time(size, label, place))]
         if found:
@@ -55,7 +54,7 @@ def _times(axes: Axes, world: World, place: Place) -> None:
 
 
 def _ratios(axes: Axes, world: World, place: Place) -> None:
-    for number, label in enumerate(_labels(world)):
+    for number, label in enumerate(world.labels):
         style, colour = _look(number)
         found = [(size, judged) for size in _sizes(world) if (judged := world.judged(size, label, place))]
         if not found:
@@ -78,10 +77,6 @@ def _ratios(axes: Axes, world: World, place: Place) -> None:
         )
     axes.axhline(1.0, color="black", linewidth=0.8)
     axes.set_yscale("log")
-
-
-def _labels(world: World) -> list[str]:
-    return [label for label in world.labels if not world.is_native or not group_of(label)]
 
 
 def _sizes(world: World) -> list[int]:

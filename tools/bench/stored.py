@@ -7,7 +7,7 @@
       index.md, *.svg                 views of the raw data, made by `bench page`
       notes.md                        written by people, taken over into the page
 
-For: writing and reading these files. Not for: what stands in the launches (rounds.py) or on the page (page.py).
+For: writing and reading these files. Not for: what is measured (parts.py), or the page (page.py).
 
 A run directory whose launches are unpacked (`unxz launches.jsonl.xz`) is one that `ringtree show` reads.
 """
@@ -22,10 +22,10 @@ from pathlib import Path
 
 from pydantic import Field, ValidationError
 
-from ringtree.cpuinfo import cpu_model
+from ringtree.comm.cpuinfo import cpu_model
 from ringtree.errors import UsageError
-from ringtree.lab.environment import capture
-from ringtree.results import Launch, Provenance, Record, StoredRun, read_run
+from ringtree.measure.environment import capture
+from ringtree.results import Launch, Provenance, Record, RunWriter, StoredRun, read_run
 from ringtree.results.files import LAUNCHES_FILE, RUN_FILE, write_whole
 
 FORMAT = "ringtree.bench/1"
@@ -81,15 +81,29 @@ def relative(text: str, root: Path) -> str:
 
 
 def write_header(directory: Path, header: Header) -> None:
-    """Writes bench.json. Raises UsageError if the directory holds a run already or can't be written."""
+    """Writes bench.json; one that is there stays, if it is of the same choices. Raises UsageError if it is of others,
+    or can't be written."""
     if (directory / HEADER).exists():
-        raise UsageError(f"{directory} holds a run: go on with --resume {directory}, or choose another --out")
+        known = read_bench(directory)
+        mine, its = ((one.parts, one.budget, one.seed, one.cores) for one in (header, known))
+        if mine != its:
+            raise UsageError(f"{directory} holds a run with other choices: repeat those, or choose another --out")
+        return
     try:
-        directory.mkdir(parents=True, exist_ok=True)
-        (directory / RAW).mkdir(exist_ok=True)
+        (directory / RAW).mkdir(parents=True, exist_ok=True)
         write_whole(directory / HEADER, header.model_dump_json(indent=1).encode() + b"\n")
     except OSError as error:
         raise UsageError(f"can't write into {directory}: {error.strerror}") from error
+
+
+def take_over(found: StoredRun, directory: Path, name: str, root: Path, **changes: object) -> None:
+    """Stores a run of the lab as a part: under its name, packed, and without what tells of this machine."""
+    origin = provenance(machine_name(len(found.run.provenance.affinity)), root)
+    run = found.run.model_copy(update={"run_id": name, "provenance": origin, **changes})
+    with RunWriter(part_path(directory, name).parent, run) as writer:
+        for launch in found.launches:
+            writer.append(rounded(launch))
+    pack(directory, name)
 
 
 def read_bench(directory: Path) -> Header:
@@ -146,11 +160,3 @@ def pack(directory: Path, part: str) -> None:
     if plain.exists():
         write_whole(plain.with_name(PACKED), lzma.compress(plain.read_bytes(), preset=9))
         plain.unlink()
-
-
-def unpack(directory: Path, part: str) -> None:
-    """Makes a packed part one that launches can be appended to."""
-    packed = part_path(directory, part) / PACKED
-    if packed.exists():
-        write_whole(packed.with_name(LAUNCHES_FILE), lzma.decompress(packed.read_bytes()))
-        packed.unlink()

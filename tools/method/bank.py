@@ -18,9 +18,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from method.packed import read_packed, write_packed
+from method.packed import read_packed, with_tuples, write_packed
 
 FORMAT = "ringtree.method-bank/1"
+ARRAYS = ("medians", "probes")
 
 
 @dataclass(frozen=True)
@@ -59,32 +60,13 @@ class Bank:
 
 
 def write_bank(file: Path, bank: Bank) -> None:
-    header = {
-        "format": FORMAT,
-        "name": bank.name,
-        "kind": bank.kind,
-        "collective": bank.collective,
-        "num_ranks": bank.num_ranks,
-        "arms": bank.arms,
-        "sizes": bank.sizes,
-        "origin": bank.origin,
-    }
-    write_packed(file, header, {"medians": bank.medians.astype("f4"), "probes": bank.probes.astype("f4")})
+    arrays = {name: getattr(bank, name).astype("f4") for name in ARRAYS}
+    header = {name: value for name, value in vars(bank).items() if name not in ARRAYS}
+    write_packed(file, {"format": FORMAT, **header}, arrays)
 
 
 def read_bank(file: Path) -> Bank:
-    """Raises ValueError if the file is no bank or of another format."""
-    header, arrays = read_packed(file)
-    if header.get("format") != FORMAT:
-        raise ValueError(f"{file.name} has format {header.get('format')!r}; expected {FORMAT}")
-    return Bank(
-        name=header["name"],
-        kind=header["kind"],
-        collective=header["collective"],
-        num_ranks=header["num_ranks"],
-        arms=tuple(header["arms"]),
-        sizes=tuple(header["sizes"]),
-        medians=arrays["medians"],
-        probes=arrays["probes"],
-        origin=header["origin"],
-    )
+    """Raises ValueError if the file is not a bank or of another format."""
+    header, arrays = read_packed(file, FORMAT)
+    del header["format"]
+    return Bank(**with_tuples(header | arrays))

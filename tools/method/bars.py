@@ -9,8 +9,7 @@ the exception, and says so in the table.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 from method.counts import Share
 
@@ -27,9 +26,6 @@ class Bar:
     wanted: str
     measured: str
     met: bool | None
-
-    def as_json(self) -> dict[str, Any]:
-        return asdict(self)
 
 
 def at_most(question: str, share: Share, limit: float, least_draws: int) -> Bar:

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from method.bank import Bank
-from ringtree.lab.cells import LEAST_ROUNDS
+from ringtree.judge.cells import LEAST_ROUNDS
 from ringtree.stats import Placements, least_launches, round_effect, split_placements
 
 ANY = "like for like"

@@ -37,10 +37,11 @@ class Coverage:
     """Of one experiment. `crossings`: runs that reported one crossing; a run that reports none counts as not covering.
 
     arm_bias: for each arm, median over launches and sizes of measured / closed form - 1. width: median of
-    (high - low) / estimate. wrong: runs that claimed the wrong arm at some size.
+    (high - low) / estimate. wrong: runs that claimed the wrong arm at some size. all_ratios: over all sizes; those of a
+    run share its launches, so this is worth little more draws than one size.
     """
 
-    ratios: tuple[RatioCoverage, ...]
+    all_ratios: Share
     crossover: Share
     crossings: int
     crossover_truth: float
@@ -48,11 +49,7 @@ class Coverage:
     width: float
     wrong: int
     arm_bias: tuple[float, ...]
-
-    @property
-    def all_ratios(self) -> Share:
-        """Over all sizes. Sizes of a run share its launches, so this is worth little more draws than one size."""
-        return Share(sum(at.covered.hits for at in self.ratios), sum(at.covered.draws for at in self.ratios))
+    ratios: tuple[RatioCoverage, ...]
 
 
 def launch_effects(seconds: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -90,6 +87,7 @@ def coverage(design: Design, seconds: NDArray[np.float64], links: NDArray[np.flo
         for at in found
     )
     return Coverage(
+        all_ratios=Share(int(held.sum()), held.size),
         ratios=tuple(
             RatioCoverage(
                 size=size,

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 import ringtree
 from method.origin import origin
-from method.packed import read_packed, write_packed
+from method.packed import read_packed, with_tuples, write_packed
 from method.shaped import DESIGNS, HOSTS, Design
 
 FORMAT = "ringtree.method-emulated/1"
@@ -136,18 +136,13 @@ def pack(file: Path, packed: Path) -> None:
 
 
 def read_emulated(packed: Path) -> Emulated:
-    """Raises ValueError if the file is no emulated experiment or of another format."""
-    header, arrays = read_packed(packed)
-    if header.get("format") != FORMAT:
-        raise ValueError(f"{packed.name} has format {header.get('format')!r}; expected {FORMAT}")
+    """Raises ValueError if the file is not an emulated experiment or of another format."""
+    header, arrays = read_packed(packed, FORMAT)
     return Emulated(_design(header), arrays["seconds"].astype(np.float64), arrays["links"], header["origin"])
 
 
 def _design(header: dict[str, Any]) -> Design:
-    values: dict[str, Any] = {
-        name: tuple(value) if isinstance(value, list) else value for name, value in header["design"].items()
-    }
-    return Design(**values)
+    return Design(**with_tuples(header["design"]))
 
 
 if __name__ == "__main__":

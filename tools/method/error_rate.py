@@ -32,12 +32,12 @@ class ErrorRates:
 
     quick: the permuted draws with a claim among the first QUICK ones, which a test recomputes."""
 
+    cells: float
     permuted: Share
     as_measured: Share
+    disjoint: Share
     slower_at_margin: Share
     equivalent_at_margin: Share
-    disjoint: Share
-    cells: float
     quick: int
 
 

@@ -7,7 +7,6 @@ given count, and are judged by the code as it is now. Not for: running them (rea
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +21,7 @@ def collect(name: str, file: Path, runs: list[Path]) -> None:
     launches.
     """
     # Loaded here: reading stored data must not need the lab.
-    from ringtree.lab.summary import summarise
+    from ringtree.judge.summary import summarise
     from ringtree.results import read_run
 
     stored = sorted((read_run(path) for path in runs), key=lambda one: one.run.run_id)
@@ -60,7 +59,7 @@ def _options(command: list[str]) -> tuple[str, ...]:
 
 def verdicts(result: Any) -> dict[str, Any]:
     """How many comparisons of a result (`ringtree compare --json`) got which verdict, and the claimed ratios."""
-    judged = list(_judged(result))
+    judged = [cell["versus_reference"] for cell in result["cells"] if cell["versus_reference"] is not None]
     if not judged:
         raise SystemExit("the result holds no comparison with a reference")
     counts = {verdict: sum(entry["verdict"] == verdict for entry in judged) for verdict in VERDICTS}
@@ -74,14 +73,3 @@ def read_live(file: Path) -> dict[str, Any]:
     if not isinstance(record, dict) or record.get("format") != FORMAT:
         raise ValueError(f"{file.name} is no {FORMAT}")
     return record
-
-
-def _judged(node: Any) -> Iterator[dict[str, Any]]:
-    """Every object with a ratio and a verdict, wherever the result keeps it."""
-    if isinstance(node, dict):
-        if "verdict" in node and "ratio" in node and node["verdict"] in VERDICTS:
-            yield node
-        node = list(node.values())
-    if isinstance(node, list):
-        for part in node:
-            yield from _judged(part)

@@ -14,7 +14,7 @@ from ringtree.results import Provenance, Run
 def origin(emulated: bool = False) -> dict[str, Any]:
     """Of a measurement that starts now, as JSON."""
     # Loaded here: reading stored data must not need the lab.
-    from ringtree.lab.environment import capture
+    from ringtree.measure.environment import capture
 
     return _told(time.strftime("%Y-%m-%d", time.gmtime()), capture(emulated, {}))
 

@@ -9,6 +9,7 @@ Writing the same content gives the same bytes: the archive holds no time of day,
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 from pathlib import Path
 from typing import Any
@@ -16,27 +17,34 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ringtree.results.files import write_whole
+
 
 def write_packed(file: Path, header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
     """Writes `arrays` as they are (dtype included) and `header` as JSON; the file appears whole or not at all."""
     if "header" in arrays:
         raise ValueError("`header` is the JSON text's own name")
     file.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = file.with_name(file.name + ".unfinished")
-    with open(unfinished, "wb") as out:
-        text = np.array(json.dumps(header, sort_keys=True))
-        members: dict[str, Any] = {name: arrays[name] for name in sorted(arrays)}
-        np.savez_compressed(out, header=text, **members)
-    unfinished.replace(file)
+    out, text = io.BytesIO(), np.array(json.dumps(header, sort_keys=True))
+    members: dict[str, Any] = {name: arrays[name] for name in sorted(arrays)}
+    np.savez_compressed(out, header=text, **members)
+    write_whole(file, out.getvalue())
 
 
-def read_packed(file: Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """The header and the arrays. Raises ValueError for a file of another kind."""
+def read_packed(file: Path, expected: str) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """The header and the arrays. Raises ValueError for a file of another kind or format."""
     with np.load(file, allow_pickle=False) as archive:
         if "header" not in archive:
             raise ValueError(f"{file.name} has no header: not written by the method's tools")
         header = json.loads(str(archive["header"]))
+        if header.get("format") != expected:
+            raise ValueError(f"{file.name} has format {header.get('format')!r}; expected {expected}")
         return header, {name: archive[name] for name in archive.files if name != "header"}
+
+
+def with_tuples(values: dict[str, Any]) -> dict[str, Any]:
+    """What stands in a header as fields of a record: JSON's lists as tuples."""
+    return {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
 
 
 def sha256(file: Path) -> str:

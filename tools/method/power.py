@@ -10,6 +10,7 @@ they are. Simulated: normal launch effects of a given standard deviation, cells 
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import numpy as np
@@ -58,30 +59,23 @@ def injected_power(columns: Columns, effect: float, num_draws: int, seed: int) -
     return Power(effect, total, often[size, placement], f"{size} B {placement}".strip(), wrong)
 
 
-def simulated_power(
-    effect: float, deviation: float, num_cells: int, num_launches: int, num_draws: int, seed: int
+def simulated(
+    verdicts: Collection[str],
+    effect: float,
+    deviation: float,
+    num_cells: int,
+    num_launches: int,
+    num_draws: int,
+    seed: int,
 ) -> Share:
-    """Runs whose first cell, the only one with an effect, is found to be slower."""
-    found = 0
+    """Runs whose first cell, the only one with an effect, gets one of `verdicts`."""
+    hits = 0
     for index in range(num_draws):
         random = np.random.default_rng([seed, index])
         effects = simulated_effects(random, deviation, num_launches, num_cells)
         effects[:, 0] += np.log1p(effect)
-        found += judge(effects, MARGIN, LEVEL)[0].verdict == "slower"
-    return Share(found, num_draws)
-
-
-def simulated_decided(
-    effect: float, deviation: float, num_cells: int, num_launches: int, num_draws: int, seed: int
-) -> Share:
-    """Runs whose first cell gets any verdict but "inconclusive"; `effect` as in simulated_power."""
-    decided = 0
-    for index in range(num_draws):
-        random = np.random.default_rng([seed, index])
-        effects = simulated_effects(random, deviation, num_launches, num_cells)
-        effects[:, 0] += np.log1p(effect)
-        decided += judge(effects, MARGIN, LEVEL)[0].verdict != "inconclusive"
-    return Share(decided, num_draws)
+        hits += judge(effects, MARGIN, LEVEL)[0].verdict in verdicts
+    return Share(hits, num_draws)
 
 
 def simulated_effects(

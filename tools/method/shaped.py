@@ -11,7 +11,7 @@ seconds later. With chunks of one slice (S / 4 <= 8 KB) the sliced recurrence of
     two_shot   chunk by chunk to its owner, then each owner its chunk to three others:    2 hops,  1.5 vectors
     ring       three steps of reduce-scatter, three of all-gather, a chunk each:          6 hops,  1.5 vectors
 
-and two of them cross at S* = alpha · beta · (hops_b - hops_a) / (vectors_a - vectors_b). tests/python/test_method.py
+and two of them cross at S* = alpha · beta · (hops_b - hops_a) / (vectors_a - vectors_b). test_method.py
 holds both against ringtree.model.time_on_cluster.
 """
 

@@ -9,6 +9,8 @@ page can't outlive its data.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from dataclasses import is_dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,12 +19,12 @@ from method import bars
 from method.bank import Bank, read_bank
 from method.cells import columns_of
 from method.counts import Share
-from method.coverage import Coverage, coverage
+from method.coverage import coverage
 from method.emulated import read_emulated
 from method.error_rate import LAUNCHES, LEVEL, MARGIN, QUICK, error_rates
 from method.live import read_live
 from method.packed import sha256
-from method.power import EFFECTS, injected_power, simulated_decided, simulated_power, typical_deviation
+from method.power import EFFECTS, injected_power, simulated, typical_deviation
 from method.shaped import DESIGNS
 from ringtree.stats import launches_needed
 
@@ -34,6 +36,7 @@ ERROR_DRAWS, POWER_DRAWS, CURVE_DRAWS, NEEDED_DRAWS = 1000, 100, 300, 200
 BANKS = ("aa-ring", "aa-gloo")
 LIVE = (("live-aa", "an arm against itself"), ("live-slowed", "an arm slowed by 10 % on purpose"))
 
+DECIDED = ("faster", "slower", "equivalent")
 CURVE_DEVIATIONS = (0.01, 0.02, 0.03, 0.05, 0.08, 0.12)
 CURVE_CELLS = 9
 # (effect, standard deviation of launches) whose needed launches stay within what all flips can be taken of.
@@ -43,9 +46,9 @@ NEEDED = ((0.05, 0.02), (0.05, 0.025), (0.10, 0.04), (0.10, 0.06), (0.30, 0.15),
 def summarise(data: Path) -> dict[str, Any]:
     """The summary of the files in `data`; parts whose file is missing are None."""
     files = sorted(file for file in data.iterdir() if file.suffix == ".npz" or file.name.startswith("live-"))
-    banks = {name: _bank(data / f"{name}.npz") for name in BANKS}
-    emulated = {design.name: _emulated(data / f"emulated-{design.name}.npz") for design in DESIGNS}
-    live = {name: _live(data / f"{name}.json") for name, _ in LIVE}
+    banks = {name: _stored(data / f"{name}.npz", _bank) for name in BANKS}
+    emulated = {design.name: _stored(data / f"emulated-{design.name}.npz", _emulated) for design in DESIGNS}
+    live = {name: _stored(data / f"{name}.json", read_live) for name, _ in LIVE}
     summary = {
         "format": FORMAT,
         "data": {file.name: sha256(file) for file in files},
@@ -55,7 +58,7 @@ def summarise(data: Path) -> dict[str, Any]:
         "needed": needed_table(),
         "emulated": emulated,
         "live": live,
-        "bars": [bar.as_json() for bar in all_bars(banks, emulated, live)],
+        "bars": [as_json(bar) for bar in all_bars(banks, emulated, live)],
     }
     rounded: dict[str, Any] = in_six_digits(summary)
     return rounded
@@ -70,9 +73,24 @@ def in_six_digits(value: Any) -> Any:
     return [in_six_digits(part) for part in value] if isinstance(value, list | tuple) else value
 
 
-def _bank(file: Path) -> dict[str, Any] | None:
-    if not file.exists():
-        return None
+def as_json(found: Any) -> Any:
+    """A record, and those inside it, as they are stored: objects, a share as its two numbers."""
+    if isinstance(found, Share):
+        return pair(found)
+    if isinstance(found, list | tuple):
+        return [as_json(part) for part in found]
+    return {name: as_json(part) for name, part in vars(found).items()} if is_dataclass(found) else found
+
+
+def _stored(file: Path, read: Callable[[Path], dict[str, Any]]) -> dict[str, Any] | None:
+    return read(file) if file.exists() else None
+
+
+def _some(of: object, *names: str) -> dict[str, Any]:
+    return {name: as_json(getattr(of, name)) for name in names}
+
+
+def _bank(file: Path) -> dict[str, Any]:
     bank = read_bank(file)
     columns = columns_of(bank)
     errors = error_rates(columns, ERROR_DRAWS, SEED)
@@ -80,78 +98,24 @@ def _bank(file: Path) -> dict[str, Any] | None:
     return {
         "arms": list(bank.arms),
         "engine": is_engine(bank),
-        "kind": bank.kind,
-        "collective": bank.collective,
-        "num_ranks": bank.num_ranks,
-        "num_blocks": bank.num_blocks,
-        "num_rounds": bank.num_rounds,
-        "sizes": list(bank.sizes),
+        **_some(bank, "kind", "collective", "num_ranks", "num_blocks", "num_rounds", "sizes"),
         "placements": sorted(set(columns.placements)),
         "deviation": typical_deviation(columns),
         "origin": bank.origin,
-        "cells": errors.cells,
-        "permuted": pair(errors.permuted),
-        "as_measured": pair(errors.as_measured),
-        "disjoint": pair(errors.disjoint),
-        "slower_at_margin": pair(errors.slower_at_margin),
-        "equivalent_at_margin": pair(errors.equivalent_at_margin),
+        **as_json(errors),
         "quick": [errors.quick, QUICK],
-        "power": [
-            {
-                "effect": power.effect,
-                "found": pair(power.found),
-                "worst": pair(power.worst),
-                "worst_cell": power.worst_cell,
-                "wrong_direction": power.wrong_direction,
-            }
-            for power in powers
-        ],
+        "power": as_json(powers),
     }
 
 
-def _emulated(file: Path) -> dict[str, Any] | None:
-    if not file.exists():
-        return None
+def _emulated(file: Path) -> dict[str, Any]:
     stored = read_emulated(file)
     design = stored.design
     return {
-        "arms": list(design.arms),
-        "alpha": design.alpha,
-        "beta": design.beta,
-        "sizes": list(design.sizes),
-        "spread": design.spread,
-        "launches_per_run": design.launches_per_run,
-        "num_rounds": design.num_rounds,
+        **_some(design, "arms", "alpha", "beta", "sizes", "spread", "launches_per_run", "num_rounds"),
         "origin": stored.origin,
-        **coverage_json(coverage(design, stored.seconds, stored.links)),
+        **as_json(coverage(design, stored.seconds, stored.links)),
     }
-
-
-def coverage_json(found: Coverage) -> dict[str, Any]:
-    return {
-        "all_ratios": pair(found.all_ratios),
-        "crossover": pair(found.crossover),
-        "crossings": found.crossings,
-        "crossover_truth": found.crossover_truth,
-        "crossover_median": found.crossover_median,
-        "width": found.width,
-        "wrong": found.wrong,
-        "arm_bias": list(found.arm_bias),
-        "ratios": [
-            {
-                "size": at.size,
-                "true_ratio": at.true_ratio,
-                "covered": pair(at.covered),
-                "bias": at.bias,
-                "deviation": at.deviation,
-            }
-            for at in found.ratios
-        ],
-    }
-
-
-def _live(file: Path) -> dict[str, Any] | None:
-    return read_live(file) if file.exists() else None
 
 
 def power_curve(num_draws: int = CURVE_DRAWS) -> list[dict[str, Any]]:
@@ -160,7 +124,7 @@ def power_curve(num_draws: int = CURVE_DRAWS) -> list[dict[str, Any]]:
         {
             "deviation": deviation,
             "effect": effect,
-            "found": pair(simulated_power(effect, deviation, CURVE_CELLS, LAUNCHES, num_draws, SEED)),
+            "found": pair(simulated(("slower",), effect, deviation, CURVE_CELLS, LAUNCHES, num_draws, SEED)),
         }
         for deviation in CURVE_DEVIATIONS
         for effect in EFFECTS
@@ -174,7 +138,7 @@ def needed_table(num_draws: int = NEEDED_DRAWS) -> list[dict[str, Any]]:
         # As the effects are logarithms, so is the one that is planned for.
         launches = launches_needed(math.log1p(effect), deviation, MARGIN, LEVEL, num_cells=CURVE_CELLS)
         assert launches is not None, "NEEDED lists settings within reach"
-        decided = simulated_decided(effect, deviation, CURVE_CELLS, launches, num_draws, SEED)
+        decided = simulated(DECIDED, effect, deviation, CURVE_CELLS, launches, num_draws, SEED)
         rows.append({"effect": effect, "deviation": deviation, "launches": launches, "decided": pair(decided)})
     return rows
 

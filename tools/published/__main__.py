@@ -11,6 +11,8 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+from generated import write_or_check
+
 from published.figures import DRAWINGS, draw
 from published.page import page
 
@@ -18,23 +20,12 @@ DOCS = Path(__file__).parents[2] / "docs"
 PAGE = DOCS / "published-results.md"
 
 
-def main(arguments: list[str]) -> int:
-    """Writes, or with --check compares; returns the exit code."""
-    if arguments not in ([], ["--check"]):
-        print(__doc__, file=sys.stderr)
-        return 2
-    text = page(DOCS / "published")
-    if not arguments:
-        for drawing in DRAWINGS:
-            draw(drawing, DOCS / "published", DOCS / "drawings")
-        PAGE.write_text(text, encoding="utf-8")
-        return 0
-    missing = [one.name for one in DRAWINGS if not (DOCS / "drawings" / f"{one.name}.svg").is_file()]
-    if missing or not PAGE.exists() or PAGE.read_text(encoding="utf-8") != text:
-        print(f"{PAGE.name} is stale: run make audit-published", file=sys.stderr)
-        return 1
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    code = write_or_check(sys.argv[1:], {PAGE: page(DOCS / "published")}, "make audit-published")
+    for drawing in DRAWINGS:
+        if not sys.argv[1:]:
+            draw(drawing, DOCS / "published", DOCS / "drawings")
+        elif not (DOCS / "drawings" / f"{drawing.name}.svg").is_file():
+            print(f"{drawing.name}.svg is missing: run make audit-published", file=sys.stderr)
+            code = code or 1
+    sys.exit(code)

@@ -11,11 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from published import hardware
-from published.sections import column, grid, size_time
+from published.sheet import Line, Sheet
 from ringtree.audit.claims import counting
-from ringtree.audit.claims.grid import Grid
-from ringtree.report.plot.figure import FAINT, INK, look, plain_numbers, size_axis, write
-from ringtree.stats.bandwidth import bus_factor
+from ringtree.show.plot.figure import FAINT, INK, look, plain_numbers, size_axis, write
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -88,11 +86,10 @@ def _formulas(_folder: Path, axes: list[Axes]) -> None:
 
 
 def _factor(folder: Path, axes: list[Axes]) -> None:
-    of = grid(folder, TCPX)
     for number, (name, nodes) in enumerate((name, nodes) for name in ("default", "nvlstree") for nodes in ("2", "8")):
-        rows = [row for row in range(len(of.rows)) if of.rows[row][column(of, "nodes").place].strip() == nodes]
-        printed = [(_size(of, row), of.value(row, column(of, f"{name}_GBps"))) for row in rows]
-        derived = [(_size(of, row), busbw(of, row, f"{name}_ms")) for row in rows]
+        rows = [line for line in Sheet(folder, TCPX) if line["nodes"] == nodes]
+        printed = [(_size(line), line.value(f"{name}_GBps")) for line in rows]
+        derived = [(_size(line), line.busbw(f"{name}_ms")) for line in rows]
         for panel, points in zip(axes, (printed, derived), strict=True):
             known = [(size, rate / 1e9) for size, rate in points if rate is not None]
             label = f"{'NVLSTree' if name == 'nvlstree' else name}, {nodes} nodes"
@@ -111,11 +108,10 @@ def _factor(folder: Path, axes: list[Axes]) -> None:
 
 
 def _impossible(folder: Path, axes: list[Axes]) -> None:
-    of, (panel,) = grid(folder, A100), axes
+    (panel,) = axes
     limit = (hardware.any_algorithm(hardware.a100_host()).busbw or 0.0) / 1e9
     for number, name in enumerate(("Ring", "Tree", "AUTO")):
-        rates = column(of, f"{name.lower()}_GBps")
-        points = [(_size(of, row, binary=False), of.value(row, rates)) for row in range(len(of.rows))]
+        points = [(_size(line, binary=False), line.value(f"{name.lower()}_GBps")) for line in Sheet(folder, A100)]
         known = [(size, rate / 1e9) for size, rate in points if rate is not None]
         line = "none" if name == "AUTO" else "-"
         panel.plot(*zip(*known, strict=True), label=name, linewidth=1, linestyle=line, **look(number))
@@ -136,17 +132,10 @@ def _impossible(folder: Path, axes: list[Axes]) -> None:
     panel.legend(frameon=False, loc="upper left")
 
 
-def _size(of: Grid, row: int, binary: bool = True) -> float:
-    found = of.sizes(row)
-    if not found:
-        raise ValueError(f"row {row} of a published table has no size")
-    return found[0] if binary else found[-1]
-
-
-def busbw(of: Grid, row: int, time: str) -> float | None:
-    """A row's bus bandwidth in bytes/s, from size and time; None where one is missing."""
-    plain = size_time(of, row, time)
-    return None if plain is None else plain * bus_factor("all_reduce", of.count(row, "ranks") or 2)
+def _size(line: Line, binary: bool = True) -> float:
+    if not line.sizes:
+        raise ValueError("a row of a published table has no size")
+    return line.sizes[0 if binary else -1]
 
 
 FORMULAS = Drawing(

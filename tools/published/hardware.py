@@ -1,11 +1,12 @@
 """The machines of the published tables, and the limits that their links set.
 
-For: the columns "limit" of the page. Not for: the limits themselves (ringtree.hardware).
+For: the columns "limit" of the page. Not for: the limits themselves (ringtree.hardware, ringtree.nccl).
 """
 
 from __future__ import annotations
 
-from ringtree.hardware import Limit, Topology, highest, limit, load_catalogue, match_gpu
+from ringtree.hardware import Limit, Topology, highest, load_catalogue, match_gpu
+from ringtree.nccl import limit
 
 
 def one_way(name: str) -> float:
@@ -32,7 +33,7 @@ def h100_nodes(num_hosts: int) -> Topology:
 
 def nccl(algorithm: str, topology: Topology) -> Limit:
     """What an algorithm of NCCL can reach there at most."""
-    return limit("all_reduce", algorithm, topology, "nccl")
+    return limit("all_reduce", algorithm, topology)
 
 
 def any_algorithm(topology: Topology) -> Limit:

@@ -15,16 +15,19 @@ from reference_pages.markdown import cell
 MODULES = (
     "stats",
     "hardware",
+    "nccl",
     "results",
     "trace",
     "logs",
-    "compare_runs",
+    "judge.runs",
     "audit",
     "audit.claims",
-    "report.run_page",
-    "report.plot",
-    "report.player",
-    "report.serve",
+    "health",
+    "show.views",
+    "show.run_page",
+    "show.plot",
+    "show.player",
+    "show.serve",
 )
 LONGEST_VALUE = 60
 

@@ -1,6 +1,7 @@
 """`make torch-suite`: PyTorch's tests of torch.distributed on this backend and on Gloo, then docs/torch-suite.md.
 
 Results are kept in build/torch-suite/ test by test: a run that was stopped goes on where it was (--again forgets them).
+`make torch-suite-check`: all of them on this backend alone, from the beginning; fails as verdicts.problems() says.
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ def main() -> int:
     parser.add_argument("--only", nargs="+", metavar="TEST", help="these tests; the page is not written")
     parser.add_argument("--shard", default="1/1", metavar="I/N", help="every N-th test, from the I-th")
     parser.add_argument("--again", action="store_true", help="forget earlier results")
+    parser.add_argument("--check", action="store_true", help="judge a whole run; the page is not written")
     parser.add_argument("--page", type=Path, default=Path("docs/torch-suite.md"))
     options = parser.parse_args()
     options.results.mkdir(parents=True, exist_ok=True)
@@ -57,9 +59,17 @@ def main() -> int:
                 _run(gate, backend, options.world_size, file, wanted)
         if backend != "gloo":
             failed += sum(one.outcome == "failed" and one.test not in verdicts.KNOWN for one in verdicts.read(file))
+    if options.check:
+        problems = [line for backend in options.backends for line in _problems(options.results, backend)]
+        print("\n".join(problems) or "PyTorch's own tests: all that are not known to fail pass")
+        return 1 if problems else 0
     if not options.only and count == 1:
         page.write(options.page, options.results, options.backends, options.world_size)
     return 1 if failed else 0
+
+
+def _problems(results: Path, backend: str) -> list[str]:
+    return verdicts.problems(verdicts.read(results / f"{backend}.jsonl"))
 
 
 def _forget_others(results: Path, about: str, again: bool) -> None:

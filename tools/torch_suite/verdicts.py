@@ -8,6 +8,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal
 
+FEWEST = 120  # passes: fewer, and a gate was closed
+OF_EACH_GATE = {"test_all_to_all", "test_monitored_barrier_gloo", "test_barrier_timeout_global"}
+
 Outcome = Literal["passed", "failed", "skipped"]
 
 # What no backend outside PyTorch can pass, and why.
@@ -36,6 +39,16 @@ def read(file: Path) -> list[Verdict]:
         except ValueError:
             continue
     return found
+
+
+def problems(found: list[Verdict]) -> list[str]:
+    """Returns what must not be in a whole run on the backend: new failures, and signs that tests were left out."""
+    passed = {verdict.test for verdict in found if verdict.outcome == "passed"}
+    lines = [f"{one.test}: {one.reason}" for one in found if one.outcome == "failed" and one.test not in KNOWN]
+    lines += [f"{test} did not pass" for test in sorted(OF_EACH_GATE - passed)]
+    if len(passed) < FEWEST:
+        lines.append(f"{len(passed)} tests passed, at least {FEWEST} must")
+    return lines
 
 
 def append(file: Path, verdict: Verdict) -> None:

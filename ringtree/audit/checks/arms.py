@@ -14,13 +14,15 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations, pairwise
 from typing import NamedTuple
 
+from ringtree.audit.findings import Finding, Severity
 from ringtree.audit.intervals import Interval
 from ringtree.audit.material import Material, Point, Subject
-from ringtree.audit.records import Finding, Severity
 from ringtree.audit.rule import FilesCheck, Rule
 from ringtree.audit.words import figure, listed
-from ringtree.lab.units import format_size
-from ringtree.logs import Side
+from ringtree.logs import Fact, Printed, Side
+from ringtree.logs.tables.measures import STEP_TIME, THROUGHPUT
+from ringtree.logs.words import words_of
+from ringtree.units import format_size
 
 SINGLE_RUNS = Rule(
     code="single-runs-compared",
@@ -41,27 +43,28 @@ FLIPS = Rule(
     settles="several launches of each configuration, in turn",
     example="Ring against Tree: the lead (more than 2 %) changes 6 times, at 8 KB, 64 KB, 512 KB, 4 MB and 2 more",
 )
-TOLD = 0.02  # a smaller difference is no lead
+TOLD = 0.02  # a smaller difference is not a lead
 CLOSE = 0.10  # runs differ by so much
 MAX_ARMS = 12
 _RATE_UNIT = 1e3  # a smaller unit is that of a time or a count
 FLIPS_INFO, FLIPS_WARNING = 2, 3
-# Formats that one run of a program writes. In all others several configurations stand side by side to be compared.
-_OF_ONE_RUN = ("nccl-tests", "osu", "imb", "commcanary", "gloo")
 # Variables that change what is printed or where, not what runs.
 _SAME_ANYWAY = re.compile(r"NCCL_(?:HOSTID|DEBUG|TESTS_|COMM_ID|SOCKET_IFNAME)|(?!NCCL_|RCCL_|MSCCL)")
 # Arms that are one configuration, run again; and those whose figures are of several runs.
 _AGAIN = re.compile(r"(?:(?:rep|repeat|repetition|run|trial|iteration|launch)[ _#-]*|#)\d{1,4}", re.IGNORECASE)
 _OF_SEVERAL = re.compile(r"\b(?:mean|median|average|avg) of|\b\d+[ -]?(?:reps|runs|trials|launches)\b", re.IGNORECASE)
+_RUNS = re.compile(r"(?:^|[ _])(?:runs|launches|repeats|repetitions)\b|\bruns_", re.IGNORECASE)
 _OF_NO_CONFIGURATION = frozenset({"columns not read", "first timestamp", "last timestamp", "processes", "arm"})
 
 
 class Arm(NamedTuple):
-    """One configuration. `runs`: its tables; `times`: seconds, or 1/rate, by size; smaller is faster."""
+    """One configuration. `runs`: its tables; `times`: seconds, or 1/rate, by size (of a training, by nodes or ranks);
+    smaller is faster. `num_runs`: of the size that has most."""
 
     label: str
     runs: list[Subject]
     times: dict[int, float]
+    num_runs: int
 
 
 def check(files: Sequence[Material]) -> Iterator[Finding]:
@@ -76,15 +79,15 @@ def check(files: Sequence[Material]) -> Iterator[Finding]:
         varying = _varying(subjects)
         for subject in subjects:
             by_label[_label(subject, varying)].append(subject)
-        arms = [Arm(label, runs, _times(runs)) for label, runs in by_label.items()]
-        arms = [arm for arm in arms if arm.times][:MAX_ARMS]
+        arms = [arm for label, runs in by_label.items() if (arm := _arm(label, runs)).times][:MAX_ARMS]
         if len(arms) > 1:
             yield from _single_runs(arms)
-            yield from _flips(arms)
+            if not _is_of_training(subjects[0]):
+                yield from _flips(arms)
 
 
 def _is_of_one_run(subject: Subject) -> bool:
-    return subject.table.format.startswith(_OF_ONE_RUN)
+    return Fact.ONE_RUN in subject.table.format.facts
 
 
 def _what(subject: Subject) -> tuple[object, ...]:
@@ -92,7 +95,11 @@ def _what(subject: Subject) -> tuple[object, ...]:
     table = subject.table
     dtypes = tuple(sorted({row.dtype or "" for row in table.rows}))
     measures = tuple(sorted(name for name in table.columns if name in ("time", "algbw", "busbw")))
-    where = () if _is_of_one_run(subject) else (subject.file, table.title or table.first_line, measures)
+    if _is_of_training(subject):
+        told = sorted(item for item in table.settings.items() if item[0] not in _OF_NO_CONFIGURATION)
+        return subject.file, table.first_line, table.num_hosts is None, *told
+    section = table.first_line if "arm" in table.settings else table.title or table.first_line
+    where = () if _is_of_one_run(subject) else (subject.file, section, measures)
     return table.collective, table.num_ranks, table.num_hosts, tuple(sorted(set(table.devices))), dtypes, where
 
 
@@ -123,7 +130,7 @@ def _label(subject: Subject, varying: list[str]) -> str:
     parts = [arm] if arm and not _AGAIN.fullmatch(arm) else []
     for name in varying:
         value = settings.get(name, "")
-        if value:
+        if value and not set(words_of(value)) <= set(words_of(arm)):
             parts.append(value if name in ("algorithm", "protocol", "library") else f"{name}={value}")
     return " ".join(parts) or "default"
 
@@ -132,7 +139,15 @@ def _has_spread(subject: Subject) -> bool:
     """Whether its figures are of several runs, with their spread or by their name."""
     if _OF_SEVERAL.search(subject.table.settings.get("arm", "")):
         return True
-    return any(side.samples or any(name.startswith("±") for name, _ in side.others) for side in _sides(subject))
+    return any(side.samples or any(_says_several(*one) for one in side.others) for side in _sides(subject))
+
+
+def _says_several(name: str, printed: Printed) -> bool:
+    return name.startswith("±") or (_RUNS.search(name) is not None and printed.value > 1)
+
+
+def _is_of_training(subject: Subject) -> bool:
+    return not {THROUGHPUT, STEP_TIME}.isdisjoint(subject.table.columns)
 
 
 def _sides(subject: Subject) -> Iterator[Side]:
@@ -140,20 +155,26 @@ def _sides(subject: Subject) -> Iterator[Side]:
         yield from row.sides
 
 
-def _times(runs: list[Subject]) -> dict[int, float]:
+def _arm(label: str, runs: list[Subject]) -> Arm:
     by_size: dict[int, list[float]] = defaultdict(list)
     for subject in runs:
+        count = (subject.table.num_hosts or subject.table.num_ranks) if _is_of_training(subject) else None
         for one in subject.points:
             cost = _cost(one)
-            if cost is not None and one.row.size_bytes:
-                by_size[one.row.size_bytes].append(cost)
-    return {size: statistics.median(costs) for size, costs in by_size.items()}
+            if cost is not None and (size := count or one.row.size_bytes):
+                by_size[size].append(cost)
+    times = {size: statistics.median(costs) for size, costs in by_size.items()}
+    most = max(map(len, by_size.values()), default=0)
+    return Arm(label, runs, times, most if runs and _is_of_training(runs[0]) else len(runs))
 
 
 def _cost(point: Point) -> float | None:
     if point.time is not None and point.time.low > 0:
         return point.time.middle
-    rate = point.busbw or point.algbw
+    others = dict(point.side.others)
+    if (seconds := Interval.of(others.get(STEP_TIME))) is not None and seconds.low > 0:
+        return seconds.middle
+    rate = point.busbw or point.algbw or Interval.of(others.get(THROUGHPUT))
     if rate is None:
         rates = [Interval.of(one) for name, one in point.side.others if one.unit >= _RATE_UNIT and name[:1] != "±"]
         rate = rates[0] if len(rates) == 1 else None
@@ -161,7 +182,7 @@ def _cost(point: Point) -> float | None:
 
 
 def _single_runs(arms: list[Arm]) -> Iterator[Finding]:
-    single = [arm for arm in arms if len(arm.runs) == 1 and not _has_spread(arm.runs[0])]
+    single = [arm for arm in arms if arm.num_runs == 1 and not _has_spread(arm.runs[0])]
     if len(single) < 2:
         return
     leads = []
@@ -175,10 +196,12 @@ def _single_runs(arms: list[Arm]) -> Iterator[Finding]:
     _, one, other, size, ratio = max(close or leads, key=lambda lead: lead[0])
     raw = any(_is_of_one_run(arm.runs[0]) for arm in single)
     first = single[0].runs[0]
+    nodes = "ranks" if first.table.num_hosts is None else "nodes"
+    where = f"{size} {nodes}" if _is_of_training(first) else format_size(size)
     yield SINGLE_RUNS.found(
         first,
         f"{len(single)} configurations ({listed([arm.label for arm in single], 3)}), one run each; at "
-        f"{format_size(size)} {other.label} against {one.label}: {figure(100 * (ratio - 1))} %",
+        f"{where} {other.label} against {one.label}: {figure(100 * (ratio - 1))} %",
         first.table.rows,
         severity=Severity.INFO if raw or not close else None,
     )

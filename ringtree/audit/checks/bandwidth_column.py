@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ringtree.audit.factors import explain_factor, formulas
+from ringtree.audit.findings import Finding, Severity
 from ringtree.audit.intervals import Interval, most_common
 from ringtree.audit.material import Point, Subject
-from ringtree.audit.records import Finding, Severity
 from ringtree.audit.rule import Rule, TableCheck
 from ringtree.audit.words import between, quoted_rate, quoted_time, size
 
@@ -60,7 +60,8 @@ def check(subject: Subject) -> Iterator[Finding]:
         ((point, ratio) for point, ratio in pairs if ratio.meets(factor) and ratio.is_narrow),
         key=lambda pair: pair[1].high - pair[1].low,
     )
-    known = explain_factor(factor, formulas(subject.num_ranks, subject.collective, subject.element_bytes))
+    told = explain_factor(factor, formulas(subject.num_ranks, subject.collective, subject.element_bytes))
+    known = told.words if told is not None else ""
     assert point.side.algbw is not None
     assert point.side.time is not None
     heading = subject.table.columns.get("algbw", "algbw")

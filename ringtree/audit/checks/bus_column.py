@@ -10,9 +10,9 @@ from collections.abc import Iterator
 
 from ringtree.audit.checks.bandwidth_column import measures_time
 from ringtree.audit.factors import MAX_RANKS, explain_factor, formulas, nearest_ranks, ranks_of_factor
+from ringtree.audit.findings import Finding, Severity
 from ringtree.audit.intervals import Interval, most_common
 from ringtree.audit.material import Point, Subject
-from ringtree.audit.records import Finding, Severity
 from ringtree.audit.rule import Rule, TableCheck
 from ringtree.audit.words import between, listed, number_words, quoted_rate, size
 from ringtree.logs import Row
@@ -101,21 +101,29 @@ def check(subject: Subject) -> Iterator[Finding]:
 
 def _judged(subject: Subject, pairs: list[tuple[Point, Interval]], factor: Interval) -> Iterator[Finding]:
     stated = subject.num_ranks
-    if stated is not None and any(bus_factor(name, stated) in factor for name in subject.collectives):
+    names = _collectives(subject)
+    if stated is not None and any(bus_factor(name, stated) in factor for name in names):
         return
-    possible = {name: ranks_of_factor(name, factor) for name in subject.collectives}
+    possible = {name: ranks_of_factor(name, factor) for name in names}
     possible = {name: ranks for name, ranks in possible.items() if len(ranks) > 0}
     if stated is None and possible:
         return
     rows = [one.row for one, ratio in pairs if ratio.meets(factor)]
     shown = _shown(pairs, factor)
-    known = explain_factor(factor, formulas(stated, None, subject.element_bytes)) if stated is not None else ""
-    if known:
-        yield _holds_other(subject, factor, shown, known, rows)
+    known = explain_factor(factor, formulas(stated, None, subject.element_bytes)) if stated is not None else None
+    if known is not None:
+        yield _holds_other(subject, factor, shown, known.words, rows)
     elif possible:
         yield _ranks_differ(subject, shown, possible, rows)
     elif subject.collectives:
         yield _impossible(subject, factor, shown, rows)
+
+
+def _collectives(subject: Subject) -> list[str]:
+    """Returns what it may have been. Where words name one, a busbw of factor 1 is an algbw rather than that of another
+    collective."""
+    named = subject.table.collective
+    return [name for name in subject.collectives if named in (None, name) or bus_factor(name, 2) != bus_factor(name, 3)]
 
 
 def _varies(

@@ -8,12 +8,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from ringtree.audit.elements import element_bytes
+from ringtree.audit.findings import Finding, Severity
 from ringtree.audit.material import Subject
-from ringtree.audit.records import Finding, Severity
 from ringtree.audit.rule import Rule, TableCheck
 from ringtree.audit.words import listed
-from ringtree.logs import Row
+from ringtree.logs import Fact, Row
+from ringtree.logs.words import element_bytes
+from ringtree.traits import WHOLE
 
 DISAGREE = Rule(
     code="counts-disagree",
@@ -26,8 +27,7 @@ DISAGREE = Rule(
     example="1048576 B / (262148 × 4 B float) = 0.999985; the other rows: 1",
 )
 
-_BENCHMARKS = ("nccl-tests", "rccl-tests")  # what others call a count is not known
-_WHOLE = ("all_reduce", "broadcast", "reduce", "send_recv")  # every rank has all of the size
+_WHOLE = (*WHOLE, "send_recv")  # every rank has all of the size
 
 
 def check(subject: Subject) -> Iterator[Finding]:
@@ -58,7 +58,7 @@ def check(subject: Subject) -> Iterator[Finding]:
 
 def _is_of(subject: Subject, quotient: int) -> bool:
     """Whether rows can have this quotient: 1, or the ranks of a communicator where a size is cut into blocks."""
-    if quotient == 1 or not subject.table.format.startswith(_BENCHMARKS):
+    if quotient == 1 or Fact.COUNT_OF_SIZE not in subject.table.format.facts:
         return True
     if not _in_blocks(subject):
         return False

@@ -1,4 +1,4 @@
-"""Files and tables that hold no measurement: placeholders, summaries, simulations, nothing at all.
+"""Files and tables that hold no measurement: placeholders, summaries, nothing at all.
 
 For: what must not be taken for a measurement. Not for: tables that hold one.
 """
@@ -8,10 +8,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from ringtree.audit.findings import Finding, Severity
 from ringtree.audit.material import Material, Subject
-from ringtree.audit.records import Finding, Severity
 from ringtree.audit.rule import FileCheck, Rule
 from ringtree.audit.words import listed
+from ringtree.logs.tables.measures import STEP_TIME, THROUGHPUT
 
 PLACEHOLDERS = Rule(
     code="placeholders",
@@ -39,16 +40,7 @@ SUMMARY_ONLY = Rule(
     settles="the tables that the summary was made from",
     example="2 rows without a size or a time",
 )
-SIMULATED = Rule(
-    code="simulated",
-    severity=Severity.INFO,
-    title="simulated, not measured",
-    means="The times come from a model. They can be compared with a measurement, and are none.",
-    settles="the same configuration on the machine",
-    example="21 rows written by ns3-msccl simulator",
-)
 _PLACEHOLDER = re.compile(r"(?<![A-Za-z])X{2,}(?:\.X+)?(?![A-Za-z])")
-_SIMULATED = re.compile(r"simulat|ns-?3|astra-?sim|simgrid|htsim", re.I)
 
 
 def check(material: Material) -> Iterator[Finding]:
@@ -68,23 +60,15 @@ def check(material: Material) -> Iterator[Finding]:
         kinds = list(dict.fromkeys(document.kind for document in material.documents))
         found = f"found: {listed(kinds)}" if kinds else "nothing that a reader knows"
         yield NO_TABLE.found(None, found, file=material.file)
-    simulated = [subject for subject in tables if is_simulated(subject)]
-    if simulated:
-        tool = simulated[0].table.tool or simulated[0].table.format
-        yield SIMULATED.found(simulated[0], f"{_tables(simulated)} written by {tool}")
     summaries = [subject for subject in tables if _is_summary(subject)]
     if summaries:
         rows = [row for subject in summaries for row in subject.table.rows]
         yield SUMMARY_ONLY.found(summaries[0], f"{_tables(summaries)} without a size or a time", rows)
 
 
-def is_simulated(subject: Subject) -> bool:
-    """Whether a table says that its times come from a model."""
-    table = subject.table
-    return "simulated" in table.settings or _SIMULATED.search(table.tool or table.format) is not None
-
-
 def _is_summary(subject: Subject) -> bool:
+    if not {THROUGHPUT, STEP_TIME}.isdisjoint(subject.table.columns):
+        return False
     timed = any(one.time is not None or one.side.samples for one in subject.points)
     return not timed and all(row.size_bytes is None for row in subject.table.rows)
 
@@ -94,4 +78,4 @@ def _tables(subjects: list[Subject]) -> str:
     return f"{rows} rows of {len(subjects)} tables" if len(subjects) > 1 else f"{rows} rows"
 
 
-CHECK = FileCheck((PLACEHOLDERS, NO_TABLE, SUMMARY_ONLY, SIMULATED), check)
+CHECK = FileCheck((PLACEHOLDERS, NO_TABLE, SUMMARY_ONLY), check)

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ringtree.audit.checks.rows_missing import why_incomplete
+from ringtree.audit.findings import Finding, Severity
 from ringtree.audit.intervals import Interval, total
 from ringtree.audit.material import Subject
-from ringtree.audit.records import Finding, Severity
 from ringtree.audit.rule import Rule, TableCheck
 from ringtree.audit.words import between, listed
 

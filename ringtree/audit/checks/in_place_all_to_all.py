@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ringtree.audit.findings import Finding, Severity
 from ringtree.audit.intervals import Interval
 from ringtree.audit.material import Subject
-from ringtree.audit.records import Finding, Severity
 from ringtree.audit.rule import Rule, TableCheck
 from ringtree.audit.words import quoted_rate, size
 from ringtree.logs import IN_PLACE, OUT_OF_PLACE
@@ -28,7 +28,7 @@ ARTEFACT = Rule(
     example="error 1 in place in all rows; 1 GB: in place 119305 GB/s, out of place 99.81 GB/s; the average of "
     "4990.98 counts both",
 )
-_ABSURD = 2.0  # so much faster in place than out of place, at any size, is no exchange
+_ABSURD = 2.0  # so much faster in place than out of place, at any size, is not an exchange
 
 
 def is_unchecked_artefact(subject: Subject) -> bool:

@@ -1,9 +1,10 @@
 """Rates above what the links permit.
 
-For: size/time of each row against the highest rate that any algorithm can have on the machine (ringtree.hardware). Not
-for: how good a rate is: see the efficiency that `ringtree hardware` gives.
+For: size/time of each row against the highest rate that any algorithm can have on the machine (ringtree.hardware); of a
+rate that nobody says to be algbw or busbw, against the highest of either. Not for: how good a rate is: see the
+efficiency that `ringtree hardware` gives.
 
-NVLS and two-node trees legitimately exceed what a ring can: that is said, and is no accusation. A limit is one
+NVLS and two-node trees legitimately exceed what a ring can: that is said, and is not an accusation. A limit is one
 direction of the links: an H100's "900 GB/s" are 450 in and 450 out.
 """
 
@@ -15,15 +16,17 @@ from typing import NamedTuple
 from ringtree.audit.checks.bandwidth_column import measures_time
 from ringtree.audit.checks.in_place_all_to_all import is_unchecked_artefact
 from ringtree.audit.factors import COLLECTIVES
+from ringtree.audit.findings import Finding, Severity
 from ringtree.audit.intervals import Interval
 from ringtree.audit.machine import machine_of
 from ringtree.audit.material import Material, Point, Subject
-from ringtree.audit.records import Finding, Severity
 from ringtree.audit.rule import FileCheck, Rule, TableCheck
 from ringtree.audit.words import figure, gigabytes, listed, size
 from ringtree.errors import UsageError
-from ringtree.hardware import Limit, Topology, highest, limit
+from ringtree.hardware import Limit, Topology, highest
 from ringtree.logs import IN_PLACE
+from ringtree.logs.tables.measures import BANDWIDTH
+from ringtree.nccl import limit
 from ringtree.stats.bandwidth import bus_factor
 
 ABOVE = Rule(
@@ -70,44 +73,68 @@ class Ceiling(NamedTuple):
     machine: str
 
 
-def ceiling(subject: Subject) -> Ceiling | None:
-    """Returns what a table's rates are held against; None where too little is known, or nothing was sent."""
+class Rate(NamedTuple):
+    """A measured rate. `kind`: algbw, busbw, or empty for one of which nobody says what it is."""
+
+    point: Point
+    value: Interval
+    kind: str
+
+
+def ceiling(subject: Subject, kind: str = "algbw") -> Ceiling | None:
+    """Returns what a table's rates of a kind are held against; None where too little is known, or nothing was sent."""
     if subject.is_one_rank:
         return None
     machine = machine_of(subject)
     limits = [(one, top) for one in machine.topologies for top in _limits(subject, one)]
     if not limits or any(top.algbw is None for _, top in limits):
         return None
-    topology, top = max(limits, key=lambda pair: pair[1].algbw or 0.0)
+    topology, top = max(limits, key=lambda pair: _height(pair[1], kind))
     ring = _ring(subject, topology)
     return Ceiling(top, ring if ring is not None and ring.algbw is not None else None, machine.called(topology))
 
 
 def check(subject: Subject) -> Iterator[Finding]:
     """Yields a finding if a rate exceeds the limit, or that of a ring."""
-    fastest = [] if subject.is_one_rank else rates(subject)
-    held = ceiling(subject) if fastest else None
-    if held is None:
-        return
-    above = [point for point, rate in fastest if rate.low > (held.top.algbw or 0.0) * MARGIN]
-    if above:
-        yield ABOVE.found(subject, _shown(above[-1], held.top, held.machine), [point.row for point in above])
-        return
-    beyond = [] if held.ring is None else [point for point, rate in fastest if rate.low > (held.ring.algbw or 0.0)]
-    if held.ring is not None and beyond:
-        shown = _shown(beyond[-1], held.ring, held.machine)
-        yield ABOVE_RING.found(subject, shown, [point.row for point in beyond])
+    measured = [] if subject.is_one_rank else _measured(subject)
+    for kind in dict.fromkeys(rate.kind for rate in measured):
+        held = ceiling(subject, kind)
+        fastest = [rate for rate in measured if rate.kind == kind]
+        if held is None:
+            continue
+        above = [rate for rate in fastest if rate.value.low > _height(held.top, kind) * MARGIN]
+        ring = held.ring if kind else None
+        beyond = [] if ring is None else [rate for rate in fastest if rate.value.low > _height(ring, kind)]
+        if above:
+            yield ABOVE.found(subject, _shown(above[-1], held.top, held.machine), [rate.point.row for rate in above])
+        elif ring is not None and beyond:
+            shown = _shown(beyond[-1], ring, held.machine)
+            yield ABOVE_RING.found(subject, shown, [rate.point.row for rate in beyond])
+
+
+def check_by_topology(material: Material) -> Iterator[Finding]:
+    """Yields the same for tables whose machine only a topology of their file tells, which is known at its end."""
+    for subject in material.subjects:
+        if machine_of(subject).told_by:
+            yield from check(subject)
 
 
 def check_known(material: Material) -> Iterator[Finding]:
     """Yields one info for a file of whose tables none could be held against a limit."""
-    tables = [subject for subject in material.subjects if not subject.is_one_rank and rates(subject)]
+    tables = [one for one in material.subjects if not one.is_one_rank and (_measured(one) or _without_unit(one))]
     reasons = [_why_not(subject) for subject in tables]
     if tables and all(reasons):
         yield NOT_CHECKED.found(None, listed(list(dict.fromkeys(reasons)), 2), file=material.file)
 
 
+def _without_unit(subject: Subject) -> bool:
+    """Whether it has figures under the names of configurations, and nobody says of what."""
+    return any(one.because == "not stated what was measured" for one in subject.table.inferences)
+
+
 def _why_not(subject: Subject) -> str:
+    if not _measured(subject):
+        return "nobody says what its numbers are, nor their unit"
     machine = machine_of(subject)
     if not machine.topologies:
         return machine.why
@@ -129,6 +156,29 @@ def rates(subject: Subject) -> list[tuple[Point, Interval]]:
     return found
 
 
+def _measured(subject: Subject) -> list[Rate]:
+    """Returns of each point its rate: size/time or algbw, else busbw, else one of which nobody says what it is."""
+    skip = IN_PLACE if is_unchecked_artefact(subject) else None
+    known = {id(point): rate for point, rate in rates(subject)}
+    found = []
+    for point in subject.points:
+        if point.side.place == skip:
+            continue
+        unnamed = dict(point.side.others).get(BANDWIDTH)
+        if (rate := known.get(id(point))) is not None:
+            found.append(Rate(point, rate, "algbw"))
+        elif point.busbw is not None:
+            found.append(Rate(point, point.busbw, "busbw"))
+        elif (rate := subject.interval(unnamed, BANDWIDTH)) is not None:
+            found.append(Rate(point, rate, ""))
+    return found
+
+
+def _height(top: Limit, kind: str) -> float:
+    """Returns the highest rate of a kind; of no known kind the highest of any."""
+    return max(getattr(top, name) or 0.0 for name in ([kind] if kind else ("algbw", "busbw")))
+
+
 def _limits(subject: Subject, topology: Topology) -> list[Limit]:
     """Returns the limit of the collective, or of each one that it may have been if the reader could not tell."""
     known = subject.table.collective
@@ -138,21 +188,23 @@ def _limits(subject: Subject, topology: Topology) -> list[Limit]:
 
 def _ring(subject: Subject, topology: Topology) -> Limit | None:
     try:
-        return limit(subject.table.collective or "", "Ring", topology, "nccl")
+        return limit(subject.table.collective or "", "Ring", topology)
     except UsageError:
         return None
 
 
-def _shown(point: Point, top: Limit, machine: str) -> str:
-    rate = point.base or point.algbw
-    assert rate is not None
-    factor = bus_factor(top.collective, top.num_ranks)
-    share = rate.middle / (top.algbw or 1.0)
+def _shown(rate: Rate, top: Limit, machine: str) -> str:
+    factor = bus_factor(top.collective, top.num_ranks) if rate.kind == "algbw" else 1.0
+    height = _height(top, rate.kind) * factor
+    called = "busbw " if rate.kind else ""
+    which = "" if rate.kind else ", the highest of any kind of rate,"
+    value = rate.value.middle * factor
     return (
-        f"{size(point.row)}: busbw {gigabytes(rate.middle * factor)} is {figure(100 * share)} % of "
-        f"{gigabytes((top.algbw or 0.0) * factor)} on {machine}: {top.arithmetic}"
+        f"{size(rate.point.row)}: {called}{gigabytes(value)} is {figure(100 * value / height)} % of "
+        f"{gigabytes(height)}{which} on {machine}: {top.arithmetic}"
     )
 
 
 CHECK = TableCheck((ABOVE, ABOVE_RING), check)
+BY_TOPOLOGY_CHECK = FileCheck((ABOVE, ABOVE_RING), check_by_topology)
 KNOWN_CHECK = FileCheck((NOT_CHECKED,), check_known)

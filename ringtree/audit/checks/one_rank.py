@@ -12,8 +12,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from ringtree.audit.findings import Finding, Severity
 from ringtree.audit.material import Material, Subject
-from ringtree.audit.records import Finding, Severity
 from ringtree.audit.rule import FileCheck, Rule
 from ringtree.audit.words import figure, quoted_rate, size
 

@@ -12,13 +12,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from ringtree.audit.checks.empty import is_simulated
+from ringtree.audit.findings import Finding, Severity
 from ringtree.audit.material import Material, Subject
-from ringtree.audit.records import Finding, Severity
-from ringtree.audit.reformatted import FORMATS
 from ringtree.audit.rule import FilesCheck, Rule, TableCheck
 from ringtree.audit.words import listed, quoted_time, size
-from ringtree.logs import Printed, Row
+from ringtree.logs import Fact, Printed, Row
 
 COPIED_ROWS = Rule(
     code="copied-figures",
@@ -62,9 +60,8 @@ _CHOSEN = re.compile(r"\b(?:best|optimal|optimum|fastest|winner|chosen|selected)
 
 def check_table(subject: Subject) -> Iterator[Finding]:
     """Yields findings about rows and sides of one table."""
-    if not is_simulated(subject):
-        yield from _same_sides(subject)
-        yield from _same_at_sizes(subject)
+    yield from _same_sides(subject)
+    yield from _same_at_sizes(subject)
     yield from _repeated(subject)
 
 
@@ -73,13 +70,12 @@ def check_tables(files: Sequence[Material]) -> Iterator[Finding]:
     seen: dict[_Figure, list[int]] = defaultdict(list)
     subjects: list[Subject] = []
     for index, material in enumerate(files):
-        of_file = [subject for subject in material.subjects if not is_simulated(subject)]
         same_log = next((other for other in files[:index] if _is_same_log(material, other)), None)
         if same_log is None:
-            subjects += of_file
-        elif of_file:
+            subjects += material.subjects
+        elif material.subjects:
             again = f"all its tables, line by line, are those of {same_log.file}: the same log again"
-            yield COPIED_TABLES.found(of_file[0], again, severity=Severity.INFO)
+            yield COPIED_TABLES.found(material.subjects[0], again, severity=Severity.INFO)
     for number, subject in enumerate(subjects):
         figures = _figures(subject)
         # By sizes and sides: rows of one size are near each other, so their times agree by chance.
@@ -123,7 +119,7 @@ def _tells_again(subject: Subject, other: Subject) -> bool:
     """Whether one table may be a summary of what the other one has: written by hand, in the same document, and of no
     configuration that the other one is not of."""
     one, two = subject.table, other.table
-    if subject.file != other.file or not {one.format, two.format} & set(FORMATS):
+    if subject.file != other.file or Fact.RETYPED not in one.format.facts | two.format.facts:
         return False
     if one.format == two.format and one.first_line == two.first_line:  # two columns of it
         return any(_CHOSEN.search(table.settings.get("arm", "")) for table in (one, two))

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ringtree.audit.checks.bandwidth_column import common_factor, factors, measures_time
+from ringtree.audit.findings import Finding, Severity
 from ringtree.audit.material import Subject
-from ringtree.audit.records import Finding, Severity
 from ringtree.audit.rule import Rule, TableCheck
 from ringtree.audit.words import between, figure, quoted_rate, quoted_time
 from ringtree.logs import Row

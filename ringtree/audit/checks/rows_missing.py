@@ -10,12 +10,12 @@ import itertools
 import re
 from collections.abc import Iterator
 
+from ringtree.audit.findings import Finding, Severity
 from ringtree.audit.material import Material, Subject
-from ringtree.audit.records import Finding, Severity
 from ringtree.audit.rule import FileCheck, Rule, TableCheck
 from ringtree.audit.words import listed
-from ringtree.lab.units import format_size
 from ringtree.logs import Row
+from ringtree.units import format_size
 
 MISSING = Rule(
     code="rows-missing",

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ringtree.audit.findings import Finding, Severity
 from ringtree.audit.material import Material
-from ringtree.audit.records import Finding, Severity
 from ringtree.audit.rule import FileCheck, Rule
 from ringtree.logs import FAILED, warns_of_failure
 from ringtree.logs.shapes.nccl import NcclWarnings

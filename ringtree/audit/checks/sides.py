@@ -13,9 +13,9 @@ from itertools import groupby
 from typing import NamedTuple
 
 from ringtree.audit.checks.in_place_all_to_all import is_unchecked_artefact
+from ringtree.audit.findings import Finding, Severity
 from ringtree.audit.intervals import Interval
 from ringtree.audit.material import Subject
-from ringtree.audit.records import Finding, Severity
 from ringtree.audit.rule import Rule, TableCheck
 from ringtree.audit.words import figure, quoted_time, size
 from ringtree.logs import IN_PLACE, OUT_OF_PLACE, Row, Side

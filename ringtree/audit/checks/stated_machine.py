@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ringtree.audit.findings import Finding, Severity
 from ringtree.audit.material import Material, Subject
-from ringtree.audit.records import Finding, Severity
 from ringtree.audit.rule import FileCheck, Rule
 from ringtree.audit.words import listed
 from ringtree.hardware import match_gpu, named_systems

@@ -10,13 +10,15 @@ import re
 from collections.abc import Iterator
 
 from ringtree.audit.checks.bandwidth_column import common_factor, measures_time
+from ringtree.audit.checks.row_arithmetic import NOT_TOGETHER
 from ringtree.audit.factors import COLLECTIVES, explain_factor, formulas
+from ringtree.audit.findings import Finding, Severity
 from ringtree.audit.intervals import Interval
 from ringtree.audit.material import Point, Subject
-from ringtree.audit.records import Finding, Severity
 from ringtree.audit.rule import Rule, TableCheck
 from ringtree.audit.words import between, quoted_rate, quoted_time, size
 from ringtree.logs import Printed
+from ringtree.logs.tables.measures import BANDWIDTH
 from ringtree.stats.bandwidth import bus_factor
 
 HOLDS = Rule(
@@ -40,7 +42,15 @@ def check(subject: Subject) -> Iterator[Finding]:
     for name in sorted(names):
         pairs = [pair for one in subject.points if (pair := _multiple(subject, one, name)) is not None]
         factor = common_factor([ratio for _, ratio, _ in pairs])
-        if factor is None or 1.0 in factor:
+        if factor is None:
+            continue
+        others = [pair for pair in pairs if not pair[1].meets(factor)] if name == BANDWIDTH else []
+        if others:
+            point, ratio, words = max(others, key=lambda pair: abs(pair[1].middle - factor.middle))
+            of = f"{len(pairs) - len(others)} of {len(pairs)} figures: {between(factor)}"
+            shown = f"{size(point.row)}: {words} = {between(ratio)}; {of}"
+            yield NOT_TOGETHER.found(subject, shown, [one.row for one, _, _ in others])
+        if 1.0 in factor:
             continue
         found = _finding(subject, name, pairs, factor)
         if found is not None:
@@ -72,7 +82,7 @@ def _finding(subject: Subject, name: str, pairs: list[tuple[Point, Interval, str
     collective = subject.table.collective
     some = (collective or "all_reduce") if subject.num_ranks is None else None
     known = explain_factor(factor, formulas(subject.num_ranks, collective, subject.element_bytes), some)
-    if not known:
+    if known is None:
         return None
     point, ratio, words = min(
         (pair for pair in pairs if pair[1].is_narrow and pair[1].meets(factor)),
@@ -81,11 +91,11 @@ def _finding(subject: Subject, name: str, pairs: list[tuple[Point, Interval, str
     heading = subject.table.columns.get(name, name)
     return HOLDS.found(
         subject,
-        f"{size(point.row)}: {words} = {between(ratio)}: {known}",
+        f"{size(point.row)}: {words} = {between(ratio)}: {known.words}",
         [one.row for one, ratio, _ in pairs if ratio.meets(factor)],
-        title=f"the column {heading!r} holds {known}",
-        severity=Severity.INFO if known.startswith("busbw of") else None,
+        title=f"the column {heading!r} holds {known.words}",
+        severity=Severity.INFO if known.is_busbw else None,
     )
 
 
-CHECK = TableCheck((HOLDS,), check)
+CHECK = TableCheck((HOLDS, NOT_TOGETHER), check)

@@ -1,6 +1,6 @@
 """A forced algorithm that the collective, the release or the GPU does not have.
 
-For: NCCL_ALGO, or a table's own heading, against what the library can run (ringtree.hardware). Not for: whether the
+For: NCCL_ALGO, or a table's own heading, against what the library can run (ringtree.nccl). Not for: whether the
 algorithm was a good choice, nor tables that say what was executed.
 """
 
@@ -9,13 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from ringtree.audit.forced import forced_algorithms
+from ringtree.audit.findings import Finding, Severity
 from ringtree.audit.material import Subject
-from ringtree.audit.records import Finding, Severity
 from ringtree.audit.rule import Rule, TableCheck
 from ringtree.audit.words import listed
 from ringtree.errors import UsageError
-from ringtree.hardware import Support, library_support
+from ringtree.nccl import Support, library_support, read
+from ringtree.nccl.names import KERNELS, POINT_TO_POINT, TUNED, algorithm_name
 
 UNSUPPORTED = Rule(
     code="algorithm-unsupported",
@@ -24,7 +24,9 @@ UNSUPPORTED = Rule(
     means="NCCL has kernels of an algorithm for some collectives only: of Tree, for one, for no other than "
     "all-reduce. Releases up to 2.23 then ran Ring or ignored the setting, and said nothing (warning: the table "
     "measures another algorithm than it is named after); since 2.24 the call fails (error: there can be no times, so "
-    "they were taken with other settings).",
+    "they were taken with other settings). Lists by "
+    "collective came with 2.24: `tree;ring`, where the second list names none, makes no communicator from then on, and "
+    "was one unknown word before.",
     settles="the algorithm of the call: NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=TUNING",
     example="NCCL_ALGO=Tree, NCCL 2.28.3: all_gather has no Tree kernel: there is no fallback any more: the call "
     'fails with "no algorithm/protocol available for function …" (invalid usage); making the communicator succeeds',
@@ -38,7 +40,7 @@ NO_EFFECT = Rule(
     settles="nothing needs to be: they can be read as repeated runs",
     example="NCCL_ALGO=Ring with all_to_all",
 )
-_BY_SENDS = frozenset({"all_to_all", "gather", "scatter", "send_recv"})
+_FUNCTIONS = frozenset(word.lower() for word in TUNED)
 _MULTICAST = frozenset({"NVLS", "NVLSTree"})
 _ACROSS_HOSTS = frozenset({"NVLSTree"})
 _BEFORE_HOPPER = re.compile(r"\b(?:A100|A800|A30|A10|A40|V100|P100|P40|T4|L4|L40S?|GTX|RTX|TITAN|Quadro)\b", re.I)
@@ -47,17 +49,20 @@ _BEFORE_HOPPER = re.compile(r"\b(?:A100|A800|A30|A10|A40|V100|P100|P40|T4|L4|L40
 def check(subject: Subject) -> Iterator[Finding]:
     """Yields a finding if nothing of what was forced can run."""
     table = subject.table
-    setting = table.environment.get("NCCL_ALGO") or table.algorithm or ""
+    forced = table.environment.get("NCCL_ALGO")
+    setting = forced or table.algorithm or ""
     if table.collective is None or not setting or "executed" in table.settings:
         return
     if (table.library or "nccl").lower() != "nccl":
         return
-    if table.collective in _BY_SENDS:
-        if "NCCL_ALGO" in table.environment:
+    if table.collective in KERNELS[POINT_TO_POINT]:
+        if forced:
             yield NO_EFFECT.found(subject, f"NCCL_ALGO={setting} with {table.collective}", table.rows)
         return
     try:
-        answers = [_answer(subject, name) for name in forced_algorithms(setting, table.collective)]
+        answers = (
+            _answers(subject, forced) if forced else [_answer(subject, name.strip()) for name in setting.split(",")]
+        )
     except UsageError:
         return  # a name that is not NCCL's: somebody's own plan
     if not answers or any(outcome == "runs" for outcome, _ in answers):
@@ -71,6 +76,22 @@ def check(subject: Subject) -> Iterator[Finding]:
         severity=None if fails else Severity.WARNING,
         title="" if fails else "the forced algorithm was not what ran",
     )
+
+
+def _answers(subject: Subject, setting: str) -> list[tuple[str, str]]:
+    """Returns what becomes of each algorithm that NCCL_ALGO leaves; of the setting itself if it leaves none, or nothing
+    if it has words of somebody's own."""
+    version = subject.table.library_version
+    reading = read("NCCL_ALGO", setting, subject.table.collective, version)
+    if reading.left:
+        return [_answer(subject, name) for name in reading.left]
+    if not all(algorithm_name(word) or word.lower() in _FUNCTIONS for word in re.findall(r"\w+", setting)):
+        return []
+    if reading.refusal is None:
+        words = " and ".join(map(repr, reading.passed_over))
+        return [("ignored", f"the release passes over {words}, which it does not know" if words else "nothing is left")]
+    refused = f"{reading.refusal}: from 2.24 on no communicator is made (invalid usage)"
+    return [("error", refused) if version else ("unknown", f"{refused}, before that it is passed over")]
 
 
 def _answer(subject: Subject, name: str) -> tuple[str, str]:

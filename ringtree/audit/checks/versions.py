@@ -9,12 +9,13 @@ way of PTX, compiled on the spot, but without the rates and channel counts that 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
+from ringtree.audit.findings import Finding, Severity
 from ringtree.audit.material import Subject
-from ringtree.audit.records import Finding, Severity
 from ringtree.audit.rule import Rule, TableCheck
+from ringtree.nccl.releases import FIRST_FOR_GPU
+from ringtree.nccl.releases import version as version_of
 
 OLDER_THAN_GPU = Rule(
     code="library-older-than-gpu",
@@ -44,36 +45,6 @@ OTHER_VERSION = Rule(
     example="printed: NCCL 2.28.3, nccl-library=22707",
 )
 
-Version = tuple[int, int, int]
-
-# (names of GPUs, first release with code for them, where that is said)
-FIRST_RELEASE: tuple[tuple[re.Pattern[str], Version, str], ...] = (
-    (
-        re.compile(r"\b(?:G?B[123]00|RTX PRO 6000 Blackwell|RTX 50[5-9]0)\b", re.I),
-        (2, 25, 1),
-        "NCCL 2.25.1 (2025-01-27): Add Blackwell/SM100 support",
-    ),
-    (re.compile(r"\b(?:G?H[12]00|H800|H20)\b", re.I), (2, 15, 1), "NCCL 2.15.1: Add support for H100 (sm90)"),
-    (re.compile(r"\bA(?:100|800|30)\b", re.I), (2, 7, 3), "NCCL 2.7.3: Add support for A100 GPU"),
-)
-_VERSION = re.compile(r"(\d+)\.(\d+)(?:\.(\d+))?")
-
-
-def parse_version(text: str | None) -> Version | None:
-    """Returns (2, 23, 4) for "2.23.4" and "2.23.4-1+cuda12"; (2, 21, 0) for "2.21"; None for anything else."""
-    found = _VERSION.match(text or "")
-    return None if found is None else (int(found[1]), int(found[2]), int(found[3] or 0))
-
-
-def coded_version(text: str | None) -> Version | None:
-    """Returns (2, 24, 3) for "22403", the number in nccl.h: from 2.9 on two digits each, before that one."""
-    if text is None or not text.isdecimal() or int(text) < 1000:
-        return None
-    code = int(text)
-    if code < 10_000:
-        return code // 1000, code // 100 % 10, code % 100
-    return code // 10_000, code // 100 % 100, code % 100
-
 
 def check(subject: Subject) -> Iterator[Finding]:
     """Yields what does not go together."""
@@ -82,15 +53,15 @@ def check(subject: Subject) -> Iterator[Finding]:
     library = table.settings.get("nccl-library")
     if headers is not None and library is not None and headers != library:
         yield HEADERS_DIFFER.found(subject, f"nccl-headers={headers} nccl-library={library}")
-    version = parse_version(table.library_version)
+    version = version_of(table.library_version)
     if version is None or (table.library or "nccl").lower() != "nccl":
         return
     whole = len((table.library_version or "").split(".")) > 2
-    coded = coded_version(library)
+    coded = version_of(library)
     if coded is not None and whole and coded != version:
         yield OTHER_VERSION.found(subject, f"printed: NCCL {table.library_version}, nccl-library={library}")
     for device in list(dict.fromkeys(table.devices)) or [subject.setup.gpu or ""]:
-        for names, first, source in FIRST_RELEASE:
+        for names, first, source in FIRST_FOR_GPU:
             # "2.21" without a third number may be any release of it.
             if names.search(device) and (version if whole else (*version[:2], 99)) < first:
                 yield OLDER_THAN_GPU.found(

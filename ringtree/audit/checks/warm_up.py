@@ -12,18 +12,18 @@ import statistics
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from ringtree.audit.findings import Finding, Severity
 from ringtree.audit.material import Point, Subject
-from ringtree.audit.records import Finding, Severity
 from ringtree.audit.rule import Rule, TableCheck
 from ringtree.audit.words import figure, gigabytes, listed, microseconds, size
-from ringtree.logs import OUT_OF_PLACE, Row
+from ringtree.logs import OUT_OF_PLACE, Fact, Row
 
 SLOW_FIRST = Rule(
     code="slow-first-row",
     severity=Severity.INFO,
     title="the first row is slower than larger ones after it",
     means="What happens once, connections, registration, clocks going up, fell into the first size that was timed. "
-    "The row is no latency.",
+    "The row is not a latency.",
     settles="more warm-up (-w), or a run that begins at another size",
     example="1 KB: 800.41 µs, 39.861× the median 20.08 µs of the next 5 sizes",
 )
@@ -155,8 +155,8 @@ def _collapse(subject: Subject, timed: list[_Timed]) -> Finding | None:
 
 
 def _is_in_caches(subject: Subject) -> bool:
-    """Whether its messages lie in host memory, as those of the MPI benchmarks do unless they say otherwise."""
-    return subject.table.format in ("osu", "imb") and subject.table.settings.get("buffers", "host") == "host"
+    """Whether its messages lie in host memory."""
+    return Fact.HOST_MEMORY in subject.table.format.facts and subject.table.settings.get("buffers", "host") == "host"
 
 
 def _jumps(subject: Subject, timed: list[_Timed]) -> Finding | None:

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ringtree.audit.checks.in_place_all_to_all import is_unchecked_artefact
-from ringtree.audit.elements import element_bytes
+from ringtree.audit.findings import Finding, Severity
 from ringtree.audit.intervals import Interval
 from ringtree.audit.material import Point, Subject
-from ringtree.audit.records import Finding, Severity
 from ringtree.audit.rule import Rule, TableCheck
 from ringtree.audit.words import listed, size
+from ringtree.logs.words import element_bytes
 
 WRONG = Rule(
     code="wrong-results",

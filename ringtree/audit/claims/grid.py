@@ -1,10 +1,10 @@
-"""A published table as cells with units: what a sentence is held against.
+"""A published table as cells with units: what a claim is held against.
 
-For: reading the file that a sentence names, and telling sizes, times, rates and labels apart by headings and cells.
-Not for: logs with set-up and provenance (ringtree.logs), finding the cells that a sentence means (lookup.py).
+For: finding cells by heading and row, and what a cell is a number of. Not for: logs with set-up and provenance
+(ringtree.logs, which also reads the headings here), judging.
 
-Reads CSV, tables of Markdown, and columns of text under a commented heading, as nccl-tests prints them. Any cell may be
-empty, and nothing in a file is an error: what is no number stays a label.
+Reads CSV, the tables of a Markdown file, and those of any log that ringtree.logs reads. Any cell may be
+empty, and nothing in a file is an error: what is not a number stays a label.
 """
 
 from __future__ import annotations
@@ -12,84 +12,38 @@ from __future__ import annotations
 import csv
 import io
 import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import product
 from pathlib import Path
 
-from ringtree.audit.claims.quantities import Quantity, quantities
-from ringtree.audit.intervals import Interval
-from ringtree.logs import Printed
+from ringtree.audit.claims.amounts import amount
+from ringtree.audit.words import quoted_rate, quoted_time
+from ringtree.logs import Printed, Table, read_file
+from ringtree.logs.quantities import RATE, TIME, quantity
+from ringtree.logs.tables.headings import Heading, Kind, classify
 
-MAX_BYTES = 4 << 20
-MAX_ROWS = 20_000
-MAX_COLUMNS = 200
-
-# Endings of headings that name a unit: kind and what one of it is in seconds, bytes/s or bytes.
-_HEADING_UNITS = (
-    (r"tokens?_per_s(?:ec(?:ond)?)?|tokens/s|samples_per_s", "throughput", 1.0),
-    (r"GBps|GB/s|GB_per_s|\(GB/s\)", "rate", 1e9),
-    (r"MBps|MB/s", "rate", 1e6),
-    (r"Gbps|Gb/s|Gbit/s", "rate", 1e9 / 8),
-    (r"_us|\(us\)|_µs", "time", 1e-6),
-    (r"_ms|\(ms\)", "time", 1e-3),
-    (r"_s|_seconds|\(s\)", "time", 1.0),
-)
-_COUNTS = {"nodes": "hosts", "hosts": "hosts", "gpus": "ranks", "ranks": "ranks", "nranks": "ranks", "world": "ranks"}
-_RUNS = frozenset(("runs", "launches", "repeats", "repetitions"))
-# Words of a heading that say of what kind a column is, not whose it is.
-_NOT_A_SUBJECT = frozenset(
-    [
-        "avg",
-        "mean",
-        "median",
-        "min",
-        "max",
-        "time",
-        "bw",
-        "bandwidth",
-        "as",
-        "published",
-        "gbps",
-        "mbps",
-        "ms",
-        "us",
-        "s",
-        "per",
-        "sec",
-        "second",
-        "seconds",
-        "tokens",
-        "size",
-        "message",
-        "payload",
-        "rate",
-        "throughput",
-        "in",
-        "out",
-        "of",
-        "place",
-        "b",
-        "gb",
-    ]
-)
-_SIZE_HEADING = re.compile(r"(?:message |msg )?(?:size|payload|bytes)\b", re.IGNORECASE)
+MAX_BYTES, MAX_ROWS, MAX_COLUMNS = 4 << 20, 20_000, 200
+Wanted = str | int | float
+_KINDS = {Kind.SIZE: "size", Kind.RANKS: "ranks", Kind.HOSTS: "hosts", Kind.TIME: TIME,
+          Kind.ALGBW: RATE, Kind.BUSBW: RATE, Kind.BANDWIDTH: RATE}  # fmt: skip
+_RUNS = re.compile(r"(?:runs|launches|repeats|repetitions)\b|runs_", re.IGNORECASE)
+_RULE = re.compile(r"\s*\|(?:\s*:?-+:?\s*\|)+\s*")
+_CONDITION = re.compile(r"(<=|>=|<|>|≤|≥)?\s*(.+?)(?:\s*\.\.\s*(.+))?")
+_SAME_SIZE = 0.02
 
 
 @dataclass(frozen=True)
 class Column:
-    """`kind`: size, time, rate, throughput, ranks, hosts, runs, factor, percent, number or label. `scale`: what one of
-    the heading's unit is (cells may name their own). `subject`: the words that say whose column it is."""
+    """`kind`: size, time, rate, ranks, hosts, runs, number or label. `scale`: what one of the heading's unit is (cells
+    may name their own). `heading`: what it says, such as whose column it is."""
 
     place: int
     name: str
     kind: str
     scale: float
-    subject: frozenset[str]
-
-    @property
-    def lower_is_better(self) -> bool:
-        """Whether less of it is better."""
-        return self.kind == "time"
+    heading: Heading
 
 
 @dataclass(frozen=True)
@@ -103,144 +57,146 @@ class Grid:
     @cached_property
     def columns(self) -> tuple[Column, ...]:
         """The columns by what their headings and cells say."""
-        return tuple(
-            _column(index, name, [row[index] for row in self.rows if row[index].strip()])
-            for index, name in enumerate(self.headings)
-        )
+        return tuple(_column(i, name, [row[i] for row in self.rows if row[i]]) for i, name in enumerate(self.headings))
 
     def of_kind(self, *kinds: str) -> list[Column]:
         """The columns of one of `kinds`."""
         return [column for column in self.columns if column.kind in kinds]
 
+    def column(self, name: str) -> Column | None:
+        """The column of that heading, whatever the case."""
+        return next((one for one in self.columns if one.name.casefold() == name.strip().casefold()), None)
+
     def printed(self, row: int, column: Column) -> Printed | None:
-        """The number in a cell, in seconds, bytes/s, a count …; None for an empty cell or one that is no number."""
-        return printed_number(self.rows[row][column.place], column.scale)
+        """The number in a cell, in seconds, bytes/s, a count …; None for an empty cell or one that is not a number."""
+        found = quantity(self.rows[row][column.place].lstrip("~≈ "))
+        return None if found is None else found.printed(column.scale)
 
     def value(self, row: int, column: Column) -> float | None:
         """The same as a float."""
         printed = self.printed(row, column)
         return None if printed is None else printed.value
 
-    def interval(self, row: int, column: Column) -> Interval | None:
-        """What the number in a cell can have been."""
-        return Interval.of(self.printed(row, column))
+    def cells(self, kind: str) -> Iterator[tuple[int, Column, float]]:
+        """The row, column and number of each cell in the columns of a kind, by rows."""
+        for row, column in product(range(len(self.rows)), self.of_kind(kind)):
+            if (value := self.value(row, column)) is not None:
+                yield row, column, value
 
     def sizes(self, row: int) -> tuple[float, ...]:
         """What the row's size can be in bytes, powers of 1024 first; empty if it has none."""
-        for column in self.of_kind("size"):
-            text = self.rows[row][column.place].strip()
-            if re.fullmatch(r"\d+", text):
-                return (float(text),)
-            found = [one for one in quantities(text) if one.kind == "size"]
-            if len(found) == 1:
-                return found[0].sizes
-        return ()
+        return next((found for one in self.of_kind("size") if (found := _sizes(self.rows[row][one.place]))), ())
 
     def count(self, row: int, kind: str) -> int | None:
         """Ranks, hosts or runs of a row, None if there is no such column."""
-        for column in self.of_kind(kind):
-            value = self.value(row, column)
-            if value is not None and 0 < value < 1e9:
-                return round(value)
-        return None
+        values = [value for one in self.of_kind(kind) if (value := self.value(row, one)) is not None]
+        return round(values[0]) if values and 0 < values[0] < 1e9 else None
+
+    def label(self, row: int) -> str:
+        """The row's labels, size and hosts, for people."""
+        shown = [
+            f"{self.rows[row][one.place]} {one.name}" if one.kind == "hosts" else self.rows[row][one.place]
+            for one in self.of_kind("label", "size", "hosts")
+            if self.rows[row][one.place]
+        ]
+        return ", ".join(shown[:4])
+
+    def rows_where(self, wanted: Mapping[str, Wanted | Sequence[Wanted]]) -> list[int]:
+        """The rows whose cells are as wanted. Raises KeyError for a heading that the table lacks."""
+        columns = {one.name.casefold(): one for one in self.columns}
+        where = [(columns[name.strip().casefold()], one) for name, one in wanted.items()]
+        return [row for row in range(len(self.rows)) if all(self._is(row, column, one) for column, one in where)]
+
+    def _is(self, row: int, column: Column, wanted: Wanted | Sequence[Wanted]) -> bool:
+        if not isinstance(wanted, (str, int, float)):
+            return any(self._is(row, column, one) for one in wanted)
+        cell, text = self.rows[row][column.place], str(wanted).strip()
+        if cell.casefold() == text.casefold():
+            return True
+        condition = _CONDITION.fullmatch(text)
+        here = _sizes(cell)
+        bounds = [_sizes(one) for one in condition.groups()[1:] if one] if condition is not None else []
+        if condition is None or not here or not bounds or not all(bounds):
+            return False
+        slack = _SAME_SIZE if column.kind == "size" else 1e-9
+        same = [any(abs(a - b) <= slack * b for a in here for b in bound) for bound in bounds]
+        if len(bounds) == 2:
+            return any(same) or bounds[0][0] < here[0] < bounds[1][0]
+        sign = (condition[1] or "=").replace("≤", "<=").replace("≥", ">=")
+        beyond = here[0] < bounds[0][0] if "<" in sign else here[0] > bounds[0][0] if ">" in sign else False
+        return ("=" in sign and same[0]) or (beyond and not same[0])
 
 
-def read_grid(path: Path) -> Grid | None:
-    """The table in a file; None if there is none that can be read."""
+def read_grid(path: Path, number: int = 1) -> Grid | None:
+    """The table in a file, or of several the one of that number; None if there is none that can be read."""
     try:
         with open(path, "rb") as file:
             text = file.read(MAX_BYTES).decode("utf-8", "replace")
     except OSError:
         return None
     lines = text.lstrip("\ufeff").splitlines()
-    table = _markdown(lines) or _text_columns(lines) or _comma_separated(lines)
-    if table is None:
+    tables = _markdown(lines) or _comma_separated(lines) or _of_log(path)
+    if not 0 < number <= len(tables):
         return None
-    headings, rows = table
-    width = min(len(headings), MAX_COLUMNS)
-    cells = tuple(tuple((row + [""] * width)[:width]) for row in rows[:MAX_ROWS])
-    return Grid(path.name, tuple(headings[:width]), cells)
+    table = tables[number - 1][: MAX_ROWS + 1]
+    width = min(len(table[0]), MAX_COLUMNS)
+    cells = [tuple(cell.strip() for cell in (row + [""] * width)[:width]) for row in table]
+    return Grid(path.name, cells[0], tuple(cells[1:]))
 
 
-def printed_number(text: str, scale: float) -> Printed | None:
-    """A cell that is one number, with or without a unit of its own; None for others."""
-    text = text.strip().replace(",", "")
-    if re.fullmatch(r"\d+(?:\.\d+)?(?:[eE][-+]?\d+)?", text):
-        return Printed(text, scale)
-    found: list[Quantity] = quantities(text)
-    number = re.match(r"\d+(?:\.\d+)?", text)
-    if len(found) != 1 or found[0].span != (0, len(text)) or found[0].kind == "size" or number is None:
-        return None
-    return Printed(number[0], found[0].unit)
+def _column(place: int, name: str, cells: list[str]) -> Column:
+    heading, numbers = classify(name), [quantity(cell.lstrip("~≈ ")) for cell in cells]
+    own = {one.unit.kind if one.unit is not None else "" for one in numbers if one is not None}
+    kind = "runs" if _RUNS.match(name) else _KINDS.get(heading.kind, "")
+    if not kind or (kind in (TIME, RATE) and heading.unit is None):  # then the cells must have a unit
+        of_cells = own.pop() if len(own) == 1 else ""
+        kind = of_cells if of_cells in (TIME, RATE) else "number"
+        kind = kind if cells and None not in numbers else "label"
+    return Column(place, name, kind, heading.unit.scale if heading.unit is not None else 1.0, heading)
 
 
-def _column(index: int, name: str, cells: list[str]) -> Column:
-    words = re.findall(r"[a-z]+\d*|\d+", name.lower())
-    subject = frozenset(words) - _NOT_A_SUBJECT
-    kind, scale = _kind(name.strip(), words, cells)
-    return Column(index, name, kind, scale, subject)
-
-
-def _kind(name: str, words: list[str], cells: list[str]) -> tuple[str, float]:
-    if words and words[0] in _RUNS:
-        return "runs", 1.0
-    if name.lower() in _COUNTS:
-        return _COUNTS[name.lower()], 1.0
-    sizes = [cell for cell in cells if [one.kind for one in quantities(cell)] == ["size"]]
-    if _SIZE_HEADING.match(name.replace("_", " ")) and (sizes or all(cell.strip().isdigit() for cell in cells)):
-        return "size", 1.0
-    for pattern, kind, scale in _HEADING_UNITS:
-        if re.search(rf"(?:{pattern})$", name, re.IGNORECASE if kind == "throughput" else 0):
-            return kind, scale
-    own = {one.kind for cell in cells for one in quantities(cell)[:1]}
-    if len(own) == 1 and all(printed_number(cell, 1.0) is not None for cell in cells):
-        kind = own.pop()
-        return ("number" if kind == "count" else kind), 1.0
-    return "label", 1.0
-
-
-def _comma_separated(lines: list[str]) -> tuple[list[str], list[list[str]]] | None:
-    lines = [line for line in lines if line.strip() and not line.startswith("#")]
+def _sizes(text: str) -> tuple[float, ...]:
     try:
-        rows = list(csv.reader(io.StringIO("\n".join(lines))))
+        return amount(text).sizes
+    except ValueError:
+        return ()
+
+
+def csv_rows(lines: list[str]) -> list[list[str]]:
+    """The cells of lines of CSV; none if they are something else."""
+    try:
+        return list(csv.reader(io.StringIO("\n".join(lines))))
     except csv.Error:
-        return None
-    return (rows[0], rows[1:]) if len(rows) > 1 and len(rows[0]) > 1 else None
+        return []
 
 
-def _markdown(lines: list[str]) -> tuple[list[str], list[list[str]]] | None:
-    for index in range(len(lines) - 1):
-        if lines[index].lstrip().startswith("|") and re.fullmatch(r"\s*\|(?:\s*:?-+:?\s*\|)+\s*", lines[index + 1]):
-            rows = []
-            for line in lines[index + 2 :]:
-                if not line.lstrip().startswith("|"):
-                    break
-                rows.append(_cells(line))
-            return _cells(lines[index]), rows
-    return None
+def _comma_separated(lines: list[str]) -> list[list[list[str]]]:
+    rows = csv_rows([one for one in lines if one.strip() and not one.startswith("#")])
+    same = sum(len(row) == len(rows[0]) for row in rows) if rows else 0
+    return [rows] if len(rows) > 1 and len(rows[0]) > 1 and same > len(rows) / 2 else []
 
 
-def _cells(line: str) -> list[str]:
-    return [cell.strip() for cell in line.strip().strip("|").split("|")]
+def _markdown(lines: list[str]) -> list[list[list[str]]]:
+    tables = []
+    for start in (i for i, one in enumerate(lines[1:]) if _RULE.fullmatch(one) and "|" in lines[i]):
+        end = next((i for i in range(start, len(lines)) if "|" not in lines[i]), len(lines))
+        tables.append([one.strip().strip("|").split("|") for one in [lines[start], *lines[start + 2 : end]]])
+    return tables
 
 
-def _text_columns(lines: list[str]) -> tuple[list[str], list[list[str]]] | None:
-    """Columns under a heading in a comment: "# size count type … time algbw busbw #wrong time algbw busbw #wrong"."""
-    for index, line in enumerate(lines):
-        words = line.lstrip("#").split()
-        if line.startswith("#") and {"size", "time", "algbw", "busbw"} <= set(words):
-            rows = [row.split() for row in lines[index + 1 :] if re.match(r"\s*\d", row)]
-            rows = [row for row in rows if len(row) == len(words)]
-            return (_with_units(words), rows) if rows else None
-    return None
+def _of_log(path: Path) -> list[list[list[str]]]:
+    tables = [one for one in read_file(path).items if isinstance(one, Table) and one.rows]
+    return [_cells_of(table) for table in tables]
 
 
-def _with_units(words: list[str]) -> list[str]:
-    units = {"time": "time_us", "algbw": "algbw_GBps", "busbw": "busbw_GBps"}
-    seen: dict[str, int] = {}
-    headings = []
-    for word in words:
-        seen[word] = seen.get(word, 0) + 1
-        side = {1: "", 2: "in place "}.get(seen[word], f"{seen[word]} ") if words.count(word) > 1 else ""
-        headings.append(side + units.get(word, word))
-    return headings
+def _cells_of(table: Table) -> list[list[str]]:
+    rows = []
+    for row in table.rows:
+        cells = {"size": str(row.size_bytes or ""), "ranks": str(table.num_ranks or "")}
+        for side in row.sides:
+            shown = {"time": side.time and quoted_time(side.time), "algbw": side.algbw and quoted_rate(side.algbw),
+                     "busbw": side.busbw and quoted_rate(side.busbw)}  # fmt: skip
+            cells.update({f"{side.place} {name}".strip(): text or "" for name, text in shown.items()})
+        rows.append(cells)
+    headings = list(rows[0])
+    return [headings, *([row.get(name, "") for name in headings] for row in rows)]

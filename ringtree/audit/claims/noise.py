@@ -1,10 +1,10 @@
 """What a comparison of single values is worth.
 
-For: the forms that compare two cells of a table. Not for: statistics (ringtree.stats): there is nothing to compute from
+For: the kinds that compare two cells of a table. Not for: statistics (ringtree.stats): there is nothing to compute from
 one value.
 
 Fresh starts of one configuration have been seen to differ by 20 to 40 % on quiet-looking machines, so a difference of
-less than a factor of two between two single values is no evidence; a larger one is taken for real as long as nothing
+less than a factor of two between two single values is not evidence; a larger one is taken for real as long as nothing
 else was changed.
 """
 
@@ -27,6 +27,11 @@ def runs(grid: Grid | None, rows: Iterable[int]) -> str:
     if known:
         return f"{known[0]} runs a cell, but no spread is given"
     return "one value a cell, and nothing says how far two runs of the same differ"
+
+
+def few(grid: Grid, rows: Iterable[int]) -> str:
+    """The same, shorter: "one run a cell"."""
+    return runs(grid, rows).partition(",")[0]
 
 
 def is_beyond(ratio: float) -> bool:

@@ -1,4 +1,4 @@
-"""What a judgement is: the verdict on a sentence, and the parts that it follows from.
+"""What a judgement is: the verdict on a claim, and the parts that it follows from.
 
 For: the shape of what judge_file returns and `ringtree audit --claims --json` prints. Not for: reaching it
 (judging.py).
@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from enum import Enum
+from typing import Final, Literal
 
 from pydantic import Field
 
 from ringtree.results.records import Record
 
-Span = tuple[int, int]
+JUDGEMENTS_FORMAT: Final = "ringtree.judgements/1"
 
 
 class Verdict(str, Enum):
@@ -26,22 +27,20 @@ class Verdict(str, Enum):
 
 
 class Part(Record):
-    """One thing that a sentence says, judged by one form."""
+    """One thing that a claim says, judged."""
 
-    form: str = Field(description="which form of sentence it was read as")
+    kind: str = Field(description="the kind of statement")
     verdict: Verdict
     reason: str = Field(description="why, in plain words")
     arithmetic: str = Field(default="", description="the numbers, one line")
     settles: str = Field(default="", description="what would settle it; empty where nothing is left to settle")
-    covers: tuple[Span, ...] = Field(default=(), description="characters of the sentence that this is about")
 
 
 class Judgement(Record):
-    """A sentence about a table with its verdict: it falls if a part falls, else can't be told if a part can't, else
-    holds."""
+    """A claim with its verdict: it falls if a part falls, else can't be told if a part can't, else holds."""
 
     table: str
-    claim: str
+    sentence: str
     verdict: Verdict
     reason: str
     arithmetic: str
@@ -49,14 +48,24 @@ class Judgement(Record):
     parts: tuple[Part, ...]
 
 
-def judgement(table: str, claim: str, parts: Sequence[Part]) -> Judgement:
+class Judgements(Record):
+    """What `ringtree audit --claims --json` prints."""
+
+    format: Literal["ringtree.judgements/1"] = JUDGEMENTS_FORMAT
+    judgements: tuple[Judgement, ...]
+    missing: tuple[str, ...] = Field(
+        default=(), description="tables and columns that claims name and that are not there"
+    )
+
+
+def judgement(table: str, sentence: str, parts: Sequence[Part]) -> Judgement:
     """The judgement that follows from `parts` (at least one). Parts that decide it are named first."""
     verdicts = {part.verdict for part in parts}
     verdict = next(one for one in (Verdict.FALLS, Verdict.OPEN, Verdict.HOLDS) if one in verdicts)
     ordered = sorted(parts, key=lambda part: part.verdict is not verdict)
     return Judgement(
         table=table,
-        claim=claim,
+        sentence=sentence,
         verdict=verdict,
         reason=_sentences([part.reason for part in ordered]),
         arithmetic=_list([part.arithmetic for part in ordered]),

@@ -7,23 +7,22 @@ from __future__ import annotations
 
 import textwrap
 from collections import Counter
-from collections.abc import Sequence
 
-from ringtree.audit.claims.records import Judgement, Verdict
+from ringtree.audit.claims.records import Judgement, Judgements, Verdict
 
 _WIDTH = 110
 
 
-def as_text(judgements: Sequence[Judgement]) -> str:
+def as_text(judged: Judgements) -> str:
     """Each sentence with its verdict, why, the numbers and what would settle it, and how many of each there are."""
-    blocks = [_block(one) for one in judgements]
-    counts = Counter(one.verdict for one in judgements)
+    number = len(judged.judgements)
+    counts = Counter(one.verdict for one in judged.judgements)
     total = ", ".join(f"{counts[verdict]} {verdict.value}" for verdict in Verdict)
-    return "\n\n".join([*blocks, f"{len(judgements)} sentences: {total}"])
+    return "\n\n".join([*map(_block, judged.judgements), f"{number} claim{'s' * (number != 1)}: {total}"])
 
 
 def _block(one: Judgement) -> str:
-    lines = [f"{one.verdict.value.upper()}: {one.claim}"]
+    lines = [f"{one.verdict.value.upper()}: {one.sentence}"]
     for name, text in (("why", one.reason), ("numbers", one.arithmetic), ("settles it", one.settles)):
         if text:
             lines += textwrap.wrap(text, _WIDTH, initial_indent=f"  {name}: ", subsequent_indent="    ")

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable
 
 from ringtree.logs.nccl_info.communicators import Communicators, Thread
-from ringtree.logs.nccl_names import COLLECTIVES
+from ringtree.nccl.names import COLLECTIVES
 
 # function: opCount H sendbuff p recvbuff p count N datatype D op O root R comm p [nranks=n] stream p
 _OP_COUNT, _COUNT, _DTYPE, _OP, _ROOT, _COMM, _NRANKS = 2, 8, 10, 12, 14, 16, 17

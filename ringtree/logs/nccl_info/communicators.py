@@ -25,54 +25,38 @@ JOINED_BY_SIZE = "ranks with the same number of ranks, none twice, since no comm
 JOINED_BY_ORDER = "each process's communicators in the order in which they appear, since no line says which rank it is"
 
 
+@dataclass(eq=False)
 class Group:
     """A communicator: its ranks as far as they were seen, and what was said of it."""
 
-    def __init__(self, facts: Facts, num_ranks: int | None) -> None:
-        self.facts = facts
-        self.num_ranks = num_ranks
-        self.comm_id: str | None = None
-        self.joined_by: str | None = None
-        self.created_by: str | None = None
-        self.parent: Group | None = None
-        self.color: int | None = None
-        self.version: str | None = None
-        self.members: list[Member] = []
+    facts: Facts
+    num_ranks: int | None
+    comm_id: str | None = None
+    joined_by: str | None = None
+    created_by: str | None = None
+    parent: Group | None = None
+    color: int | None = None
+    version: str | None = None
+    members: list[Member] = field(default_factory=list)
 
 
+@dataclass(slots=True, eq=False)
 class Member:
     """One rank of a communicator in its process. `group` None: its lines did not name it yet."""
 
-    __slots__ = (
-        "address",
-        "bus_id",
-        "device",
-        "facts",
-        "group",
-        "init_seconds",
-        "last_op_count",
-        "local_rank",
-        "num_calls",
-        "num_ranks",
-        "process",
-        "rank",
-        "state",
-    )
-
-    def __init__(self, process: Process, facts: Facts) -> None:
-        self.process = process
-        self.facts = facts
-        self.group: Group | None = None
-        self.rank: int | None = None
-        self.num_ranks: int | None = None
-        self.address = ""
-        self.device: int | None = None
-        self.bus_id: str | None = None
-        self.local_rank: int | None = None
-        self.state = "seen"
-        self.init_seconds: float | None = None
-        self.num_calls = 0
-        self.last_op_count: int | None = None
+    process: Process
+    facts: Facts
+    group: Group | None = None
+    rank: int | None = None
+    num_ranks: int | None = None
+    address: str = ""
+    device: int | None = None
+    bus_id: str | None = None
+    local_rank: int | None = None
+    state: str = "seen"
+    init_seconds: float | None = None
+    num_calls: int = 0
+    last_op_count: int | None = None
 
 
 @dataclass
@@ -98,21 +82,19 @@ class Process:
             self.environment[name] = value
 
 
+@dataclass(slots=True, eq=False)
 class Thread:
     """A thread that writes: `current` is the communicator that it made last; `table`, `call` and `input` are what its
     last lines began; `found`: what its connections and its decisions were found to belong to."""
 
-    __slots__ = ("call", "current", "device", "found", "input", "prefix_length", "process", "table")
-
-    def __init__(self, process: Process) -> None:
-        self.process = process
-        self.device: int | None = None
-        self.prefix_length = 0
-        self.current: Member | None = None
-        self.table: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
-        self.call: tuple[str, Member] | None = None
-        self.input: tuple[str, str, int] | None = None
-        self.found: dict[bool, tuple[int, Facts]] = {}
+    process: Process
+    device: int | None = None
+    prefix_length: int = 0
+    current: Member | None = None
+    table: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
+    call: tuple[str, Member] | None = None
+    input: tuple[str, str, int] | None = None
+    found: dict[bool, tuple[int, Facts]] = field(default_factory=dict)
 
 
 class Communicators:

@@ -11,34 +11,40 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from typing import Any
 
 from ringtree.logs.nccl_info.facts import Facts
-from ringtree.logs.nccl_names import (
-    OF_ONE_RANK,
-    REDUCING,
-    ROOTED,
+from ringtree.logs.shapes.nccl import Decision, Operation
+from ringtree.nccl.names import (
     algorithm_by_number,
     collective,
     dtype_by_number,
     op_by_number,
     protocol_by_number,
-    release,
     spelled,
 )
-from ringtree.logs.shapes.nccl import Decision, Operation
+from ringtree.nccl.releases import release
+from ringtree.traits import BLOCKED, REDUCING, ROOTED
 
-_N, _WORD = r"(\d{1,20})", r"\w{1,40}"
+_BYTES, _WORD = r"(?P<printed_bytes>\d{1,20}) Bytes", r"\w{1,40}"
 # 2.20: "4096 Bytes -> Algo 1 proto 0 time 12.3"; 2.23: the function in front.
 _NUMBERED = re.compile(
-    rf"(?:({_WORD}): )?{_N} Bytes -> Algo (\d{{1,4}}) proto (\d{{1,4}}) time (\d{{1,20}}\.\d{{1,9}})"
+    rf"(?:(?P<function>{_WORD}): )?{_BYTES} -> Algo (?P<algorithm>\d{{1,4}}) proto (?P<protocol>\d{{1,4}}) "
+    r"time (?P<modelled_us>\d{1,20}\.\d{1,9})"
 )
-# 2.24: names and channels, no time.
-_NAMED = re.compile(
-    rf"({_WORD}): {_N} Bytes -> Algo ({_WORD}) proto ({_WORD})"
-    r"(?: channel\{Lo\.\.Hi\}=\{(\d{1,6})\.\.(\d{1,6})\})?"
+# 2.24: names and channels, no time; symmetric kernels and copies by the copy engine.
+_NAMED = (
+    re.compile(
+        rf"(?P<function>{_WORD}): {_BYTES} -> Algo (?P<algorithm>{_WORD}) proto (?P<protocol>{_WORD})"
+        r"(?: channel\{Lo\.\.Hi\}=\{(?P<channel_low>\d{1,6})\.\.(?P<channel_high>\d{1,6})\})?"
+    ),
+    re.compile(
+        rf"(?P<function>{_WORD}) \[(?P<path>Symmetric)\]: {_BYTES} -> "
+        r"Kernel (?P<kernel>\w{1,80})(?: nchannels (?P<num_channels>\d{1,6}))?"
+    ),
+    re.compile(rf"(?P<function>{_WORD}) \[(?P<path>Copy Engine|Hierarchical CE)\]: {_BYTES} -> "),
 )
-_SYMMETRIC = re.compile(rf"({_WORD}) \[Symmetric\]: {_N} Bytes -> Kernel (\w{{1,80}})(?: nchannels (\d{{1,6}}))?")
-_COPY_ENGINE = re.compile(rf"({_WORD}) \[(Copy Engine|Hierarchical CE)\]: {_N} Bytes -> ")
+_PATHS = {"Symmetric": "symmetric", "Copy Engine": "copy_engine", "Hierarchical CE": "hierarchical_copy_engine"}
 _BEFORE_PAT, _WITH_PAT = (2, 20), (2, 23)
 
 
@@ -51,7 +57,7 @@ def decisions_of(facts: Facts, version: str | None, num_ranks: int | None) -> li
         if decision is None:
             facts.left_out["decisions that were cut"] += num
             continue
-        # The time is no part of what was chosen: it differs with the number of calls in a group.
+        # The time is not a part of what was chosen: it differs with the number of calls in a group.
         bare = decision.model_copy(update={"modelled_us": None})
         counts[bare] += num
         first.setdefault(bare, decision.modelled_us)
@@ -67,32 +73,32 @@ def decisions_of(facts: Facts, version: str | None, num_ranks: int | None) -> li
 def parse_decision(text: str, version: str | None, num_ranks: int | None) -> Decision | None:
     """Returns what one line says, with num 0; None if it is none or was cut."""
     if (found := _NUMBERED.match(text)) is not None:
-        function, size, algorithm, protocol, time = found.groups()
-        known = release(version) or (_WITH_PAT if function else _BEFORE_PAT)
-        return _decision(
-            function,
-            int(size),
-            False,
-            num_ranks,
-            algorithm=algorithm_by_number(int(algorithm), known),
-            protocol=protocol_by_number(int(protocol)),
-            modelled_us=float(time),
-        )
-    if (found := _NAMED.match(text)) is not None:
-        function, size, algorithm, protocol, low, high = found.groups()
-        channels = {} if low is None else {"channel_low": int(low), "channel_high": int(high)}
-        num = {} if low is None else {"num_channels": int(high) - int(low) + 1}
-        names = {"algorithm": spelled(algorithm), "protocol": spelled(protocol)}
-        return _decision(function, int(size), True, num_ranks, **names, **channels, **num)
-    if (found := _SYMMETRIC.match(text)) is not None:
-        function, size, kernel, num_channels = found.groups()
-        channels = {} if num_channels is None else {"num_channels": int(num_channels)}
-        return _decision(function, int(size), True, num_ranks, path="symmetric", kernel=kernel, **channels)
-    if (found := _COPY_ENGINE.match(text)) is not None:
-        function, how, size = found.groups()
-        path = "copy_engine" if how == "Copy Engine" else "hierarchical_copy_engine"
-        return _decision(function, int(size), True, num_ranks, path=path)
-    return None
+        said = found.groupdict()
+        known = release(version) or (_WITH_PAT if said["function"] else _BEFORE_PAT)
+        said["algorithm"] = algorithm_by_number(int(said["algorithm"]), known)
+        said["protocol"] = protocol_by_number(int(said["protocol"]))
+        return _decision(said, False, num_ranks)
+    found = next((found for pattern in _NAMED if (found := pattern.match(text)) is not None), None)
+    if found is None:
+        return None
+    said = found.groupdict()
+    if "algorithm" in said:
+        said |= {name: spelled(said[name]) for name in ("algorithm", "protocol")}
+        if said["channel_low"] is not None:
+            said["num_channels"] = int(said["channel_high"]) - int(said["channel_low"]) + 1
+    return _decision(said, True, num_ranks)
+
+
+def _decision(said: dict[str, Any], one_rank: bool, num_ranks: int | None) -> Decision:
+    """`one_rank`: of functions that cut the size into blocks, NCCL means one rank's part."""
+    function, size = said.pop("function"), int(said["printed_bytes"])
+    name = collective(function) if function else None
+    per_rank = one_rank if name in BLOCKED else None
+    total: int | None = size if name is not None or not function else None
+    if per_rank:
+        total = size * num_ranks if num_ranks is not None else None
+    record = {"algorithm": None, "protocol": None, **said, "path": _PATHS.get(said.get("path", ""), "kernel")}
+    return Decision(collective=name, per_rank=per_rank, size_bytes=total, num=0, **record)
 
 
 def operations_of(facts: Facts) -> list[Operation]:
@@ -112,22 +118,6 @@ def operations_of(facts: Facts) -> list[Operation]:
             )
         )
     return operations
-
-
-def _decision(function: str | None, size: int, one_rank: bool, num_ranks: int | None, **others: object) -> Decision:
-    name = collective(function) if function else None
-    total: int | None = size
-    if function is None or name is None:
-        per_rank = None
-        total = size if function is None else None
-    else:
-        per_rank = one_rank if name in OF_ONE_RANK else None
-        if per_rank:
-            total = size * num_ranks if num_ranks is not None else None
-    record = {"path": "kernel", "algorithm": None, "protocol": None, **others}
-    return Decision.model_validate(
-        {"collective": name, "printed_bytes": size, "per_rank": per_rank, "size_bytes": total, "num": 0, **record}
-    )
 
 
 def _functions(facts: Facts) -> list[tuple[str, str]]:

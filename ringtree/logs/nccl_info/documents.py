@@ -7,22 +7,26 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import Any
 
 from ringtree.logs.nccl_info.communicators import Communicators, Group, Process
 from ringtree.logs.nccl_info.decisions import decisions_of, operations_of
 from ringtree.logs.nccl_info.facts import Facts
+from ringtree.logs.nccl_info.prefix import NCCL_INFO
 from ringtree.logs.nccl_info.process_lines import Versions
 from ringtree.logs.nccl_info.rings import rings_of
 from ringtree.logs.nccl_info.transports import transports_of
 from ringtree.logs.nccl_info.trees import trees_of
-from ringtree.logs.nccl_names import PATTERNS, collective, spelled
 from ringtree.logs.records import Document, Inference
 from ringtree.logs.shapes.nccl import ModelledCost, NcclCommunicator, NcclRank, SearchedGraph
+from ringtree.nccl.names import PATTERNS, collective, spelled
 
 _MAX_VALUES = 10
+_OF_MEMBER = NcclRank.model_fields.keys() - {"host", "pid"}
 _GRAPH = re.compile(
-    r"Pattern (\d{1,4}), crossNic (\d{1,4}), nChannels (\d{1,4}), (?:bw|speed) (\d{1,9}\.\d{1,9})/(\d{1,9}\.\d{1,9}), "
-    r"type (\w{1,8})/(\w{1,8}), sameChannels (\d{1,4})"
+    r"Pattern (?P<pattern>\d{1,4}), crossNic (?P<cross_nic>\d{1,4}), nChannels (?P<num_channels>\d{1,4}), "
+    r"(?:bw|speed) (?P<bw_intra_gb_per_second>\d{1,9}\.\d{1,9})/(?P<bw_inter_gb_per_second>\d{1,9}\.\d{1,9}), "
+    r"type (?P<type_intra>\w{1,8})/(?P<type_inter>\w{1,8}), sameChannels (?P<same_channels>\d{1,4})"
 )
 
 
@@ -87,7 +91,7 @@ def _document(group: Group, processes: dict[int, Process], versions: Versions) -
     )
     jobs = {process.job for process in processes.values()}
     return Document(
-        "nccl-info",
+        NCCL_INFO,
         "nccl_communicator",
         facts.first_line,
         shape.plain(),
@@ -125,19 +129,8 @@ def _title(group: Group) -> str:
 
 def _ranks(group: Group) -> list[NcclRank]:
     return [
-        NcclRank.model_validate(
-            {
-                "rank": member.rank,
-                "host": member.process.host,
-                "pid": member.process.pid,
-                "device": member.device,
-                "bus_id": member.bus_id,
-                "local_rank": member.local_rank,
-                "state": member.state,
-                "init_seconds": member.init_seconds,
-                "num_calls": member.num_calls,
-                "last_op_count": member.last_op_count,
-            }
+        NcclRank(
+            host=member.process.host, pid=member.process.pid, **{name: getattr(member, name) for name in _OF_MEMBER}
         )
         for member in sorted(group.members, key=lambda member: -1 if member.rank is None else member.rank)
     ]
@@ -159,21 +152,8 @@ def _graphs(facts: Facts) -> list[SearchedGraph]:
         if found is None:
             facts.left_out["graphs that were cut"] += num
             continue
-        pattern, cross_nic, channels, intra, inter, type_intra, type_inter, same = found.groups()
-        graphs.append(
-            SearchedGraph(
-                pattern=int(pattern),
-                pattern_name=PATTERNS.get(int(pattern)),
-                cross_nic=int(cross_nic),
-                num_channels=int(channels),
-                bw_intra_gb_per_second=float(intra),
-                bw_inter_gb_per_second=float(inter),
-                type_intra=type_intra,
-                type_inter=type_inter,
-                same_channels=int(same),
-                num=num,
-            )
-        )
+        said: dict[str, Any] = found.groupdict()
+        graphs.append(SearchedGraph(**said, pattern_name=PATTERNS.get(int(said["pattern"])), num=num))
     return graphs
 
 

@@ -21,7 +21,8 @@ MAX_TEXT = 400  # characters of each
 ORDERS, NEIGHBOURS, PLACES = "ring orders", "neighbours in rings", "places in trees"
 
 _NONE: dict[int, Any] = {}
-KeyT = TypeVar("KeyT", bound=tuple[str, ...])
+KeyT = TypeVar("KeyT", str, tuple[str, str], tuple[str, ...])
+PlaceT = TypeVar("PlaceT")
 
 
 @dataclass
@@ -72,24 +73,16 @@ class Facts:
 
     def count(self, counter: Counter[str], text: str, what: str) -> None:
         """Counts a text; `what` it is a line of, if it does not fit."""
-        text = text[:MAX_TEXT]
-        if text in counter:
-            counter[text] += 1
-        elif self.budget.texts > 0:
-            self.budget.texts -= 1
-            counter[text] += 1
-        else:
-            self.left_out[what] += 1
+        self.count_key(counter, text[:MAX_TEXT], what)
 
     def count_key(self, counter: Counter[KeyT], key: KeyT, what: str) -> None:
         """The same for what was taken out of a line."""
-        if key in counter:
-            counter[key] += 1
-        elif self.budget.texts > 0:
+        if key not in counter:
+            if self.budget.texts <= 0:
+                self.left_out[what] += 1
+                return
             self.budget.texts -= 1
-            counter[key] += 1
-        else:
-            self.left_out[what] += 1
+        counter[key] += 1
 
     def keep_order(self, channel: int, ranks: tuple[int, ...], cut: bool) -> None:
         """Keeps the order that rank 0 prints; the first one of a channel counts."""
@@ -104,25 +97,23 @@ class Facts:
 
     def keep_neighbours(self, channel: int, rank: int, previous: int, following: int) -> None:
         """Keeps what one rank says of its place in a ring."""
-        known = self.neighbours.get(channel, _NONE).get(rank)
-        if known is not None:
-            if known != (previous, following):
-                self._conflict("neighbours", channel)
-        elif self.budget.take_links(1):
-            self.neighbours.setdefault(channel, {})[rank] = (previous, following)
-        else:
-            self.left_out[NEIGHBOURS] += 1
+        self._keep(self.neighbours, channel, rank, (previous, following), "neighbours", NEIGHBOURS)
 
     def keep_tree(self, channel: int, rank: int, parent: int, children: tuple[int, ...]) -> None:
         """Keeps what one rank says of its place in a tree."""
-        known = self.trees.get(channel, _NONE).get(rank)
+        self._keep(self.trees, channel, rank, (parent, children), "tree", PLACES)
+
+    def _keep(
+        self, places: dict[int, dict[int, PlaceT]], channel: int, rank: int, place: PlaceT, what: str, left_out: str
+    ) -> None:
+        known = places.get(channel, _NONE).get(rank)
         if known is not None:
-            if known != (parent, children):
-                self._conflict("tree", channel)
+            if known != place:
+                self._conflict(what, channel)
         elif self.budget.take_links(1):
-            self.trees.setdefault(channel, {})[rank] = (parent, children)
+            places.setdefault(channel, {})[rank] = place
         else:
-            self.left_out[PLACES] += 1
+            self.left_out[left_out] += 1
 
     def _conflict(self, what: str, channel: int) -> None:
         self.conflicts.setdefault(what, set()).add(channel)
@@ -142,21 +133,12 @@ class Facts:
                 self.keep_tree(channel, rank, parent, children)
         for what, channels in other.conflicts.items():
             self.conflicts.setdefault(what, set()).update(channels)
-        self.transports.update(other.transports)
-        for own, theirs in (
-            (self.graphs, other.graphs),
-            (self.decisions, other.decisions),
-            (self.statements, other.statements),
-            (self.left_out, other.left_out),
-        ):
-            own.update(theirs)
-        self.operations.update(other.operations)
+        for name in ("transports", "graphs", "decisions", "statements", "left_out", "operations"):
+            getattr(self, name).update(getattr(other, name))
         self.system = self.system or other.system
         self.num_hosts = self.num_hosts or other.num_hosts
-        self.channels = {**other.channels, **self.channels}
-        self.enabled = {**other.enabled, **self.enabled}
-        self.costs = {**other.costs, **self.costs}
-        self.estimates = {**other.estimates, **self.estimates}
+        for name in ("channels", "enabled", "costs", "estimates"):
+            setattr(self, name, getattr(other, name) | getattr(self, name))
         self.num_lines += other.num_lines
         self.last_line = max(self.last_line, other.last_line)
         if other.first_line:

@@ -14,7 +14,7 @@ from collections.abc import Callable
 
 from ringtree.logs.nccl_info.communicators import JOINED_BY_SIZE, Communicators, Group, Member, Thread
 from ringtree.logs.nccl_info.facts import Facts
-from ringtree.logs.nccl_names import COLLECTIVES
+from ringtree.nccl.names import COLLECTIVES, TUNED
 
 _N = r"(-?\d{1,9})"
 _COMM = re.compile(
@@ -36,17 +36,21 @@ _STATES = {
 _TIMINGS = re.compile(r"Init timings.*?: rank (\d{1,9}) nranks (\d{1,9}) total (\d{1,9}\.\d{1,9})")
 _ORDER = re.compile(r"Channel (\d{1,9})(?:/\d{1,9})? ?: ([ \d]*)(\.\.\.|\.*$)?")
 _NEIGHBOURS = re.compile(rf"Ring (\d{{1,9}}) : {_N} -> {_N} -> {_N}(?!\d)")
-# From 2.8 on; 2.5 to 2.7 print the tree once more with the direction turned, behind a bar.
-_TREES = re.compile(rf"\[(\d{{1,9}})\] {_N}/{_N}/{_N}->{_N}->{_N}(?=\s|\||$)")
-_TREES_OF_2_4 = re.compile(rf"\[(\d{{1,9}})\] {_N}->{_N}->{_N}/{_N}/{_N}(?=\s|$)")
-_TREE = re.compile(rf"Tree (\d{{1,9}}) : {_N} -> {_N} -> {_N}/{_N}/{_N}(?=\s|$)")
+_DOWN = r"(?P<one>-?\d{1,9})/(?P<two>-?\d{1,9})/(?P<three>-?\d{1,9})"
+_TREES = (
+    # From 2.8 on; 2.5 to 2.7 print the tree once more with the direction turned, behind a bar.
+    re.compile(rf"\[(?P<channel>\d{{1,9}})\] {_DOWN}->(?P<rank>-?\d{{1,9}})->(?P<parent>-?\d{{1,9}})(?=\s|\||$)"),
+    # 2.4
+    re.compile(rf"\[(?P<channel>\d{{1,9}})\] (?P<parent>-?\d{{1,9}})->(?P<rank>-?\d{{1,9}})->{_DOWN}(?=\s|$)"),
+    # One on a line.
+    re.compile(rf"^Tree (?P<channel>\d{{1,9}}) : (?P<parent>-?\d{{1,9}}) -> (?P<rank>-?\d{{1,9}}) -> {_DOWN}(?=\s|$)"),
+)
 _LONGEST = 1015  # NCCL writes 1,023 characters, in older releases with its prefix: what ends there may have lost digits
 _CHANNEL_COUNTS = re.compile(r"(\d{1,9}) (coll|collnet|nvls|p2p) channels( per peer)?")
 _SYSTEM = re.compile(r"=== System : max(?:Bw|Width) (\d{1,9}\.\d{1,9}) total(?:Bw|Width) (\d{1,9}\.\d{1,9})")
 _COST = re.compile(r"\s*(\d{1,12}\.\d{1,3})/\s*(\d{1,12}\.\d{1,3})\s*")
-_FUNCTIONS = ("Broadcast", "Reduce", "AllGather", "ReduceScatter", "AllReduce")
 _MAX_COSTS = 1000
-_MATRIX_ROW = re.compile(rf"\b(?:Function|{'|'.join(_FUNCTIONS)}) \|[^|]{{1,400}}\|[^|]{{1,400}}$")
+_MATRIX_ROW = re.compile(rf"\b(?:Function|{'|'.join(TUNED)}) \|[^|]{{1,400}}\|[^|]{{1,400}}$")
 
 
 class InitLines:
@@ -59,7 +63,7 @@ class InitLines:
             "Channel": self._channel,
             "Ring": self._ring,
             "Trees": self._trees,
-            "Tree": self._tree,
+            "Tree": self._trees,
             "CollNet": self._collnet,
             "Coll": self._collnet,
             "Pattern": self._pattern,
@@ -171,27 +175,16 @@ class InitLines:
         return True
 
     def _trees(self, thread: Thread, message: str, number: int) -> bool:
+        places = [found for pattern in _TREES for found in pattern.finditer(message)]
+        if not places and message.startswith("Tree "):
+            return True
         facts = self._making(thread, number)
         long = thread.prefix_length + len(message) >= _LONGEST
-        for found in _TREES.finditer(message):
-            channel, one, two, three, rank, parent = map(int, found.groups())
+        for found in places:
             if not (long and found.end() == len(message)):
-                self._keep_tree(facts, channel, rank, parent, (one, two, three))
-        for found in _TREES_OF_2_4.finditer(message):
-            channel, parent, rank, one, two, three = map(int, found.groups())
-            if not (long and found.end() == len(message)):
-                self._keep_tree(facts, channel, rank, parent, (one, two, three))
+                channel, rank, parent, *down = map(int, found.group("channel", "rank", "parent", "one", "two", "three"))
+                facts.keep_tree(channel, rank, parent, tuple(sorted(child for child in down if child >= 0)))
         return True
-
-    def _tree(self, thread: Thread, message: str, number: int) -> bool:
-        found = _TREE.match(message)
-        if found is not None:
-            channel, parent, rank, one, two, three = map(int, found.groups())
-            self._keep_tree(self._making(thread, number), channel, rank, parent, (one, two, three))
-        return True
-
-    def _keep_tree(self, facts: Facts, channel: int, rank: int, parent: int, down: tuple[int, ...]) -> None:
-        facts.keep_tree(channel, rank, parent, tuple(sorted(child for child in down if child >= 0)))
 
     def _collnet(self, thread: Thread, message: str, number: int) -> bool:
         via = message.find(" via ")
@@ -230,7 +223,7 @@ class InitLines:
         elif text.startswith("Protocol"):
             protocols = tuple(cell.strip()[:20] for cell in text.split("|")[1:-1])
             thread.table = (thread.table[0], protocols[: len(thread.table[0])])
-        elif text.startswith(_FUNCTIONS):
+        elif text.startswith(TUNED):
             self._table_row(thread, text, number)
 
     def _table_head(self, thread: Thread, message: str, number: int) -> bool:
@@ -246,7 +239,7 @@ class InitLines:
         function, bar, cells = message.partition("|")
         function = function.strip()
         algorithms, protocols = thread.table
-        if not bar or function not in _FUNCTIONS or not protocols:
+        if not bar or function not in TUNED or not protocols:
             return
         facts = self._making(thread, number)
         for algorithm, protocol, cell in zip(algorithms, protocols, cells.split("|"), strict=False):

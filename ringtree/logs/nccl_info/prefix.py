@@ -11,6 +11,9 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
+from ringtree.logs.records import Format
+
+NCCL_INFO = Format("nccl-info")
 INFO, WARN = "NCCL INFO ", "NCCL WARN "
 
 # Numbers have as many digits as a 64-bit number has at most, so that int() is quick whatever a line holds.
@@ -37,7 +40,7 @@ UNKNOWN = Head("", 0, 0, None, "")
 
 
 def parse_head(head: str) -> Head | None:
-    """Returns what stands before "NCCL INFO ", UNKNOWN if it was cut off, None if this is no line of NCCL's."""
+    """Returns what stands before "NCCL INFO ", UNKNOWN if it was cut off, None if this is not a line of NCCL's."""
     head = head[-_LONGEST:]
     found = _HEAD.search(head)
     if found is not None:

@@ -8,11 +8,21 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from ringtree.logs.nccl_info.communicators import Communicators, Thread
+from ringtree.logs.nccl_info.communicators import Thread
 
 _VERSION = re.compile(r"\b([NR])CCL version ?[: ] ?v?(\d{1,4}\.\d{1,4}(?:\.\d{1,4})?)(?:-\d+)?(\+\S*)?")
 _SET = re.compile(r"([NR]CCL_\w+) set (?:by environment )?to (.*)")
-_LOADED = re.compile(r"NET/Plugin: Loaded net plugin (.+?) \((v\d+)\)")
+# What is said, the word that begins the message, the rest of it, and whether a later line does not replace it.
+_SAID = (
+    ("network", "Using", re.compile(r"Using network (.{0,100})"), False),
+    ("tuner", "Using", re.compile(r"Using tuner plugin[ :']*(.{0,100})"), False),
+    ("plugin", "NET/Plugin", re.compile(r"NET/Plugin: Loaded net plugin (.{1,95}? \(v\d+\))"), False),
+    ("plugin", "NET/Plugin", re.compile(r".*(internal)"), True),
+    ("tuner", "TUNER/Plugin", re.compile(r".*?Using tuner plugin [ ']*(.{0,100})"), False),
+    ("tuner", "TUNER/Plugin", re.compile(r".*(?:nternal tuner plugin|Could not find)"), True),
+    ("nics", "NET/IB", re.compile(r".*?: Using ([^;]{1,2000})"), False),
+    ("nics", "NET/Socket", re.compile(r".*?: Using ([^;]{1,2000})"), False),
+)
 _MAX_VALUE = 300
 _MAX_VERSIONS = 100
 
@@ -22,7 +32,6 @@ class Versions:
 
     def __init__(self) -> None:
         self.seen: dict[str, str] = {}
-        self.last: str | None = None
 
     def line(self, text: str) -> bool:
         """Takes the line "NCCL version 2.18.3+cuda12.2", which has no prefix before 2.21."""
@@ -38,25 +47,18 @@ class Versions:
         version = found.group(2)
         if version in self.seen or len(self.seen) < _MAX_VERSIONS:
             self.seen.setdefault(version, "rccl" if found.group(1) == "R" else "nccl")
-        self.last = version
         return version
 
 
 class ProcessLines:
     """Readers of these lines, by the first word of the message."""
 
-    def __init__(self, communicators: Communicators, versions: Versions) -> None:
-        self._communicators = communicators
+    def __init__(self, versions: Versions) -> None:
         self._versions = versions
         self.handlers: dict[str, Callable[[Thread, str, int], bool]] = {
             "NCCL": self._version,
             "RCCL": self._version,
-            "Using": self._using,
-            "NET/Plugin:": self._net_plugin,
-            "NET/Plugin": self._net_plugin,
-            "NET/IB": self._nics,
-            "NET/Socket": self._nics,
-            "TUNER/Plugin:": self._tuner_plugin,
+            **{word + end: self._said for _, word, _, _ in _SAID for end in ("", ":")},
         }
 
     def variable(self, thread: Thread, message: str) -> None:
@@ -72,35 +74,13 @@ class ProcessLines:
             thread.process.version = version
         return version is not None
 
-    def _using(self, thread: Thread, message: str, number: int) -> bool:
+    def _said(self, thread: Thread, message: str, number: int) -> bool:
+        """Takes what is one of _SAID. Of lines that begin with "Using" others say other things."""
+        word = message.partition(" ")[0].rstrip(":")
         said = thread.process.said
-        if message.startswith("Using network "):
-            said["network"] = message[len("Using network ") :].strip()[:100]
-        elif message.startswith("Using tuner plugin"):
-            said["tuner"] = message.partition("plugin")[2].strip(" :'")[:100]
-        else:
-            return False
-        return True
-
-    def _net_plugin(self, thread: Thread, message: str, number: int) -> bool:
-        said = thread.process.said
-        found = _LOADED.match(message)
-        if found is not None:
-            said["plugin"] = f"{found.group(1)} ({found.group(2)})"[:100]
-        elif "internal" in message:
-            said.setdefault("plugin", "internal")
-        return True
-
-    def _tuner_plugin(self, thread: Thread, message: str, number: int) -> bool:
-        said = thread.process.said
-        if "Using tuner plugin " in message:
-            said["tuner"] = message.partition("Using tuner plugin ")[2].strip(" '")[:100]
-        elif "nternal tuner plugin" in message or "Could not find" in message:
-            said.setdefault("tuner", "internal")
-        return True
-
-    def _nics(self, thread: Thread, message: str, number: int) -> bool:
-        words = message.partition(": Using ")[2]
-        if words:
-            thread.process.said["nics"] = words.partition(";")[0].replace("[RO]", "").strip()[:2000]
-        return True
+        for what, first, pattern, only_first in _SAID:
+            if first == word and (found := pattern.match(message)) is not None:
+                value = found.group(1).replace("[RO]", "").strip(" '") if pattern.groups else "internal"
+                said[what] = said.get(what, value) if only_first else value
+                return True
+        return word != "Using"

@@ -8,6 +8,7 @@ A log may hold millions of these lines, so a message is told by its first word b
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 from ringtree.logs.lines import Line
@@ -22,6 +23,9 @@ from ringtree.logs.reading import Context, Sink
 
 _MAX_THREADS = 1 << 17  # prefixes that are remembered; beyond, they are parsed again
 _MAX_HOSTS = 4096
+_CONNECTION = re.compile(
+    r"Channel \d{1,4}(?:/\d{1,4})? ?: \d{1,9}\[\w{1,16}\] -> \d{1,9}\[\w{1,16}\].{0,40} via [A-Z]\w*/"
+)
 Handler = Callable[[Thread, str, int], bool]
 
 
@@ -32,7 +36,7 @@ class NcclInfoReader:
         self._sink = sink
         self._communicators = Communicators()
         self._versions = Versions()
-        self._process = ProcessLines(self._communicators, self._versions)
+        self._process = ProcessLines(self._versions)
         self._init = InitLines(self._communicators)
         self._calls = CallLines(self._communicators)
         self._warnings = WarningLines()
@@ -40,6 +44,7 @@ class NcclInfoReader:
         self._threads: dict[tuple[str, str], Thread] = {}
         self._by_tid: dict[tuple[str, str, int, int], Thread] = {}
         self._hosts: dict[str, None] = {}
+        self._last_head = ""
         self._handlers: dict[str, Handler] = {**self._init.handlers, **self._process.handlers, **self._calls.handlers}
 
     def feed(self, line: Line) -> bool:
@@ -75,6 +80,7 @@ class NcclInfoReader:
             if len(self._threads) >= _MAX_THREADS:
                 self._threads.clear()
             self._threads[job, head] = thread
+        self._last_head = head
         word = message.partition(" ")[0]
         handler = self._handlers.get(word)
         if handler is not None and handler(thread, message, number):
@@ -101,6 +107,8 @@ class NcclInfoReader:
     def _feed_other(self, line: Line) -> bool:
         text = line.text
         if "CCL" not in text:
+            if text.startswith("Channel ") and _CONNECTION.match(text) is not None:  # somebody took the prefix off
+                return self._info(line.job, self._last_head, text, line.number)
             return self._init.matrix_row(line.raw)  # "AllReduce | 1" looks like a mark of docker compose
         at = text.find(WARN)
         if at >= 0:

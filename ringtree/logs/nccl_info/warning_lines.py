@@ -6,10 +6,9 @@ For: counting them by their place in NCCL's source, with the first text of each.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
-from ringtree.logs.nccl_info.communicators import Thread
-from ringtree.logs.nccl_info.prefix import Head
+from ringtree.logs.nccl_info.communicators import Process, Thread
+from ringtree.logs.nccl_info.prefix import NCCL_INFO, Head
 from ringtree.logs.records import Document
 from ringtree.logs.shapes.nccl import NcclWarning, NcclWarnings
 
@@ -18,21 +17,12 @@ _MAX_TEXT = 400
 _RETURN = re.compile(r"\S{1,200}\.(?:cc|cpp|c|h|cu):\d{1,9} -> (\d{1,9})\b")
 
 
-@dataclass
-class _Kept:
-    text: str
-    line: int
-    host: str
-    pid: int
-    num: int = 0
-
-
 class WarningLines:
     """All of a file."""
 
     def __init__(self) -> None:
-        self._warnings: dict[str, _Kept] = {}
-        self._returns: dict[str, _Kept] = {}
+        self._warnings: dict[str, NcclWarning] = {}
+        self._returns: dict[str, NcclWarning] = {}
         self._num = 0
         self._num_returns = 0
         self._lines = (0, 0)
@@ -42,7 +32,7 @@ class WarningLines:
         self._num += 1
         # Old or cut lines name no place: then the text without its numbers tells warnings apart.
         where = head.where or re.sub(r"\d+", "#", text[:100])
-        self._keep(self._warnings, where, _Kept(text[:_MAX_TEXT], number, head.host, head.pid))
+        self._keep(self._warnings, where, text, number, head)
 
     def error_return(self, thread: Thread, word: str, message: str, number: int) -> None:
         """Takes "init.cc:1012 -> 3": the function at that place returned error 3."""
@@ -50,9 +40,7 @@ class WarningLines:
         if found is None:
             return
         self._num_returns += 1
-        process = thread.process
-        kept = _Kept(message[:_MAX_TEXT], number, process.host, process.pid)
-        self._keep(self._returns, f"{word[:200]} -> {found.group(1)}", kept)
+        self._keep(self._returns, f"{word[:200]} -> {found.group(1)}", message, number, thread.process)
 
     def document(self) -> Document | None:
         """Returns the document, None if there was no such line."""
@@ -61,20 +49,17 @@ class WarningLines:
         shape = NcclWarnings(
             num=self._num,
             num_error_returns=self._num_returns,
-            warnings=_records(self._warnings),
-            error_returns=_records(self._returns),
+            warnings=list(self._warnings.values()),
+            error_returns=list(self._returns.values()),
         )
         first, last = self._lines
-        return Document("nccl-info", "nccl_warnings", first, shape.plain(), title="NCCL's warnings", last_line=last)
+        return Document(NCCL_INFO, "nccl_warnings", first, shape.plain(), title="NCCL's warnings", last_line=last)
 
-    def _keep(self, places: dict[str, _Kept], where: str, kept: _Kept) -> None:
-        if where in places or len(places) < _MAX_PLACES:
-            places.setdefault(where, kept).num += 1
-        self._lines = (self._lines[0] or kept.line, kept.line)
-
-
-def _records(places: dict[str, _Kept]) -> list[NcclWarning]:
-    return [
-        NcclWarning(where=where, text=kept.text, num=kept.num, line=kept.line, host=kept.host, pid=kept.pid)
-        for where, kept in places.items()
-    ]
+    def _keep(self, kept: dict[str, NcclWarning], where: str, text: str, number: int, writer: Head | Process) -> None:
+        self._lines = (self._lines[0] or number, number)
+        if (first := kept.get(where)) is not None:
+            kept[where] = first.model_copy(update={"num": first.num + 1})
+        elif len(kept) < _MAX_PLACES:
+            kept[where] = NcclWarning(
+                where=where, text=text[:_MAX_TEXT], num=1, line=number, host=writer.host, pid=writer.pid
+            )

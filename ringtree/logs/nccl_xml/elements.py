@@ -6,13 +6,14 @@ read files; so are more elements, deeper ones and longer files than any host has
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import BinaryIO
+from typing import BinaryIO, TypeVar, get_args
 from xml.parsers import expat
 
 from ringtree.logs.collector import skip_collector
 from ringtree.logs.reading import UnreadableFileError
+from ringtree.logs.shapes.base import Shape
 
 _MAX_ELEMENTS = 50_000
 _MAX_DEPTH = 64
@@ -20,6 +21,7 @@ _MAX_ATTRIBUTES = 64
 _MAX_BYTES = 64 << 20
 _BLOCK = 1 << 16
 _BEGINNING = 4000
+ShapeT = TypeVar("ShapeT", bound=Shape)
 
 
 @dataclass
@@ -41,6 +43,24 @@ class Element:
         for child in self.children:
             yield from child.all()
 
+    def above(self, name: str) -> Iterator[Element]:
+        """Yields the elements of that name around this one, the nearest first."""
+        around = self.parent
+        while around is not None:
+            if around.name == name:
+                yield around
+            around = around.parent
+
+    def read(self, shape: type[ShapeT], names: Mapping[str, str] | None = None, /, **known: object) -> ShapeT:
+        """Makes a shape of the attributes that its fields, or `names` for them, are called after, by the fields'
+        types; `known` are those that stand elsewhere."""
+        readers = {str: self.text, int: self.integer, float: self.number, bool: self.flag}
+        for name, info in shape.model_fields.items():
+            if name not in known:
+                kind = next(one for one in (*get_args(info.annotation), info.annotation) if one in readers)
+                known[name] = readers[kind]((names or {}).get(name, name))
+        return shape(**known)
+
     def text(self, name: str) -> str | None:
         """Returns an attribute as it stands."""
         value = self.attributes.get(name)
@@ -55,6 +75,11 @@ class Element:
             return int(value, 16 if value[:2].lower() == "0x" else 10)
         except ValueError:
             return None
+
+    def flag(self, name: str) -> bool | None:
+        """Returns whether an attribute is another number than 0; None if it is none."""
+        value = self.integer(name)
+        return None if value is None else value != 0
 
     def number(self, name: str) -> float | None:
         """Returns an attribute as a number that is finite; None if it is none."""

@@ -5,51 +5,38 @@ For: what was found. Not for: rings between hosts (ringtree.logs.nccl_info), the
 
 from __future__ import annotations
 
-from typing import BinaryIO
-
-from ringtree.logs.nccl_names import PATTERNS
-from ringtree.logs.nccl_xml.elements import Element, begins, parse
-from ringtree.logs.reading import Context, Sink
-from ringtree.logs.records import Document
+from ringtree.logs.nccl_xml.elements import Element
 from ringtree.logs.shapes.topology import GraphChannel, TopologyGraph, TopologyGraphs
+from ringtree.nccl.names import PATTERNS
 
+_NAMES = {
+    "cross_nic": "crossnic",
+    "num_channels": "nchannels",
+    "speed_intra_gb_per_second": "speedintra",
+    "speed_inter_gb_per_second": "speedinter",
+    "latency_inter_us": "latencyinter",
+    "type_intra": "typeintra",
+    "type_inter": "typeinter",
+    "same_channels": "samechannels",
+}
 _NVLS = 3  # the id of a graph whose channels name one GPU each
 
 
-class GraphsReader:
-    """A FileReader."""
-
-    format = "nccl-graph-xml"
-
-    def sniff(self, head: str) -> bool:
-        """Says whether the file begins with <graphs>."""
-        return begins(head, "graphs")
-
-    def read(self, source: BinaryIO, context: Context, sink: Sink) -> None:
-        """Emits one document."""
-        root = parse(source, "graphs")
-        graphs = [_graph(element) for element in root.named("graph")]
-        shape = TopologyGraphs(version=root.integer("version"), graphs=graphs)
-        sink.emit(Document(self.format, "graphs", 0, shape.plain(), f"{len(graphs)} graphs of NCCL's search"))
+def read_graphs(root: Element) -> tuple[TopologyGraphs, str]:
+    """Returns what <graphs> holds, and a title for it."""
+    graphs = [_graph(element) for element in root.named("graph")]
+    return TopologyGraphs(version=root.integer("version"), graphs=graphs), f"{len(graphs)} graphs of NCCL's search"
 
 
 def _graph(element: Element) -> TopologyGraph:
     channels = [_channel(channel) for channel in element.named("channel")]
-    pattern, num_channels = element.integer("pattern"), element.integer("nchannels")
-    return TopologyGraph(
-        id=element.integer("id"),
-        pattern=pattern,
+    pattern = element.integer("pattern")
+    return element.read(
+        TopologyGraph,
+        _NAMES,
         pattern_name=PATTERNS.get(pattern) if pattern is not None else None,
-        cross_nic=element.integer("crossnic"),
-        num_channels=num_channels,
-        speed_intra_gb_per_second=element.number("speedintra"),
-        speed_inter_gb_per_second=element.number("speedinter"),
-        latency_inter_us=element.number("latencyinter"),
-        type_intra=element.text("typeintra"),
-        type_inter=element.text("typeinter"),
-        same_channels=element.integer("samechannels"),
         channels=channels,
-        problems=_problems(element.integer("id"), num_channels, channels),
+        problems=_problems(element.integer("id"), element.integer("nchannels"), channels),
     )
 
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ringtree.logs.nccltests.names import NO_OP
 from ringtree.logs.nccltests.ranks import Interval
 from ringtree.logs.records import IN_PLACE, OUT_OF_PLACE, Row
+from ringtree.nccl.nccl_tests import NO_OP
 
 _HALF = 0.5  # an "error" that no rounding explains
 

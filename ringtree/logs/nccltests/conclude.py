@@ -7,20 +7,16 @@ from __future__ import annotations
 
 from ringtree.logs.nccltests.deduce import Figures
 from ringtree.logs.nccltests.forced import add_forced
-from ringtree.logs.nccltests.names import (
-    collective_of_file,
-    collective_of_program,
-    collective_of_title,
-    version_of_code,
-)
+from ringtree.logs.nccltests.names import collective_of_file, collective_of_program, collective_of_title
 from ringtree.logs.nccltests.ranks import RankLines
-from ringtree.logs.nccltests.run import Around, Run
-from ringtree.logs.records import GB_PER_SECOND, MICROSECONDS, Printed, Table
+from ringtree.logs.nccltests.run import Around, ProgramRun
+from ringtree.logs.records import GB_PER_SECOND, MICROSECONDS, Fact, Format, Printed, Table
+from ringtree.nccl.releases import version_of_code
 
-FORMAT = "nccl-tests"
+FORMAT = Format("nccl-tests", Fact.EXACT_SIZES, Fact.COUNT_OF_SIZE, Fact.ONE_RUN)
 
 
-def table_of(run: Run, around: Around, continued: bool) -> Table:
+def table_of(run: ProgramRun, around: Around, continued: bool) -> Table:
     """Returns the table. `continued`: more rows of it will come in another one."""
     last = run.rows[-1].line if run.rows and continued else max(run.last_line, run.first_line)
     table = Table(
@@ -34,10 +30,8 @@ def table_of(run: Run, around: Around, continued: bool) -> Table:
         continued=continued,
         last_line=last,
     )
-    lines = RankLines()
-    for line in run.rank_lines:
-        lines.add(line)
-    table.devices, table.hosts = lines.devices, list(lines.hosts)
+    lines = RankLines(run.rank_lines)
+    table.devices, table.hosts = lines.devices, lines.hosts
     table.num_hosts = len(lines.hosts) if lines.hosts and not lines.elided else None
     if lines.processes:
         table.settings["processes"] = str(len(lines.processes))
@@ -50,7 +44,7 @@ def table_of(run: Run, around: Around, continued: bool) -> Table:
     return table
 
 
-def _add_versions(table: Table, run: Run) -> None:
+def _add_versions(table: Table, run: ProgramRun) -> None:
     """What NCCL prints itself goes before the number that the program prints of it; the audit compares both."""
     library, version = run.library
     stated = run.version
@@ -69,7 +63,7 @@ def _add_versions(table: Table, run: Run) -> None:
             table.infer("library_version", version, f"line {run.library_line} names it, for an earlier run")
 
 
-def _add_columns(table: Table, run: Run) -> None:
+def _add_columns(table: Table, run: ProgramRun) -> None:
     layout = run.layout
     if layout is None:
         return
@@ -91,7 +85,7 @@ def _add_columns(table: Table, run: Run) -> None:
         table.infer("unit of time", unit, "no line below the columns names it; versions with these names printed it so")
 
 
-def _add_collective_and_ranks(table: Table, run: Run, lines: RankLines, name: str) -> None:
+def _add_collective_and_ranks(table: Table, run: ProgramRun, lines: RankLines, name: str) -> None:
     if run.program:
         table.collective = collective_of_program(run.program)
         table.settings["program"] = run.program
@@ -109,7 +103,7 @@ def _add_collective_and_ranks(table: Table, run: Run, lines: RankLines, name: st
     figures.add_ranks(lines)
 
 
-def _add_extras(table: Table, run: Run) -> None:
+def _add_extras(table: Table, run: ProgramRun) -> None:
     if run.timestamps is not None:
         table.settings["first timestamp"], table.settings["last timestamp"] = run.timestamps
     if run.executed:
@@ -131,7 +125,7 @@ def _add_extras(table: Table, run: Run) -> None:
         )
 
 
-def _add_totals(table: Table, run: Run) -> None:
+def _add_totals(table: Table, run: ProgramRun) -> None:
     if table.continued:
         return
     table.complete = bool(run.out_of_bounds or run.averages)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from ringtree.logs.nccltests.collective import candidates
 from ringtree.logs.nccltests.ranks import TELLING, Interval, RankLines, factor, possible_ranks, ranks_of_counts
-from ringtree.logs.records import Table
+from ringtree.logs.records import Basis, Table
 
 _HALF = 0.5  # the smallest factor of more than one rank
 _Range = tuple[int, int | None]
@@ -54,7 +54,7 @@ class Figures:
     def add_ranks(self, lines: RankLines) -> None:
         """Sets the number of ranks, once the collective is set."""
         table = self.table
-        possible, because = self._possible()
+        possible, because, basis = self._possible()
         if self.stated is not None:
             table.num_ranks = self.stated
             if possible is not None and not possible[0] <= self.stated <= (possible[1] or self.stated):
@@ -67,27 +67,27 @@ class Figures:
                 table.infer("ranks of the figures", _range(possible), because)
         elif possible is not None and possible[0] == possible[1]:
             table.num_ranks = possible[0]
-            table.infer("num_ranks", possible[0], f"{because}; no other number fits")
+            table.infer("num_ranks", possible[0], f"{because}; no other number fits", basis)
         elif possible is None and not because and (per_process := ranks_of_process(table.settings)) > 1:
             table.num_ranks = per_process
             table.infer("num_ranks", per_process, "nThread × nGpus, if there was one process: nothing else tells")
         elif because:
-            table.infer("num_ranks", _range(possible), because)
+            table.infer("num_ranks", _range(possible), because, basis)
 
-    def _possible(self) -> tuple[_Range | None, str]:
+    def _possible(self) -> tuple[_Range | None, str, Basis]:
         """Returns the fewest and most ranks that the rows allow (None: no number, or any), and what shows it."""
         per_process = ranks_of_process(self.table.settings)
         if self._blocks is not None and self._blocks > 1:
-            return (self._blocks, self._blocks), f"each size is {self._blocks} times count elements"
+            return (self._blocks, self._blocks), f"each size is {self._blocks} times count elements", Basis.COUNTS
         found = self._factor
         if found is None or self.table.collective not in TELLING:
-            return None, ""
+            return None, "", Basis.BANDWIDTHS
         if found.is_empty:
-            return None, "no one number of ranks explains busbw/algbw in all rows"
+            return None, "no one number of ranks explains busbw/algbw in all rows", Basis.BANDWIDTHS
         if found.high < _HALF and per_process == 1:
-            return (1, 1), "busbw is 0 wherever algbw is not"
+            return (1, 1), "busbw is 0 wherever algbw is not", Basis.BANDWIDTHS
         shown = f"busbw/algbw lies between {max(found.low, 0):.6g} and {found.high:.6g}"
-        return possible_ranks(self.table.collective, found, per_process), shown
+        return possible_ranks(self.table.collective, found, per_process), shown, Basis.BANDWIDTHS
 
 
 def ranks_of_process(settings: dict[str, str]) -> int:

@@ -1,43 +1,28 @@
 """Which algorithm and protocol the environment asked NCCL for.
 
-For: NCCL_ALGO and NCCL_PROTO in the spellings of all releases, as far as they leave one choice. Not for: what NCCL made
-of it: a collective that has no such algorithm falls back or fails, by release (ringtree.audit).
+For: NCCL_ALGO and NCCL_PROTO, as far as they leave one choice. Not for: how they are read (ringtree.nccl.grammar), what
+NCCL made of it: a collective that has no such algorithm falls back or fails, by release (ringtree.audit).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from typing import get_args
 
 from ringtree.logs.records import Table
-
-# NCCL's words for the collectives that its tuning knows.
-_FUNCTIONS = {
-    "all_reduce": "allreduce",
-    "all_gather": "allgather",
-    "reduce_scatter": "reducescatter",
-    "broadcast": "broadcast",
-    "reduce": "reduce",
-}
+from ringtree.nccl import Variable, read
 
 
-def forced(environment: Mapping[str, str], name: str, collective: str | None) -> str | None:
-    """Returns the one algorithm or protocol that variable `name` leaves, in small letters; None if none or several.
-
-    "Ring", "ring;allreduce:tree": a list for all collectives, then lists for single ones (2.24 and later).
-    """
-    chosen = ""
-    for item in environment.get(name, "").split(";"):
-        function, colon, values = item.rpartition(":")
-        if not colon or function.strip().lower() == _FUNCTIONS.get(collective or "", "?"):
-            chosen = values
-    words = [word.strip().lower() for word in chosen.split(",") if word.strip()]
-    return words[0] if len(words) == 1 and not words[0].startswith("^") else None
+def forced(table: Table, variable: Variable) -> str | None:
+    """Returns the one algorithm or protocol that the variable leaves, in small letters; None if none or several."""
+    setting = table.environment.get(variable)
+    left = () if setting is None else read(variable, setting, table.collective, table.library_version).left
+    return left[0].lower() if len(left) == 1 else None
 
 
 def add_forced(table: Table) -> None:
     """Sets the table's algorithm and protocol to those that its environment asked for."""
-    for variable, field_name in (("NCCL_ALGO", "algorithm"), ("NCCL_PROTO", "protocol")):
-        value = forced(table.environment, variable, table.collective)
+    for variable, field_name in zip(get_args(Variable), ("algorithm", "protocol"), strict=True):
+        value = forced(table, variable)
         if value is not None:
             setattr(table, field_name, value)
             table.infer(field_name, value, f"{variable}={table.environment[variable]} was set; what ran is not printed")

@@ -12,12 +12,12 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ringtree.logs.nccltests.names import DTYPE_BYTES
-from ringtree.logs.nccltests.run import Run
+from ringtree.logs.nccltests.run import ProgramRun
 from ringtree.logs.records import Row
+from ringtree.nccl.nccl_tests import DTYPE_BYTES
 
 
-def is_one_program(run: Run) -> bool:
+def is_one_program(run: ProgramRun) -> bool:
     """Says whether one program may have written all that stands between two lines of settings."""
     ranks = [line.rank for line in run.rank_lines]
     if len(run.out_of_bounds) > 1 or len(run.averages) > 1 or len(set(ranks)) < len(ranks):
@@ -35,7 +35,7 @@ def is_one_program(run: Run) -> bool:
     return True
 
 
-def split(runs: Sequence[Run]) -> list[Run]:
+def split(runs: Sequence[ProgramRun]) -> list[ProgramRun]:
     """Returns as many runs as there were lines of settings, with rows, ranks and totals dealt out among them."""
     count = len(runs)
     layout = next((run.layout for run in runs if run.layout is not None), None)
@@ -58,7 +58,7 @@ def split(runs: Sequence[Run]) -> list[Run]:
     ]
     seen: dict[object, int] = defaultdict(int)
 
-    def turn(key: object) -> Run:
+    def turn(key: object) -> ProgramRun:
         number = seen[key]
         seen[key] = number + 1
         return dealt[number % count]

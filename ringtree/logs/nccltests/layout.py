@@ -1,30 +1,23 @@
 """The columns of a table, and rows made from figures by them.
 
-For: which figure of a row is what, in which unit; the quick way from a line to a row. Not for: finding rows in damaged
-lines (scan.py), headings (headings.py).
-
-Millions of rows may pass: `Layout.make_row` takes nearly all of them; `Layout.read` says the same more slowly.
+For: which figure of a row is what, in which unit. Not for: finding rows in damaged lines (scan.py), headings
+(headings.py), lines to rows by columns (ringtree.logs.quick_rows).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
-from typing import NamedTuple
+from dataclasses import dataclass
+from functools import cached_property
 
-from ringtree.logs.nccltests.names import DTYPE_BYTES, OPS
-from ringtree.logs.quick_rows import Cell, Column, MakeRow, row_maker
+from ringtree.logs.quick_rows import NOT_CHECKED, Cell, Column, MakeRow, RowColumns
 from ringtree.logs.records import GB_PER_SECOND, MICROSECONDS, Printed, Row, Side
+from ringtree.nccl.nccl_tests import DTYPE_BYTES, PRINTED_OPS
 
-LARGEST = 2**63 - 1  # of a size or count: what the programs' size_t can sensibly hold
 _LARGEST_FIGURE = 1e30
-NOT_CHECKED = "N/A"
 TIMES, WRONGS = ("time", "cputime"), ("#wrong", "error", "res")
 TIMESTAMP = "timestamp"
-_PERCENT = 0.01
-_UNITS = {"i_cv%": _PERCENT}
-_tuple = tuple.__new__
+_UNITS = {"i_cv%": 0.01}
 
 
 @dataclass(frozen=True)
@@ -40,19 +33,7 @@ class SideColumns:
         return len(self.names)
 
 
-class _Plan(NamedTuple):
-    """Where in a side's figures each one stands; wrong -1: there is none."""
-
-    place: str
-    width: int
-    time: int
-    algbw: int
-    busbw: int
-    wrong: int
-    others: tuple[tuple[str, int, float], ...]
-
-
-@dataclass
+@dataclass(frozen=True)
 class Layout:
     """`stated`: from a heading; else concluded. `has_places`, `has_units`: lines above and below the heading said so.
 
@@ -67,14 +48,6 @@ class Layout:
     stated: bool = True
     has_units: bool = False
     has_places: bool = True
-    _plans: tuple[_Plan, ...] = field(init=False, repr=False, compare=False)
-    _num_tokens: int = field(init=False, repr=False, compare=False)
-
-    def __post_init__(self) -> None:
-        self._plans = tuple(_plan(side, self.time_unit) for side in self.sides)
-        quick = all(name == TIMESTAMP for name in self.tail)
-        lead = 3 + self.has_op + self.has_root
-        self._num_tokens = lead + self.num_figures + 2 * len(self.tail) if quick else -1
 
     @property
     def num_figures(self) -> int:
@@ -84,13 +57,8 @@ class Layout:
     @property
     def columns(self) -> dict[str, str]:
         """Returns the heading of each field of Side, as Table.columns holds it."""
-        names = self.sides[0].names
-        found = {}
-        for field_name, spellings in (("time", TIMES), ("algbw", ("algbw",)), ("busbw", ("busbw",)), ("wrong", WRONGS)):
-            heading = next((name for name in names if name in spellings), None)
-            if heading is not None:
-                found[field_name] = heading
-        return found
+        names = {_column(name, 0, 1.0).field: name for name in reversed(self.sides[0].names)}
+        return {field: names[field] for field in ("time", "algbw", "busbw", "wrong") if field in names}
 
     def is_like(self, other: Layout) -> bool:
         """Says whether rows of both have the same columns, whatever the one of wrong elements is called."""
@@ -98,101 +66,47 @@ class Layout:
         return mine == others
 
     @cached_property
-    def make_row(self) -> MakeRow:
-        """What makes the row of a line that holds it and nothing else; None: look closer."""
-        if self._num_tokens < 0:
-            return _no_row
+    def _rows(self) -> RowColumns:
         lead = [Column(Cell.SIZE), Column(Cell.COUNT), Column(Cell.DTYPE)]
         lead += [Column(Cell.OP)] * self.has_op + [Column(Cell.ROOT)] * self.has_root
-        sides = [column for side, plan in enumerate(self._plans) for column in _columns(plan, side, self.time_unit)]
+        sides = [_column(name, at, self.time_unit) for at, side in enumerate(self.sides) for name in side.names]
         tail = [Column(Cell.PASSED)] * 2 * len(self.tail)
-        places = [plan.place for plan in self._plans]
-        return row_maker([*lead, *sides, *tail], places, dtypes=DTYPE_BYTES, ops=OPS)
+        places = [side.place for side in self.sides]
+        return RowColumns([*lead, *sides, *tail], places, dtypes=DTYPE_BYTES.keys(), ops=PRINTED_OPS, figure=_figure)
+
+    @cached_property
+    def make_row(self) -> MakeRow:
+        """What makes the row of a line that holds it and nothing else; None: look closer."""
+        return self._rows.quick if self._is_whole else lambda _text, _number: None
 
     def read(self, text: str, number: int) -> Row | None:
-        """Returns the row that an undamaged line holds and nothing else, also where make_row is not certain."""
-        tokens = text.split()
-        if len(tokens) != self._num_tokens or tokens[2] not in DTYPE_BYTES:
+        """The same, also where make_row is not certain."""
+        return self._rows.row(text.split(), number) if self._is_whole else None
+
+    @cached_property
+    def _is_whole(self) -> bool:
+        """Whether all of a row has a width that is known: of what may follow only timestamps have."""
+        return set(self.tail) <= {TIMESTAMP}
+
+    def make_sides(self, figures: Sequence[str], how_many: int | None = None) -> tuple[Side, ...]:
+        """Returns the sides, or the first ones, of their figures. Raises ValueError where one of them can't be."""
+        return self._rows.sides(figures, how_many)
+
+
+def _column(name: str, side: int, time_unit: float) -> Column:
+    if name in TIMES:
+        return Column(Cell.TIME, side, time_unit)
+    if name in ("algbw", "busbw"):
+        return Column(Cell.ALGBW if name == "algbw" else Cell.BUSBW, side, GB_PER_SECOND)
+    return Column(Cell.WRONG, side) if name in WRONGS else Column(Cell.OTHER, side, _UNITS.get(name, time_unit), name)
+
+
+def _figure(column: Column, text: str) -> Printed | None:
+    """Takes what the programs print. 0/0 and x/0 are printed as they are: no rate was measured."""
+    if column.cell in (Cell.WRONG, Cell.OTHER):
+        if text == NOT_CHECKED:
             return None
-        at = 3
-        op = root = None
-        try:
-            size, count = int(tokens[0]), int(tokens[1])
-            if self.has_op:
-                op = tokens[3]
-                if op not in OPS:
-                    return None
-                at = 4
-            if self.has_root:
-                root = int(tokens[at])
-                at += 1
-            sides = self.make_sides(tokens, at)
-        except ValueError:
-            return None
-        if sides is None or not 0 <= size <= LARGEST or not 0 <= count <= LARGEST:
-            return None
-        return _tuple(Row, (number, size, sides, count, tokens[2], op, root))
-
-    def make_sides(self, figures: Sequence[str], at: int = 0, how_many: int | None = None) -> tuple[Side, ...] | None:
-        """Returns the sides whose figures begin at index `at`; None, or ValueError, where one of them can't be."""
-        sides = []
-        for plan in self._plans if how_many is None else self._plans[:how_many]:
-            place, width, i_time, i_algbw, i_busbw, i_wrong, others = plan
-            time = _measured(figures[at + i_time], self.time_unit)
-            if time is None:
-                return None
-            # 0/0 and x/0 are printed as they are: no rate was measured.
-            algbw = _measured(figures[at + i_algbw], GB_PER_SECOND)
-            busbw = _measured(figures[at + i_busbw], GB_PER_SECOND)
-            wrong = None
-            if i_wrong >= 0 and (text := figures[at + i_wrong]) != NOT_CHECKED:
-                float(text)
-                wrong = Printed(text)
-            more = _others(plan, figures, at) if others else ()
-            sides.append(_tuple(Side, (place, time, algbw, busbw, wrong, more, ())))
-            at += width
-        return tuple(sides)
-
-
-def _measured(text: str, unit: float) -> Printed | None:
-    """Returns a figure; None for what can't be measured, ValueError for what is no number."""
-    return Printed(text, unit) if 0 <= float(text) < _LARGEST_FIGURE else None
-
-
-@lru_cache(maxsize=64)  # each table of a log has the same columns
-def _plan(side: SideColumns, time_unit: float) -> _Plan:
-    where = {name: index for index, name in enumerate(side.names)}
-    time = next((where[name] for name in TIMES if name in where), 0)
-    wrong = next((where[name] for name in WRONGS if name in where), -1)
-    taken = {time, wrong, where["algbw"], where["busbw"]}
-    others = tuple(
-        (name, index, _UNITS.get(name, time_unit)) for index, name in enumerate(side.names) if index not in taken
-    )
-    return _Plan(side.place, side.width, time, where["algbw"], where["busbw"], wrong, others)
-
-
-def _columns(plan: _Plan, side: int, time_unit: float) -> list[Column]:
-    """The columns of a side, from the left."""
-    found = [Column(Cell.OTHER, side)] * plan.width
-    found[plan.time] = Column(Cell.TIME, side, time_unit)
-    found[plan.algbw] = Column(Cell.ALGBW, side, GB_PER_SECOND)
-    found[plan.busbw] = Column(Cell.BUSBW, side, GB_PER_SECOND)
-    if plan.wrong >= 0:
-        found[plan.wrong] = Column(Cell.WRONG, side)
-    for name, index, unit in plan.others:
-        found[index] = Column(Cell.OTHER, side, unit, name)
-    return found
-
-
-def _no_row(_text: str, _number: int) -> Row | None:
-    return None
-
-
-def _others(plan: _Plan, figures: Sequence[str], at: int) -> tuple[tuple[str, Printed], ...]:
-    found = []
-    for name, index, unit in plan.others:
-        text = figures[at + index]
-        if text != NOT_CHECKED:
-            float(text)
-            found.append((name, Printed(text, unit)))
-    return tuple(found)
+        float(text)
+    elif not 0 <= float(text) < _LARGEST_FIGURE:
+        return None
+    return Printed(text, column.unit)

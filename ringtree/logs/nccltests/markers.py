@@ -15,25 +15,8 @@ from ringtree.logs.nccltests.layout import Layout
 _MAX_VALUE = 300
 # Of Markdown's lists and quotes, and of tables that a page was copied from.
 _RESIDUE, _RESIDUE_BEHIND = " \t>|*-", " \t|"
-_VERSION = re.compile(r"(nccl-tests|rccl-tests|ringtree)(?: version |: Version )(\S+)")
 _CODE = re.compile(r"(nccl|rccl)-(headers|library)=(\d{1,9})")
-_PROGRAM = re.compile(r"Collective test (starting|concluded): *(\S+)")
 _SETTING = re.compile(r"(\w+(?: iters)?):? +(-?\w+(?:\((?:factor|bytes)\))?)")
-_RANK = re.compile(
-    r"Rank +(\d{1,7})(?: +Group +(-?\d+))?(?: +Pid +(\d+))? +on +(\S+) +device +(\d+) +\[([^\]]*)\] *(.*)"
-)
-_OUT_OF_BOUNDS = re.compile(r"Out of bounds values *: *(\d{1,18})(?: +(OK|FAILED))?")
-_AVERAGE = re.compile(r"Avg bus bandwidth *: *([-+]?\d\S*)?(?: +(OK|FAILED))?")
-_COMPILED = re.compile(r"NCCL Tests compiled with NCCL (\S+)")
-_NAMED = re.compile(r"(GPU memory usage|error|Arm|Executed|NIC type) *: *(.*)")
-# RCCL's own lines, which have no "#"; "Hostname" alone is a word of others.
-_OF_RCCL = re.compile(r"(RCCL version|HIP version|ROCm version|Hostname {4}|Librccl path) {1,2}: +(\S.*)")
-_SENTENCE = re.compile(r"(Blocking Enabled|Parallel Init Enabled|Per-Iteration Report|Out of place|In place): (.*)")
-_OTHER = re.compile(
-    r"Using devices|Errors with asterisks|Writing JSON output|skipping json output|Network counter|Launching"
-)
-_REDUCED = re.compile(r"(Reducing maxBytes) to (\d+) due to memory limitation")
-_CYCLE = re.compile(r"Testing \d+ cycle")
 
 # Behind a prefix that nobody knows, a line of a program of nccl-tests.
 _INSIDE = re.compile(
@@ -140,11 +123,13 @@ def read_marker(text: str, places: tuple[str, ...]) -> Marker | None:
     text = text.lstrip("# \t")
     if not text:
         return None
-    reader = _READERS.get(text[0])
-    found = reader(text, places) if reader is not None else None
-    if found is None and hashed:
-        return _read_hashed(text)
-    return found
+    for pattern, read in _PATTERNS.get(text[0], ()):
+        if (found := pattern.match(text)) is not None and (marker := read(found, places)) is not None:
+            return marker
+    for pattern, read in _HASHED if hashed else ():
+        if (found := pattern.match(text)) is not None:
+            return read(found, places)
+    return None
 
 
 def line_inside(text: str) -> str:
@@ -153,58 +138,34 @@ def line_inside(text: str) -> str:
     return _QUOTED_END.sub("", text[found.start() :]) if found is not None else ""
 
 
-def _read_version(text: str, _places: tuple[str, ...]) -> Marker | None:
-    if (found := _VERSION.match(text)) is None:
-        return None
-    codes = {f"{library}-{which}": code for library, which, code in _CODE.findall(text)}
+def _version(found: re.Match[str], _places: tuple[str, ...]) -> Marker:
+    codes = {f"{library}-{which}": code for library, which, code in _CODE.findall(found.string)}
     return Version(found.group(1), found.group(2)[:_MAX_VALUE], codes)
 
 
-def _read_program(text: str, _places: tuple[str, ...]) -> Marker | None:
-    if (found := _PROGRAM.match(text)) is None:
-        return None
+def _program(found: re.Match[str], _places: tuple[str, ...]) -> Marker:
     return (Program if found.group(1) == "starting" else Concluded)(found.group(2)[:_MAX_VALUE])
 
 
-def _read_settings(text: str, _places: tuple[str, ...]) -> Marker | None:
-    if text.startswith("nThread ") and "minBytes" in text:
-        return Settings({name: value[:_MAX_VALUE] for name, value in _SETTING.findall(text)})
-    if (found := _COMPILED.match(text)) is not None:
-        return Note("compiled with NCCL", found.group(1)[:_MAX_VALUE])
-    return None
+def _settings(found: re.Match[str], _places: tuple[str, ...]) -> Marker:
+    return Settings({name: value[:_MAX_VALUE] for name, value in _SETTING.findall(found.string)})
 
 
-def _read_rank(text: str, _places: tuple[str, ...]) -> Marker | None:
-    if (found := _RANK.match(text)) is None:
-        return _read_of_rccl(text, _places)
-    rank, group, pid, host, _, _, device = found.groups()
+def _rank(found: re.Match[str], _places: tuple[str, ...]) -> Marker:
+    rank, group, pid, host, device = found.groups()
     return Rank(int(rank), group or "", pid or "", host[:_MAX_VALUE], device.strip(" \t|")[:_MAX_VALUE])
 
 
-def _read_heading(text: str, places: tuple[str, ...]) -> Marker | None:
-    layout = read_heading(text, places)
+def _heading(found: re.Match[str], places: tuple[str, ...]) -> Marker | None:
+    layout = read_heading(found.string, places)
     return Heading(layout) if layout is not None else None
 
 
-def _read_places(text: str, _places: tuple[str, ...]) -> Marker | None:
-    found = read_places(text)
-    return Places(found) if found else None
-
-
-def _read_units(text: str, _places: tuple[str, ...]) -> Marker | None:
-    unit = read_units(text)
-    return Units(unit) if unit is not None else None
-
-
-def _read_out_of_bounds(text: str, _places: tuple[str, ...]) -> Marker | None:
-    if (found := _OUT_OF_BOUNDS.match(text)) is None:
-        return None
+def _out_of_bounds(found: re.Match[str], _places: tuple[str, ...]) -> Marker:
     return OutOfBounds(int(found.group(1)), found.group(2) == "OK" if found.group(2) else None)
 
 
-def _read_average(text: str, _places: tuple[str, ...]) -> Marker | None:
-    if not text.startswith("Avg bus bandwidth") or (found := _AVERAGE.match(text)) is None:
-        return None
+def _average(found: re.Match[str], _places: tuple[str, ...]) -> Marker:
     number = found.group(1) or ""
     try:
         float(number)
@@ -213,34 +174,47 @@ def _read_average(text: str, _places: tuple[str, ...]) -> Marker | None:
     return Average(number[:_MAX_VALUE], found.group(2) == "OK" if found.group(2) else None)
 
 
-def _read_of_rccl(text: str, _places: tuple[str, ...]) -> Marker | None:
-    found = _OF_RCCL.match(text)
-    return Note(found.group(1).strip(), found.group(2).strip()[:_MAX_VALUE]) if found is not None else None
+def _note(found: re.Match[str], _places: tuple[str, ...]) -> Marker:
+    return Note(found.group(1).strip(), found.group(2).strip()[:_MAX_VALUE])
 
 
-def _read_hashed(text: str) -> Marker | None:
-    """What begins with words that others use, too: only behind a "#"."""
-    if (found := _SENTENCE.match(text) or _NAMED.match(text) or _REDUCED.match(text)) is not None:
-        return Note(found.group(1), found.group(2).strip()[:_MAX_VALUE])
-    if _CYCLE.match(text) is not None:
-        return Cycle()
-    return Other() if _OTHER.match(text) is not None else None
-
-
-# By the first letter, since most lines of a log are none of these.
-_READERS: dict[str, Callable[[str, tuple[str, ...]], Marker | None]] = {
-    "n": lambda text, places: _read_version(text, places) or _read_settings(text, places),
-    "r": _read_version,
-    "N": _read_settings,
-    "C": _read_program,
-    "R": _read_rank,
-    "s": _read_heading,
-    "b": _read_heading,
-    "o": _read_places,
-    "i": _read_places,
-    "(": _read_units,
-    "O": _read_out_of_bounds,
-    "A": _read_average,
-    "H": _read_of_rccl,
-    "L": _read_of_rccl,
+_Read = Callable[[re.Match[str], tuple[str, ...]], Marker | None]
+# By the first letters, since most lines of a log are none of these.
+_BY_LETTERS: tuple[tuple[str, str, _Read], ...] = (
+    ("nr", r"(nccl-tests|rccl-tests|ringtree)(?: version |: Version )(\S+)", _version),
+    ("n", r"nThread .*minBytes", _settings),
+    ("N", r"NCCL Tests (compiled with NCCL) (\S+)", _note),
+    ("C", r"Collective test (starting|concluded): *(\S+)", _program),
+    (
+        "R",
+        r"Rank +(\d{1,7})(?: +Group +(-?\d+))?(?: +Pid +(\d+))? +on +(\S+) +device +\d+ +\[[^\]]*\] *(.*)",
+        _rank,
+    ),
+    # RCCL's own lines, which have no "#"; "Hostname" alone is a word of others.
+    ("RHL", r"(RCCL version|HIP version|ROCm version|Hostname {4}|Librccl path) {1,2}: +(\S.*)", _note),
+    ("sb", r"(?:size|bytes)\s", _heading),
+    ("oi", r"(?:out-of|in)-place", lambda found, _: Places(read) if (read := read_places(found.string)) else None),
+    ("(", r"\(B\)", lambda found, _: Units(unit) if (unit := read_units(found.string)) is not None else None),
+    ("O", r"Out of bounds values *: *(\d{1,18})(?: +(OK|FAILED))?", _out_of_bounds),
+    ("A", r"Avg bus bandwidth *: *([-+]?\d\S*)?(?: +(OK|FAILED))?", _average),
+)
+_PATTERNS: dict[str, list[tuple[re.Pattern[str], _Read]]] = {
+    letter: [(re.compile(pattern), read) for letters, pattern, read in _BY_LETTERS if letter in letters]
+    for letter in {letter for letters, _, _ in _BY_LETTERS for letter in letters}
 }
+# What begins with words that others use, too: only behind a "#".
+_HASHED: tuple[tuple[re.Pattern[str], _Read], ...] = (
+    (
+        re.compile(r"(Blocking Enabled|Parallel Init Enabled|Per-Iteration Report|Out of place|In place): (.*)"),
+        _note,
+    ),
+    (re.compile(r"(GPU memory usage|error|Arm|Executed|NIC type) *: *(.*)"), _note),
+    (re.compile(r"(Reducing maxBytes) to (\d+) due to memory limitation"), _note),
+    (re.compile(r"Testing \d+ cycle"), lambda _found, _places: Cycle()),
+    (
+        re.compile(
+            r"Using devices|Errors with asterisks|Writing JSON output|skipping json output|Network counter|Launching"
+        ),
+        lambda _found, _places: Other(),
+    ),
+)

@@ -19,7 +19,7 @@ from ringtree.logs.nccltests.layout import Layout
 
 _MAX_LENGTH = 400  # characters of a row in pieces
 _MAX_WAYS = 4
-# A line of NCCL, which is no piece, though a container's name may begin with a digit: "4f0c9a1d2b3e:17:17 [0] ".
+# A line of NCCL, which is not a piece, though a container's name may begin with a digit: "4f0c9a1d2b3e:17:17 [0] ".
 _OF_NCCL = re.compile(r"\s*[\w.-]+:\d+:\d+[ \t]+\[")
 _PART, _MORE, _EXACT = range(3)  # how many figures a reading has
 
@@ -72,7 +72,7 @@ class Pieces:
         return text
 
     def join(self, text: str, layout: Layout) -> tuple[scan.Found | None, str]:
-        """Adds a text that may be the next piece. Returns the row once it is whole, and what is no piece of it."""
+        """Adds a text that may be the next piece. Returns the row once it is whole, and what is not a piece of it."""
         if len(self._ways[0]) > _MAX_LENGTH or _OF_NCCL.match(text) is not None:
             return None, text
         grown: list[tuple[str, str]] = []
@@ -88,7 +88,7 @@ class Pieces:
                 self._ways = []
                 return found, rest.strip()
             more = found if fit == _MORE and not rest.strip() else more
-            # Other text may be glued to the pieces, but not stand beside them: "12 ranks died" is no piece.
+            # Other text may be glued to the pieces, but not stand beside them: "12 ranks died" is not a piece.
             if fit == _PART and not rest[:1].isspace():
                 grown.append((joined[: found.end], rest))
         if more is not None:

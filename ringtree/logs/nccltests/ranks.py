@@ -10,42 +10,31 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from ringtree.logs.nccltests.markers import Rank
-from ringtree.logs.nccltests.names import DTYPE_BYTES
 from ringtree.logs.records import Row, Side
+from ringtree.nccl.nccl_tests import DTYPE_BYTES
+from ringtree.traits import BLOCKED
 
 MAX_RANKS = 1 << 20
-_MAX_KEPT = 1 << 17
 _MAX_ROWS = 400  # that are looked at: more tell nothing new
 _GLANCE = 1
 _EPSILON = 1e-9  # of doubles that were printed and read again
 # Of busbw / algbw: what the factor is for n ranks.
 _TWICE = ("all_reduce",)  # 2(n-1)/n
-_ONCE = ("all_gather", "reduce_scatter", "all_to_all", "all_to_all_v", "gather", "scatter")  # (n-1)/n
+_ONCE = (*BLOCKED, "all_to_all_v")  # (n-1)/n
 TELLING = (*_TWICE, *_ONCE)  # of the others it is 1
 
 
-@dataclass
 class RankLines:
     """What "Rank 3 Group 0 Pid 17 on host device 3 [...] name" lines said, in their order."""
 
-    ranks: set[int] = field(default_factory=set)
-    hosts: dict[str, None] = field(default_factory=dict)
-    devices: list[str] = field(default_factory=list)
-    processes: set[tuple[str, str]] = field(default_factory=set)
-
-    def add(self, line: Rank) -> None:
-        """Takes a line."""
-        if len(self.ranks) < _MAX_KEPT:
-            self.ranks.add(line.rank)
-            self.hosts.setdefault(line.host)
-            if line.device:
-                self.devices.append(line.device)
-            if line.pid:
-                self.processes.add((line.host, line.pid))
+    def __init__(self, lines: Sequence[Rank] = ()) -> None:
+        self.ranks = {line.rank for line in lines}
+        self.hosts = list(dict.fromkeys(line.host for line in lines))
+        self.devices = [line.device for line in lines if line.device]
+        self.processes = {(line.host, line.pid) for line in lines if line.pid}
 
     @property
     def num_ranks(self) -> int | None:

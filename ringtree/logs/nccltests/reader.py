@@ -123,7 +123,7 @@ class NcclTestsReader:
         if kind is Rank:
             stream = self._writer(line.job, stream)
         elif kind is Program or kind is Concluded:
-            around.context.command = self._command  # it names a program, but is no command
+            around.context.command = self._command  # it names a program, but is not a command
         elif kind is Note and "CCL version" in text:
             around.library_line = line.number
         (stream or self._stream(line.job)).take(marker, line.number)

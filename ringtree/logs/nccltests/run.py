@@ -16,7 +16,7 @@ from ringtree.logs.records import Row
 
 _MAX_RANK_LINES = 1 << 17
 _MAX_SETTINGS = 200
-_MAX_LAYOUTS = 8
+_MAX_LAYOUTS = 16
 
 
 @dataclass
@@ -31,29 +31,21 @@ class Around:
     heading: str = ""
     command_line: int = 0
     library_line: int = 0
-    layouts: list[Layout] = field(default_factory=list)
-    _with_units: list[tuple[Layout, float, Layout]] = field(default_factory=list)
+    layouts: dict[Layout, Layout] = field(default_factory=dict)
 
     def shared(self, layout: Layout) -> Layout:
         """Returns the layout that is like this one, if there was one, so that tables share what makes their rows."""
-        for known in self.layouts:
-            if known is layout or known == layout:
-                return known
-        self.layouts[:] = [layout, *self.layouts[: _MAX_LAYOUTS - 1]]
-        return layout
+        if layout not in self.layouts and len(self.layouts) >= _MAX_LAYOUTS:
+            self.layouts.clear()
+        return self.layouts.setdefault(layout, layout)
 
     def with_units(self, layout: Layout, time_unit: float) -> Layout:
         """Returns the layout with the unit that the line below its heading names."""
-        for known, unit, found in self._with_units:
-            if known is layout and unit == time_unit:
-                return found
-        found = self.shared(replace(layout, time_unit=time_unit, has_units=True))
-        self._with_units[:] = [(layout, time_unit, found), *self._with_units[: _MAX_LAYOUTS - 1]]
-        return found
+        return self.shared(replace(layout, time_unit=time_unit, has_units=True))
 
 
 @dataclass
-class Run:
+class ProgramRun:
     """`first_line` to `last_line` are its lines. `title`, `command` and `environment` are what stood before it;
     `is_elided`: somebody left lines out of those of ranks. `num_programs`, `number`: of those that wrote at once.
     """

@@ -1,6 +1,6 @@
 """Rows in lines that are not just rows: broken off, in pieces, with other text before or behind.
 
-For: the row that a text holds, as far as it goes. Not for: undamaged rows under a heading (Layout.quick), putting the
+For: the row that a text holds, as far as it goes. Not for: undamaged rows under a heading (Layout.read), putting the
 pieces together (stream.py).
 """
 
@@ -10,17 +10,18 @@ import re
 from dataclasses import dataclass, field
 
 from ringtree.logs.nccltests.headings import concluded_layout
-from ringtree.logs.nccltests.layout import LARGEST, NOT_CHECKED, Layout
-from ringtree.logs.nccltests.names import DTYPE_BYTES, OPS
-from ringtree.logs.records import IN_PLACE, Row, Side
+from ringtree.logs.nccltests.layout import Layout
+from ringtree.logs.quick_rows import LARGEST, NOT_CHECKED
+from ringtree.logs.records import IN_PLACE, Row, RowReason, Side
+from ringtree.nccl.nccl_tests import DTYPE_BYTES, PRINTED_OPS
 
-PLACEHOLDERS = "figures replaced by placeholders"
-BROKEN = "a row that breaks off"
-WRONG_SIZE = "a row whose size is smaller than its elements"
-NO_FIT = "a row without a heading whose figures fit no known columns"
+PLACEHOLDERS = RowReason("figures replaced by placeholders")
+BROKEN = RowReason("a row that breaks off")
+WRONG_SIZE = RowReason("a row whose size is smaller than its elements")
+NO_FIT = RowReason("a row without a heading whose figures fit no known columns")
 
 _TYPES = "|".join(sorted(DTYPE_BYTES, key=len, reverse=True))
-_OPS = "|".join(sorted(OPS, key=len, reverse=True))
+_OPS = "|".join(sorted(PRINTED_OPS, key=len, reverse=True))
 # A tag may be glued to the size: "[STAT]:100663296".
 _HEAD = re.compile(
     rf"(?<![\w.,/=+-])(?:(?<!:)|(?<=\]:))(\d{{1,19}})[ \t]+(\d{{1,19}})[ \t]+({_TYPES})(?![\w.])"
@@ -103,7 +104,7 @@ def row_under(layout: Layout, found: Found, number: int, broken: bool) -> tuple[
     """Returns the row that `found` is under a heading, and the reason if it is none.
 
     `broken`: nothing more will come, so whole measurements are a row, with the reason that half of it is missing; else
-    a row that is not complete is no row and has no reason either: more may come.
+    a row that is not complete is not a row and has no reason either: more may come.
     """
     if found.placeholders:
         return None, PLACEHOLDERS
@@ -124,7 +125,7 @@ def row_under(layout: Layout, found: Found, number: int, broken: bool) -> tuple[
         else:
             return None, ""
     except ValueError:
-        sides = None
+        sides = ()
     if not sides or found.size > LARGEST or found.count > LARGEST:
         return None, BROKEN if broken or len(figures) < wanted else PLACEHOLDERS
     row = Row(number, found.size, sides, found.count, found.dtype, found.op, root)
@@ -177,16 +178,16 @@ def _whole(text: str) -> int | None:
     return value if -1 <= value < 1 << 31 else None
 
 
-def _in_place_only(layout: Layout, figures: list[str]) -> tuple[Side, ...] | None:
+def _in_place_only(layout: Layout, figures: list[str]) -> tuple[Side, ...]:
     width = layout.sides[1].width
     sides = layout.make_sides([*figures[:width], *figures[:width]])
-    return tuple(side for side in sides if side.place == IN_PLACE) if sides is not None else None
+    return tuple(side for side in sides if side.place == IN_PLACE)
 
 
-def _whole_sides(layout: Layout, figures: list[str]) -> tuple[Side, ...] | None:
+def _whole_sides(layout: Layout, figures: list[str]) -> tuple[Side, ...]:
     """The measurements that are all there; one that lacks a figure is left out, since its last one may be cut, too."""
     how_many = width = 0
     for side in layout.sides:
         width += side.width
         how_many += width <= len(figures)
-    return layout.make_sides(figures, 0, how_many) if how_many else None
+    return layout.make_sides(figures, how_many)

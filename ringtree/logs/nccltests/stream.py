@@ -32,11 +32,11 @@ from ringtree.logs.nccltests.markers import (
     Version,
 )
 from ringtree.logs.nccltests.pieces import Pieces, best_reading
-from ringtree.logs.nccltests.run import Around, Run
-from ringtree.logs.records import MAX_ROWS, Row
+from ringtree.logs.nccltests.run import Around, ProgramRun
+from ringtree.logs.records import MAX_ROWS, Row, RowReason
 
 HALF = "a row that breaks off: only its whole measurements were read"
-BEGINNING = "the end of a row whose beginning is missing"
+BEGINNING = RowReason("the end of a row whose beginning is missing")
 _MAX_WAITING = 1000
 
 
@@ -47,8 +47,8 @@ class Stream:
         self.plain = False
         self._around = around
         self._job = job
-        self._run: Run | None = None
-        self._waiting: list[Run] = []
+        self._run: ProgramRun | None = None
+        self._waiting: list[ProgramRun] = []
         self._version: Version | None = None
         self._program = ""
         self._preface_line = 0
@@ -184,7 +184,7 @@ class Stream:
         if row is not None:
             self._add(self._run_for(row), row)
 
-    def _run_for(self, row: Row) -> Run:
+    def _run_for(self, row: Row) -> ProgramRun:
         """The run that a row goes to: below a second heading that is another one, if its sizes begin again."""
         run = self._current(row.line)
         if self._next_layout is not None:
@@ -203,7 +203,7 @@ class Stream:
             run.add_timestamp(text.rstrip()[-19:])
         return True
 
-    def _add(self, run: Run, row: Row) -> Run:
+    def _add(self, run: ProgramRun, row: Row) -> ProgramRun:
         size = row.size_bytes or 0
         if not run.rows:
             run.look_around(self._around)
@@ -216,12 +216,12 @@ class Stream:
             self._overflow()
         return run
 
-    def _may_be_interleaved(self, run: Run) -> bool:
+    def _may_be_interleaved(self, run: ProgramRun) -> bool:
         """Says whether programs may be writing at once. Where no line of settings stands, as in what `grep` left of
         several logs, sizes that begin again are the next log."""
         return bool(self._waiting) and (run.has_settings or any(each.has_settings for each in self._waiting))
 
-    def _at_restart(self, run: Run, row: Row) -> Run:
+    def _at_restart(self, run: ProgramRun, row: Row) -> ProgramRun:
         """The sizes begin again: another element type, reduction, root or cycle; else a table without a heading."""
         before = run.rows[-1]
         if (before.dtype, before.op, before.root) != (row.dtype, row.op, row.root):
@@ -284,7 +284,7 @@ class Stream:
             self._run.layout = self._around.with_units(self._run.layout, marker.time_unit)
             self._settle()
 
-    def _take_in_run(self, run: Run, marker: Marker) -> None:
+    def _take_in_run(self, run: ProgramRun, marker: Marker) -> None:
         if not run.has_totals and not self._waiting:
             run.look_around(self._around)
         if isinstance(marker, OutOfBounds | Average) and self._pieces:
@@ -303,14 +303,14 @@ class Stream:
 
     # Runs
 
-    def _current(self, number: int) -> Run:
+    def _current(self, number: int) -> ProgramRun:
         """The open run. A new one if there is none, or if lines that stand before a run came since it had rows."""
         run = self._run
         if run is None or (self._preface_line and (run.rows or run.has_totals)):
             return self._begin(number)
         return run
 
-    def _begin(self, number: int) -> Run:
+    def _begin(self, number: int) -> ProgramRun:
         """Opens a run; the one before it is over, or waits if it ended without its totals."""
         if self._pieces:
             self._give_up()
@@ -325,7 +325,7 @@ class Stream:
         around = self._around
         after = before.last_line if before is not None else 0
         fresh_command = around.command_line > after
-        self._run = Run(
+        self._run = ProgramRun(
             first_line=self._preface_line or number,
             job=self._job,
             last_line=number,
@@ -360,7 +360,7 @@ class Stream:
             runs = split(runs)
         self._emit(runs)
 
-    def _emit(self, runs: Iterable[Run]) -> None:
+    def _emit(self, runs: Iterable[ProgramRun]) -> None:
         for run in runs:
             if not run.is_empty:
                 self._around.sink.emit(table_of(run, self._around, continued=False))

@@ -1,17 +1,18 @@
-"""The facts that are no tables of timings: what Document.data holds, by Document.kind.
+"""The facts that are not tables of timings: what Document.data holds, by Document.kind.
 
 For: whoever uses documents; their JSON schemas. Not for: reading files.
 """
 
 from ringtree.logs.shapes.base import Shape
 from ringtree.logs.shapes.nccl import NcclCommunicator, NcclWarnings
-from ringtree.logs.shapes.topology import IbPorts, Topology, TopologyGraphs, TopologyMatrix
+from ringtree.logs.shapes.topology import IbPorts, NvidiaGpus, Topology, TopologyGraphs, TopologyMatrix
 from ringtree.logs.shapes.trace import FlightRecorder, TraceCollectives
 
 KINDS: dict[str, type[Shape]] = {
     "nccl_communicator": NcclCommunicator,
     "nccl_warnings": NcclWarnings,
     "topology_matrix": TopologyMatrix,
+    "nvidia_gpus": NvidiaGpus,
     "topology": Topology,
     "graphs": TopologyGraphs,
     "ib_ports": IbPorts,
@@ -19,15 +20,4 @@ KINDS: dict[str, type[Shape]] = {
     "flight_recorder": FlightRecorder,
 }
 
-__all__ = [
-    "KINDS",
-    "FlightRecorder",
-    "IbPorts",
-    "NcclCommunicator",
-    "NcclWarnings",
-    "Shape",
-    "Topology",
-    "TopologyGraphs",
-    "TopologyMatrix",
-    "TraceCollectives",
-]
+__all__ = ["KINDS", "Shape"]

@@ -2,7 +2,7 @@
 
 For: the shape of those documents. Not for: reading lines (ringtree.logs.nccl_info).
 
-Ranks, hosts, channels as in the glossary. Names of collectives, algorithms and protocols: see ringtree.logs.nccl_names.
+Ranks, hosts, channels as in the glossary. Names of collectives, algorithms and protocols: see ringtree.nccl.names.
 Sizes are bytes; a name that carries another unit says so, since NCCL's figures are kept as they were printed.
 """
 

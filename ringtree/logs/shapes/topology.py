@@ -1,4 +1,5 @@
-"""What tools and NCCL say of a host's devices: kinds "topology_matrix", "topology", "graphs", "ib_ports".
+"""What tools and NCCL say of a host's devices: kinds "topology_matrix", "nvidia_gpus", "topology", "graphs",
+"ib_ports".
 
 For: the shape of those documents. Not for: reading them, rates of links (ringtree.hardware).
 """
@@ -27,6 +28,14 @@ class TopologyMatrix(Shape):
     numa_affinity: dict[str, str]
     symmetric: bool
     problems: list[str]
+
+
+class NvidiaGpus(Shape):
+    """The GPUs that `nvidia-smi` names, one for each row; a name may be cut ("NVIDIA A100-SXM...")."""
+
+    devices: list[str]
+    driver: str | None
+    cuda: str | None = Field(description="the newest version of CUDA that the driver has")
 
 
 class TopologyGpu(Shape):

@@ -13,7 +13,7 @@ from ringtree.logs.shapes.base import Shape
 class TracedCalls(Shape):
     """Calls or kernels that have all of this in common. Durations in seconds.
 
-    A kernel's duration holds the waiting for the slowest rank: it is no time of the collective. `median_is_exact`:
+    A kernel's duration holds the waiting for the slowest rank: it is not a time of the collective. `median_is_exact`:
     from all durations; else from a random sample of 4,096 of them.
     """
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from ringtree.logs.quantities import Unit, plain
 from ringtree.logs.records import NOT_STATED, Table
 from ringtree.logs.tables.headings import MEASURES, Heading, Kind, classify
-from ringtree.logs.words import algorithm_in, collective_in
+from ringtree.logs.words import algorithm_in, collective_in, training_in
 
 _MAX_TEXT = 200
 _MAX_TITLE = 100  # a longer line before a table is prose, even if it ends in a colon
@@ -25,7 +25,8 @@ _SIZE = re.compile(r"(?<![\w.-])(\d{1,6}(?:\.\d{1,3})?\s?[KMGT]i?B)(?![\w/])")
 @dataclass
 class Caption:
     """`because`: for each field that was concluded, from which heading. `kind`: of columns that name no measure.
-    `rate_factor`: what the source's units of bytes/s are in those that they are called."""
+    `rate_factor`: what the source's units of bytes/s are in those that they are called. `training`: how it is divided
+    (FSDP FULL_SHARD), where a heading says it."""
 
     title: str = ""
     collective: str | None = None
@@ -39,14 +40,16 @@ class Caption:
     size: str = ""
     rate_factor: float = 1.0
     tool: str | None = None
+    training: str = ""
     settings: dict[str, str] = field(default_factory=dict)
     because: dict[str, str] = field(default_factory=dict)
 
     def infer(self, table: Table, *names: str) -> None:
         """Writes down why a field of the table has this value, for those names that a heading gave."""
         for name in names:
-            if name in self.because and getattr(table, name, None) == getattr(self, name):
-                table.infer(name, getattr(self, name), self.because[name])
+            value = getattr(self, name)
+            if value is not None and name in self.because and getattr(table, name, None) == value:
+                table.infer(name, value, self.because[name])
 
 
 class Headings:
@@ -57,7 +60,7 @@ class Headings:
         self.line = ""
 
     def see(self, text: str) -> None:
-        """Takes a line that is no row of a table."""
+        """Takes a line that is not a row of a table."""
         self.line = text
         if text.startswith("#"):
             text = text[:_MAX_TEXT].strip()
@@ -74,6 +77,7 @@ class Headings:
         near = [line] if len(line) <= _MAX_TITLE and _is_title(line) else []
         inner = near + [self._levels[level] for level in sorted(self._levels, reverse=True)]
         caption = Caption(title=plain(inner[0]) if inner else "")
+        caption.training = next((kind for text in inner if (kind := training_in(text))), "")
         for position, text in enumerate(inner):
             document = position > 0 and position == len(inner) - 1
             why = f'the heading "{plain(text)}"'

@@ -1,7 +1,7 @@
 """CSV and TSV files with headings that can be understood.
 
 For: files that people export: size,ring_time,tree_time and the like. Not for: files of programs with a form of their
-own (aiconfigurator.py, simulated.py, nic_matrix.py beside this package; they are asked first).
+own (aiconfigurator.py beside this package, which is asked first).
 """
 
 from __future__ import annotations
@@ -11,22 +11,19 @@ from typing import BinaryIO
 
 from ringtree.logs.data_lines import cells_of, data_lines, delimiter_of, first_lines
 from ringtree.logs.reading import Context, Sink, UnreadableFileError
-from ringtree.logs.records import Table
+from ringtree.logs.records import Fact, Format, RowReason, Table
 from ringtree.logs.tables.caption import Caption
-from ringtree.logs.tables.choose import NO_NUMBER, NO_TIMINGS, Reading, choose, headings_of
+from ringtree.logs.tables.choose import TableRows
 
-FORMAT = "csv"
-BANDWIDTH = "bw"
-OTHER_LENGTH = "a line with another number of cells than the headings"
+FORMAT = Format("csv", Fact.RETYPED)
+OTHER_LENGTH = RowReason("a line with another number of cells than the headings")
 _MAX_CELLS = 500
 _LINES = 3
 _TITLE = re.compile(r"[^\W\d_][\w %/().#+:@-]{0,60}")
 
 
 class CsvFile:
-    """The first line that is no comment has the headings."""
-
-    format = FORMAT
+    """The first line that is not a comment has the headings."""
 
     def sniff(self, head: str) -> bool:
         """Two or more headings that are names, and rows below them with as many cells."""
@@ -52,27 +49,19 @@ class CsvFile:
         delimiter = delimiter_of(first)
         titles = cells_of(first, delimiter) if delimiter is not None else None
         if delimiter is None or titles is None:
-            raise UnreadableFileError("its first line is no heading")
-        headings = headings_of([title.strip() for title in titles])
-        caption = Caption(title="")
-        reading: Reading | None = None
+            raise UnreadableFileError("its first line is not a heading")
+        rows = TableRows(
+            [title.strip() for title in titles], lambda first: Caption(), lambda: Table(FORMAT, first_number), local
+        )
         num_rows = 0
         for number, line in lines:
             cells = cells_of(line, delimiter)
             if cells is None or len(cells) != len(titles):
                 local.skip(OTHER_LENGTH, number, line)
-                continue
-            num_rows += 1
-            if num_rows == 1:
-                reading = choose(headings, cells, caption, lambda: Table(FORMAT, first_number), local, BANDWIDTH)
-                if reading is None:
-                    local.skip(NO_TIMINGS, first_number, first)
-            if reading is None:
-                local.skip(NO_TIMINGS, number, line)
-            elif not reading.add(number, cells):
-                local.skip(NO_NUMBER, number, line)
+            else:
+                num_rows += 1
+                rows.add(number, line, cells)
         if num_rows == 0:
             raise UnreadableFileError("no line has as many cells as the headings")
-        if reading is not None:
-            reading.finish()
+        rows.finish()
         sink.merge(local)

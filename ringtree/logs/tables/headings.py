@@ -12,7 +12,7 @@ import re
 from enum import Enum, auto
 from typing import NamedTuple
 
-from ringtree.logs.quantities import PERCENT, RATE, SIZE, TIME, Unit, plain, unit_of
+from ringtree.logs.quantities import ITEMS, PERCENT, RATE, SIZE, TIME, Unit, plain, unit_of
 from ringtree.logs.records import IN_PLACE, NOT_STATED, OUT_OF_PLACE
 
 MAX_HEADING = 200
@@ -25,6 +25,8 @@ class Kind(Enum):
     ALGBW = auto()
     BUSBW = auto()
     BANDWIDTH = auto()  # which one is not stated
+    THROUGHPUT = auto()  # of a training: tokens/s and the like
+    STEP_TIME = auto()  # of a training
     SIZE = auto()
     COUNT = auto()
     COLLECTIVE = auto()
@@ -43,7 +45,9 @@ class Kind(Enum):
     UNKNOWN = auto()
 
 
-MEASURES = frozenset((Kind.TIME, Kind.ALGBW, Kind.BUSBW, Kind.BANDWIDTH))
+MEASURES = frozenset((Kind.TIME, Kind.ALGBW, Kind.BUSBW, Kind.BANDWIDTH, Kind.THROUGHPUT, Kind.STEP_TIME))
+TRAINING = frozenset((Kind.THROUGHPUT, Kind.STEP_TIME))
+OF_UNIT = {TIME: Kind.TIME, RATE: Kind.BANDWIDTH, ITEMS: Kind.THROUGHPUT}
 
 
 class Heading(NamedTuple):
@@ -59,12 +63,14 @@ class Heading(NamedTuple):
 
 
 _BRACKETS = re.compile(r"[(\[]([^()\[\]]{1,20})[)\]]")
-_LAST_WORD = re.compile(r"(?:^|[\s_,/])([A-Za-zµμ%]{1,8}(?:/[A-Za-z]{1,6})?)$")
+_LAST_WORD = re.compile(r"(?:^|[\s_,/])([A-Za-zµμ%]{1,9}(?:/[A-Za-z]{1,6}){0,2})$")
+_PER = re.compile(r"[\s_]+per[\s_]+", re.IGNORECASE)
 _AT_SIZE = re.compile(r"(?:@\s*|\bat\s+)(\d+(?:\.\d+)?\s*[KMGT]i?B)\b", re.IGNORECASE)
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _WORD = re.compile(r"[a-z]+\d*|\d+|[^\x00-\x7f]+")
 
 _MEASURE_WORDS = (
+    (Kind.STEP_TIME, re.compile(r"\b(?:step|iteration|iter) (?:time|duration)\b|\btime (?:per )?(?:step|iteration)\b")),
     (Kind.BUSBW, re.compile(r"\bbus (?:bw|bandwidth|band width)\b|\bbusbw\b|\bbusbandwidth\b")),
     (Kind.ALGBW, re.compile(r"\balgo?(?:rithm)? (?:bw|bandwidth)\b|\balgo?bw\b")),
     (Kind.BANDWIDTH, re.compile(r"\b(?:bw|bandwidth|throughput|tput|goodput)\b|带宽|吞吐量?")),
@@ -118,7 +124,7 @@ def classify(text: str) -> Heading:
         if kind is Kind.SIZE and unit is None and "bytes" in words:
             unit = unit_of("bytes")
         return Heading(text, kind, unit)
-    if _OTHER_RATES.search(words) is not None:
+    if _OTHER_RATES.search(words) is not None and (unit is None or unit.kind != ITEMS):
         return Heading(text, Kind.NUMBER)
     place = next((place for place, pattern in _PLACES if pattern.search(words)), NOT_STATED)
     for _, pattern in _PLACES:
@@ -128,12 +134,14 @@ def classify(text: str) -> Heading:
         if pattern.search(words) is not None:
             measure = measure or kind
             words = pattern.sub(" ", words)
-    if measure is None and unit is not None and unit.kind in (TIME, RATE):
-        measure = Kind.TIME if unit.kind == TIME else Kind.BANDWIDTH
-    if measure is None:
-        return Heading(text, _named(words, unit), unit, arm=text)
+    if unit is not None and unit.kind == ITEMS:
+        measure = Kind.THROUGHPUT
+    elif measure is None and unit is not None:
+        measure = OF_UNIT.get(unit.kind)
     statistic = " ".join(_STATISTIC.findall(words))
     arm = " ".join(_NOISE.sub(" ", _STATISTIC.sub(" ", words)).split())
+    if measure is None:
+        return Heading(text, _named(words, unit), unit, statistic, arm if statistic and arm else text)
     return Heading(text, measure, unit, statistic, arm, place, size)
 
 
@@ -141,7 +149,7 @@ def _take_unit(text: str) -> tuple[str, Unit | None]:
     for brackets in _BRACKETS.finditer(text):
         if (unit := unit_of(brackets.group(1).strip())) is not None:
             return text[: brackets.start()] + " " + text[brackets.end() :], unit
-    stripped = text.rstrip(" ):")
+    stripped = _PER.sub("/", text.rstrip(" ):"))
     found = _LAST_WORD.search(stripped)
     if found is None:
         return text, None

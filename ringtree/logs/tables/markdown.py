@@ -10,19 +10,20 @@ recognised if no rule follows.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from ringtree.logs.lines import Line
 from ringtree.logs.reading import NOT_RECOGNISED, Context, Sink
-from ringtree.logs.records import Table
+from ringtree.logs.records import Fact, Format, Table
 from ringtree.logs.tables.bench_sentences import BenchSentences
 from ringtree.logs.tables.caption import Caption, Headings
-from ringtree.logs.tables.choose import NO_NUMBER, NO_TIMINGS, Reading, choose, headings_of
+from ringtree.logs.tables.choose import TableRows
 
-FORMAT = "markdown"
+FORMAT = Format("markdown", Fact.RETYPED)
 _MAX_CELLS = 200
 _MAX_CELL = 500
 _PIPE = re.compile(r"(?<!\\)\|")
-_SPECIAL = re.compile(r"\s{0,8}(?:#|```|~~~|- software: |- hardware: |Device info: )")
+_SPECIAL = re.compile(r" {0,3}#|\s{0,8}(?:- software: |- hardware: |Device info: )")
 _RULE_CHARACTERS = frozenset("|+-=: \t")
 
 
@@ -33,14 +34,14 @@ class MarkdownReader:
         self._context, self._sink = context, sink
         self._headings = Headings()
         self._bench = BenchSentences()
-        self._in_fence = self._in_frame = False
+        self._in_frame = self._in_code = False
         self._last_rule = 0
         self._held: Line | None = None
         self._titles: list[str] | None = None  # of the open table
         self._title_line: Line | None = None
+        self._above = ""  # the line before it
         self._caption = Caption()
-        self._reading: Reading | None = None
-        self._num_body = 0
+        self._rows: TableRows | None = None
 
     def feed(self, line: Line) -> bool:
         """Takes lines of tables, and one line with pipes before them."""
@@ -51,7 +52,7 @@ class MarkdownReader:
                 return self._rule(line, framed)
             if framed:
                 self._release()
-                self._held = line
+                self._held, self._in_code = line, bool(self._context.fence)
                 return True
         if self._held is not None or self._titles is not None:
             self._end()
@@ -67,9 +68,7 @@ class MarkdownReader:
     def _special(self, text: str) -> bool:
         if self._bench.take(text):
             return True
-        if text.startswith(("```", "~~~")):
-            self._in_fence = not self._in_fence
-        elif not (self._in_fence and text.startswith("#")):
+        if not self._context.fence:  # there "# …" is a comment
             self._headings.see(text)
         return False
 
@@ -89,8 +88,7 @@ class MarkdownReader:
         self._close()
         self._in_frame = not framed
         self._titles = _cells(held.text)
-        self._title_line = held
-        self._num_body = 0
+        self._title_line, self._above = held, self._headings.line
         return True
 
     def _release(self) -> None:
@@ -102,27 +100,20 @@ class MarkdownReader:
             self._body(held)
         else:
             self._sink.skip(NOT_RECOGNISED, held.number, held.text)
-            self._headings.see(held.text)
+            if not self._in_code:
+                self._headings.see(held.text)
 
     def _body(self, line: Line) -> None:
         cells = _cells(line.text)
         titles = self._titles or []
-        cells = cells[: len(titles)] + [""] * (len(titles) - len(cells))
-        self._num_body += 1
-        if self._num_body == 1:
-            self._begin(titles, cells)
-        if self._reading is None:
-            self._sink.skip(NO_TIMINGS, line.number, line.text)
-        elif not self._reading.add(line.number, cells):
-            self._sink.skip(NO_NUMBER, line.number, line.text)
+        if self._rows is None:
+            self._caption = self._headings.caption()
+            self._rows = TableRows(titles, self._explained, self._make, self._sink)
+        self._rows.add(line.number, line.text, cells[: len(titles)] + [""] * (len(titles) - len(cells)))
 
-    def _begin(self, titles: list[str], first: list[str]) -> None:
-        self._caption = self._headings.caption()
-        self._bench.explain(self._caption, self._headings.line, titles, first)
-        headings = headings_of(titles)
-        self._reading = choose(headings, first, self._caption, self._make, self._sink)
-        if self._reading is None and self._title_line is not None:
-            self._sink.skip(NO_TIMINGS, self._title_line.number, self._title_line.text)
+    def _explained(self, first: Sequence[str]) -> Caption:
+        self._bench.explain(self._caption, self._above, self._titles or [], first)
+        return self._caption
 
     def _make(self) -> Table:
         table = Table(FORMAT, self._title_line.number if self._title_line is not None else 0)
@@ -138,11 +129,9 @@ class MarkdownReader:
             self._close()
 
     def _close(self) -> None:
-        if self._reading is not None:
-            self._reading.finish()
-        elif self._num_body == 0 and self._title_line is not None:
-            self._sink.skip(NO_TIMINGS, self._title_line.number, self._title_line.text)
-        self._titles = self._title_line = self._reading = None
+        if self._rows is not None:
+            self._rows.finish()
+        self._titles = self._title_line = self._rows = None
 
 
 def _is_rule(text: str) -> bool:

@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from ringtree.logs.groups import Groups
-from ringtree.logs.quantities import RATE, SIMPLE, Quantity, plain, quantity, whole_number
+from ringtree.logs.quantities import RATE, SIMPLE, Quantity, plain, quantities, whole_number
 from ringtree.logs.reading import Sink
 from ringtree.logs.records import Printed, Row, Side, Table
 from ringtree.logs.sizes import Sizes
 from ringtree.logs.tables.caption import Caption
-from ringtree.logs.tables.headings import Heading, Kind
-from ringtree.logs.tables.measures import Arm, Measured, averages_of, is_missing
+from ringtree.logs.tables.headings import OF_UNIT, Heading, Kind
+from ringtree.logs.tables.measures import FIELDS, NAMES, Arm, Measured, averages_of, is_missing
 from ringtree.logs.tables.row_facts import IDENTIFYING, RowFacts, facts_of
 
 _MAX_KNOWN_KEYS = 10_000
@@ -27,7 +27,7 @@ Others = tuple[tuple[str, Printed], ...]
 _Column = tuple[int, str, float | None, Measured]  # the third: the unit of a plain number, None if it is not so simple
 
 
-class Plan:
+class ColumnPlan:
     """Takes rows; gives tables away when `finish` is called, or before that if there are many rows."""
 
     def __init__(
@@ -57,11 +57,6 @@ class Plan:
         self._unread: dict[str, None] = {}
         self._unstated: set[str] = set()
         self._groups = Groups(sink, self._complete)
-
-    @property
-    def num_rows(self) -> int:
-        """Returns the number of measurements that were read."""
-        return self._groups.num_rows
 
     def add(self, line: int, cells: Sequence[str]) -> bool:
         """Takes a row with as many cells as there are headings; False if it has no measurement."""
@@ -100,42 +95,59 @@ class Plan:
             if scale is not None and SIMPLE.fullmatch(cell) is not None:
                 values[field] = Printed(cell, scale)  # most cells of most files
                 continue
-            number = self._number(column, cell)
-            if number is None:
-                continue
-            scale = number.unit.scale if number.unit is not None else column.scale
-            if scale is None and column.unit_kind is not None:
-                scale = column.usual
-                self._unstated.add(column.heading)
-            if self._rate_factor != 1 and scale is not None and column.unit_kind == RATE:
-                scale *= self._rate_factor
-            if column.field and scale is not None:
-                values[column.field] = Printed(number.text, scale)
-            else:
-                others.append((column.name, Printed(number.text, scale or 1.0)))
-            if number.spread:
-                others.append((f"± {column.field or column.name}", Printed(number.spread, scale or 1.0)))
+            numbers = quantities(cell)
+            if not numbers and not is_missing(cell):
+                self._unread[column.heading] = None
+            for number in numbers:
+                self._put(arm, column, number, values, others)
         if not values and not others:
             return None
         get = values.get
         return Side(arm.place, get("time"), get("algbw"), get("busbw"), None, tuple(others))
 
-    def _number(self, column: Measured, cell: str) -> Quantity | None:
-        """Returns the cell's number unless it is of another kind than its column."""
-        number = quantity(cell)
-        if number is not None and (number.unit is None or number.unit.kind == column.unit_kind):
-            return number
-        if number is not None or not is_missing(cell):
-            self._unread[column.heading] = None
-        return None
+    def _put(
+        self,
+        arm: Arm,
+        column: Measured,
+        number: Quantity,
+        values: dict[str, Printed],
+        others: list[tuple[str, Printed]],
+    ) -> None:
+        """Puts a number where its unit belongs: of its column's kind into the column, else beside it."""
+        kind = column.unit_kind if number.unit is None else number.unit.kind
+        field, name, scale = column.field, column.name, column.scale
+        if kind != column.unit_kind:
+            field, name = self._by_unit(kind or "", column)
+        elif number.unit is None and scale is None and kind is not None:
+            scale = column.usual
+            self._unstated.add(column.heading)
+        known = scale is not None or number.unit is not None
+        if not (field or name) and not column.field:
+            name = column.name
+        if field in values or name in dict(others) or not (field or name):
+            field, name = "", f"{column.heading} ({number.unit.word if number.unit is not None else 'more'})"
+        printed = number.printed(scale or 1.0, self._rate_factor if kind == RATE and known else 1.0)
+        if field and known:
+            values[field] = printed
+        else:
+            others.append((name, printed))
+        arm.titles.setdefault(field or name, column.heading)
+        if number.spread:
+            others.append((f"± {field or name}", Printed(number.spread, printed.unit)))
+
+    def _by_unit(self, kind: str, column: Measured) -> tuple[str, str]:
+        """Returns where a number goes that is of another kind than its column: a field, or a name in `others`."""
+        measure = OF_UNIT.get(kind)
+        if kind == RATE and self._caption.kind in (Kind.ALGBW, Kind.BUSBW):
+            measure = self._caption.kind
+        return ("", "") if measure is None else (FIELDS.get(measure, ""), NAMES.get(measure, measure.name.lower()))
 
     def _shared_numbers(self, cells: Sequence[str]) -> Others:
         numbers: list[tuple[str, Printed]] = []
         for index, heading in self._shared:
-            number = quantity(cells[index])
-            if number is not None:
-                unit = number.unit or heading.unit
-                numbers.append((heading.text, Printed(number.text, unit.scale if unit is not None else 1.0)))
+            found = quantities(cells[index])
+            if found:
+                numbers.append((heading.text, found[0].printed(1.0 if heading.unit is None else heading.unit.scale)))
             elif not is_missing(cells[index]):
                 self._unread[heading.text] = None
         for index, heading in self._many_sizes:
@@ -170,6 +182,8 @@ class Plan:
         table = self._make()
         facts.put(table, self._caption, bool(arm.name))
         arm.put(table)
+        if self._caption.training and arm.is_of_training:
+            table.settings["training"] = self._caption.training
         if not arm.name and table.algorithm is None and self._caption.algorithm is not None:
             table.algorithm = self._caption.algorithm
             self._caption.infer(table, "algorithm")
@@ -180,6 +194,7 @@ class Plan:
 
     def _complete(self, table: Table) -> None:
         self._sizes.infer(table)
+        table.columns = dict(table.columns)
         if len(self._many_sizes) > 1:
             table.infer("size_bytes", "not stated", "several columns are sizes; they stand beside the numbers")
         if self._average is not None and len(table.rows) == 1:

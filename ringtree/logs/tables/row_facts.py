@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from ringtree.logs.quantities import plain, whole_number
 from ringtree.logs.records import Table
 from ringtree.logs.tables.caption import Caption
 from ringtree.logs.tables.headings import Heading, Kind
-from ringtree.logs.tables.measures import is_missing
+from ringtree.logs.tables.measures import VARIABLE, is_missing
 from ringtree.logs.words import algorithm_in, collective_in, library_in, protocol_in
 
 IDENTIFYING = frozenset(
@@ -29,7 +29,6 @@ IDENTIFYING = frozenset(
         Kind.SETTING,
     )
 )
-_VARIABLE = re.compile(r"\b([A-Z][A-Z0-9]*_[A-Z0-9_]+)=([^\s`,;]+)")
 _PROGRAM = re.compile(r"\w+_perf(?:_mpi)?")
 _HOSTS_IN_NAME = re.compile(r"\((\d{1,5})[\s-]nodes?\)")
 
@@ -55,12 +54,8 @@ class RowFacts:
     def put(self, table: Table, caption: Caption, arm_is_named: bool) -> None:
         """Fills a new table; `arm_is_named`: the column stands for a configuration of its own, to which the row's
         algorithm need not belong."""
-        table.collective = self.collective or caption.collective
-        table.num_ranks = self.num_ranks or caption.num_ranks
-        table.num_hosts = self.num_hosts or caption.num_hosts
-        table.tool = table.tool or self.tool
-        table.library = table.library or self.library
-        table.library_version = table.library_version or self.library_version
+        for what in ("tool", "library", "library_version"):
+            setattr(table, what, getattr(table, what) or getattr(self, what))
         table.devices = list(self.devices) or table.devices
         table.hosts = list(self.hosts) or table.hosts
         table.environment.update(self.environment)
@@ -69,12 +64,12 @@ class RowFacts:
             table.algorithm, table.protocol = self.algorithm, self.protocol
         elif self.algorithm is not None:
             table.settings["algorithm of the row"] = self.algorithm
-        if self.num_ranks is None:
-            caption.infer(table, "num_ranks")
-        if self.num_hosts is None:
-            caption.infer(table, "num_hosts")
-        if self.collective is None:
-            caption.infer(table, "collective")
+        if self.num_hosts and self.num_hosts != caption.num_hosts:
+            caption = replace(caption, num_ranks=None)  # those of another number of hosts
+        for what in ("num_ranks", "num_hosts", "collective"):
+            setattr(table, what, getattr(self, what) or getattr(caption, what))
+            if getattr(self, what) is None:
+                caption.infer(table, what)
         for what, value, because in self.notes:
             table.infer(what, value, because)
 
@@ -121,9 +116,9 @@ def facts_of(headings: Sequence[tuple[int, Heading]], cells: Sequence[str]) -> R
 
 
 def _collective(facts: RowFacts, heading: Heading, cell: str) -> None:
-    for name, value in _VARIABLE.findall(cell):
+    for name, value in VARIABLE.findall(cell):
         facts.environment[name] = value
-    found = collective_in(_VARIABLE.sub(" ", cell))
+    found = collective_in(VARIABLE.sub(" ", cell))
     if found is None:
         facts.settings[heading.text] = cell
         return
@@ -138,9 +133,10 @@ def _setting(facts: RowFacts, heading: Heading, cell: str) -> None:
     facts.settings[heading.text] = cell
     why = f'"{cell}" says so'
     found = _HOSTS_IN_NAME.search(cell)
+    collective = collective_in(cell)
     concluded = {
         "num_hosts": int(found.group(1)) if found is not None else None,
-        "collective": collective_in(cell),
+        "collective": None if collective == "send_recv" else collective,  # what it may be made of
         "algorithm": algorithm_in(cell),
         "protocol": protocol_in(cell),
         "library": library_in(cell),

@@ -21,6 +21,7 @@
 namespace ringtree_torch {
 
 using c10::intrusive_ptr;
+using WorkPtr = intrusive_ptr<c10d::Work>;
 using Tensors = std::vector<at::Tensor>;
 using TensorLists = std::vector<std::vector<at::Tensor>>;
 using Milliseconds = std::chrono::milliseconds;
@@ -39,37 +40,31 @@ class Backend final : public c10d::Backend {
 
   const std::string getBackendName() const override { return "ringtree"; }
 
-  intrusive_ptr<c10d::Work> broadcast(Tensors& tensors, const c10d::BroadcastOptions& opts) override;
-  intrusive_ptr<c10d::Work> allreduce(Tensors& tensors, const c10d::AllreduceOptions& opts) override;
-  intrusive_ptr<c10d::Work> allreduce_sparse(Tensors& tensors, const c10d::AllreduceOptions& opts) override;
-  intrusive_ptr<c10d::Work> allreduce_coalesced(Tensors& tensors, const c10d::AllreduceCoalescedOptions& opts) override;
-  intrusive_ptr<c10d::Work> reduce(Tensors& tensors, const c10d::ReduceOptions& opts) override;
-  intrusive_ptr<c10d::Work> allgather(TensorLists& outputs, Tensors& inputs,
-                                      const c10d::AllgatherOptions& opts) override;
-  intrusive_ptr<c10d::Work> _allgather_base(at::Tensor& output, at::Tensor& input,
-                                            const c10d::AllgatherOptions& opts) override;
-  intrusive_ptr<c10d::Work> allgather_coalesced(TensorLists& outputs, Tensors& inputs,
-                                                const c10d::AllgatherOptions& opts) override;
-  intrusive_ptr<c10d::Work> allgather_into_tensor_coalesced(Tensors& outputs, Tensors& inputs,
-                                                            const c10d::AllgatherOptions& opts) override;
-  intrusive_ptr<c10d::Work> gather(TensorLists& outputs, Tensors& inputs, const c10d::GatherOptions& opts) override;
-  intrusive_ptr<c10d::Work> scatter(Tensors& outputs, TensorLists& inputs, const c10d::ScatterOptions& opts) override;
-  intrusive_ptr<c10d::Work> reduce_scatter(Tensors& outputs, TensorLists& inputs,
-                                           const c10d::ReduceScatterOptions& opts) override;
-  intrusive_ptr<c10d::Work> _reduce_scatter_base(at::Tensor& output, at::Tensor& input,
-                                                 const c10d::ReduceScatterOptions& opts) override;
-  intrusive_ptr<c10d::Work> reduce_scatter_tensor_coalesced(Tensors& outputs, Tensors& inputs,
-                                                            const c10d::ReduceScatterOptions& opts) override;
-  intrusive_ptr<c10d::Work> alltoall_base(at::Tensor& output, at::Tensor& input, std::vector<int64_t>& output_splits,
-                                          std::vector<int64_t>& input_splits,
-                                          const c10d::AllToAllOptions& opts) override;
-  intrusive_ptr<c10d::Work> alltoall(Tensors& outputs, Tensors& inputs, const c10d::AllToAllOptions& opts) override;
-  intrusive_ptr<c10d::Work> barrier(const c10d::BarrierOptions& opts) override;
+  WorkPtr broadcast(Tensors& tensors, const c10d::BroadcastOptions& opts) override;
+  WorkPtr allreduce(Tensors& tensors, const c10d::AllreduceOptions& opts) override;
+  WorkPtr allreduce_sparse(Tensors& tensors, const c10d::AllreduceOptions& opts) override;
+  WorkPtr allreduce_coalesced(Tensors& tensors, const c10d::AllreduceCoalescedOptions& opts) override;
+  WorkPtr reduce(Tensors& tensors, const c10d::ReduceOptions& opts) override;
+  WorkPtr allgather(TensorLists& outputs, Tensors& inputs, const c10d::AllgatherOptions& opts) override;
+  WorkPtr _allgather_base(at::Tensor& output, at::Tensor& input, const c10d::AllgatherOptions& opts) override;
+  WorkPtr allgather_coalesced(TensorLists& outputs, Tensors& inputs, const c10d::AllgatherOptions& opts) override;
+  WorkPtr allgather_into_tensor_coalesced(Tensors& outputs, Tensors& inputs,
+                                          const c10d::AllgatherOptions& opts) override;
+  WorkPtr gather(TensorLists& outputs, Tensors& inputs, const c10d::GatherOptions& opts) override;
+  WorkPtr scatter(Tensors& outputs, TensorLists& inputs, const c10d::ScatterOptions& opts) override;
+  WorkPtr reduce_scatter(Tensors& outputs, TensorLists& inputs, const c10d::ReduceScatterOptions& opts) override;
+  WorkPtr _reduce_scatter_base(at::Tensor& output, at::Tensor& input, const c10d::ReduceScatterOptions& opts) override;
+  WorkPtr reduce_scatter_tensor_coalesced(Tensors& outputs, Tensors& inputs,
+                                          const c10d::ReduceScatterOptions& opts) override;
+  WorkPtr alltoall_base(at::Tensor& output, at::Tensor& input, std::vector<int64_t>& output_splits,
+                        std::vector<int64_t>& input_splits, const c10d::AllToAllOptions& opts) override;
+  WorkPtr alltoall(Tensors& outputs, Tensors& inputs, const c10d::AllToAllOptions& opts) override;
+  WorkPtr barrier(const c10d::BarrierOptions& opts) override;
   void monitoredBarrier(const c10d::BarrierOptions& opts, bool wait_all_ranks) override;
 
-  intrusive_ptr<c10d::Work> send(Tensors& tensors, int peer, int tag) override;
-  intrusive_ptr<c10d::Work> recv(Tensors& tensors, int peer, int tag) override;
-  intrusive_ptr<c10d::Work> recvAnysource(Tensors& tensors, int tag) override;
+  WorkPtr send(Tensors& tensors, int peer, int tag) override;
+  WorkPtr recv(Tensors& tensors, int peer, int tag) override;
+  WorkPtr recvAnysource(Tensors& tensors, int tag) override;
 
   /// The communicators' ranks start together, so numbers do.
   void setSequenceNumberForGroup() override {}
@@ -85,7 +80,7 @@ class Backend final : public c10d::Backend {
   /// threads cannot take any more once it goes.
   static void leave_all() noexcept;
   intrusive_ptr<Options> getBackendOptions();
-  intrusive_ptr<c10d::Work> gather_single(at::Tensor& output, at::Tensor& input, const c10d::GatherOptions& opts);
+  WorkPtr gather_single(at::Tensor& output, at::Tensor& input, const c10d::GatherOptions& opts);
 #if TORCH_VERSION_MAJOR > 2 || TORCH_VERSION_MINOR >= 7
   c10d::ErrorType getError();
 #endif
@@ -105,7 +100,7 @@ class Backend final : public c10d::Backend {
   /// Queues a collective. `body(comm)` makes the library's calls; it runs in another thread or here. `outputs`: what
   /// the Future gives; `inputs`: for profiles.
   template <class Body>
-  intrusive_ptr<c10d::Work> start(const Call& call, Tensors outputs, const Tensors& inputs, Body body);
+  WorkPtr start(const Call& call, Tensors outputs, const Tensors& inputs, Body body);
   rtComm_t comm() const { return collectives_->get(); }
   size_t size() const { return static_cast<size_t>(size_); }
   bool is_forked() const { return fork_count() != fork_count_; }
@@ -113,8 +108,11 @@ class Backend final : public c10d::Backend {
   void check_usable() const;
   void check_root(int64_t root) const;
   void check_lists(const TensorLists& lists, const char* what) const;
+  /// A tensor a rank, each like `own`, where this is the root; nothing elsewhere, where nothing may be given.
+  Tensors list_of_root(const TensorLists& lists, const at::Tensor& own, int64_t root, const char* what,
+                       const char* side) const;
   void all_gather_sparse(const at::Tensor& input, Tensors& gathered);
-  intrusive_ptr<c10d::Work> receive(Tensors& tensors, int peer, int tag, c10d::OpType type, const char* title);
+  WorkPtr receive(Tensors& tensors, int peer, int tag, c10d::OpType type, const char* title);
 
   const intrusive_ptr<c10d::Store> store_;
   const int fork_count_;  // when the group's threads were started

@@ -16,7 +16,7 @@ bool is_async(const Options& opts) {
 }
 
 template <class Body>
-intrusive_ptr<c10d::Work> Backend::start(const Call& call, Tensors outputs, const Tensors& inputs, Body body) {
+WorkPtr Backend::start(const Call& call, Tensors outputs, const Tensors& inputs, Body body) {
   check_usable();
   const uint64_t sequence = sequence_.fetch_add(1, std::memory_order_relaxed) + 1;
   auto work = c10::make_intrusive<Work>(rank_, call.type, call.title, std::move(outputs), sequence, inputs);

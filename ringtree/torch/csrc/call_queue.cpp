@@ -56,15 +56,17 @@ void CallQueue::run(c10::intrusive_ptr<Work> work, Task task, bool here) {
 
 void CallQueue::run_waiting() {
   std::unique_lock<std::mutex> lock(mutex_);
-  while (!waiting_.empty()) {
-    {
-      const Entry entry = std::move(waiting_.front());
-      waiting_.pop_front();
-      lock.unlock();
-      execute(entry);
-    }  // what it holds goes without the lock
-    lock.lock();
-  }
+  while (!waiting_.empty()) run_first(lock);
+}
+
+void CallQueue::run_first(std::unique_lock<std::mutex>& lock) {
+  {
+    const Entry entry = std::move(waiting_.front());
+    waiting_.pop_front();
+    lock.unlock();
+    execute(entry);
+  }  // what it holds goes without the lock
+  lock.lock();
 }
 
 bool CallQueue::drain_until(std::chrono::steady_clock::time_point end) {
@@ -122,13 +124,7 @@ void CallQueue::work_off() {
       return;
     }
     busy_ = true;
-    {
-      const Entry entry = std::move(waiting_.front());
-      waiting_.pop_front();
-      lock.unlock();
-      execute(entry);
-    }  // what it holds goes without the lock
-    lock.lock();
+    run_first(lock);
     busy_ = false;
     if (waiting_.empty()) changed_.notify_all();  // drain()
   }

@@ -52,6 +52,8 @@ class CallQueue {
   };
   static void execute(const Entry& entry);
   void run_waiting();
+  /// Runs the first that waits, without `lock`, which is held before and after.
+  void run_first(std::unique_lock<std::mutex>& lock);
   void work_off();
   void start_thread();
 

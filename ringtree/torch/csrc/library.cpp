@@ -3,8 +3,39 @@
 
 #include <c10/util/Exception.h>
 
+#include <utility>
+
 namespace ringtree_torch {
 namespace {
+
+constexpr std::pair<at::ScalarType, rtDataType_t> kDatatypes[] = {
+    {at::kBool, rtBool},
+    {at::kChar, rtInt8},
+    {at::kByte, rtUint8},
+    {at::kShort, rtInt16},
+    {at::kUInt16, rtUint16},
+    {at::kInt, rtInt32},
+    {at::kUInt32, rtUint32},
+    {at::kLong, rtInt64},
+    {at::kUInt64, rtUint64},
+    {at::kHalf, rtFloat16},
+    {at::kBFloat16, rtBfloat16},
+    {at::kFloat, rtFloat32},
+    {at::kDouble, rtFloat64},
+    {at::kComplexHalf, rtComplex32},
+    {at::kComplexFloat, rtComplex64},
+    {at::kComplexDouble, rtComplex128},
+    {at::kFloat8_e4m3fn, rtFloat8E4m3fn},
+    {at::kFloat8_e5m2, rtFloat8E5m2},
+    {at::kFloat8_e4m3fnuz, rtFloat8E4m3fnuz},
+    {at::kFloat8_e5m2fnuz, rtFloat8E5m2fnuz},
+};
+
+constexpr std::pair<c10d::ReduceOp::RedOpType, rtRedOp_t> kOps[] = {
+    {c10d::ReduceOp::SUM, rtSum}, {c10d::ReduceOp::AVG, rtAvg},   {c10d::ReduceOp::PRODUCT, rtProd},
+    {c10d::ReduceOp::MIN, rtMin}, {c10d::ReduceOp::MAX, rtMax},   {c10d::ReduceOp::BAND, rtBand},
+    {c10d::ReduceOp::BOR, rtBor}, {c10d::ReduceOp::BXOR, rtBxor},
+};
 
 double factor_of(const c10d::ReduceOp& op) {
   const auto* const supplement = dynamic_cast<const c10d::NCCLPreMulSumSupplement*>(op.supplement_.get());
@@ -37,85 +68,23 @@ void check(rtResult_t result, rtComm_t comm) {
 }
 
 rtDataType_t datatype_of(const at::Tensor& tensor) {
-  switch (tensor.scalar_type()) {
-    case at::kBool:
-      return rtBool;
-    case at::kChar:
-      return rtInt8;
-    case at::kByte:
-      return rtUint8;
-    case at::kShort:
-      return rtInt16;
-    case at::kUInt16:
-      return rtUint16;
-    case at::kInt:
-      return rtInt32;
-    case at::kUInt32:
-      return rtUint32;
-    case at::kLong:
-      return rtInt64;
-    case at::kUInt64:
-      return rtUint64;
-    case at::kHalf:
-      return rtFloat16;
-    case at::kBFloat16:
-      return rtBfloat16;
-    case at::kFloat:
-      return rtFloat32;
-    case at::kDouble:
-      return rtFloat64;
-    case at::kComplexHalf:
-      return rtComplex32;
-    case at::kComplexFloat:
-      return rtComplex64;
-    case at::kComplexDouble:
-      return rtComplex128;
-    case at::kFloat8_e4m3fn:
-      return rtFloat8E4m3fn;
-    case at::kFloat8_e5m2:
-      return rtFloat8E5m2;
-    case at::kFloat8_e4m3fnuz:
-      return rtFloat8E4m3fnuz;
-    case at::kFloat8_e5m2fnuz:
-      return rtFloat8E5m2fnuz;
-    default:
-      C10_THROW_ERROR(TypeError, std::string("ringtree moves no tensors of ") + c10::toString(tensor.scalar_type()));
-  }
+  for (const auto& [theirs, ours] : kDatatypes)
+    if (tensor.scalar_type() == theirs) return ours;
+  C10_THROW_ERROR(TypeError, std::string("ringtree moves no tensors of ") + c10::toString(tensor.scalar_type()));
 }
 
 Op::Op(const c10d::ReduceOp& op, rtComm_t comm) {
-  switch (op.op_) {
-    case c10d::ReduceOp::SUM:
-      op_ = rtSum;
-      return;
-    case c10d::ReduceOp::AVG:
-      op_ = rtAvg;
-      return;
-    case c10d::ReduceOp::PRODUCT:
-      op_ = rtProd;
-      return;
-    case c10d::ReduceOp::MIN:
-      op_ = rtMin;
-      return;
-    case c10d::ReduceOp::MAX:
-      op_ = rtMax;
-      return;
-    case c10d::ReduceOp::BAND:
-      op_ = rtBand;
-      return;
-    case c10d::ReduceOp::BOR:
-      op_ = rtBor;
-      return;
-    case c10d::ReduceOp::BXOR:
-      op_ = rtBxor;
-      return;
-    case c10d::ReduceOp::PREMUL_SUM:
-      check(rtRedOpCreatePreMulSum(&op_, factor_of(op), comm), comm);
-      made_in_ = comm;
-      return;
-    default:
-      TORCH_CHECK_VALUE(false, "ringtree does not know this ReduceOp");
+  if (op.op_ == c10d::ReduceOp::PREMUL_SUM) {
+    check(rtRedOpCreatePreMulSum(&op_, factor_of(op), comm), comm);
+    made_in_ = comm;
+    return;
   }
+  for (const auto& [theirs, ours] : kOps)
+    if (op.op_ == theirs) {
+      op_ = ours;
+      return;
+    }
+  TORCH_CHECK_VALUE(false, "ringtree does not know this ReduceOp");
 }
 
 Op::~Op() {

@@ -78,7 +78,7 @@ std::vector<size_t> split_counts(const at::Tensor& tensor, const std::vector<int
 
 }  // namespace
 
-intrusive_ptr<c10d::Work> Backend::broadcast(Tensors& tensors, const c10d::BroadcastOptions& opts) {
+WorkPtr Backend::broadcast(Tensors& tensors, const c10d::BroadcastOptions& opts) {
   at::Tensor tensor = only(tensors, "broadcast");
   check_root(opts.rootRank);
   return start({c10d::OpType::BROADCAST, "ringtree:broadcast", opts.timeout, is_async(opts)}, tensors, tensors,
@@ -90,8 +90,7 @@ intrusive_ptr<c10d::Work> Backend::broadcast(Tensors& tensors, const c10d::Broad
                });
 }
 
-intrusive_ptr<c10d::Work> Backend::allgather(TensorLists& outputs, Tensors& inputs,
-                                             const c10d::AllgatherOptions& opts) {
+WorkPtr Backend::allgather(TensorLists& outputs, Tensors& inputs, const c10d::AllgatherOptions& opts) {
   at::Tensor input = only(inputs, "all_gather");
   check_lists(outputs, "all_gather");
   check_own(outputs.front(), input, rank_, "all_gather");
@@ -99,15 +98,13 @@ intrusive_ptr<c10d::Work> Backend::allgather(TensorLists& outputs, Tensors& inpu
                [this, list = outputs.front(), input](rtComm_t comm) { gather_list(list, input, rank_, comm); });
 }
 
-intrusive_ptr<c10d::Work> Backend::_allgather_base(at::Tensor& output, at::Tensor& input,
-                                                   const c10d::AllgatherOptions& opts) {
+WorkPtr Backend::_allgather_base(at::Tensor& output, at::Tensor& input, const c10d::AllgatherOptions& opts) {
   check_into(output, input, size_, "all_gather_into_tensor");
   return start({c10d::OpType::_ALLGATHER_BASE, "ringtree:_all_gather_base", opts.timeout, is_async(opts)}, {output},
                {input}, [this, output, input](rtComm_t comm) { gather_into(output, input, rank_, comm); });
 }
 
-intrusive_ptr<c10d::Work> Backend::allgather_coalesced(TensorLists& outputs, Tensors& inputs,
-                                                       const c10d::AllgatherOptions& opts) {
+WorkPtr Backend::allgather_coalesced(TensorLists& outputs, Tensors& inputs, const c10d::AllgatherOptions& opts) {
   TORCH_CHECK_VALUE(outputs.size() == size(),
                     "ringtree: all_gather_coalesced: output lists should be equal to world "
                     "size: ",
@@ -131,8 +128,8 @@ intrusive_ptr<c10d::Work> Backend::allgather_coalesced(TensorLists& outputs, Ten
                });
 }
 
-intrusive_ptr<c10d::Work> Backend::allgather_into_tensor_coalesced(Tensors& outputs, Tensors& inputs,
-                                                                   const c10d::AllgatherOptions& opts) {
+WorkPtr Backend::allgather_into_tensor_coalesced(Tensors& outputs, Tensors& inputs,
+                                                 const c10d::AllgatherOptions& opts) {
   TORCH_CHECK_VALUE(outputs.size() == inputs.size(), "ringtree: all_gather_into_tensor_coalesced: ", outputs.size(),
                     " outputs for ", inputs.size(), " inputs");
   for (size_t i = 0; i < outputs.size(); ++i) check_into(outputs[i], inputs[i], size_, "all_gather_into_tensor");
@@ -142,16 +139,19 @@ intrusive_ptr<c10d::Work> Backend::allgather_into_tensor_coalesced(Tensors& outp
                });
 }
 
-intrusive_ptr<c10d::Work> Backend::gather(TensorLists& outputs, Tensors& inputs, const c10d::GatherOptions& opts) {
+Tensors Backend::list_of_root(const TensorLists& lists, const at::Tensor& own, int64_t root, const char* what,
+                              const char* side) const {
+  check_root(root);
+  TORCH_CHECK_VALUE(root == rank_ || lists.empty(), "ringtree: ", what, ": requires empty ", side, " on non-root");
+  if (root != rank_) return {};
+  check_lists(lists, what);
+  check_even(lists.front(), own, what);
+  return lists.front();
+}
+
+WorkPtr Backend::gather(TensorLists& outputs, Tensors& inputs, const c10d::GatherOptions& opts) {
   at::Tensor input = only(inputs, "gather");
-  check_root(opts.rootRank);
-  const bool is_root = opts.rootRank == rank_;
-  TORCH_CHECK_VALUE(is_root || outputs.empty(), "ringtree: gather: requires empty output on non-root");
-  if (is_root) {
-    check_lists(outputs, "gather");
-    check_even(outputs.front(), input, "gather");
-  }
-  Tensors list = is_root ? outputs.front() : Tensors{};
+  Tensors list = list_of_root(outputs, input, opts.rootRank, "gather", "output");
   return start({c10d::OpType::GATHER, "ringtree:gather", opts.timeout, is_async(opts)}, list, inputs,
                [list, input, root = static_cast<int>(opts.rootRank)](rtComm_t comm) {
                  const size_t count = static_cast<size_t>(input.numel());
@@ -168,8 +168,7 @@ intrusive_ptr<c10d::Work> Backend::gather(TensorLists& outputs, Tensors& inputs,
                });
 }
 
-intrusive_ptr<c10d::Work> Backend::gather_single(at::Tensor& output, at::Tensor& input,
-                                                 const c10d::GatherOptions& opts) {
+WorkPtr Backend::gather_single(at::Tensor& output, at::Tensor& input, const c10d::GatherOptions& opts) {
   check_root(opts.rootRank);
   check_dense(input, "gather_single");
   const int root = static_cast<int>(opts.rootRank);
@@ -186,16 +185,9 @@ intrusive_ptr<c10d::Work> Backend::gather_single(at::Tensor& output, at::Tensor&
                });
 }
 
-intrusive_ptr<c10d::Work> Backend::scatter(Tensors& outputs, TensorLists& inputs, const c10d::ScatterOptions& opts) {
+WorkPtr Backend::scatter(Tensors& outputs, TensorLists& inputs, const c10d::ScatterOptions& opts) {
   at::Tensor output = only(outputs, "scatter");
-  check_root(opts.rootRank);
-  const bool is_root = opts.rootRank == rank_;
-  TORCH_CHECK_VALUE(is_root || inputs.empty(), "ringtree: scatter: requires empty input on non-root");
-  if (is_root) {
-    check_lists(inputs, "scatter");
-    check_even(inputs.front(), output, "scatter");
-  }
-  Tensors list = is_root ? inputs.front() : Tensors{};
+  Tensors list = list_of_root(inputs, output, opts.rootRank, "scatter", "input");
   return start({c10d::OpType::SCATTER, "ringtree:scatter", opts.timeout, is_async(opts)}, outputs, list,
                [list, output, root = static_cast<int>(opts.rootRank)](rtComm_t comm) {
                  const Output result(output, Output::Content::kIgnored);
@@ -213,10 +205,8 @@ intrusive_ptr<c10d::Work> Backend::scatter(Tensors& outputs, TensorLists& inputs
 }
 
 // Both kinds make the uneven call: whether the blocks of all ranks are alike no rank can tell.
-intrusive_ptr<c10d::Work> Backend::alltoall_base(at::Tensor& output, at::Tensor& input,
-                                                 std::vector<int64_t>& output_splits,
-                                                 std::vector<int64_t>& input_splits,
-                                                 const c10d::AllToAllOptions& opts) {
+WorkPtr Backend::alltoall_base(at::Tensor& output, at::Tensor& input, std::vector<int64_t>& output_splits,
+                               std::vector<int64_t>& input_splits, const c10d::AllToAllOptions& opts) {
   check_alike({output, input}, "all_to_all_single");
   const auto sent = split_counts(input, input_splits, size_, "input");
   const auto got = split_counts(output, output_splits, size_, "output");
@@ -230,7 +220,7 @@ intrusive_ptr<c10d::Work> Backend::alltoall_base(at::Tensor& output, at::Tensor&
                });
 }
 
-intrusive_ptr<c10d::Work> Backend::alltoall(Tensors& outputs, Tensors& inputs, const c10d::AllToAllOptions& opts) {
+WorkPtr Backend::alltoall(Tensors& outputs, Tensors& inputs, const c10d::AllToAllOptions& opts) {
   check_alike(inputs, "all_to_all");
   check_alike(outputs, "all_to_all");
   TORCH_CHECK_VALUE(inputs.size() == size() && outputs.size() == size(), "ringtree: all_to_all: lists of ",

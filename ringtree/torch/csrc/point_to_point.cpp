@@ -34,18 +34,20 @@ struct Message {
   }
 };
 
-// Owns `message` until it is posted.
+// Posts by rtPostSend() or rtPostRecv() what lies plain in `memory`. Owns `message` until that is done.
 template <class Post>
-intrusive_ptr<c10d::Work> post(std::unique_ptr<Message> message, Post post_it, rtComm_t comm) {
+WorkPtr post(Post post_it, std::unique_ptr<Message> message, const at::Tensor& memory, int peer, int tag,
+             Milliseconds timeout, rtComm_t comm) {
   intrusive_ptr<Work> work = message->work;
-  check(post_it(message.get()), comm);
+  check(post_it(memory.data_ptr(), memory.nbytes(), peer, tag, seconds_of(timeout), Message::done, message.get(), comm),
+        comm);
   [[maybe_unused]] Message* const posted = message.release();
   return work;
 }
 
 }  // namespace
 
-intrusive_ptr<c10d::Work> Backend::send(Tensors& tensors, int peer, int tag) {
+WorkPtr Backend::send(Tensors& tensors, int peer, int tag) {
   check_usable();
   const at::Tensor& tensor = only(tensors, "send");
   datatype_of(tensor);
@@ -53,17 +55,11 @@ intrusive_ptr<c10d::Work> Backend::send(Tensors& tensors, int peer, int tag) {
   message->work = c10::make_intrusive<Work>(rank_, c10d::OpType::SEND, "ringtree:send", Tensors{}, 0, tensors);
   message->plain = tensor.contiguous();
   const at::Tensor from = message->plain;
-  return post(
-      std::move(message),
-      [&](Message* context) {
-        return rtPostSend(from.data_ptr(), from.nbytes(), peer, tag,
-                          seconds_of(timeout_.load(std::memory_order_relaxed)), Message::done, context,
-                          messages_->get());
-      },
-      messages_->get());
+  return post(rtPostSend, std::move(message), from, peer, tag, timeout_.load(std::memory_order_relaxed),
+              messages_->get());
 }
 
-intrusive_ptr<c10d::Work> Backend::receive(Tensors& tensors, int peer, int tag, c10d::OpType type, const char* title) {
+WorkPtr Backend::receive(Tensors& tensors, int peer, int tag, c10d::OpType type, const char* title) {
   check_usable();
   const at::Tensor& tensor = only(tensors, "recv");
   datatype_of(tensor);
@@ -71,25 +67,19 @@ intrusive_ptr<c10d::Work> Backend::receive(Tensors& tensors, int peer, int tag, 
   message->work = c10::make_intrusive<Work>(rank_, type, title, tensors, 0, tensors);
   message->into = std::make_unique<Output>(tensor, Output::Content::kIgnored);
   const at::Tensor into = message->into->tensor();
-  return post(
-      std::move(message),
-      [&](Message* context) {
-        return rtPostRecv(into.data_ptr(), into.nbytes(), peer, tag,
-                          seconds_of(timeout_.load(std::memory_order_relaxed)), Message::done, context,
-                          messages_->get());
-      },
-      messages_->get());
+  return post(rtPostRecv, std::move(message), into, peer, tag, timeout_.load(std::memory_order_relaxed),
+              messages_->get());
 }
 
-intrusive_ptr<c10d::Work> Backend::recv(Tensors& tensors, int peer, int tag) {
+WorkPtr Backend::recv(Tensors& tensors, int peer, int tag) {
   return receive(tensors, peer, tag, c10d::OpType::RECV, "ringtree:recv");
 }
 
-intrusive_ptr<c10d::Work> Backend::recvAnysource(Tensors& tensors, int tag) {
+WorkPtr Backend::recvAnysource(Tensors& tensors, int tag) {
   return receive(tensors, RT_ANY_SOURCE, tag, c10d::OpType::RECVANYSOURCE, "ringtree:recvAnySource");
 }
 
-intrusive_ptr<c10d::Work> Backend::barrier(const c10d::BarrierOptions& opts) {
+WorkPtr Backend::barrier(const c10d::BarrierOptions& opts) {
   return start({c10d::OpType::BARRIER, "ringtree:barrier", opts.timeout, is_async(opts)}, {}, {},
                [](rtComm_t comm) { check(rtBarrier(comm), comm); });
 }

@@ -15,7 +15,7 @@ void reduce_all(const Output& output, const c10d::ReduceOp& reduce_op, rtComm_t 
 
 }  // namespace
 
-intrusive_ptr<c10d::Work> Backend::allreduce(Tensors& tensors, const c10d::AllreduceOptions& opts) {
+WorkPtr Backend::allreduce(Tensors& tensors, const c10d::AllreduceOptions& opts) {
   if (tensors.size() == 1 && tensors.front().is_sparse()) return allreduce_sparse(tensors, opts);
   at::Tensor tensor = only(tensors, "all_reduce");
   return start({c10d::OpType::ALLREDUCE, "ringtree:all_reduce", opts.timeout, is_async(opts)}, tensors, tensors,
@@ -26,7 +26,7 @@ intrusive_ptr<c10d::Work> Backend::allreduce(Tensors& tensors, const c10d::Allre
                });
 }
 
-intrusive_ptr<c10d::Work> Backend::allreduce_coalesced(Tensors& tensors, const c10d::AllreduceCoalescedOptions& opts) {
+WorkPtr Backend::allreduce_coalesced(Tensors& tensors, const c10d::AllreduceCoalescedOptions& opts) {
   check_alike(tensors, "all_reduce_coalesced");
   return start({c10d::OpType::ALLREDUCE_COALESCED, "ringtree:all_reduce", opts.timeout, is_async(opts)}, tensors,
                tensors, [tensors, op = opts.reduceOp](rtComm_t comm) {
@@ -46,7 +46,7 @@ intrusive_ptr<c10d::Work> Backend::allreduce_coalesced(Tensors& tensors, const c
                });
 }
 
-intrusive_ptr<c10d::Work> Backend::reduce(Tensors& tensors, const c10d::ReduceOptions& opts) {
+WorkPtr Backend::reduce(Tensors& tensors, const c10d::ReduceOptions& opts) {
   at::Tensor tensor = only(tensors, "reduce");
   check_root(opts.rootRank);
   return start({c10d::OpType::REDUCE, "ringtree:reduce", opts.timeout, is_async(opts)}, tensors, tensors,
@@ -66,8 +66,7 @@ intrusive_ptr<c10d::Work> Backend::reduce(Tensors& tensors, const c10d::ReduceOp
                });
 }
 
-intrusive_ptr<c10d::Work> Backend::reduce_scatter(Tensors& outputs, TensorLists& inputs,
-                                                  const c10d::ReduceScatterOptions& opts) {
+WorkPtr Backend::reduce_scatter(Tensors& outputs, TensorLists& inputs, const c10d::ReduceScatterOptions& opts) {
   at::Tensor output = only(outputs, "reduce_scatter");
   check_lists(inputs, "reduce_scatter");
   const at::Tensor& own = inputs.front()[static_cast<size_t>(rank_)];
@@ -112,8 +111,7 @@ void check_base(const at::Tensor& output, const at::Tensor& input, int64_t size)
 
 }  // namespace
 
-intrusive_ptr<c10d::Work> Backend::_reduce_scatter_base(at::Tensor& output, at::Tensor& input,
-                                                        const c10d::ReduceScatterOptions& opts) {
+WorkPtr Backend::_reduce_scatter_base(at::Tensor& output, at::Tensor& input, const c10d::ReduceScatterOptions& opts) {
   check_base(output, input, size_);
   return start({c10d::OpType::_REDUCE_SCATTER_BASE, "ringtree:_reduce_scatter_base", opts.timeout, is_async(opts)},
                {output}, {input}, [this, output, input, op = opts.reduceOp](rtComm_t comm) {
@@ -121,8 +119,8 @@ intrusive_ptr<c10d::Work> Backend::_reduce_scatter_base(at::Tensor& output, at::
                });
 }
 
-intrusive_ptr<c10d::Work> Backend::reduce_scatter_tensor_coalesced(Tensors& outputs, Tensors& inputs,
-                                                                   const c10d::ReduceScatterOptions& opts) {
+WorkPtr Backend::reduce_scatter_tensor_coalesced(Tensors& outputs, Tensors& inputs,
+                                                 const c10d::ReduceScatterOptions& opts) {
   TORCH_CHECK_VALUE(outputs.size() == inputs.size(), "ringtree: reduce_scatter_tensor_coalesced: ", outputs.size(),
                     " outputs for ", inputs.size(), " inputs");
   for (size_t i = 0; i < outputs.size(); ++i) check_base(outputs[i], inputs[i], size_);

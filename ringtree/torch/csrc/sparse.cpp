@@ -70,7 +70,7 @@ at::Tensor sum_of_all(const at::Tensor& input, size_t size, rtComm_t comm) {
 
 }  // namespace
 
-intrusive_ptr<c10d::Work> Backend::allreduce_sparse(Tensors& tensors, const c10d::AllreduceOptions& opts) {
+WorkPtr Backend::allreduce_sparse(Tensors& tensors, const c10d::AllreduceOptions& opts) {
   TORCH_CHECK_VALUE(tensors.size() == 1 && tensors.front().is_sparse() && tensors.front().device().is_cpu(),
                     "ringtree: a sparse all_reduce takes one sparse CPU tensor");
   TORCH_CHECK_VALUE(opts.reduceOp.op_ == c10d::ReduceOp::SUM, "ringtree: a sparse all_reduce only sums");

@@ -21,7 +21,7 @@ at::Tensor side_by_side(const std::vector<at::Tensor>& tensors, int64_t total) {
 }  // namespace
 
 void check_dense(const at::Tensor& tensor, const char* what) {
-  TORCH_CHECK_VALUE(tensor.defined(), "ringtree: ", what, " is no tensor");
+  TORCH_CHECK_VALUE(tensor.defined(), "ringtree: ", what, " is not a tensor");
   TORCH_CHECK_VALUE(tensor.device().is_cpu(), "ringtree: ", what, " lies on ", tensor.device(),
                     "; this backend is for the CPU (\"cpu:ringtree,cuda:nccl\" has one for each)");
   TORCH_CHECK_VALUE(tensor.layout() == at::kStrided, "ringtree: ", what, " is ", tensor.layout(),

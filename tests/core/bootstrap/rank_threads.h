@@ -19,14 +19,9 @@
 #include "core/base/error.h"
 #include "core/bootstrap/mesh.h"
 #include "core/bootstrap/unix_socket.h"
+#include "tests/core/sanitized.h"
 
 namespace ringtree::testing {
-
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-inline constexpr bool kSanitized = true;
-#else
-inline constexpr bool kSanitized = false;
-#endif
 
 // A wait in a test that is far longer than anything takes here, also with many jobs on few cores.
 inline constexpr double kPatienceSeconds = 30.0;

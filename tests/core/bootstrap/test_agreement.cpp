@@ -38,9 +38,15 @@ TEST(Agreement, settings_name_both_sides) {
 }
 
 TEST(Agreement, long_settings_show_where_they_differ_in_one_clean_line) {
-  const std::string outcome = verdict([](auto& ranks) {
-    for (PeerIdentity& rank : ranks) rank.settings = std::string(5000, 'x') + "threads=4\n" + std::string(5000, 'y');
-    ranks[1].settings = std::string(5000, 'x') + "threads=8\n" + std::string(5000, 'y');
+  const auto long_settings = [](const char* threads) {
+    std::string text(5000, 'x');
+    text.append(threads).append(5000, 'y');
+    return text;
+  };
+  const std::string four = long_settings("threads=4\n"), eight = long_settings("threads=8\n");
+  const std::string outcome = verdict([&](auto& ranks) {
+    for (PeerIdentity& rank : ranks) rank.settings = four;
+    ranks[1].settings = eight;
   });
   EXPECT_TRUE(contains(outcome, "xthreads=4\\x0ay")) << outcome;
   EXPECT_TRUE(contains(outcome, "xthreads=8\\x0ay")) << outcome;
@@ -62,6 +68,14 @@ TEST(Agreement, ranks_of_one_host_run_as_one_user) {
                 move_away(ranks[2]);
               }),
               "");
+}
+
+TEST(Agreement, what_needs_one_host_is_refused_on_several_alike_on_every_rank) {
+  std::vector<PeerIdentity> ranks = three_ranks();
+  EXPECT_EQ(outcome_of([&] { agree(ranks, "one host only"); }), "");
+  ranks[2].boot_id = "other";
+  EXPECT_EQ(outcome_of([&] { agree(ranks, "one host only"); }), "usage: one host only");
+  EXPECT_EQ(outcome_of([&] { agree(ranks); }), "");
 }
 
 TEST(Agreement, hosts_are_numbered_by_their_first_rank) {

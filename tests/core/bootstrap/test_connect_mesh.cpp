@@ -76,7 +76,7 @@ TEST(ConnectMesh, strangers_neither_get_in_nor_hold_anybody_up) {
   std::vector<std::vector<Fd>> sockets(kWorldSize);
   const int64_t start_ns = now_ns();
   const auto outcomes = run_ranks(
-      kWorldSize, [&](int rank) { sockets[rank] = connect_mesh(listeners[rank], identities, rank, patience()); });
+      kWorldSize, [&](int rank) { connect_mesh(listeners[rank], identities, rank, patience(), sockets[rank]); });
   EXPECT_LT(now_ns() - start_ns, 5'000'000'000);
   for (const std::string& outcome : outcomes) ASSERT_EQ(outcome, "");
   for (int a = 0; a < kWorldSize; ++a) {
@@ -93,7 +93,9 @@ TEST(ConnectMesh, a_rank_that_proves_itself_wrongly_is_named_when_time_is_up) {
   const Fd other = listen_as(identities[1]);
   const SocketResult stranger = connect_abstract(identities[0].socket_name);
   ASSERT_TRUE(write_all(stranger.socket.get(), encode_hello_frame({1, std::string(kTokenBytes, 'f')}), patience()));
-  const std::string outcome = outcome_of([&] { connect_mesh(listener, identities, 0, Deadline::after_seconds(0.3)); });
+  std::vector<Fd> made;
+  const std::string outcome =
+      outcome_of([&] { connect_mesh(listener, identities, 0, Deadline::after_seconds(0.3), made); });
   EXPECT_TRUE(contains(outcome, "timeout: rank 0 waited 0.")) << outcome;
   EXPECT_TRUE(contains(outcome, "for rank 1 (pid ")) << outcome;
 }
@@ -103,7 +105,9 @@ TEST(ConnectMesh, a_pid_that_is_not_the_published_one_is_refused) {
   const Fd listener0 = listen_as(identities[0]);
   const Fd listener1 = listen_as(identities[1]);
   identities[0].pid = 1;
-  const std::string outcome = outcome_of([&] { connect_mesh(listener1, identities, 1, Deadline::after_seconds(5)); });
+  std::vector<Fd> made;
+  const std::string outcome =
+      outcome_of([&] { connect_mesh(listener1, identities, 1, Deadline::after_seconds(5), made); });
   EXPECT_TRUE(contains(outcome, "peer: rank 0 (pid 1 on ")) << outcome;
 }
 
@@ -112,7 +116,8 @@ TEST(ConnectMesh, peers_that_ended_are_noticed_long_before_the_deadline) {
     const auto identities = identities_of(2);
     const Fd listener = listen_as(identities[survivor]);  // the other one's is closed, as after its death
     const int64_t start_ns = now_ns();
-    const std::string outcome = outcome_of([&] { connect_mesh(listener, identities, survivor, patience()); });
+    std::vector<Fd> made;
+    const std::string outcome = outcome_of([&] { connect_mesh(listener, identities, survivor, patience(), made); });
     EXPECT_LT(now_ns() - start_ns, 5'000'000'000);
     EXPECT_TRUE(contains(outcome, "peer: rank " + std::to_string(1 - survivor) + " (pid ")) << outcome;
     EXPECT_TRUE(contains(outcome, "ended while rank " + std::to_string(survivor) + " connected to it")) << outcome;

@@ -40,7 +40,9 @@ struct Ranks {
   RemoteSockets connect(int rank, const Network& with, Deadline deadline) {
     const size_t at = static_cast<size_t>(rank);
     const RemoteListeners own = std::move(listeners[at]);
-    return connect_remote(own, identities, addresses, rank, with, local[at], deadline);
+    RemoteSockets made;
+    connect_remote(own, identities, addresses, rank, with, local[at], deadline, made);
+    return made;
   }
   void end(int rank) { listeners[static_cast<size_t>(rank)].sockets.clear(); }
   const Address& address(int rank) const { return addresses[static_cast<size_t>(rank)].front(); }

@@ -164,8 +164,8 @@ TEST(MeshDeath, a_stopped_peer_cannot_hold_up_send_or_close) {
     EXPECT_EQ(ranks[0].pipe().hear(), "in time") << payload_bytes;
     const std::string num_gone = ranks[0].pipe().hear();
     // An empty frame fits wholly or not at all, so close() waits to say bye to rank 2. Meanwhile rank 1 has heard its
-    // own bye and shut its end, which is no death. (Of a large frame a part may have left: then the link to rank 2 has
-    // ended.)
+    // own bye and shut its end, which is not a death. (Of a large frame a part may have left: then the link to rank 2
+    // has ended.)
     if (payload_bytes == 0) {
       EXPECT_EQ(num_gone, "0");
     }

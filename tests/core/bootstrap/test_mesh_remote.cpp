@@ -10,7 +10,6 @@
 #include <memory>
 
 #include "core/bootstrap/connect_remote.h"
-#include "core/bootstrap/ended_peer.h"
 #include "core/bootstrap/mesh.h"
 #include "core/bootstrap/thread_store.h"
 #include "core/bootstrap/unix_store.h"
@@ -231,18 +230,6 @@ TEST(MeshRemote, a_rank_that_ends_while_others_connect_is_named_at_once) {
     EXPECT_TRUE(contains(outcomes[rank], "peer: rank 2 (pid ")) << outcomes[rank];
     EXPECT_TRUE(contains(outcomes[rank], "ended while rank ")) << outcomes[rank];
   }
-}
-
-TEST(FirstToEnd, is_found_along_the_words_of_those_that_left) {
-  ThreadStore store;
-  EXPECT_STREQ(first_to_end(store, "p", 2, EndedPeer(3, "rank 3 ended")).what(), "rank 3 ended");
-  EXPECT_STREQ(first_to_end(store, "p", 1, EndedPeer(2, "rank 2 ended")).what(), "rank 3 ended");
-  EXPECT_STREQ(first_to_end(store, "p", 0, EndedPeer(1, "rank 1 ended")).what(), "rank 3 ended");
-  // Two that found each other: no word leads any further.
-  EXPECT_STREQ(first_to_end(store, "q", 0, EndedPeer(1, "rank 1 ended")).what(), "rank 1 ended");
-  EXPECT_STREQ(first_to_end(store, "q", 1, EndedPeer(0, "rank 0 ended")).what(), "rank 0 ended");
-  store.set("r/ended/1", "nonsense");
-  EXPECT_STREQ(first_to_end(store, "r", 0, EndedPeer(1, "rank 1 ended")).what(), "rank 1 ended");
 }
 
 // --- Processes.

@@ -14,7 +14,7 @@
 #include "core/bootstrap/tcp_store.h"
 #include "core/net/handshake.h"
 #include "core/net/tcp_socket.h"
-#include "tests/core/bootstrap/child_process.h"
+#include "tests/core/bootstrap/killed_server.h"
 #include "tests/core/bootstrap/rank_threads.h"
 
 namespace ringtree::testing {
@@ -194,20 +194,7 @@ TEST(TcpStore, who_waits_hears_that_the_server_closes) {
 
 TEST(TcpStore, who_waits_hears_that_the_server_was_killed) {
   const std::string host = unique_loopback_address();
-  ChildProcess server([&](const ChildProcess::Pipe& pipe) {
-    TcpStore store(host, 23'456, 0, secret(), patience());
-    pipe.say(store.get("ready", patience()));
-    pipe.hear();
-    return 0;
-  });
-  TcpStore client(host, 23'456, 1, secret(), patience());
-  client.set("ready", "go");
-  EXPECT_EQ(server.pipe().hear(), "go");
-  const auto outcomes = run_ranks(2, [&](int rank) {
-    if (rank == 0) server.kill_now();
-    if (rank == 1) client.get("never", patience());
-  });
-  EXPECT_TRUE(contains(outcomes[1], "peer: rank 0, which serves the store")) << outcomes[1];
+  expect_death_of_the_server_is_told([&](int rank) { return TcpStore(host, 23'456, rank, secret(), patience()); });
 }
 
 TEST(TcpStore, who_proved_itself_may_say_nothing_for_long) {

@@ -9,7 +9,7 @@
 
 #include "core/bootstrap/unix_store.h"
 #include "core/bootstrap/wire.h"
-#include "tests/core/bootstrap/child_process.h"
+#include "tests/core/bootstrap/killed_server.h"
 #include "tests/core/bootstrap/rank_threads.h"
 
 namespace ringtree::testing {
@@ -81,20 +81,7 @@ TEST(UnixStore, who_waits_hears_that_the_server_closes) {
 
 TEST(UnixStore, who_waits_hears_that_the_server_was_killed) {
   const std::string id = unique_id();
-  ChildProcess server([&](const ChildProcess::Pipe& pipe) {
-    UnixStore store(id, 0, patience());
-    pipe.say(store.get("ready", patience()));
-    pipe.hear();
-    return 0;
-  });
-  UnixStore client(id, 1, patience());
-  client.set("ready", "go");
-  EXPECT_EQ(server.pipe().hear(), "go");
-  const auto outcomes = run_ranks(2, [&](int rank) {
-    if (rank == 0) server.kill_now();
-    if (rank == 1) client.get("never", patience());
-  });
-  EXPECT_TRUE(contains(outcomes[1], "peer: rank 0, which serves the store")) << outcomes[1];
+  expect_death_of_the_server_is_told([&](int rank) { return UnixStore(id, rank, patience()); });
 }
 
 TEST(UnixStore, hostile_frames_are_dropped_and_hurt_nobody) {

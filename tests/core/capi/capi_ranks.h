@@ -1,5 +1,5 @@
 // Helpers of this folder's tests: ranks as threads that meet through the C API, results as exceptions, and a caller
-// that takes the engine's CallArguments through the C functions, so that the engine's own checks serve here as well.
+// that takes the engine's Calls through the C functions, so that the engine's own checks serve here as well.
 #pragma once
 
 #include <ringtree.h>
@@ -101,16 +101,16 @@ class ThroughC {
   explicit ThroughC(Comm& comm) : comm_(comm) {}
   int rank() const { return comm_.rank(); }
   int world_size() const { return comm_.world_size(); }
-  void call(const CallArguments& arguments, const AlgorithmRef&) const { ok(submit(arguments)); }
+  void run(const Call& call) const { ok(submit(call)); }
   /// The function's result; inside a group the call is only gathered.
-  rtResult_t submit(const CallArguments& arguments) const;
+  rtResult_t submit(const Call& call) const;
 
  private:
-  rtResult_t submit_uneven(const CallArguments& arguments) const;
+  rtResult_t submit_uneven(const Call& call) const;
   Comm& comm_;
 };
 
-inline rtResult_t ThroughC::submit(const CallArguments& a) const {
+inline rtResult_t ThroughC::submit(const Call& a) const {
   const auto type = static_cast<rtDataType_t>(a.dtype);
   const auto op = static_cast<rtRedOp_t>(a.op);
   if (!a.counts.empty()) return submit_uneven(a);
@@ -135,7 +135,7 @@ inline rtResult_t ThroughC::submit(const CallArguments& a) const {
   throw std::runtime_error("the C API lacks this collective");
 }
 
-inline rtResult_t ThroughC::submit_uneven(const CallArguments& a) const {
+inline rtResult_t ThroughC::submit_uneven(const Call& a) const {
   const auto type = static_cast<rtDataType_t>(a.dtype);
   const auto op = static_cast<rtRedOp_t>(a.op);
   // Copies, so that what the library keeps of an array that has gone would be found.

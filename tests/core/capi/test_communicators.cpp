@@ -253,7 +253,7 @@ TEST(Destroy, comes_after_finalize_as_well) {
     expect_refused(rtBarrier(comm), rtInvalidUsage, "closed");
     rtResult_t state = rtInternalError;
     ok(rtCommGetAsyncError(comm, &state));
-    require_true(state == rtSuccess, "leaving in order is no failure");
+    require_true(state == rtSuccess, "leaving in order is not a failure");
   }));
 }
 

@@ -1,5 +1,6 @@
 // Communicators over several hosts through the C functions: processes, each with a host id of its own, meet over TCP on
-// the loopback interface. Real hosts, in network namespaces, are the Python tests' (tests/python/test_hosts_capi.py).
+// the loopback interface. Real hosts, in network namespaces, are the Python tests'
+// (tests/python/comm/test_hosts_capi.py).
 #include <gtest/gtest.h>
 
 #include <cstring>

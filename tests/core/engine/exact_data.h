@@ -87,7 +87,7 @@ struct CheckedCall {
   Collective collective = Collective::all_reduce;
   AlgorithmRef algorithm;
   Dtype dtype = Dtype::kInt64;
-  size_t count = 0;  // as in CallArguments
+  size_t count = 0;  // as in Call
   int root = 0;
   bool in_place = false;
   size_t shift = 0;         // the data begins at this index of the world's, so that no two calls look alike
@@ -189,7 +189,7 @@ inline std::vector<uint64_t> counts_of(const CheckedCall& call, int n, int rank)
 }
 
 /// Makes the call on this rank and checks all that it may and may not have changed. Throws std::runtime_error that says
-/// what is wrong. `Caller`: a Communicator, or what has its rank(), world_size() and call().
+/// what is wrong. `Caller`: a Communicator, or what has its rank(), world_size() and run().
 template <typename Item, typename Caller>
 void make_checked_call(Caller& communicator, const World<Item>& world, const CheckedCall& call) {
   const int n = communicator.world_size(), rank = communicator.rank();
@@ -208,7 +208,7 @@ void make_checked_call(Caller& communicator, const World<Item>& world, const Che
   if (in > 0) std::memcpy(input, share.input.data(), in * item);
 
   const std::vector<uint64_t> counts = counts_of(call, n, rank);
-  CallArguments arguments;
+  Call arguments;
   arguments.collective = call.collective;
   arguments.dtype = call.dtype;
   arguments.root = call.root;
@@ -216,7 +216,8 @@ void make_checked_call(Caller& communicator, const World<Item>& world, const Che
   arguments.counts = counts;
   arguments.input = in > 0 ? input : nullptr;
   arguments.output = out > 0 ? output : nullptr;
-  communicator.call(arguments, call.algorithm);
+  arguments.algorithm = call.algorithm;
+  communicator.run(arguments);
 
   const auto fail = [&](const std::string& what) {
     throw std::runtime_error(call.to_string() + " on rank " + std::to_string(rank) + " of " + std::to_string(n) + ": " +

@@ -1,5 +1,6 @@
 // Ranks as threads that believe to be on several hosts: each has a host id, and those with different ones meet over TCP
-// on the loopback interface. Real hosts, in network namespaces, are the Python tests' (tests/python/test_hosts*.py).
+// on the loopback interface. Real hosts, in network namespaces, are the Python tests'
+// (tests/python/comm/test_hosts*.py).
 #pragma once
 
 #include <string>

@@ -78,9 +78,9 @@ inline std::vector<std::string> run_communicators(int num_ranks, const Settings&
 }
 
 /// What a call says; its arrays are the caller's.
-inline CallArguments arguments_of(Collective collective, size_t count, Dtype dtype = Dtype::kFloat32,
-                                  ReduceOp op = ReduceOp::sum, int root = 0) {
-  CallArguments arguments;
+inline Call call_of(Collective collective, size_t count, Dtype dtype = Dtype::kFloat32, ReduceOp op = ReduceOp::sum,
+                    int root = 0) {
+  Call arguments;
   arguments.collective = collective;
   arguments.count = count;
   arguments.dtype = dtype;
@@ -89,14 +89,20 @@ inline CallArguments arguments_of(Collective collective, size_t count, Dtype dty
   return arguments;
 }
 
+/// A call, by that algorithm.
+inline Call with(Call call, const AlgorithmRef& algorithm) {
+  call.algorithm = algorithm;
+  return call;
+}
+
 /// An all_reduce of `count` float32 ones, in place, that must give the number of ranks.
 inline void sum_of_ones(Communicator& communicator, size_t count, const AlgorithmRef& algorithm, double timeout_s = 0) {
   std::vector<float> data(count, 1.0f);
-  CallArguments arguments;
+  Call arguments;
   arguments.count = count;
   arguments.input = arguments.output = data.data();
   arguments.timeout_s = timeout_s;
-  communicator.call(arguments, algorithm);
+  communicator.run(with(arguments, algorithm));
   for (float value : data)
     if (value != static_cast<float>(communicator.world_size())) throw std::runtime_error("a wrong sum");
 }

@@ -39,15 +39,17 @@ TEST(Allocations, are_counted) {
 void expect_none(Communicator& communicator, const std::vector<AlgorithmRef>& algorithms,
                  const std::vector<size_t>& counts, int num_rounds) {
   std::vector<float> data(*std::max_element(counts.begin(), counts.end()), 1);
+  std::vector<Call> calls;
+  for (const AlgorithmRef& algorithm : algorithms)
+    for (size_t count : counts) {
+      Call& call = calls.emplace_back();
+      call.op = ReduceOp::max;
+      call.count = count;
+      call.input = call.output = data.data();
+      call.algorithm = algorithm;
+    }
   const auto call_all = [&] {
-    for (const AlgorithmRef& algorithm : algorithms)
-      for (size_t count : counts) {
-        CallArguments call;
-        call.op = ReduceOp::max;
-        call.count = count;
-        call.input = call.output = data.data();
-        communicator.call(call, algorithm);
-      }
+    for (const Call& call : calls) communicator.run(call);
   };
   call_all();
   const long before = num_allocations;
@@ -80,15 +82,16 @@ TEST(Allocations, there_are_none_in_calls_that_take_turns) {
 TEST(Allocations, there_are_none_in_the_slice_steps_of_a_traced_call) {
   expect_all_well(run_communicators(2, test_settings(), [&](Communicator& communicator) {
     std::vector<float> data(size_t{4} << 20, 1.0f);
-    CallArguments call;
+    Call call;
     call.op = ReduceOp::max;
     call.count = data.size();
     call.input = call.output = data.data();
-    communicator.call(call, by("ring"));
+    call.algorithm = by("ring");
+    communicator.run(call);
     communicator.start_trace(100'000);
-    communicator.call(call, by("ring"));
+    communicator.run(call);
     const long before = num_allocations;
-    communicator.call(call, by("ring"));
+    communicator.run(call);
     const long added = num_allocations - before;
     const Trace trace = communicator.take_trace();
     if (trace.events.size() < 700)

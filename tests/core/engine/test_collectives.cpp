@@ -46,11 +46,11 @@ TEST(Collectives, the_large_count_takes_several_passes_for_every_algorithm) {
     for (const Algorithm& algorithm : algorithms())
       for (const ProtocolInfo& info : kProtocols) {
         if (!algorithm.supports(Collective::all_reduce)) continue;
-        CallArguments arguments;
+        Call arguments;
         arguments.dtype = Dtype::kInt64;
         arguments.count = data.size();
         arguments.input = arguments.output = data.data();
-        communicator.call(arguments, by(algorithm.name, info.protocol));
+        communicator.run(with(arguments, by(algorithm.name, info.protocol)));
         if (communicator.last_call().cut.num_passes < 2)
           throw std::runtime_error(std::string(algorithm.name) + " does not");
         if (communicator.last_call().configuration.protocol != info.protocol)

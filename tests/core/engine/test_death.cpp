@@ -4,21 +4,15 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include <filesystem>
-
 #include "core/bootstrap/unix_store.h"
 #include "tests/core/bootstrap/child_process.h"
 #include "tests/core/engine/rank_threads.h"
+#include "tests/core/engine/shared_memory_files.h"
 
 namespace ringtree::testing {
 namespace {
 
 using Pipe = ChildProcess::Pipe;
-
-size_t num_shared_memory_files() {
-  const std::filesystem::directory_iterator all("/dev/shm");
-  return static_cast<size_t>(std::distance(begin(all), end(all)));
-}
 
 // A job of `num_ranks` processes that all have their communicator; then each runs `body`.
 std::vector<ChildProcess> start_job(int num_ranks, const std::function<void(Communicator&, const Pipe&)>& body,
@@ -43,14 +37,14 @@ constexpr size_t kCount = kSanitized ? 70'000 : 262'144;  // of float32: 1 MB
 // on calling.
 std::string first_failure(Communicator& communicator, const Pipe& pipe, const std::string& algorithm, int victim) {
   std::vector<float> data(kCount, 1.0f);
-  CallArguments arguments;
+  Call arguments;
   arguments.count = data.size();
   arguments.input = arguments.output = data.data();
   arguments.op = ReduceOp::max;
   std::string outcome;
   for (uint64_t call = 1; outcome.empty(); ++call) {
     if (communicator.rank() == victim && call == kFirstCallToDieIn) pipe.say("in call");
-    outcome = outcome_of([&] { communicator.call(arguments, by(algorithm)); });
+    outcome = outcome_of([&] { communicator.run(with(arguments, by(algorithm))); });
   }
   return outcome;
 }
@@ -68,7 +62,7 @@ TEST_P(Death, in_mid_collective_is_reported_by_every_survivor_within_a_second) {
   const auto [n, algorithm] = GetParam();
   for (const int victim : {0, n - 1}) {
     const std::string name = algorithm;
-    const size_t files_before = num_shared_memory_files();
+    const auto files_before = shared_memory_files();
     auto ranks = start_job(n, [name, victim](Communicator& communicator, const Pipe& pipe) {
       call_until_failure(communicator, pipe, name, victim);
     });
@@ -90,7 +84,7 @@ TEST_P(Death, in_mid_collective_is_reported_by_every_survivor_within_a_second) {
     std::printf("[ measured ] %s, rank %d of %d killed: slowest survivor raised after %.2f ms\n", algorithm, victim, n,
                 static_cast<double>(slowest_ns) * 1e-6);
     EXPECT_LT(slowest_ns, 1'000'000'000);
-    EXPECT_EQ(num_shared_memory_files(), files_before);
+    EXPECT_EQ(shared_memory_files(), files_before);
   }
 }
 

@@ -34,10 +34,10 @@ Settings deterministic(int num_channels = 1) {
 
 std::vector<float> sum_of_wild(Communicator& communicator, const AlgorithmRef& algorithm) {
   std::vector<float> data = wild_floats(communicator.rank());
-  CallArguments arguments;
+  Call arguments;
   arguments.count = data.size();
   arguments.input = arguments.output = data.data();
-  communicator.call(arguments, algorithm);
+  communicator.run(with(arguments, algorithm));
   return data;
 }
 
@@ -78,11 +78,11 @@ TEST(Deterministic, other_algorithms_give_other_bits_and_are_refused) {
     if (!contains(outcome, "ring does not fold all ranks in one go in rank order")) throw std::runtime_error(outcome);
     // Whole numbers come out alike in any order.
     std::vector<int32_t> whole(100, 1);
-    CallArguments arguments;
+    Call arguments;
     arguments.dtype = Dtype::kInt32;
     arguments.count = whole.size();
     arguments.input = arguments.output = whole.data();
-    communicator.call(arguments, by("ring"));
+    communicator.run(with(arguments, by("ring")));
     if (whole[0] != 4) throw std::runtime_error("a wrong sum");
   }));
   expect_all_well(run_communicators(4, test_settings(), [&](Communicator& communicator) {
@@ -116,14 +116,14 @@ TEST(NaN, is_never_lost) {
             const bool scatters = collective == Collective::reduce_scatter;
             for (size_t block = 0; block < 3; ++block)
               if (owner == communicator.rank()) data[block * kLength + at] = std::numeric_limits<float>::quiet_NaN();
-            CallArguments arguments;
+            Call arguments;
             arguments.collective = collective;
             arguments.op = op;
             arguments.count = kLength;
             arguments.input = data.data();
             float* const out = data.data() + (scatters ? static_cast<size_t>(communicator.rank()) * kLength : 0);
             arguments.output = out;
-            communicator.call(arguments, by(algorithm.name));
+            communicator.run(with(arguments, by(algorithm.name)));
             if (collective == Collective::reduce && communicator.rank() != 0) continue;
             for (size_t i = 0; i < kLength; ++i)
               if (std::isnan(out[i]) != (i == at))

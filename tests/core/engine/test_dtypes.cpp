@@ -18,8 +18,8 @@ std::vector<std::byte> random_bytes(uint64_t seed, int rank, size_t bytes) {
   return out;
 }
 
-CallArguments call_on(Collective collective, Dtype dtype, ReduceOp op, size_t count, const void* input, void* output) {
-  CallArguments arguments = arguments_of(collective, count, dtype, op);
+Call call_on(Collective collective, Dtype dtype, ReduceOp op, size_t count, const void* input, void* output) {
+  Call arguments = call_of(collective, count, dtype, op);
   arguments.input = input;
   arguments.output = output;
   return arguments;
@@ -35,12 +35,12 @@ TEST(Dtypes, all_are_broadcast_and_gathered_bit_by_bit_at_any_alignment) {
         const auto rooted = random_bytes(31, 0, bytes);
         GuardedBuffer buffer(bytes, 3);
         if (communicator.rank() == 0) std::memcpy(buffer.data(), rooted.data(), bytes);
-        communicator.call(call_on(Collective::broadcast, dtype, ReduceOp::sum, kCount, buffer.data(), buffer.data()),
-                          by(algorithm));
+        communicator.run(with(
+            call_on(Collective::broadcast, dtype, ReduceOp::sum, kCount, buffer.data(), buffer.data()), by(algorithm)));
         const auto mine = random_bytes(32, communicator.rank(), bytes);
         GuardedBuffer all(kRanks * bytes, 1);
-        communicator.call(call_on(Collective::all_gather, dtype, ReduceOp::sum, kCount, mine.data(), all.data()),
-                          by(algorithm));
+        communicator.run(with(call_on(Collective::all_gather, dtype, ReduceOp::sum, kCount, mine.data(), all.data()),
+                              by(algorithm)));
         bool right = std::memcmp(buffer.data(), rooted.data(), bytes) == 0;
         for (int rank = 0; rank < kRanks; ++rank)
           right = right && std::memcmp(all.data() + static_cast<size_t>(rank) * bytes,
@@ -79,13 +79,13 @@ TEST(Dtypes, ops_equal_a_plain_loop) {
       for (ReduceOp op :
            {ReduceOp::sum, ReduceOp::prod, ReduceOp::min, ReduceOp::max, ReduceOp::avg, ReduceOp::premul_sum}) {
         std::vector<float> output(kCount);
-        CallArguments arguments = call_on(Collective::all_reduce, Dtype::kFloat32, op, kCount,
-                                          world.held[static_cast<size_t>(communicator.rank())].data(), output.data());
+        Call arguments = call_on(Collective::all_reduce, Dtype::kFloat32, op, kCount,
+                                 world.held[static_cast<size_t>(communicator.rank())].data(), output.data());
         const auto factor = [op](size_t rank) {
           return op == ReduceOp::premul_sum ? static_cast<float>(rank) - 0.5f : 1;
         };
         arguments.factor = static_cast<double>(factor(static_cast<size_t>(communicator.rank())));
-        communicator.call(arguments, by(algorithm));
+        communicator.run(with(arguments, by(algorithm)));
         for (size_t i = 0; i < kCount; ++i) {
           float expected = world.held[0][i] * factor(0);
           for (size_t rank = 1; rank < kRanks; ++rank) {
@@ -117,10 +117,10 @@ TEST(Dtypes, premul_sum_multiplies_each_ranks_input) {
         std::vector<int32_t> input(kCount * (scatters ? kRanks : 1), rank + 1), other(kCount);
         int32_t* const output =
             in_place ? input.data() + (scatters ? static_cast<size_t>(rank) * kCount : 0) : other.data();
-        CallArguments arguments =
+        Call arguments =
             call_on(collective, Dtype::kInt32, ReduceOp::premul_sum, kCount, input.data(), gets ? output : nullptr);
         arguments.factor = 10 * (rank + 1);
-        communicator.call(arguments);
+        communicator.run(arguments);
         for (size_t i = 0; i < kCount && gets; ++i)
           if (output[i] != 10 + 40 + 90) throw std::runtime_error("element " + std::to_string(i) + " is wrong");
         for (const int32_t& item : input) {
@@ -128,10 +128,10 @@ TEST(Dtypes, premul_sum_multiplies_each_ranks_input) {
           if (!is_output && item != rank + 1) throw std::runtime_error("the input was changed");
         }
       }
-    CallArguments half = call_on(Collective::all_reduce, Dtype::kInt32, ReduceOp::premul_sum, 0, nullptr, nullptr);
+    Call half = call_on(Collective::all_reduce, Dtype::kInt32, ReduceOp::premul_sum, 0, nullptr, nullptr);
     half.factor = 0.5;
-    const std::string outcome = outcome_of([&] { communicator.call(half); });
-    if (!contains(outcome, "is no int32")) throw std::runtime_error(outcome);
+    const std::string outcome = outcome_of([&] { communicator.run(half); });
+    if (!contains(outcome, "does not fit int32")) throw std::runtime_error(outcome);
   }));
 }
 
@@ -140,8 +140,8 @@ TEST(Dtypes, avg_divides_once_in_every_reducing_collective) {
   expect_all_well(run_communicators(kRanks, test_settings(), [&](Communicator& communicator) {
     for (Collective collective : {Collective::all_reduce, Collective::reduce_scatter, Collective::reduce}) {
       std::vector<double> input(3 * kRanks, 6.0 * (communicator.rank() + 1)), output(3 * kRanks, -1.0);
-      communicator.call(call_on(collective, Dtype::kFloat64, ReduceOp::avg, 3, input.data(), output.data()),
-                        by("ring"));
+      communicator.run(
+          with(call_on(collective, Dtype::kFloat64, ReduceOp::avg, 3, input.data(), output.data()), by("ring")));
       const bool has_output = collective != Collective::reduce || communicator.rank() == 0;
       for (size_t i = 0; i < output.size(); ++i)
         if (output[i] != (has_output && i < 3 ? 12.0 : -1.0)) throw std::runtime_error(collective_name(collective));
@@ -171,9 +171,9 @@ TEST(Bits, are_the_same_on_all_ranks_and_in_every_run) {
         expect_all_well(run_communicators(n, test_settings(2), [&](Communicator& communicator) {
           const auto input = rounding_data(communicator.rank(), kCount);
           std::vector<float>& output = run[static_cast<size_t>(communicator.rank())];
-          communicator.call(
-              call_on(Collective::all_reduce, Dtype::kFloat32, ReduceOp::sum, kCount, input.data(), output.data()),
-              by(algorithm.name));
+          communicator.run(
+              with(call_on(Collective::all_reduce, Dtype::kFloat32, ReduceOp::sum, kCount, input.data(), output.data()),
+                   by(algorithm.name)));
         }));
       }
       for (const auto& run : results)
@@ -207,8 +207,9 @@ TEST(Big, a_vector_of_more_than_two_to_the_31_bytes_is_summed) {
     expect_all_well(run_communicators(2, test_settings(), [&](Communicator& communicator) {
       std::vector<uint8_t> data(kCount);
       for (size_t i = 0; i < kCount; ++i) data[i] = static_cast<uint8_t>(value(i) + communicator.rank());
-      communicator.call(call_on(Collective::all_reduce, Dtype::kUint8, ReduceOp::sum, kCount, data.data(), data.data()),
-                        by(algorithm));
+      communicator.run(
+          with(call_on(Collective::all_reduce, Dtype::kUint8, ReduceOp::sum, kCount, data.data(), data.data()),
+               by(algorithm)));
       for (size_t i = 0; i < kCount; ++i)
         if (data[i] != static_cast<uint8_t>(2 * value(i) + 1))
           throw std::runtime_error("element " + std::to_string(i) + " is wrong");

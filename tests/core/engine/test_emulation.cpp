@@ -43,15 +43,15 @@ double fastest_seconds(const std::string& algorithm, size_t bytes, double model)
   std::barrier together(n);
   expect_all_well(run_communicators(n, emulated(), [&](Communicator& communicator) {
     std::vector<float> data(bytes / sizeof(float));
-    CallArguments arguments;
+    Call arguments;
     arguments.count = data.size();
     arguments.input = arguments.output = data.data();
     const size_t rank = static_cast<size_t>(communicator.rank());
-    communicator.call(arguments, by(algorithm));
+    communicator.run(with(arguments, by(algorithm)));
     while (!enough) {
       together.arrive_and_wait();
       starts[rank] = now_ns();
-      communicator.call(arguments, by(algorithm));
+      communicator.run(with(arguments, by(algorithm)));
       ends[rank] = now_ns();
       done.arrive_and_wait();
     }

@@ -70,11 +70,11 @@ TEST(Failures, a_root_that_sent_and_left_disturbs_nobody) {
   for (int round = 0; round < kRounds; ++round) {
     const auto outcomes = run_communicators(3, test_settings(), [&](Communicator& communicator) {
       std::vector<float> data(1000, communicator.rank() == 0 ? 5.0f : 0.0f);
-      CallArguments arguments;
+      Call arguments;
       arguments.collective = Collective::broadcast;
       arguments.count = data.size();
       arguments.input = arguments.output = data.data();
-      communicator.call(arguments, by("tree"));
+      communicator.run(with(arguments, by("tree")));
       if (data[999] != 5.0f) throw std::runtime_error("not what the root sent");
     });
     expect_all_well(outcomes, "round " + std::to_string(round));

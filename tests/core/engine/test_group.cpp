@@ -14,8 +14,8 @@ namespace {
 
 constexpr size_t kLarge = kSanitized ? 20'000 : 200'000;  // of int64: more than the slots of a link hold
 
-CallArguments sum_in_place(std::vector<float>& data) {
-  CallArguments arguments;
+Call sum_in_place(std::vector<float>& data) {
+  Call arguments;
   arguments.count = data.size();
   arguments.input = arguments.output = data.data();
   return arguments;
@@ -40,7 +40,7 @@ TEST(Group, runs_transfers_first_at_once_and_collectives_in_order) {
       Group group;
       // The ranks give transfers and collectives in different orders; only the collectives' own must be alike.
       if (rank == 0) group.add(communicator, Transfer{true, peer, Dtype::kInt64, kLarge, sent.data()});
-      group.add(communicator, sum_in_place(data), by("ring"));
+      group.add(communicator, with(sum_in_place(data), by("ring")));
       group.add(communicator, Transfer{false, peer, Dtype::kInt64, kLarge, received.data()});
       group.add(communicator, sum_in_place(more));
       if (rank == 1) group.add(communicator, Transfer{true, peer, Dtype::kInt64, kLarge, sent.data()});
@@ -89,7 +89,7 @@ TEST(Group, copies_counts) {
       Group group;
       {
         std::vector<uint64_t> counts{3, 1};
-        CallArguments arguments;
+        Call arguments;
         arguments.collective = Collective::all_gather;
         arguments.counts = counts;
         arguments.input = input.data();
@@ -111,7 +111,7 @@ TEST(Group, runs_all_where_one_fails_and_tells_the_first_failure) {
   expect_all_well(run_communicators(2, test_settings(), [](Communicator& communicator) {
     for (bool background : {false, true}) {
       std::vector<float> data(10, 1.0f);
-      CallArguments no_input = sum_in_place(data), bad_root = no_input;
+      Call no_input = sum_in_place(data), bad_root = no_input;
       no_input.input = nullptr;
       bad_root.root = 7;
       Group group;
@@ -168,7 +168,7 @@ TEST(Group, tells_a_calls_own_timeout_as_such) {
       return;
     }
     std::vector<float> data(10, 1.0f);
-    CallArguments impatient = sum_in_place(data);
+    Call impatient = sum_in_place(data);
     impatient.timeout_s = 0.05;
     Group group;
     group.add(communicator, impatient);

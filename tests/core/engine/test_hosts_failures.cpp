@@ -28,24 +28,24 @@ struct Stopwatch {
 
 struct Difference {
   const char* name;
-  CallArguments usual, odd;  // what all ranks but one say, and what that one says
+  Call usual, odd;  // what all ranks but one say, and what that one says
   std::string algorithm, usual_text, odd_text;
 };
 
 std::vector<Difference> differences() {
   using enum Collective;
-  const CallArguments usual = arguments_of(all_reduce, 1000);
+  const Call usual = call_of(all_reduce, 1000);
   return {
-      {"count", usual, arguments_of(all_reduce, 1001), "ring", "count=1000,", "count=1001,"},
-      {"no elements", usual, arguments_of(all_reduce, 0), "tree", "count=1000,", "count=0,"},
-      {"much and little", arguments_of(all_reduce, 3'000'000), usual, "ring", "count=3000000,", "count=1000,"},
-      {"dtype", usual, arguments_of(all_reduce, 1000, Dtype::kInt32), "ring", "float32", "int32"},
-      {"op", usual, arguments_of(all_reduce, 1000, Dtype::kFloat32, ReduceOp::max), "one_shot", "sum", "max"},
-      {"collective", usual, arguments_of(all_gather, 1000), "ring", "all_reduce(count=1000", "all_gather(count=1000"},
-      {"root of a broadcast", arguments_of(broadcast, 1000),
-       arguments_of(broadcast, 1000, Dtype::kFloat32, ReduceOp::sum, 1), "tree", "root 0", "root 1"},
-      {"root of a reduce", arguments_of(reduce, 1000), arguments_of(reduce, 1000, Dtype::kFloat32, ReduceOp::sum, 1),
-       "ring", "root 0", "root 1"},
+      {"count", usual, call_of(all_reduce, 1001), "ring", "count=1000,", "count=1001,"},
+      {"no elements", usual, call_of(all_reduce, 0), "tree", "count=1000,", "count=0,"},
+      {"much and little", call_of(all_reduce, 3'000'000), usual, "ring", "count=3000000,", "count=1000,"},
+      {"dtype", usual, call_of(all_reduce, 1000, Dtype::kInt32), "ring", "float32", "int32"},
+      {"op", usual, call_of(all_reduce, 1000, Dtype::kFloat32, ReduceOp::max), "one_shot", "sum", "max"},
+      {"collective", usual, call_of(all_gather, 1000), "ring", "all_reduce(count=1000", "all_gather(count=1000"},
+      {"root of a broadcast", call_of(broadcast, 1000), call_of(broadcast, 1000, Dtype::kFloat32, ReduceOp::sum, 1),
+       "tree", "root 0", "root 1"},
+      {"root of a reduce", call_of(reduce, 1000), call_of(reduce, 1000, Dtype::kFloat32, ReduceOp::sum, 1), "ring",
+       "root 0", "root 1"},
   };
 }
 
@@ -56,7 +56,7 @@ int64_t mismatch_once(const Difference& difference, const std::vector<int>& host
   std::atomic<int64_t> slowest_ns{0};
   const auto outcomes = run_on_hosts(hosts, [&](Communicator& communicator) {
     const bool is_odd = communicator.rank() == odd;
-    CallArguments arguments = is_odd ? difference.odd : difference.usual;
+    Call arguments = is_odd ? difference.odd : difference.usual;
     std::vector<double> input(static_cast<size_t>(n) * arguments.count),
         output(static_cast<size_t>(n) * arguments.count);
     arguments.input = input.data();
@@ -64,7 +64,7 @@ int64_t mismatch_once(const Difference& difference, const std::vector<int>& host
     sum_of_ones(communicator, 10);
     watch.all_here.arrive_and_wait();
     const std::string outcome = outcome_of([&] {
-      communicator.call(arguments, by(difference.algorithm));
+      communicator.run(with(arguments, by(difference.algorithm)));
       sum_of_ones(communicator, 10);
     });
     const int64_t took_ns = now_ns() - watch.start_ns;
@@ -142,9 +142,9 @@ TEST(HostsFailures, a_root_that_sent_and_left_disturbs_nobody) {
     expect_all_well(run_on_hosts({0, 1, 2},
                                  [&](Communicator& communicator) {
                                    std::vector<float> data(count, communicator.rank() == 0 ? 5.0f : 0.0f);
-                                   CallArguments arguments = arguments_of(Collective::broadcast, data.size());
+                                   Call arguments = call_of(Collective::broadcast, data.size());
                                    arguments.input = arguments.output = data.data();
-                                   communicator.call(arguments, by("tree"));
+                                   communicator.run(with(arguments, by("tree")));
                                    for (const float value : data)
                                      if (value != 5.0f) throw std::runtime_error("not what the root sent");
                                  }),
@@ -219,9 +219,9 @@ TEST(HostsFailures, protocols_with_flags_are_refused_between_hosts_with_the_reas
   for (const Protocol protocol : {Protocol::ll, Protocol::ll128})
     expect_all_well(run_on_hosts({0, 1}, [&](Communicator& communicator) {
       std::vector<float> data(100, 1.0f);
-      CallArguments arguments = arguments_of(Collective::all_reduce, data.size());
+      Call arguments = call_of(Collective::all_reduce, data.size());
       arguments.input = arguments.output = data.data();
-      const std::string outcome = outcome_of([&] { communicator.call(arguments, by("ring", protocol)); });
+      const std::string outcome = outcome_of([&] { communicator.run(with(arguments, by("ring", protocol))); });
       EXPECT_TRUE(contains(outcome, "usage: ")) << outcome;
       EXPECT_TRUE(contains(outcome, "runs on one host only: its flags lie in shared memory")) << outcome;
       sum_of_ones(communicator, 100);  // nothing has happened

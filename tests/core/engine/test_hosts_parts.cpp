@@ -113,7 +113,7 @@ TEST(TransfersBetweenHosts, a_peer_that_leaves_is_named) {
 }
 
 // Rank 0 has sent to 1 and 2 and leaves, but 2 is late and its kernel cannot hold everything: rank 0 is still at it
-// when rank 1 waits for rank 2. To rank 1 that is no broken stream.
+// when rank 1 waits for rank 2. To rank 1 that is not a broken stream.
 TEST(TransfersBetweenHosts, a_rank_that_leaves_while_a_third_one_is_late_looks_broken_to_nobody) {
   std::atomic<bool> late_may_go{false};
   const auto outcomes = run_on_hosts({0, 1, 2}, [&](Communicator& communicator) {
@@ -153,7 +153,7 @@ TEST(HostsWork, runs_in_the_background_and_in_order) {
     for (size_t i = 0; i < 20; ++i) data.emplace_back(1 + i * 10'000, 1.0f);
     std::vector<std::shared_ptr<Work>> works;
     for (auto& each : data) {
-      CallArguments arguments;
+      Call arguments;
       arguments.count = each.size();
       arguments.input = arguments.output = each.data();
       works.push_back(communicator.start(arguments));

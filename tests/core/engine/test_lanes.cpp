@@ -117,11 +117,11 @@ TEST(Lanes, a_local_reduce_folds_in_the_order_that_the_schedule_says) {
     // min keeps the zero of the earliest input: -0 on rank 1, +0 on rank 0.
     expect_all_well(run_communicators(2, test_settings(), [&](Communicator& communicator) {
       std::vector<float> data(100'000, communicator.rank() == 0 ? 0.0f : -0.0f);
-      CallArguments arguments;
+      Call arguments;
       arguments.count = data.size();
       arguments.op = ReduceOp::min;
       arguments.input = arguments.output = data.data();
-      communicator.call(arguments, algorithm);
+      communicator.run(with(arguments, algorithm));
       const bool negative = src_at == 0 ? communicator.rank() == 0 : communicator.rank() == 1;
       for (float value : data)
         if (std::signbit(value) != negative) throw std::runtime_error("the operands were swapped");

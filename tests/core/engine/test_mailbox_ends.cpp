@@ -223,7 +223,7 @@ TEST(MailboxEnds, calls_and_messages_refuse_each_other) {
   expect_all_well(run_communicators(2, test_settings(), [&](Communicator& communicator) {
     Words words(3);
     std::vector<float> data(10, 1.0f);
-    CallArguments arguments = arguments_of(Collective::all_reduce, data.size());
+    Call arguments = call_of(Collective::all_reduce, data.size());
     arguments.input = arguments.output = data.data();
     // Of rank 1 nobody is there yet: the call in the background cannot end.
     if (communicator.rank() == 0) {
@@ -234,13 +234,13 @@ TEST(MailboxEnds, calls_and_messages_refuse_each_other) {
       work->wait();
     } else {
       all_here.arrive_and_wait();
-      communicator.call(arguments);
+      communicator.run(arguments);
     }
     Ending ending = post_send(communicator, communicator.rank(), 0, words);
     end_of(ending);
     const std::string refused =
         "usage: this communicator exchanges messages: make another one for collectives and transfers";
-    EXPECT_EQ(outcome_of([&] { communicator.call(arguments); }), refused);
+    EXPECT_EQ(outcome_of([&] { communicator.run(arguments); }), refused);
     EXPECT_EQ(outcome_of([&] { communicator.start(arguments)->wait(); }), refused);
     EXPECT_EQ(outcome_of([&] { communicator.split(0, 0); }), refused);
     const Transfer transfer = sending(1 - communicator.rank(), words);

@@ -9,34 +9,34 @@ namespace {
 
 struct Difference {
   const char* name;
-  CallArguments usual, odd;  // what all ranks but one say, and what that one says
+  Call usual, odd;  // what all ranks but one say, and what that one says
   AlgorithmRef usual_algorithm, odd_algorithm;
   std::string usual_text, odd_text;  // what the error must contain
 };
 
 std::vector<Difference> differences() {
   using enum Collective;
-  const CallArguments usual = arguments_of(all_reduce, 1000), large = arguments_of(all_reduce, 200'000);
+  const Call usual = call_of(all_reduce, 1000), large = call_of(all_reduce, 200'000);
   return {
-      {"count", usual, arguments_of(all_reduce, 1001), by("ring"), by("ring"), "count=1000,", "count=1001,"},
-      {"no elements", usual, arguments_of(all_reduce, 0), by("tree"), by("tree"), "count=1000,", "count=0,"},
-      {"count of several passes", arguments_of(all_reduce, 1'000'000), usual, by("ring"), by("ring"), "count=1000000,",
+      {"count", usual, call_of(all_reduce, 1001), by("ring"), by("ring"), "count=1000,", "count=1001,"},
+      {"no elements", usual, call_of(all_reduce, 0), by("tree"), by("tree"), "count=1000,", "count=0,"},
+      {"count of several passes", call_of(all_reduce, 1'000'000), usual, by("ring"), by("ring"), "count=1000000,",
        "count=1000,"},
-      {"dtype", usual, arguments_of(all_reduce, 1000, Dtype::kInt32), by("ring"), by("ring"), "float32", "int32"},
-      {"op", usual, arguments_of(all_reduce, 1000, Dtype::kFloat32, ReduceOp::max), by("one_shot"), by("one_shot"),
-       "sum", "max"},
-      {"collective", usual, arguments_of(all_gather, 1000), by("ring"), by("ring"), "all_reduce(count=1000",
+      {"dtype", usual, call_of(all_reduce, 1000, Dtype::kInt32), by("ring"), by("ring"), "float32", "int32"},
+      {"op", usual, call_of(all_reduce, 1000, Dtype::kFloat32, ReduceOp::max), by("one_shot"), by("one_shot"), "sum",
+       "max"},
+      {"collective", usual, call_of(all_gather, 1000), by("ring"), by("ring"), "all_reduce(count=1000",
        "all_gather(count=1000"},
       {"algorithm", usual, usual, by("ring"), by("tree"), "algorithm ring", "algorithm tree"},
       {"algorithm with the same links", usual, usual, by("one_shot"), by("two_shot"), "algorithm one_shot",
        "algorithm two_shot"},
-      {"root of a broadcast", arguments_of(broadcast, 1000),
-       arguments_of(broadcast, 1000, Dtype::kFloat32, ReduceOp::sum, 1), by("tree"), by("tree"), "root 0", "root 1"},
-      {"root of a reduce", arguments_of(reduce, 1000), arguments_of(reduce, 1000, Dtype::kFloat32, ReduceOp::sum, 1),
-       by("ring"), by("ring"), "root 0", "root 1"},
+      {"root of a broadcast", call_of(broadcast, 1000), call_of(broadcast, 1000, Dtype::kFloat32, ReduceOp::sum, 1),
+       by("tree"), by("tree"), "root 0", "root 1"},
+      {"root of a reduce", call_of(reduce, 1000), call_of(reduce, 1000, Dtype::kFloat32, ReduceOp::sum, 1), by("ring"),
+       by("ring"), "root 0", "root 1"},
       // With two ranks neither waits for anything: the root of a broadcast sends, and so does the other in a reduce.
-      {"two that only send", arguments_of(broadcast, 0), arguments_of(reduce, 0), by("tree"), by("tree"),
-       "broadcast(count=0", "reduce(count=0"},
+      {"two that only send", call_of(broadcast, 0), call_of(reduce, 0), by("tree"), by("tree"), "broadcast(count=0",
+       "reduce(count=0"},
       {"protocol", usual, usual, by("ring"), by("ring", Protocol::ll), "algorithm ring)",
        "algorithm ring, protocol ll)"},
       {"protocol with flags", usual, usual, by("two_shot", Protocol::ll128), by("two_shot", Protocol::ll),
@@ -57,13 +57,13 @@ void expect_mismatch(const Difference& difference, int n, int odd) {
   SCOPED_TRACE(std::string(difference.name) + ", rank " + std::to_string(odd) + " of " + std::to_string(n));
   const auto outcomes = run_communicators(n, test_settings(), [&](Communicator& communicator) {
     const bool is_odd = communicator.rank() == odd;
-    CallArguments arguments = is_odd ? difference.odd : difference.usual;
+    Call arguments = is_odd ? difference.odd : difference.usual;
     std::vector<double> input(static_cast<size_t>(n) * arguments.count),
         output(static_cast<size_t>(n) * arguments.count);
     arguments.input = input.data();
     arguments.output = output.data();
     sum_of_ones(communicator, 10);
-    communicator.call(arguments, is_odd ? difference.odd_algorithm : difference.usual_algorithm);
+    communicator.run(with(arguments, is_odd ? difference.odd_algorithm : difference.usual_algorithm));
     sum_of_ones(communicator, 10);
   });
   for (const std::string& outcome : outcomes) {
@@ -127,9 +127,9 @@ TEST(Mismatch, of_users_own_schedules_with_one_name_is_seen_by_their_hashes) {
   for (bool differ : {false, true}) {
     const auto outcomes = run_communicators(3, test_settings(), [&](Communicator& communicator) {
       std::vector<float> data(100, 1.0f);
-      CallArguments arguments = arguments_of(Collective::all_reduce, data.size());
+      Call arguments = call_of(Collective::all_reduce, data.size());
       arguments.input = arguments.output = data.data();
-      communicator.call(arguments, differ && communicator.rank() == 2 ? backwards : forwards);
+      communicator.run(with(arguments, differ && communicator.rank() == 2 ? backwards : forwards));
       if (data[99] != 3.0f) throw std::runtime_error("a wrong sum");
       sum_of_ones(communicator, 10);
     });

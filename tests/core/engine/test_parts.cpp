@@ -14,13 +14,13 @@ namespace {
 /// The ranks' numbers in the first communicator, in the order of the part's ranks.
 std::vector<int64_t> members_of(Communicator& part, int64_t number) {
   std::vector<int64_t> members(static_cast<size_t>(part.world_size()), -1);
-  CallArguments arguments;
+  Call arguments;
   arguments.collective = Collective::all_gather;
   arguments.dtype = Dtype::kInt64;
   arguments.count = 1;
   arguments.input = &number;
   arguments.output = members.data();
-  part.call(arguments);
+  part.run(arguments);
   return members;
 }
 

@@ -101,12 +101,12 @@ TEST(PreparedCalls, dtype_and_op_tell_kinds_apart) {
   expect_all_well(run_communicators(2, test_settings(), [](Communicator& communicator) {
     const auto all_reduce_of = [&](Dtype dtype, ReduceOp op, auto mine) {
       auto item = mine;
-      CallArguments arguments;
+      Call arguments;
       arguments.dtype = dtype;
       arguments.op = op;
       arguments.count = 1;
       arguments.input = arguments.output = &item;
-      communicator.call(arguments, by("one_shot"));
+      communicator.run(with(arguments, by("one_shot")));
       return item;
     };
     const int own = communicator.rank() + 2;  // 2 and 3
@@ -143,10 +143,10 @@ TEST(PreparedCalls, a_call_that_is_refused_leaves_the_record_as_it_was) {
       if (!contains(outcome, "usage: ")) throw std::runtime_error("not refused: " + outcome);
       expect_recorded(communicator, of_count(100), 1);
     }
-    CallArguments without_buffers;
+    Call without_buffers;
     without_buffers.count = 100;
     without_buffers.dtype = Dtype::kInt64;
-    const std::string outcome = outcome_of([&] { communicator.call(without_buffers, by("two_shot")); });
+    const std::string outcome = outcome_of([&] { communicator.run(with(without_buffers, by("two_shot"))); });
     if (!contains(outcome, "usage: needs an input")) throw std::runtime_error("not refused: " + outcome);
     expect_recorded(communicator, of_count(100), 1);
   }));

@@ -2,19 +2,13 @@
 // memory within its cap and not per call. Nothing of what calls compute.
 #include <gtest/gtest.h>
 
-#include <filesystem>
 #include <set>
 
 #include "tests/core/engine/rank_threads.h"
+#include "tests/core/engine/shared_memory_files.h"
 
 namespace ringtree::testing {
 namespace {
-
-std::set<std::string> shared_memory_files() {
-  std::set<std::string> names;
-  for (const auto& entry : std::filesystem::directory_iterator("/dev/shm")) names.insert(entry.path().filename());
-  return names;
-}
 
 using Communicators = std::vector<std::unique_ptr<Communicator>>;
 
@@ -94,12 +88,12 @@ TEST(Resources, shared_memory_is_made_once_for_plans_that_share_links) {
     if (communicator.shared_bytes() != after_ring) throw std::runtime_error("a size made links");
     // The other rings send over the very same links.
     std::vector<float> block(10), all(30);
-    CallArguments arguments;
+    Call arguments;
     arguments.collective = Collective::all_gather;
     arguments.count = 10;
     arguments.input = block.data();
     arguments.output = all.data();
-    communicator.call(arguments, by("ring"));
+    communicator.run(with(arguments, by("ring")));
     if (communicator.shared_bytes() != after_ring) throw std::runtime_error("the ring's links were not used again");
     // Eight slots, a header and rounding up to pages.
     if (after_ring < kSlots * kSlotBytes || after_ring > kSlots * kSlotBytes + 8192)

@@ -62,10 +62,10 @@ TEST(SharedOperands, of_protocols_that_cannot_use_them_are_sent_as_always) {
 void sum_in(Communicator& communicator, std::byte* buffer, size_t count, float mine, float expected) {
   float* const data = reinterpret_cast<float*>(buffer);
   std::fill_n(data, count, mine);
-  CallArguments arguments;
+  Call arguments;
   arguments.count = count;
   arguments.input = arguments.output = data;
-  communicator.call(arguments, by("two_shot"));
+  communicator.run(with(arguments, by("two_shot")));
   for (size_t i = 0; i < count; ++i)
     if (data[i] != expected) throw std::runtime_error("element " + std::to_string(i) + " is wrong");
 }

@@ -137,13 +137,13 @@ TEST(Slices, large_outputs_out_of_place_are_written_around_the_caches_unless_ask
   expect_all_well(run_communicators(2, test_settings(), [&](Communicator& communicator) {
     std::vector<std::byte> input(kStreamingFrom + 1), output(input.size());
     const auto streams = [&](size_t bytes, bool in_place, std::optional<bool> asked) {
-      CallArguments arguments;
+      Call arguments;
       arguments.op = ReduceOp::max;
       arguments.dtype = Dtype::kUint8;
       arguments.count = bytes;
       arguments.input = in_place ? output.data() : input.data();
       arguments.output = output.data();
-      communicator.call(arguments, by("ring", {}, 0, asked));
+      communicator.run(with(arguments, by("ring", {}, 0, asked)));
       return communicator.last_call().configuration.streaming;
     };
     for (size_t bytes : {size_t{0}, kStreamingFrom - 1, kStreamingFrom, kStreamingFrom + 1})

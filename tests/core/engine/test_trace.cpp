@@ -214,13 +214,13 @@ TEST(Trace, says_what_a_lane_waits_for) {
   expect_all_well(run_communicators(2, test_settings(), [&](Communicator& communicator) {
     const AlgorithmRef algorithm = waiting_lanes();
     std::vector<float> input(100, 1.0f), output(100);
-    CallArguments call;
+    Call call;
     call.count = input.size();
     call.input = input.data();
     call.output = output.data();
-    communicator.call(call, algorithm);
+    communicator.run(with(call, algorithm));
     communicator.start_trace(kEnough);
-    communicator.call(call, algorithm);
+    communicator.run(with(call, algorithm));
     const Trace trace = communicator.take_trace();
     require_consistent(trace);
     if (communicator.rank() != 0) return;
@@ -268,13 +268,13 @@ TEST(Trace, has_the_wait_for_peers_that_read_in_place) {
   expect_all_well(run_communicators(2, test_settings(), [&](Communicator& communicator) {
     std::vector<std::byte> input(50'000);
     const auto output = allocate_shared(input.size());  // the root sends what it has written there
-    CallArguments call;
+    Call call;
     call.collective = Collective::broadcast;
     call.dtype = Dtype::kUint8;
     call.count = input.size();
     call.input = communicator.rank() == 0 ? input.data() : nullptr;
     call.output = output->data();
-    communicator.call(call, by("chain", {}, 0, true));
+    communicator.run(with(call, by("chain", {}, 0, true)));
     if (communicator.rank() == 0) {
       communicator.set_interrupt_check([] {
         rank_0_waits = true;
@@ -284,7 +284,7 @@ TEST(Trace, has_the_wait_for_peers_that_read_in_place) {
       while (!rank_0_waits && !rank_0_is_done) std::this_thread::yield();
     }
     communicator.start_trace(kEnough);
-    communicator.call(call, by("chain", {}, 0, true));
+    communicator.run(with(call, by("chain", {}, 0, true)));
     if (communicator.rank() == 0) rank_0_is_done = true;
     const Trace trace = communicator.take_trace();
     require_consistent(trace);
@@ -317,10 +317,10 @@ TEST(Trace, is_on_from_start_to_take) {
     sum_of_ones(communicator, 10);
     communicator.start_trace(kEnough);
     std::vector<float> data(10, 1.0f);
-    CallArguments call;
+    Call call;
     call.count = data.size();
     call.input = call.output = data.data();
-    communicator.start(call, by("ring"));  // is part of the trace: taking it waits for what was started
+    communicator.start(with(call, by("ring")));  // is part of the trace: taking it waits for what was started
     const Trace trace = communicator.take_trace();
     require(trace.calls.size() == 1 && trace.calls[0].description.sequence == 2, "not what came after the start");
     require_consistent(trace);

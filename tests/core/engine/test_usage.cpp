@@ -10,70 +10,68 @@ namespace {
 
 struct Mistake {
   const char* name;
-  std::function<void(Communicator&, CallArguments&, AlgorithmRef&)> make;
+  std::function<void(Communicator&, Call&)> make;
   const char* text;
 };
 
 // Each is made from a right call: all_reduce of 100 float32 in place.
 std::vector<Mistake> mistakes() {
-  using Args = CallArguments;
-  using Ref = AlgorithmRef;
   return {
-      {"unknown algorithm", [](Communicator&, Args&, Ref& ref) { ref.name = "rong"; },
+      {"unknown algorithm", [](Communicator&, Call& call) { call.algorithm.name = "rong"; },
        "unknown algorithm 'rong'; there are: naive, ring, tree"},
       {"an algorithm that cannot do it",
-       [](Communicator&, Args& args, Ref& ref) {
-         args.collective = Collective::broadcast;
-         ref.name = "two_shot";
+       [](Communicator&, Call& call) {
+         call.collective = Collective::broadcast;
+         call.algorithm.name = "two_shot";
        },
        "cannot do broadcast"},
       {"undefined dtype and op",
-       [](Communicator&, Args& args, Ref&) {
-         args.dtype = Dtype::kComplex64;
-         args.count = 50;
-         args.op = ReduceOp::min;
+       [](Communicator&, Call& call) {
+         call.dtype = Dtype::kComplex64;
+         call.count = 50;
+         call.op = ReduceOp::min;
        },
        "min is not defined for complex64"},
-      {"a dtype that cannot be reduced", [](Communicator&, Args& args, Ref&) { args.dtype = Dtype::kFloat8E8m0fnu; },
+      {"a dtype that cannot be reduced", [](Communicator&, Call& call) { call.dtype = Dtype::kFloat8E8m0fnu; },
        "can be moved but not reduced"},
-      {"a root that is no rank",
-       [](Communicator& communicator, Args& args, Ref&) {
-         args.collective = Collective::broadcast;
-         args.root = communicator.world_size();
+      {"a root that is not a rank",
+       [](Communicator& communicator, Call& call) {
+         call.collective = Collective::broadcast;
+         call.root = communicator.world_size();
        },
        "is not a rank of a world of 2"},
       {"a negative root",
-       [](Communicator&, Args& args, Ref&) {
-         args.collective = Collective::reduce;
-         args.root = -1;
+       [](Communicator&, Call& call) {
+         call.collective = Collective::reduce;
+         call.root = -1;
        },
        "root -1"},
-      {"a root where there is none", [](Communicator&, Args& args, Ref&) { args.root = 1; }, "all_reduce has no root"},
-      {"no input", [](Communicator&, Args& args, Ref&) { args.input = nullptr; }, "needs an input"},
-      {"no output", [](Communicator&, Args& args, Ref&) { args.output = nullptr; }, "needs an output"},
+      {"a root where there is none", [](Communicator&, Call& call) { call.root = 1; }, "all_reduce has no root"},
+      {"no input", [](Communicator&, Call& call) { call.input = nullptr; }, "needs an input"},
+      {"no output", [](Communicator&, Call& call) { call.output = nullptr; }, "needs an output"},
       {"buffers that overlap in part",
-       [](Communicator&, Args& args, Ref&) {
-         args.count = 50;
-         args.output = static_cast<float*>(args.output) + 1;
+       [](Communicator&, Call& call) {
+         call.count = 50;
+         call.output = static_cast<float*>(call.output) + 1;
        },
        "overlap but are not in place"},
       {"a gathered block at another block's place",
-       [](Communicator& communicator, Args& args, Ref&) {
-         args.collective = Collective::all_gather;
-         args.count = 50;
-         args.input = static_cast<const float*>(args.input) + 50 * (1 - communicator.rank());
+       [](Communicator& communicator, Call& call) {
+         call.collective = Collective::all_gather;
+         call.count = 50;
+         call.input = static_cast<const float*>(call.input) + 50 * (1 - communicator.rank());
        },
        "overlap but are not in place"},
-      {"a count beyond all memory", [](Communicator&, Args& args, Ref&) { args.count = SIZE_MAX / 4; },
+      {"a count beyond all memory", [](Communicator&, Call& call) { call.count = SIZE_MAX / 4; },
        "beyond the address space"},
       {"an own schedule of another size",
-       [](Communicator&, Args&, Ref& ref) {
-         ref.own = std::make_shared<const Schedule>(make_schedule("ring", Collective::all_reduce, 3));
+       [](Communicator&, Call& call) {
+         call.algorithm.own = std::make_shared<const Schedule>(make_schedule("ring", Collective::all_reduce, 3));
        },
        "is all_reduce of 3 ranks"},
       {"an own schedule of another collective",
-       [](Communicator&, Args&, Ref& ref) {
-         ref.own = std::make_shared<const Schedule>(make_schedule("ring", Collective::broadcast, 2));
+       [](Communicator&, Call& call) {
+         call.algorithm.own = std::make_shared<const Schedule>(make_schedule("ring", Collective::broadcast, 2));
        },
        "this call is all_reduce"},
   };
@@ -85,12 +83,12 @@ TEST(Usage, a_mistake_is_refused_here_and_the_communicator_stays_usable) {
     for (const Mistake& mistake : mistakes()) {
       if (communicator.rank() == 0) {
         std::vector<float> data(100, 1.0f);
-        CallArguments arguments;
+        Call arguments;
         arguments.count = data.size();
         arguments.input = arguments.output = data.data();
-        AlgorithmRef algorithm = by("ring");
-        mistake.make(communicator, arguments, algorithm);
-        const std::string outcome = outcome_of([&] { communicator.call(arguments, algorithm); });
+        arguments.algorithm = by("ring");
+        mistake.make(communicator, arguments);
+        const std::string outcome = outcome_of([&] { communicator.run(arguments); });
         EXPECT_TRUE(contains(outcome, "usage: ") && contains(outcome, mistake.text)) << mistake.name << ": " << outcome;
         EXPECT_EQ(data, std::vector<float>(100, 1.0f)) << mistake.name;
       }
@@ -103,11 +101,11 @@ TEST(Usage, a_mistake_is_refused_here_and_the_communicator_stays_usable) {
 TEST(Usage, buffers_side_by_side_do_not_overlap) {
   expect_all_well(run_communicators(2, test_settings(), [&](Communicator& communicator) {
     std::vector<float> data(200, 1.0f);
-    CallArguments arguments;
+    Call arguments;
     arguments.count = 100;
     arguments.input = data.data();
     arguments.output = data.data() + 100;
-    communicator.call(arguments, by("ring"));
+    communicator.run(with(arguments, by("ring")));
     if (data[99] != 1.0f || data[100] != 2.0f || data[199] != 2.0f) throw std::runtime_error("a wrong sum");
   }));
 }

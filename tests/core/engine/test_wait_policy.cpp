@@ -21,7 +21,7 @@ TEST(SpinBudget, HalvesThePausesThatDoNotHelpAndDoublesThoseThatDo) {
 TEST(SpinBudget, YieldsNoMoreAfterALateOneUntilItHasSleptSomeTimes) {
   SpinBudget budget(WaitPolicy::own_cores(true));
   for (int i = 0; i < 1000; ++i) budget.slept();
-  EXPECT_EQ(budget.yields(), 200) << "sleeping alone is no reason to stop";
+  EXPECT_EQ(budget.yields(), 200) << "sleeping alone is not a reason to stop";
   budget.yielding_was_late();
   for (int i = 1; i < SpinBudget::kSleepsWithoutYields; ++i) {
     EXPECT_EQ(budget.yields(), 0) << "after " << i - 1 << " sleeps";

@@ -10,8 +10,8 @@
 namespace ringtree::testing {
 namespace {
 
-CallArguments sum_in_place(std::vector<float>& data) {
-  CallArguments arguments;
+Call sum_in_place(std::vector<float>& data) {
+  Call arguments;
   arguments.count = data.size();
   arguments.input = arguments.output = data.data();
   return arguments;
@@ -52,7 +52,7 @@ TEST(Work, progresses_without_its_caller) {
 
 TEST(Work, throws_what_the_call_threw_each_time) {
   expect_all_well(run_communicators(1, test_settings(), [](Communicator& communicator) {
-    CallArguments arguments;
+    Call arguments;
     arguments.count = 3;
     const auto work = communicator.start(arguments);  // no buffers
     for (int i = 0; i < 2; ++i) {
@@ -93,7 +93,7 @@ TEST(Work, ends_on_all_ranks_when_one_aborts) {
     std::vector<float> data(10, 1.0f);
     if (communicator.rank() == 2) {
       communicator.abort("the loss is NaN");
-      communicator.call(sum_in_place(data));
+      communicator.run(sum_in_place(data));
     } else {
       communicator.start(sum_in_place(data))->wait();
     }

@@ -9,12 +9,7 @@
 namespace ringtree::testing {
 
 inline ScheduleShape model_shape(const char* name, Collective collective, int num_ranks, int num_chunks) {
-  ScheduleShape shape;
-  shape.name = name;
-  shape.collective = collective;
-  shape.num_ranks = num_ranks;
-  shape.num_chunks = num_chunks;
-  return shape;
+  return {name, collective, num_ranks, 0, num_chunks, 1, {}};
 }
 
 inline Step model_step(Verb verb, std::vector<Endpoint> recv, Place src, Place dst, std::vector<int> send_to,

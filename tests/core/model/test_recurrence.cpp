@@ -1,11 +1,12 @@
-// The sliced recurrence against times derived by hand from its rules, and against a slow second implementation.
+// The sliced recurrence against times derived by hand from its rules. Against the engine's emulated time, which is
+// computed on the way: tests/core/engine/test_virtual_time.cpp.
 #include <gtest/gtest.h>
 
 #include "core/algorithms/registry.h"
 #include "core/base/error.h"
 #include "core/model/recurrence.h"
+#include "core/schedule/layout.h"
 #include "tests/core/model/schedules.h"
-#include "tests/core/model/slow_recurrence.h"
 
 namespace ringtree {
 namespace {
@@ -119,32 +120,6 @@ TEST(Recurrence, TreeOfDepthTwoOverTwoHosts) {
   EXPECT_NEAR(timing.rank_seconds[3], alpha + send, kTiny);
   EXPECT_NEAR(timing.rank_seconds[4], alpha + 2 * send, kTiny);
   EXPECT_NEAR(timing.rank_seconds[5], alpha + 3 * send, kTiny);
-}
-
-void expect_as_slow(const Schedule& schedule, size_t count, size_t item_size, const HostGroups& hosts,
-                    const HostLinks& links) {
-  const std::vector<double> slow = testing::SlowRecurrence(schedule, count, item_size, hosts, links).rank_seconds();
-  const Timing timing = time_schedule(schedule, count, item_size, hosts, links);
-  for (size_t rank = 0; rank < slow.size(); ++rank)
-    EXPECT_NEAR(timing.rank_seconds[rank], slow[rank], 1e-9 * slow[rank] + kTiny)
-        << schedule.shape().name << ", hosts " << hosts.text() << ", " << count << " elements, rank " << rank;
-}
-
-TEST(Recurrence, AgreesWithTheSlowOneOnSharedCards) {
-  // Cards that cost nothing, so that sharing them does not matter; alpha alone, with many passes and full windows.
-  for (const Algorithm& algorithm : algorithms())
-    for (Collective collective : algorithm.collectives)
-      for (const HostGroups& hosts : {HostGroups::blocks(4, 2), HostGroups::blocks(6, 2), HostGroups({0, 1, 1, 0, 1})})
-        for (size_t count : {size_t{1}, size_t{5000}, size_t{600'001}})
-          expect_as_slow(algorithm.make(collective, hosts.num_ranks(), 0, hosts), count, 4, hosts, {1e-3, 1e300});
-}
-
-TEST(Recurrence, AgreesWithTheSlowOneWhereALaneHasItsOwnCard) {
-  for (int n : {2, 5})
-    for (size_t count : {size_t{0}, size_t{777}, size_t{1'000'003}})
-      expect_as_slow(ring_all_reduce(n), count, 4, HostGroups::blocks(n, 1), {1e-4, 1e9});
-  for (size_t count : {size_t{1000}, size_t{3'000'000}})
-    expect_as_slow(broadcast_along({-1, 0, 0, 1, 1, 2, 2}), count, 4, HostGroups::blocks(7, 1), {1e-4, 1e9});
 }
 
 TEST(Recurrence, TreeWinsSmallAndRingWinsLargeWithAHostARank) {

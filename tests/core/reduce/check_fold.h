@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "core/reduce/kernels.h"
-#include "core/reduce/reference.h"
+#include "tests/core/reduce/reference.h"
 
 namespace ringtree::testing_reduce {
 

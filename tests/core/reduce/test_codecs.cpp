@@ -9,16 +9,11 @@
 
 #include "core/reduce/codecs.h"
 #include "core/reduce/kernel_table.h"
-#include "core/reduce/reference.h"
+#include "tests/core/reduce/reference.h"
+#include "tests/core/reduce/tested_codec.h"
 
 namespace ringtree {
 namespace {
-
-template <class C, Dtype kOfDtype>
-struct Tested {
-  using Codec = C;
-  static constexpr Dtype kDtype = kOfDtype;
-};
 
 template <class T>
 class Codecs : public ::testing::Test {};

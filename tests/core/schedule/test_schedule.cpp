@@ -157,7 +157,7 @@ TEST(Schedule, checks_its_shape) {
   expect_bad_shape({"s", all_reduce, 3, 0, 0, 1, {}}, "at least one chunk");
   expect_bad_shape({"s", all_reduce, 3, 0, 4, 5, {}}, "widest 5 is not within 1..4");
   expect_bad_shape({"s", all_reduce, 3, 0, 4, 0, {}}, "widest 0");
-  expect_bad_shape({"s", all_gather, 3, 0, 4, 1, {}}, "4 chunks are no multiple of 3 blocks");
+  expect_bad_shape({"s", all_gather, 3, 0, 4, 1, {}}, "4 chunks are not a multiple of 3 blocks");
 }
 
 }  // namespace

@@ -21,15 +21,10 @@
 #include "core/net/tcp_socket.h"
 #include "core/transport/link.h"
 #include "core/transport/tcp_port.h"
+#include "tests/core/sanitized.h"
 #include "tests/core/transport/aligned_bytes.h"
 
 namespace ringtree::testing {
-
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-inline constexpr bool kSanitized = true;
-#else
-inline constexpr bool kSanitized = false;
-#endif
 
 inline Deadline patience() { return Deadline::after_seconds(60); }
 

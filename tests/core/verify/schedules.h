@@ -39,12 +39,7 @@ struct StepMaker : Step {
 };
 
 inline ScheduleShape shape_of_test(const char* name, Collective collective, int num_ranks, int num_chunks) {
-  ScheduleShape shape;
-  shape.name = name;
-  shape.collective = collective;
-  shape.num_ranks = num_ranks;
-  shape.num_chunks = num_chunks;
-  return shape;
+  return {name, collective, num_ranks, 0, num_chunks, 1, {}};
 }
 
 /// The textbook's ring all_reduce: n-1 steps of reduce-scatter, n-1 of all-gather; 2n-1 steps a rank.

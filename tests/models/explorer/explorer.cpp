@@ -8,23 +8,9 @@
 namespace ringtree::explorer {
 
 const char* fault_name(Fault fault) {
-  switch (fault) {
-    case Fault::none:
-      return "none";
-    case Fault::race:
-      return "data race";
-    case Fault::uninitialised:
-      return "uninitialised read";
-    case Fault::requirement:
-      return "requirement";
-    case Fault::deadlock:
-      return "deadlock";
-    case Fault::endless:
-      return "endless";
-    case Fault::program:
-      break;
-  }
-  return "program";
+  constexpr const char* kNames[] = {"none",    "data race", "uninitialised read", "requirement", "deadlock",
+                                    "endless", "program"};
+  return kNames[static_cast<int>(fault)];
 }
 
 Result explore(const std::function<void(Program&)>& make, const Options& options) {

@@ -61,7 +61,7 @@ class Memory {
   bool is_taken(LocationId id, MessageId message) const;
 
   /// The kernel's lock around a futex word: who takes it sees what those before had seen. That much the kernel
-  /// promises; it is no happens-before edge and no fence here.
+  /// promises; it is not a happens-before edge and no fence here.
   void lock_futex(ThreadViews& views, LocationId id) const;
   void unlock_futex(const ThreadViews& views, LocationId id);
 

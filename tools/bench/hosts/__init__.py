@@ -1,6 +1,6 @@
 """`make bench-hosts`: all_reduce between hosts, which are network namespaces of this machine joined by veth links.
 
-    export PYTHONPATH=tools:tests/python
+    export PYTHONPATH=tools:tests/python/support
     python -m bench.hosts run [--budget 10m]    measures and writes docs/benchmarks/hosts-<machine>-<date>/
     python -m bench.hosts page DIR              makes the page again, from the raw data alone
 

@@ -1,9 +1,9 @@
 """The command of the bench between hosts: `run` measures and writes the page, `page` only writes it, `tune` before
 both makes the rules that auto and the engine choose by on such hosts.
 
-    PYTHONPATH=tools:tests/python python -m bench.hosts tune [--budget 6m]
-    PYTHONPATH=tools:tests/python python -m bench.hosts run [--budget 10m] [--launches 8] [--parts native-2x1,rate-4x1]
-    PYTHONPATH=tools:tests/python python -m bench.hosts page DIR
+    PYTHONPATH=tools:tests/python/support python -m bench.hosts tune [--budget 6m]
+    PYTHONPATH=tools:tests/python/support python -m bench.hosts run [--budget 10m] [--launches 8] [--parts A,B]
+    PYTHONPATH=tools:tests/python/support python -m bench.hosts page DIR
 
 For: `make bench-hosts`. Exit code 0 also where bars are missed: a figure that is not reached stands on the page. Not
 for: what is done (session.py, page.py).
@@ -16,36 +16,25 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from bench.__main__ import BENCHMARKS, ROOT, reported, say
 from bench.hosts.header import default_directory
 from bench.hosts.page import write_page
 from bench.hosts.session import Choices, run
 from bench.hosts.tuned import tune_worlds
 from bench.hosts.worlds import DEFAULT_BUDGET, WORLDS, world_of
-from ringtree.errors import UsageError
-from ringtree.lab.units import parse_duration
-from ringtree.probe import usable_cores
-
-ROOT = Path(__file__).resolve().parents[3]
-BENCHMARKS = ROOT / "docs" / "benchmarks"
+from ringtree.measure.probe import usable_cores
+from ringtree.units import parse_duration
 
 
 def main(arguments: Sequence[str]) -> int:
     """Returns the exit code: 0, 2 for what can't be done (no hosts can be made here), 130 after Ctrl-C."""
     options = _parser().parse_args(arguments)
-    try:
-        if options.command == "tune":
-            tune_worlds(parse_duration(options.budget), _say)
-            return 0
-        directory = _measured(options) if options.command == "run" else Path(options.directory)
-        missed = write_page(directory)
-    except UsageError as error:
-        print(f"bench-hosts: {error}", file=sys.stderr)
-        return 2
-    except KeyboardInterrupt:
-        print("bench-hosts: stopped", file=sys.stderr)
-        return 130
-    print(f"{directory / 'index.md'}: {missed} bars are not reached", file=sys.stderr)
-    return 0
+    if options.command == "tune":
+        tune_worlds(parse_duration(options.budget), say)
+        return 0
+    return reported(
+        "bench-hosts", lambda: write_page(_measured(options) if options.command == "run" else Path(options.directory))
+    )
 
 
 def _measured(options: argparse.Namespace) -> Path:
@@ -53,7 +42,7 @@ def _measured(options: argparse.Namespace) -> Path:
     worlds = WORLDS if options.parts is None else tuple(world_of(name) for name in options.parts.split(","))
     budget = DEFAULT_BUDGET if options.budget is None else parse_duration(options.budget)
     directory = Path(options.out or default_directory(BENCHMARKS, len(usable_cores())))
-    run(Choices(budget, options.launches, options.seed, worlds), directory, ROOT, _say)
+    run(Choices(budget, options.launches, options.seed, worlds), directory, ROOT, say)
     return directory
 
 
@@ -71,10 +60,6 @@ def _parser() -> argparse.ArgumentParser:
     page = commands.add_parser("page", help="write the page of a stored run again")
     page.add_argument("directory")
     return parser
-
-
-def _say(text: str) -> None:
-    print(text, file=sys.stderr, flush=True)
 
 
 if __name__ == "__main__":

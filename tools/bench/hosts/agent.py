@@ -1,7 +1,7 @@
 """A rank of the lab's crew: `python -m bench.hosts.agent PLAN RUNS`, one for each rank, on its host.
 
 For: running a plan of the lab between hosts. Rank 0's agent measures, stores the run in the folder RUNS and prints its
-path; the others do what it says (ringtree.lab.crew). Not for: choosing the plan (worlds.py).
+path; the others do what it says (ringtree.measure.crew). Not for: choosing the plan (worlds.py).
 
 Launches that the time does not hold are left out, but for as many as a verdict needs; one that fails is left out, too.
 """
@@ -10,16 +10,17 @@ from __future__ import annotations
 
 import sys
 import time
+from functools import partial
 from pathlib import Path
 
 from ringtree.errors import RingtreeError, UsageError
-from ringtree.lab.compare import measure_launch
-from ringtree.lab.crew import Crew, crew_of_the_launcher
-from ringtree.lab.environment import capture
-from ringtree.lab.launch import COMPARISON
-from ringtree.lab.plan import planned_launches
-from ringtree.lab.rank_group import LaunchFailed
-from ringtree.results import Plan, Run, RunWriter
+from ringtree.measure.crew import Crew, crew_of_the_launcher
+from ringtree.measure.environment import capture
+from ringtree.measure.launch import run_launch
+from ringtree.measure.plan import planned_launches
+from ringtree.measure.rank_group import LaunchFailed
+from ringtree.measure.recording import measure_launch
+from ringtree.results import Launch, Plan, Run, RunWriter
 from ringtree.stats import least_launches
 
 
@@ -29,13 +30,16 @@ def measure(plan: Plan, runs: Path, crew: Crew) -> Path:
     now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
     run = Run(run_id="hosts", created_utc=now, plan=plan, provenance=capture(emulated=False, rank_defaults={}))
     failures: list[LaunchFailed] = []
+    stored: list[Launch] = []
     with RunWriter(runs, run) as writer:
         for number, launch in enumerate(planned_launches(plan)):
             spent = time.monotonic() - started
             if plan.time_budget is not None and spent > plan.time_budget and number >= least_launches(plan.level):
                 break
             try:
-                writer.append(measure_launch(plan, launch, lambda _: None, crew))
+                do = partial(run_launch, plan, launch, lambda _: None, crew=crew, before=stored)
+                stored.append(measure_launch(plan, launch, do))
+                writer.append(stored[-1])
             except LaunchFailed as failed:
                 failures.append(failed)
         if failures and not writer.stored:
@@ -46,7 +50,7 @@ def measure(plan: Plan, runs: Path, crew: Crew) -> Path:
 def main(plan_file: str, runs: str) -> int:
     """Returns the exit code; 1: what went wrong is on standard error."""
     try:
-        crew = crew_of_the_launcher(COMPARISON)
+        crew = crew_of_the_launcher()
         if crew is None:
             raise UsageError("started on one host: LOCAL_WORLD_SIZE must be less than WORLD_SIZE")
         with crew:

@@ -1,6 +1,6 @@
 """The native arms across hosts: the engine, and Open MPI as its own launcher starts it, through a stand-in for ssh.
 
-For: the command of each arm, for bench.driver. Not for: finding the libraries (bench.peers), or what is timed.
+For: the command of each arm. Not for: finding the libraries (ringtree.arms), or what is timed.
 
 Open MPI's mpirun reaches other hosts by ssh, which namespaces lack: its agent here is a script that enters the
 namespace. Every host gets a name of its own (a UTS namespace), so that Open MPI tells hosts apart as on a cluster and
@@ -11,16 +11,17 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from bench.hosts.network import Hosts, on_host, rank_variables
-from bench.peers import Arm, Engine, OpenMpi, is_crowded
-from bench.peers import arms as local_arms
-from ringtree import profile
+from ringtree.arms.mpi_libraries import MpiProgram
+from ringtree.arms.native_engine import EngineProgram, lacks
+from ringtree.arms.program import is_crowded, operands
 
-WANTED = ("engine", "openmpi4", "openmpi5")
+ENGINE = "engine"
+OPEN_MPIS = (4, 5)  # major versions
 INTERFACE = "eth0"
 # By major version: the framework that starts daemons takes its settings by another option and under another name, and
 # so is shared memory called.
@@ -30,58 +31,40 @@ _SHARED_MEMORY = {4: "vader", 5: "sm"}
 
 @dataclass(frozen=True)
 class HostsEngine:
-    """Ours: one driver a rank, which meet in a store on host 0."""
+    """Ours: one worker a rank, which meet in a store on host 0."""
 
-    local: Engine
     hosts: Hosts
-
-    @property
-    def name(self) -> str:
-        return self.local.name
-
-    def missing(self) -> str | None:
-        """As the arm's of one host."""
-        return self.local.missing()
+    name: str = ENGINE
 
     def environment(self) -> dict[str, str]:
         return self.hosts.environment()
 
     def command(self, num_ranks: int, socket: Path, pin: Sequence[int]) -> list[str]:
         """A shell that starts all ranks and waits for them."""
-        store, rules = self.hosts.store(), profile.load(None).rules
-        driver = [
-            str(self.local.driver),
-            "--store",
-            store,
-            *_operands(socket, pin),
-            *(["--rules", rules] if rules else []),
-        ]
+        store, local = self.hosts.store(), EngineProgram()
+        worker = [str(local.worker), "--store", store, *operands(socket, pin), *local.rules()]
         lines = []
         for rank in range(num_ranks):
             variables = [f"{name}={value}" for name, value in rank_variables(self.hosts, rank, store).items()]
-            lines.append(f"{shlex.join(on_host(self.hosts, self.hosts.host_of(rank), ['env', *variables, *driver]))} &")
+            lines.append(f"{shlex.join(on_host(self.hosts, self.hosts.host_of(rank), ['env', *variables, *worker]))} &")
         return ["sh", "-c", "\n".join([*lines, "wait"])]
 
     def said(self) -> list[str]:
         """How it was started, as the page tells it."""
-        return ["engine_driver", "--store", "tcp://HOST0:PORT"]
+        return ["engine_worker", "--store", "tcp://HOST0:PORT"]
 
 
 @dataclass(frozen=True)
 class HostsOpenMpi:
     """Open MPI over TCP between hosts; inside a host its shared memory, as it would choose itself."""
 
-    local: OpenMpi
+    local: MpiProgram
     hosts: Hosts
     agent: Path
 
     @property
     def name(self) -> str:
         return self.local.name
-
-    def missing(self) -> str | None:
-        """As the arm's of one host."""
-        return self.local.missing()
 
     def environment(self) -> dict[str, str]:
         return {}
@@ -90,18 +73,20 @@ class HostsOpenMpi:
         """mpirun on host 0, which starts its daemons by the agent."""
         write_agent(self.agent, self.hosts)
         options = self._options(str(self.agent), is_crowded(num_ranks, pin))
-        mpirun = [self.local.program, *options, "-n", str(num_ranks), str(self.local.driver), *_operands(socket, pin)]
+        launcher, worker = self.local.found().launcher, str(self.local.worker())
+        mpirun = [launcher, *options, "-n", str(num_ranks), worker, *operands(socket, pin)]
         return [str(self.agent), self.hosts.address(0), shlex.join(mpirun)]
 
     def said(self) -> list[str]:
         """How it was started, as the page tells it."""
         crowded = is_crowded(self.hosts.num_ranks, [])
-        return ["mpirun", *self._options("AGENT", crowded), "-n", str(self.hosts.num_ranks), "driver"]
+        return ["mpirun", *self._options("AGENT", crowded), "-n", str(self.hosts.num_ranks), "worker"]
 
     def _options(self, agent: str, crowded: bool) -> list[str]:
-        option, name = _DAEMONS[self.local.major]
+        major = self.local.major or 0
+        option, name = _DAEMONS[major]
         each = self.hosts.ranks_per_host
-        transports = "tcp,self" if each == 1 else f"tcp,self,{_SHARED_MEMORY[self.local.major]}"
+        transports = "tcp,self" if each == 1 else f"tcp,self,{_SHARED_MEMORY[major]}"
         found = ["--host", ",".join(f"{self.hosts.address(host)}:{each}" for host in range(self.hosts.count))]
         found += [option, name, agent, option, "oob_tcp_if_include", INTERFACE, "--leave-session-attached"]
         found += ["--map-by", f"ppr:{each}:node", "--bind-to", "none"]
@@ -124,23 +109,22 @@ def write_agent(path: Path, hosts: Hosts) -> None:
     path.chmod(0o700)
 
 
-def host_arms(hosts: Hosts, folder: Path) -> list[HostsEngine | HostsOpenMpi]:
-    """Every native arm, also those that are not installed; `folder`: where scripts may be written."""
-    found: list[HostsEngine | HostsOpenMpi] = []
-    for arm in sorted(wanted_arms(), key=lambda arm: arm.name != "engine"):
-        if isinstance(arm, OpenMpi):
-            place = folder / arm.name
-            place.mkdir(exist_ok=True)
-            found.append(HostsOpenMpi(arm, hosts, place / "agent"))
-        elif isinstance(arm, Engine):
-            found.append(HostsEngine(arm, hosts))
+def host_arms(hosts: Hosts, folder: Path, names: Container[str]) -> dict[str, HostsEngine | HostsOpenMpi]:
+    """Every native arm but those of `names`; `folder`: where scripts may be written."""
+    found: dict[str, HostsEngine | HostsOpenMpi] = {ENGINE: HostsEngine(hosts)}
+    for local in map(open_mpi, OPEN_MPIS):
+        if local.name not in names:
+            (folder / local.name).mkdir(exist_ok=True)
+            found[local.name] = HostsOpenMpi(local, hosts, folder / local.name / "agent")
     return found
 
 
-def wanted_arms() -> list[Arm]:
-    """The arms of one host that have a counterpart across hosts."""
-    return [arm for arm in local_arms() if arm.name in WANTED]
+def open_mpi(major: int) -> MpiProgram:
+    """Returns Open MPI of that version."""
+    return MpiProgram("openmpi", major)
 
 
-def _operands(socket: Path, pin: Sequence[int]) -> list[str]:
-    return ["--socket", str(socket), *(["--pin", ",".join(map(str, pin))] if pin else [])]
+def missing_arms() -> dict[str, str]:
+    """Returns native arms that can't run here, and why."""
+    found = {ENGINE: lacks(), **{open_mpi(major).name: open_mpi(major).lacks() for major in OPEN_MPIS}}
+    return {name: why for name, why in found.items() if why is not None}

@@ -15,10 +15,10 @@ from bench.effects import World
 from bench.hosts.rate import range_text, shares
 from bench.hosts.worlds import BARRED_SIZES, RATE, RATE_SIZES, RING
 from bench.hosts.worlds import World as Planned
-from bench.plans import NATIVE, TORCH
-from ringtree.lab.comparison import MIXED
-from ringtree.lab.units import count, format_factor, format_factor_range, format_share, format_size
+from bench.parts import NATIVE, TORCH
+from ringtree.judge.comparison import MIXED
 from ringtree.stats import Judged
+from ringtree.units import count, format_factor, format_factor_range, format_share, format_size
 
 AHEAD = 1.0
 RATE_BAR = 0.90

@@ -1,7 +1,7 @@
 """Where two algorithms change places between hosts: measured, and as the model says from the links' α and β.
 
 For: holding ringtree.model against real sockets. Not for: finding the measured crossover (ringtree.stats.crossover, by
-ringtree.lab.summary) or α and β (links.py).
+ringtree.judge.summary) or α and β (links.py).
 
 The model is the sliced recurrence: a latency, a rate, and nothing else that takes time. It is asked for the size at
 which two schedules take equally long, at the medians of α and β and at the corners of their intervals.

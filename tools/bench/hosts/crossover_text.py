@@ -1,6 +1,6 @@
 """The part of the page on crossovers: α and β, times beside the model's, and where algorithms change places.
 
-For: Markdown. Not for: finding crossovers (ringtree.lab.summary) or predicting them (crossover.py).
+For: Markdown. Not for: finding crossovers (ringtree.judge.summary) or predicting them (crossover.py).
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from bench.hosts.crossover import Predicted, predict, seconds
 from bench.hosts.links import Link, LinkTimes, link_of
 from bench.hosts.text import CROSSOVER_TEXT, SHAPED_TEXT, UNSHAPED_TEXT
 from bench.hosts.worlds import World as Planned
-from ringtree.lab.cells import rows_of
-from ringtree.lab.comparison import Crossover
-from ringtree.lab.findings import crossovers_of
-from ringtree.lab.units import (
+from ringtree.judge.cells import rows_of
+from ringtree.judge.comparison import Crossover
+from ringtree.judge.findings import crossovers_of
+from ringtree.units import (
     format_factor,
     format_rate,
     format_size,

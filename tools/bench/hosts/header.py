@@ -67,7 +67,7 @@ def write(file: Path, record: Record) -> None:
 
 
 def read_header(directory: Path) -> HostsHeader:
-    """Raises UsageError for what is no run, is damaged or has another format."""
+    """Raises UsageError for what is not a run, is damaged or has another format."""
     header = _read(directory / HEADER, HostsHeader)
     if header.format != FORMAT:
         raise UsageError(f"{directory / HEADER} has the format {header.format}, this is {FORMAT}")

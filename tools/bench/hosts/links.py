@@ -59,7 +59,7 @@ def link_of(one_way: Mapping[int, Sequence[float]]) -> Link:
     pairs = zip(one_way[MIDDLE], one_way[LARGE], strict=True)
     betas = [(LARGE - MIDDLE) / (large - middle) for middle, large in pairs if large > middle]
     if not betas:
-        raise RingtreeError("messages that are larger did not take longer: these are no times of a link")
+        raise RingtreeError("messages that are larger did not take longer: these are not times of a link")
     return Link(median_interval(one_way[SMALL]), median_interval(betas))
 
 

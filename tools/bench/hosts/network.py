@@ -1,4 +1,4 @@
-"""The hosts of the bench: network namespaces, as the tests make them (tests/python/hosts_support.py).
+"""The hosts of the bench: network namespaces, as the tests make them (tests/python/support/hosts_support.py).
 
 For: making hosts, and the command that runs something on one of them. Not for: what runs there (arms.py, agent.py).
 """
@@ -40,7 +40,7 @@ def _support() -> Any:
         return importlib.import_module("hosts_support")
     except ModuleNotFoundError as error:
         raise UsageError(
-            "hosts_support is not found: PYTHONPATH must hold tests/python, as `make bench-hosts` sets it"
+            "hosts_support is not found: PYTHONPATH must hold tests/python/support, as `make bench-hosts` sets it"
         ) from error
 
 

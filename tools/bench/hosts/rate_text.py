@@ -12,8 +12,8 @@ from bench.hosts.rate import ACKNOWLEDGED_SHARE, PAYLOAD_SHARE, most, range_text
 from bench.hosts.text import RATE_TEXT
 from bench.hosts.worlds import BURST_BYTES, LINK_BPS, RATE
 from bench.hosts.worlds import World as Planned
-from ringtree.lab.units import count, format_size, format_time, format_time_range
 from ringtree.stats import median_interval
+from ringtree.units import count, format_size, format_time, format_time_range
 
 
 def rate_lines(part: Planned, world: World, links: LinkTimes) -> list[str]:

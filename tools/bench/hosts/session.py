@@ -1,7 +1,7 @@
 """A whole run: every part between hosts of its own, stored as it ends.
 
-For: what `run` does between its options and the page. Not for: one native launch (bench.rounds), a comparison of the
-lab (agent.py), or judging. A part that fails as a whole is left out and said; the others go on.
+For: what `run` does between its options and the page. Not for: a comparison of the lab (agent.py), or judging. A part
+that fails as a whole is left out and said; the others go on.
 """
 
 from __future__ import annotations
@@ -11,25 +11,26 @@ import tempfile
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
-from bench.allowance import allowance
-from bench.crew import Limits
-from bench.hosts.arms import host_arms, wanted_arms
+from bench.hosts.arms import ENGINE, host_arms, missing_arms
 from bench.hosts.header import HEADER, LINKS, HostsHeader, begin, read_links, write
 from bench.hosts.links import Links, LinkTimes, measure_messages, measure_streams
 from bench.hosts.network import Hosts, made_hosts, patience_for, require_hosts, run_on_ranks
 from bench.hosts.tuned import rules_for_hosts
 from bench.hosts.worlds import CROSSOVER, RATE, UNSHAPED, WORLDS, World, default_launches, make_plan
-from bench.plans import NATIVE, Part
-from bench.rounds import NativeLaunch
-from bench.session import chosen_cores
-from bench.stored import machine_name, pack, part_path, provenance, relative, rounded
-from ringtree.backends import why_unavailable
+from bench.parts import NATIVE, chosen_cores
+from bench.stored import machine_name, pack, part_path, provenance, relative, rounded, take_over
+from ringtree.arms import kind_named
 from ringtree.errors import RingtreeError, UsageError
-from ringtree.lab.plan import planned_launches
-from ringtree.probe import usable_cores
-from ringtree.results import Launch, Plan, Provenance, Run, RunWriter, StoredRun, read_run
+from ringtree.measure.giving_up import given_up
+from ringtree.measure.launch import run_sets
+from ringtree.measure.plan import data_seed, planned_launches
+from ringtree.measure.probe import Handoff, usable_cores
+from ringtree.measure.recording import measure_launch
+from ringtree.measure.worker_set import Moved, NativeCalls, WorkerSet
+from ringtree.results import Launch, Plan, Provenance, Run, RunWriter, read_run
 
 LINK_SHARE = 0.2  # of the time of the crossover
 Say = Callable[[str], None]
@@ -52,8 +53,8 @@ def run(choices: Choices, directory: Path, root: Path, say: Say) -> None:
         raise UsageError(f"--budget must be above 0, not {choices.budget:g} s")
     machine, origin = machine_name(len(usable_cores())), provenance(machine_name(len(usable_cores())), root)
     left_out = _missing(root)
-    if "engine" in left_out:
-        raise UsageError(f"nothing to compare with: {left_out['engine']}")
+    if ENGINE in left_out:
+        raise UsageError(f"nothing to compare with: {left_out[ENGINE]}")
     header = HostsHeader(
         machine=machine,
         created_utc=time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
@@ -84,8 +85,8 @@ def run(choices: Choices, directory: Path, root: Path, say: Say) -> None:
 
 def _missing(root: Path) -> dict[str, str]:
     """Arms that can't run here, and why."""
-    missing = {arm.name: relative(why, root) for arm in wanted_arms() if (why := arm.missing()) is not None}
-    why = why_unavailable("gloo")
+    missing = {name: relative(why, root) for name, why in missing_arms().items()}
+    why = kind_named("gloo").lacks()
     return missing if why is None else {**missing, "gloo": why}
 
 
@@ -116,22 +117,25 @@ class _Part:
             if world.kind == RATE:
                 self._add_links(LinkTimes(streams=measure_streams(hosts)))
             self._by_the_lab(hosts, Path(folder), seconds)
-        pack(self.directory, world.name)
 
     def _add_links(self, found: LinkTimes) -> None:
         write(self.directory / LINKS, Links(parts={**read_links(self.directory).parts, self.world.name: found}))
 
     def _native(self, hosts: Hosts, folder: Path) -> None:
-        arms = {arm.name: arm for arm in host_arms(hosts, folder) if arm.name not in self.header.left_out}
+        arms = host_arms(hosts, folder, self.header.left_out)
         self.header.arms.update({f"{self.world.name} {name}": arm.said() for name, arm in arms.items()})
         plan = self._plan(self.seconds, list(arms))
-        part = Part(self.world.name, plan)
         with self._writer(plan) as writer:
             stored: list[Launch] = []
+            cores, moved = self.header.cores, partial(Moved, plan.collective, plan.dtype, plan.op)
             for launch in planned_launches(plan):
-                allowed = allowance(part, stored)
-                launched = NativeLaunch(plan, launch, arms, self.header.cores, Limits(), self.say, allowed)
-                stored.append(rounded(launched.measure()))
+                seed = data_seed(plan, launch.launch)
+                sets = [
+                    WorkerSet(arm, {name: NativeCalls()}, moved(seed), plan.num_ranks, cores)
+                    for name, arm in arms.items()
+                ]
+                run = partial(run_sets, plan, launch, sets, lambda _: None, given_up(stored), Handoff(cores))
+                stored.append(rounded(measure_launch(plan, launch, run)))
                 writer.append(stored[-1])
         pack(self.directory, self.world.name)
 
@@ -141,22 +145,17 @@ class _Part:
         file.write_text(plan.model_dump_json())
         command = [sys.executable, "-m", "bench.hosts.agent", str(file), str(runs)]
         said = run_on_ranks(hosts, command, patience_for(seconds))
-        self._take_over(read_run(Path(said.strip())))
-
-    def _take_over(self, found: StoredRun) -> None:
-        """Stores the lab's run as a part: under its name, and without what tells of this machine."""
-        with self._writer(found.run.plan, limits=found.run.limits) as writer:
-            for launch in found.launches:
-                writer.append(rounded(launch))
+        found, created = read_run(Path(said.strip())), self.header.created_utc
+        take_over(found, self.directory, self.world.name, self.root, created_utc=created)
 
     def _plan(self, seconds: float, arms: Sequence[str]) -> Plan:
         return make_plan(self.world, seconds, self.header.num_launches, self.header.seed, arms)
 
-    def _writer(self, plan: Plan, **more: object) -> RunWriter:
+    def _writer(self, plan: Plan) -> RunWriter:
         record = Run(
             run_id=self.world.name,
             created_utc=self.header.created_utc,
             plan=plan,
             provenance=self.origin,
         )
-        return RunWriter(part_path(self.directory, self.world.name).parent, record.model_copy(update=more))
+        return RunWriter(part_path(self.directory, self.world.name).parent, record)

@@ -23,7 +23,7 @@ RATE_TEXT = (
 )
 SHAPED_TEXT = (
     "What a host sends goes through a token bucket of 200 Mbit/s with a burst of 4 KB. A message that fits into what "
-    "is left of the burst passes at once, which no model knows: where messages are that small the bucket is no rate."
+    "is left of the burst passes at once, which no model knows: where messages are that small the bucket is not a rate."
 )
 UNSHAPED_TEXT = "The links carry what the processor can: their rate is that of copying through the kernel."
 CROSSOVER_TEXT = (

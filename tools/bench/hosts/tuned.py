@@ -8,10 +8,10 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 
-from bench.cases import ALL_REDUCE
 from bench.hosts.network import made_hosts, patience_for, require_hosts, run_on_ranks
 from bench.hosts.worlds import WORLDS
-from ringtree import profile
+from bench.parts import ALL_REDUCE
+from ringtree.comm import profile
 
 LARGEST = "16M"  # that the parts measure
 

@@ -3,7 +3,7 @@
 For: the one place that knows parts, sizes and arms. Not for: bars (bars.py), running (session.py).
 
 A part is a run of its own in the format of ringtree.results. Native parts time C programs of each library
-(bench.rounds), the others are comparisons of the lab: through PyTorch against Gloo, and the engine's own algorithms
+(ringtree.arms), the others are comparisons of the lab: through PyTorch against Gloo, and the engine's own algorithms
 over shaped links.
 """
 
@@ -13,13 +13,13 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bench.cases import ALL_REDUCE, ENGINE
-from bench.costs import MOST_BATCHES, PASSES, ROUNDS_A_STAY
-from bench.plans import NATIVE, TORCH
+from bench.hosts.arms import ENGINE
+from bench.parts import ALL_REDUCE, NATIVE, TORCH
+from ringtree.arms import common_boundary
 from ringtree.errors import UsageError
-from ringtree.lab.estimate import start_seconds
-from ringtree.lab.plan import label_arms, size_plan
-from ringtree.results import ArmPlan, Plan, SizePlan
+from ringtree.measure.estimate import start_seconds
+from ringtree.measure.plan import label_arms, native_size, size_plan
+from ringtree.results import ArmPlan, Plan
 from ringtree.stats import MARGIN
 
 RATE, CROSSOVER, UNSHAPED = "rate", "crossover", "unshaped"  # the last two: crossovers over slow and over bare links
@@ -107,7 +107,8 @@ def make_plan(world: World, seconds: float, launches: int, seed: int, arms: Sequ
         raise UsageError(f"a part needs time, not {seconds:g} s")
     native = world.kind == NATIVE
     planned = [ArmPlan(label=arm, name=arm) for arm in arms] if native else label_arms(LAB_ARMS[world.kind])
-    a_launch = seconds / launches - start_seconds(world.num_ranks, not native and GLOO in LAB_ARMS[world.kind])
+    boundary = "native" if native else common_boundary(arm.name for arm in planned)
+    a_launch = seconds / launches - start_seconds(world.num_ranks, boundary)
     sizes = SIZES[world.kind]
     return Plan(
         collective=ALL_REDUCE,
@@ -115,22 +116,13 @@ def make_plan(world: World, seconds: float, launches: int, seed: int, arms: Sequ
         dtype="float32",
         num_ranks=world.num_ranks,
         arms=planned,
+        boundary=boundary,
         reference=ENGINE if native else planned[0].label,
-        sizes=[_native_size(size, launches) if native else size_plan(size, launches) for size in sizes],
+        sizes=[native_size(size, launches) if native else size_plan(size, launches) for size in sizes],
         num_launches=launches,
         seed=seed,
         cell_budget=max(LEAST_CELL, a_launch / (len(sizes) * len(planned))),
         margin=MARGIN,
         time_budget=seconds,
         hosts=[rank // world.ranks_per_host for rank in range(world.num_ranks)],
-    )
-
-
-def _native_size(size_bytes: int, launches: int) -> SizePlan:
-    return SizePlan(
-        size_bytes=size_bytes,
-        num_launches=launches,
-        max_rounds=PASSES * ROUNDS_A_STAY,
-        max_iterations=MOST_BATCHES,
-        batch=1,
     )

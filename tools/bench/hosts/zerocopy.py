@@ -1,4 +1,4 @@
-"""Whether sending without a copy pays here: `PYTHONPATH=tools:tests/python python -m bench.hosts.zerocopy`.
+"""Whether sending without a copy pays here: `PYTHONPATH=tools:tests/python/support python -m bench.hosts.zerocopy`.
 
 MSG_ZEROCOPY (Linux, Documentation/networking/msg_zerocopy.rst) lets the kernel send from the caller's pages and tell
 later, on the socket's error queue, when it is done with them, and whether it had to copy after all. Two hosts, plain
@@ -18,8 +18,8 @@ import time
 
 from bench.hosts.network import made_hosts, run_on_ranks
 from bench.hosts.stream import receive
-from ringtree.lab.units import format_size
 from ringtree.stats import median_interval
+from ringtree.units import format_size
 
 SO_ZEROCOPY, MSG_ZEROCOPY, COPIED = 60, 0x4000000, 1  # <asm/socket.h>, <linux/socket.h>, <linux/errqueue.h>
 # struct sock_extended_err: errno, origin, type, code, pad, first and last number of the sends it tells of

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from bench.training import figures, worker
 from bench.training.figures import KINDS, Times
-from ringtree.lab.units import format_size
 from ringtree.stats import MedianInterval
+from ringtree.units import format_size
 
 BARS = {"ddp": 1 / 4, "fsdp2": 1 / 3}
 BAR_CALL_S = 15e-6

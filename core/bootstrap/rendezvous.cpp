@@ -1,0 +1,127 @@
+// See rendezvous.h. The word: kind of the error that others throw, text.
+#include "core/bootstrap/rendezvous.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "core/base/printable.h"
+#include "core/bootstrap/wire.h"
+
+namespace ringtree {
+namespace {
+
+constexpr const char* kRefused = "refused";
+constexpr int64_t kLookNs = 250'000'000;  // between two looks for a word while a key is waited for
+// For the word of a rank that was seen to end. One that refuses leaves it before it closes anything, so this is for
+// stores that show late what was set.
+constexpr double kWordSeconds = 0.2;
+constexpr double kStaySeconds = 2.0;
+constexpr double kStayLateSeconds = 0.5;  // where a rank has not come, or others may wait for it as well
+constexpr size_t kMaxTextBytes = 1024;
+
+}  // namespace
+
+struct Rendezvous::Word {
+  enum class Kind : uint8_t { peer = 0, timeout = 1, mismatch = 2 };
+  Kind kind = Kind::peer;
+  std::string text;
+  bool is_own = false;  // what this rank refuses, rather than that it saw others go
+
+  std::string encode() const {
+    return ByteWriter().number(static_cast<uint8_t>(kind), 1).text(text.substr(0, kMaxTextBytes)).take();
+  }
+  static Word decode(std::string_view bytes) {
+    ByteReader reader(bytes);
+    const uint64_t kind = reader.number(1);
+    const std::string text = reader.text(kMaxTextBytes);
+    if (!reader.done() || kind > static_cast<uint8_t>(Kind::mismatch)) return {Kind::peer, "a rank refused to meet"};
+    return {static_cast<Kind>(kind), printable(text, kMaxTextBytes)};
+  }
+  std::exception_ptr error() const {
+    switch (kind) {
+      case Kind::timeout:
+        return std::make_exception_ptr(TimeoutError(text));
+      case Kind::mismatch:
+        return std::make_exception_ptr(MismatchError(text));
+      default:
+        return std::make_exception_ptr(PeerError(text));
+    }
+  }
+};
+
+std::string Rendezvous::get(const std::string& key, Deadline deadline) {
+  while (true) {
+    try {
+      return store_.get(prefix_ + "/" + key, Deadline{std::min(deadline.at_ns, now_ns() + kLookNs)});
+    } catch (const TimeoutError&) {
+      std::string word;
+      try {
+        word = store_.get(prefix_ + "/" + kRefused, Deadline{0});
+      } catch (const TimeoutError&) {  // NOLINT(bugprone-empty-catch): nobody has refused
+      }
+      if (!word.empty()) std::rethrow_exception(Word::decode(word).error());
+      if (deadline.passed()) throw;
+    }
+  }
+}
+
+// What names its rank already is told as it is.
+Rendezvous::Word Rendezvous::word_of(const std::exception_ptr& why, int rank) {
+  try {
+    std::rethrow_exception(why);
+  } catch (const MismatchError& error) {
+    return {Word::Kind::mismatch, error.what(), true};
+  } catch (const TimeoutError& error) {
+    return {Word::Kind::timeout, error.what()};
+  } catch (const PeerError& error) {
+    return {Word::Kind::peer, error.what()};
+  } catch (const std::exception& error) {
+    const std::string who = "rank " + std::to_string(rank) + " (pid " + std::to_string(::getpid()) + ")";
+    return {Word::Kind::peer, who + " refused to meet: " + error.what(), true};
+  }
+}
+
+std::exception_ptr Rendezvous::leave_word(std::exception_ptr why) {
+  const Word own = word_of(why, rank_);
+  bool saw_end = false;
+  try {
+    std::rethrow_exception(why);
+  } catch (const EndedPeer& ended) {
+    ended_ = ended.rank;
+    saw_end = true;
+  } catch (...) {  // NOLINT(bugprone-empty-catch): only who ended is asked
+  }
+  patience_s_ = own.kind == Word::Kind::timeout ? kStayLateSeconds : kStaySeconds;
+  if (world_size_ == 1) return why;
+  try {
+    std::optional<Word> first;
+    try {
+      first = Word::decode(
+          store_.get(prefix_ + "/" + kRefused, saw_end ? Deadline::after_seconds(kWordSeconds) : Deadline{0}));
+    } catch (const TimeoutError&) {  // NOLINT(bugprone-empty-catch): this rank is the first
+    }
+    if (!first) {
+      set(kRefused, own.encode());
+    } else if (!own.is_own && (own.kind == Word::Kind::peer || first->kind != Word::Kind::timeout)) {
+      return first->error();
+    }
+  } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch): the store has ended too
+  }
+  return why;
+}
+
+void Rendezvous::stay() {
+  if (world_size_ == 1) return;
+  const Deadline until = Deadline::after_seconds(patience_s_);
+  try {
+    set("left/" + std::to_string(rank_), "");
+    for (int rank = 0; rank < world_size_ && store_.is_served_here(); ++rank)
+      if (rank != rank_ && rank != ended_) store_.get(prefix_ + "/left/" + std::to_string(rank), until);
+  } catch (const WorldError&) {  // NOLINT(bugprone-empty-catch): who has not come by now hears it from nobody
+  }
+}
+
+}  // namespace ringtree

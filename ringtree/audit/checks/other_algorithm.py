@@ -1,0 +1,46 @@
+"""A table that is named after an algorithm, and a log that says that another one ran.
+
+For: NCCL_ALGO against NCCL's own lines in the same file. Not for: what can't run (unsupported_algorithm.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ringtree.audit.executed import executed_of
+from ringtree.audit.findings import Finding, Severity
+from ringtree.audit.material import Material
+from ringtree.audit.rule import FileCheck, Rule
+from ringtree.audit.words import listed, size
+from ringtree.nccl.names import algorithm_name
+
+OTHER = Rule(
+    code="other-algorithm-ran",
+    severity=Severity.WARNING,
+    title="another algorithm ran than was forced",
+    means="The table is named after an algorithm that was forced, and NCCL's own lines in the same log (subsystem "
+    "TUNING) name others, and never this one, for calls of this collective and size. The times are those of what ran.",
+    settles="nothing needs to be: the log says it; compare the table as that of what ran",
+    example="1 GB: forced: Tree; NCCL's lines say Ring",
+)
+
+
+def check(material: Material) -> Iterator[Finding]:
+    """Yields a finding for each table of whose forced algorithm no call of a row's size was."""
+    executed = executed_of(material.documents)
+    for subject in material.subjects:
+        table = subject.table
+        forced = {algorithm_name(name.strip()) for name in (table.algorithm or "").split(",")}
+        if None in forced or "executed" in table.settings:
+            continue
+        ran = {
+            id(row): {algorithm for algorithm, _ in executed.get((table.collective or "", row.size_bytes or 0), ())}
+            for row in table.rows
+        }
+        rows = [row for row in table.rows if ran[id(row)] and not ran[id(row)] & forced]
+        if rows:
+            said = f"forced: {table.algorithm}; NCCL's lines say {listed(sorted(ran[id(rows[-1])]), 3)}"
+            yield OTHER.found(subject, f"{size(rows[-1])}: {said}", rows)
+
+
+CHECK = FileCheck((OTHER,), check)

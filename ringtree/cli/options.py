@@ -1,0 +1,88 @@
+"""Options that several commands have, with one name and one description each.
+
+For: the type of such a parameter, and commands whose options are the fields of a record. Not for: options of one
+command.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import fields
+from functools import wraps
+from pathlib import Path
+from typing import Annotated, Any, get_type_hints
+
+import typer
+from rich.markup import escape
+
+Runs = Annotated[Path, typer.Option(help="Where runs are stored.")]
+RUNS = Path("runs")
+AsJson = Annotated[bool, typer.Option("--json", help="Print as JSON and nothing else.")]
+Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Print all figures, the legend and every note.")]
+AsCsv = Annotated[bool, typer.Option("--csv", help="Print as CSV and nothing else.")]
+Baseline = Annotated[
+    str | None, typer.Option(metavar="RUN", help="Exit with 3 if an arm is slower than it was in a stored run.")
+]
+OnHosts = Annotated[str | None, typer.Option(help="Ranks on several hosts instead: 2x4, or 3,2,1 for unequal ones.")]
+# What a user may say of the machine of logs.
+GpuOfLogs = Annotated[str | None, typer.Option("--gpu", help="The GPU, where the log does not name it.")]
+SystemOfLogs = Annotated[str | None, typer.Option("--system", help="The system, of the hardware catalogue.")]
+HostsOfLogs = Annotated[int | None, typer.Option("--hosts", min=1, help="Hosts, where the log does not say it.")]
+RanksOfLogs = Annotated[int | None, typer.Option("--ranks", min=1, help="Ranks that the run is said to have had.")]
+EMULATE = "Emulate a cluster on this machine: hosts x ranks per host, e.g. 2x8."
+RunsOrLogs = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="RUN...",
+        help="Stored runs and imported logs (directory, id, the beginning of an id, last), log files, - for standard "
+        "input.",
+    ),
+]
+
+_KEYWORD = inspect.Parameter.KEYWORD_ONLY
+
+
+def asks(record: type[Any], options: dict[str, Any]) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Gives a command an option for each field of the dataclass `record` that `options` names, of that field's type and
+    default: what typer.Option makes, or just the help. The command gets them as one argument, `asked`. A name without a
+    value is a parameter of the command itself, which stands there in --help."""
+    types, default_of = get_type_hints(record), {field.name: field.default for field in fields(record)}
+
+    def option(name: str, given: Any) -> inspect.Parameter:
+        info = typer.Option(help=given) if isinstance(given, str) else given
+        annotated: Any = Annotated  # made while running, which mypy takes for a mistake
+        return inspect.Parameter(name, _KEYWORD, default=default_of[name], annotation=annotated[types[name], info])
+
+    made = {name: option(name, given) for name, given in options.items() if given}
+
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        signature = inspect.signature(command, eval_str=True)
+        own = {name: one.replace(kind=_KEYWORD) for name, one in signature.parameters.items()}
+        names = list(own)
+        order = dict.fromkeys([*names[: names.index("asked")], *options, *names])
+        shown = [(made | own)[name] for name in order if name != "asked"]
+
+        @wraps(command)
+        def asking(**given: Any) -> None:
+            asked = record(**{name: given.pop(name) for name in made})
+            command(asked=asked, **given)
+
+        asking.__annotations__ = {one.name: one.annotation for one in shown}
+        vars(asking)["__signature__"] = signature.replace(parameters=shown)
+        asking.__annotations__ = {one.name: one.annotation for one in shown}
+        return asking
+
+    return decorate
+
+
+def written(context: typer.Context, *names: str) -> list[str]:
+    """Returns which of these parameters were said on the command line, as options are written."""
+    sources = {name: context.get_parameter_source(name) for name in names}
+    said = [name for name, source in sources.items() if source is not None and source.name == "COMMANDLINE"]
+    return [f"--{name.replace('_', '-')}" for name in said]
+
+
+def with_default(text: str, default: str) -> str:
+    """Names a default that typer can't know; escaped, as rich would take the brackets for markup and drop them."""
+    return escape(f"{text} [default: {default}]")

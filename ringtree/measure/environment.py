@@ -1,0 +1,217 @@
+"""The environment of a run: which machine, which versions, which settings.
+
+For: provenance, recorded once a run, and whether two of them may share a run. Not for: reading /proc and /sys
+(host_files.py), or for secrets: of the environment's variables only those on the allow-list are kept, and of those none
+that looks like a secret.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+import subprocess
+import sys
+from importlib import metadata
+from pathlib import Path
+
+from ringtree.comm.cpuinfo import ROOT, cpu_model
+from ringtree.gpu.driver import device_memory
+from ringtree.measure import host_files
+from ringtree.measure.host_files import CpuTimes
+from ringtree.results import ON_GPU, Boundary, Provenance
+from ringtree.units import count, format_size
+
+__all__ = [
+    "CpuTimes",
+    "allowed",
+    "available_memory",
+    "capture",
+    "difference",
+    "lacks_memory",
+    "memory_for",
+    "usable_cores",
+    "without_secrets",
+]
+
+# Settings that change what is measured. Values of other variables (tokens, addresses, user names) are never stored.
+ALLOWED_PREFIXES = (
+    "FI_",
+    "GLOO_",
+    "GOMP_",
+    "I_MPI_",
+    "KMP_",
+    "MKL_",
+    "MPICH_",
+    "NCCL_",
+    "OMPI_MCA_",
+    "OMP_",
+    "OPENBLAS_",
+    "RINGTREE_",
+    "TORCH_NCCL_",
+    "UCX_",
+)
+ALLOWED_NAMES = (
+    "CUDA_VISIBLE_DEVICES",
+    "GLIBC_TUNABLES",  # from which size memcpy goes past the caches
+    "LD_PRELOAD",
+    "MALLOC_ARENA_MAX",
+    "PYTHONHASHSEED",
+    "SLURM_CPUS_PER_TASK",
+    "SLURM_CPU_BIND",
+    "SLURM_CPU_FREQ_REQ",
+    "SLURM_DISTRIBUTION",
+    "SLURM_JOB_ID",
+    "SLURM_JOB_NODELIST",
+    "SLURM_JOB_NUM_NODES",
+    "SLURM_JOB_PARTITION",
+    "SLURM_NTASKS",
+    "SLURM_NTASKS_PER_NODE",
+    "TORCH_DISTRIBUTED_DEBUG",
+)
+# What Open MPI's launcher tells its ranks through the same prefix: contact addresses, a transport key, directories.
+_NO_SETTINGS = ("OMPI_MCA_ess_", "OMPI_MCA_initial_", "OMPI_MCA_orte_", "OMPI_MCA_pmix_", "OMPI_MCA_prte_")
+_SECRET_WORDS = ("AUTH", "CRED", "KEY", "PASS", "PWD", "SECRET", "TOKEN")
+_URL_WITH_CREDENTIALS = re.compile(r"://[^/\s]*@")
+_SECRET_SETTING = re.compile(rf"([A-Za-z0-9_-]*(?:{'|'.join(_SECRET_WORDS)})[A-Za-z0-9_-]*=)[^\s,]+", re.IGNORECASE)
+
+# Versions that change what is measured; those of the packages that only look at it afterwards do not.
+_MEASURING = ("ringtree", "numpy", "torch")
+_LOOKING = ("scipy", "duckdb")
+# Variables that name a job and change nothing in it.
+_JOB_NAMES = ("SLURM_JOB_ID", "SLURM_JOB_NODELIST")
+
+
+def capture(emulated: bool, rank_defaults: dict[str, str], root: Path = ROOT) -> Provenance:
+    """Returns the provenance of a run that starts now; `rank_defaults`: what ranks get unless it is set.
+
+    `root`: the directory that holds proc/ and sys/. What can't be read is None, 0 or empty; never raises.
+    """
+    affinity = sorted(os.sched_getaffinity(0))
+    versions = {name: _version(name) for name in (*_MEASURING, *_LOOKING)}
+    return Provenance(
+        host_name=platform.node(),
+        cpu_model=cpu_model(root) or platform.processor() or platform.machine(),
+        num_cpus=os.cpu_count() or 1,
+        affinity=affinity,
+        kernel=platform.release(),
+        memory_bytes=host_files.memory(root).get("MemTotal", 0),
+        load_average=_load_average(),
+        governor=host_files.governor(affinity, root),
+        cgroup_cpus=host_files.cgroup_cpus(root),
+        virtual=host_files.virtual(root),
+        versions={"python": platform.python_version(), **versions},
+        git_commit=_git_commit(),
+        command=[_printable(without_secrets(word)) for word in sys.argv],
+        environment=allowed({**rank_defaults, **os.environ}),
+        emulated=emulated,
+    )
+
+
+def difference(before: Provenance, now: Provenance) -> list[str]:
+    """Returns what differs so that launches made under `before` and `now` must not be in one run; empty if nothing.
+
+    One line each, of the form "the kernel was 6.1 and is 6.8". Machine, cores and their limits, kernel, the versions
+    that take part in measuring, the commit of the code, and settings count; load, command, memory and job names do not.
+    Uncommitted changes are told from none, but not from other uncommitted changes.
+    """
+    fields = [
+        ("the host", before.host_name, now.host_name),
+        ("the processor", before.cpu_model, now.cpu_model),
+        ("the number of CPUs", before.num_cpus, now.num_cpus),
+        ("the set of usable cores", before.affinity, now.affinity),
+        ("the kernel", before.kernel, now.kernel),
+        ("the governor", before.governor, now.governor),
+        ("the cgroup's limit of cores", before.cgroup_cpus, now.cgroup_cpus),
+        ("emulation", before.emulated, now.emulated),
+        *(
+            (f"the version of {name}", before.versions.get(name), now.versions.get(name))
+            for name in ("python", *_MEASURING)
+        ),
+        ("the commit", before.git_commit, now.git_commit),
+    ]
+    variables = sorted({*before.environment, *now.environment} - set(_JOB_NAMES))
+    fields += [(name, before.environment.get(name), now.environment.get(name)) for name in variables]
+    return [f"{what} was {_shown(old)} and is {_shown(new)}" for what, old, new in fields if old != new]
+
+
+def allowed(environment: dict[str, str]) -> dict[str, str]:
+    """Returns the variables that may be stored: on the allow-list, and neither name nor value looks like a secret."""
+    return {
+        name: _printable(value)
+        for name, value in sorted(environment.items())
+        if (name.startswith(ALLOWED_PREFIXES) or name in ALLOWED_NAMES)
+        and not name.startswith(_NO_SETTINGS)
+        and not any(word in name.upper() for word in _SECRET_WORDS)
+        and not _URL_WITH_CREDENTIALS.search(value)
+    }
+
+
+def without_secrets(text: str) -> str:
+    """Returns `text` with what looks like a secret (TOKEN=…, credentials in a URL) replaced by ***."""
+    return _URL_WITH_CREDENTIALS.sub("://***@", _SECRET_SETTING.sub(r"\1***", text))
+
+
+def available_memory(root: Path = ROOT) -> int:
+    """Returns the bytes of memory that can be used without swapping; 0 if the kernel does not tell."""
+    return host_files.memory(root).get("MemAvailable", 0)
+
+
+def memory_for(boundary: Boundary | None, num_ranks: int) -> int:
+    """Returns the bytes that ranks of this host may use for operands: the host's memory, or that of their GPUs."""
+    return device_memory() * num_ranks if boundary in ON_GPU else available_memory()
+
+
+def lacks_memory(needed: int, num_ranks: int, available: int) -> str | None:
+    """Returns why ranks that need so many bytes together don't fit into what is free; None if they do, or if that is
+    not known (0)."""
+    if not 0 < available < needed:
+        return None
+    need = "needs" if num_ranks == 1 else "need"
+    about, free = (format_size(size >> 20 << 20) for size in (needed, available))
+    return f"{count(num_ranks, 'rank')} {need} about {about} of memory and {free} are free"
+
+
+def usable_cores() -> int:
+    """Returns the number of cores that this process may run on."""
+    return len(os.sched_getaffinity(0))
+
+
+def _printable(text: str) -> str:
+    """Bytes that are no UTF-8 reach us as lone surrogates, which JSON refuses."""
+    return text.encode(errors="surrogateescape").decode(errors="replace")
+
+
+def _shown(value: object) -> str:
+    return "not set or not known" if value is None else str(value)
+
+
+def _load_average() -> list[float]:
+    try:
+        return list(os.getloadavg())
+    except OSError:
+        return []
+
+
+def _version(package: str) -> str | None:
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def _git_commit() -> str | None:
+    """The commit of the checkout that this code runs from, "+dirty" if it was changed; None if it is not a checkout."""
+    here = Path(__file__).resolve().parent
+
+    def git(*arguments: str) -> str | None:
+        try:
+            done = subprocess.run(["git", *arguments], cwd=here, capture_output=True, text=True, timeout=10)
+        except (OSError, subprocess.SubprocessError, UnicodeDecodeError):
+            return None
+        return done.stdout.strip() if done.returncode == 0 else None
+
+    if git("ls-files", "--error-unmatch", Path(__file__).name) is None:
+        return None  # installed beneath somebody else's repository, or in none
+    commit = git("rev-parse", "HEAD")
+    return commit and commit + ("+dirty" if git("status", "--porcelain", "--untracked-files=no") else "")

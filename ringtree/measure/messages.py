@@ -1,0 +1,191 @@
+"""What the lab and its rank processes say to each other.
+
+For: the shapes: one specification down, then commands, each answered by all ranks; reports up. Not for: how they travel
+(framing.py, exchange.py), or processes.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, TypeAdapter
+
+from ringtree.comm.communicator import DEFAULT_MEMORY_CAP, Choice
+from ringtree.measure.trace_reports import CallsReport, EventsReport
+from ringtree.results import Boundary, EmulatedCluster, Record, WarmUp, WrongElement
+
+
+class Memory(Record):
+    """Where the cells of a launch have their operands."""
+
+    keep: bool = Field(default=True, description="false: not all cells' fit at the same time")
+    in_place: bool = Field(default=True, description="where the collective can be")
+    largest: dict[int, int] = Field(
+        default={}, description="batch -> bytes of its largest cell, whose memory all share; none: each has its own"
+    )
+
+
+class RankSpec(Record):
+    """All that one rank process needs to know before its first command. `session` names the rendezvous and is not
+    guessable."""
+
+    process_group: int = Field(description="of the launch, led by its guard")
+    rank: int
+    num_ranks: int
+    seed: int = Field(description="of the data")
+    boundary: Boundary = Field(description="by which all arms are called")
+    memory: Memory
+    profile: str | None = Field(default=None, description="what auto chooses by, as ringtree.init has it")
+    emulation: EmulatedCluster | None = None
+    session: str
+    store: str | None = Field(default=None, description="where ranks of several hosts meet; else in one of this host")
+    torch_store: str | None = Field(
+        default=None, description="path of a file for torch's rendezvous; None: ranks are on several hosts"
+    )
+    timeout: float = Field(description="seconds of each wait of an arm")
+    idle_limit: float = Field(description="seconds of each wait for the lab's commands and for each other")
+    num_threads: int = Field(default=1, description="ranks of this process, from `rank` on, each a thread")
+    shared_buffers: bool = Field(default=False, description="of all of the engine's communicators")
+    memory_cap: int = Field(default=DEFAULT_MEMORY_CAP, description="of each of the engine's communicators, bytes")
+
+
+class SetUp(Record):
+    """Connect an arm. `arm`: what it is called from now on; `name`: what it is; `all_arguments`: as Setting says."""
+
+    kind: Literal["set_up"] = "set_up"
+    arm: str
+    name: str
+    collective: str
+    op: str
+    dtype: str
+    root: int = 0
+    all_arguments: bool = True
+
+
+class WarmCell(Record):
+    """Operands for an arm at a size, which are called `cell` from now on, and iterations until they are stable;
+    `budget`: seconds of the cell in the launch, 0 for a single iteration."""
+
+    kind: Literal["warm"] = "warm"
+    cell: int
+    arm: str
+    size_bytes: int
+    batch: int
+    budget: float
+
+
+class VisitCells(Record):
+    """One cell after the other: iterations whose times are not kept, and then some whose are. `check`: read what comes
+    of them."""
+
+    kind: Literal["visit"] = "visit"
+    cells: list[int]
+    untimed: int
+    timed: int
+    check: bool
+
+
+class AskChoice(Record):
+    """What auto runs for an arm's collective."""
+
+    kind: Literal["choice"] = "choice"
+    arm: str
+    size_bytes: int
+    shared_buffers: bool
+
+
+class TimeSide(Record):
+    """Calls on parts of two buffers: untimed ones, `num_iterations` of `num_calls` that are timed as a whole, and
+    checked ones until one is wrong on any rank.
+
+    `first_element`: of the buffers that is used. `blocking`: as nccl-tests' -z. `each`: time each iteration, too.
+    """
+
+    kind: Literal["time_side"] = "time_side"
+    arm: str
+    size_bytes: int
+    in_place: bool
+    buffer_bytes: int
+    first_element: int
+    num_untimed: int
+    num_iterations: int
+    num_calls: int
+    blocking: int
+    each: bool
+    num_checks: int
+
+
+class TraceCalls(Record):
+    """Calls of the engine, as many untraced and then traced; each rank reports its own.
+
+    `counts`: elements of what is given and of what is got, or of the one vector. `capacity`: events of a rank.
+    """
+
+    kind: Literal["trace"] = "trace"
+    collective: str
+    algorithm: str
+    protocol: str
+    dtype: str
+    counts: list[int]
+    num_channels: int
+    shared_buffers: bool
+    num_warm_up: int
+    num_calls: int
+    capacity: int
+
+
+class Leave(Record):
+    """Give everything back and end."""
+
+    kind: Literal["leave"] = "leave"
+
+
+Command = SetUp | WarmCell | VisitCells | AskChoice | TimeSide | TraceCalls | Leave
+commands: TypeAdapter[Command] = TypeAdapter(Annotated[Command, Field(discriminator="kind")])
+
+
+class Answer(Record):
+    """What one rank says to a command; what the command does not ask for stays empty. `error`: why the arm can't."""
+
+    error: str | None = None
+    seconds: float = Field(default=0.0, description="of a warm iteration, writing and checking included; of a call")
+    warm_up: WarmUp | None = None
+    times: list[float] = Field(default=[], description="seconds of each timed iteration, cell after cell")
+    device_times: list[float] = Field(default=[], description="as times, by the GPU's events; empty: no GPU")
+    choice: Choice | None = None
+    executed: dict[str, Any] | None = None
+    first_wrong: WrongElement | None = None
+    num_wrong: int | None = Field(default=None, description="elements of this rank's result; None: not checked")
+
+
+class AnswersReport(Record):
+    """All ranks' answers to one command; from rank 0 only."""
+
+    kind: Literal["answers"] = "answers"
+    of_ranks: list[Answer]
+
+
+class ProgressReport(Record):
+    """How far the launch is: `done` of `total` visits. `text`: what was just finished."""
+
+    kind: Literal["progress"] = "progress"
+    done: int
+    total: int
+    text: str
+
+
+class DoneReport(Record):
+    """The rank did all that it was told."""
+
+    kind: Literal["done"] = "done"
+
+
+class FailureReport(Record):
+    """The rank can't go on; `text` is one line."""
+
+    kind: Literal["failure"] = "failure"
+    text: str
+
+
+Report = AnswersReport | CallsReport | DoneReport | EventsReport | FailureReport
+reports: TypeAdapter[Report] = TypeAdapter(Annotated[Report, Field(discriminator="kind")])

@@ -1,0 +1,173 @@
+"""The plan of a comparison: which arm runs at which size in which launch, in what order.
+
+For: turning choices into ringtree.results.Plan and deriving every order from its seed. Not for: starting processes.
+
+A block is every arm once. Arms that get the same environment share one launch of a block, so that they are paired; an
+arm with an environment of its own gets its own launch, and the launches of a block run in shuffled order. Arms in
+native processes, and on GPUs those of one host, share a launch whatever their environments: each environment has
+processes of its own (launch.py), which sleep while others are timed.
+
+Inside a launch every size and arm is visited several times. A round visits each of them once: sizes in shuffled order,
+and for each size its arms in shuffled order, one right after the other, so that what is compared runs close together
+in time and whatever the machine does meanwhile (moving its cores, another tenant) meets all arms alike. Every order is
+a pure function of (seed, launch, round, size, label): the same seed gives the same order on every machine.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ringtree.arms import find_kind, kind_of
+from ringtree.errors import UsageError
+from ringtree.measure.collective_data import shape_of
+from ringtree.measure.environment import without_secrets
+from ringtree.results import ON_GPU, ArmPlan, Plan, SizePlan
+
+# Up to this size a barrier's skew is larger than a call, so several calls are timed together.
+BATCH_LIMIT = 64 << 10
+BATCH_CALLS = 10
+HUGE = 256 << 20
+MAX_ROUNDS = 16
+MIN_ROUNDS = 3  # the median over rounds then still bears a round that was disturbed
+MAX_ITERATIONS = 30
+NATIVE_ROUNDS, NATIVE_BATCHES = 24, 5  # as those two, of native arms
+DEFAULT_LAUNCHES = 8
+
+
+@dataclass(frozen=True)
+class PlannedLaunch:
+    """One launch of a plan: its number in the order in which launches run, its block, and who takes part."""
+
+    launch: int
+    block: int
+    arms: tuple[ArmPlan, ...]
+
+
+def label_arms(names: Sequence[str]) -> list[ArmPlan]:
+    """Gives each arm a label of its own: the second "gloo" is "gloo#2". "gloo@X=1" is gloo with a variable set."""
+    seen: dict[str, int] = {}
+    arms = []
+    for text in names:
+        seen[text] = seen.get(text, 0) + 1
+        name, *settings = text.split("@")
+        label = text if seen[text] == 1 else f"{text}#{seen[text]}"
+        kind = find_kind(name)
+        meant = {} if kind is None else kind.environment(name)
+        said = dict(_setting(setting, text) for setting in settings)
+        twice = [variable for variable in said if variable in meant]
+        if twice:
+            raise UsageError(f"{text!r} says {twice[0]} twice: {name} means {twice[0]}={meant[twice[0]]}")
+        environment = meant | said
+        arms.append(ArmPlan(label=label, name=name, kind=kind and kind.name, environment=environment))
+    return arms
+
+
+def _setting(text: str, arm: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not equals or not name.isidentifier():
+        raise UsageError(
+            f"invalid arm {arm!r}: write its variables as arm@NAME=value, for example gloo@OMP_NUM_THREADS=2"
+        )
+    if without_secrets(text) != text:
+        raise UsageError(f"the variable {name} of an arm would be stored with the run: pass secrets by the environment")
+    return name, value
+
+
+def size_plan(size_bytes: int, num_launches: int, emulated: bool = False) -> SizePlan:
+    """How one size is measured. Above 256 MB: half of the launches (at least one), the fewest rounds.
+
+    Emulated calls take milliseconds and are never timed in batches: calls in a row would overlap, a call would not.
+    """
+    huge = size_bytes > HUGE
+    return SizePlan(
+        size_bytes=size_bytes,
+        num_launches=max(1, num_launches // 2) if huge else num_launches,
+        max_rounds=MIN_ROUNDS if huge else MAX_ROUNDS,
+        max_iterations=1 if huge else MAX_ITERATIONS,
+        batch=BATCH_CALLS if size_bytes <= BATCH_LIMIT and not emulated else 1,
+    )
+
+
+def native_size(size_bytes: int, num_launches: int) -> SizePlan:
+    """As size_plan, in native processes, which choose themselves how many calls make a batch: of about 0.2 ms, so there
+    are more and shorter visits."""
+    usual = size_plan(size_bytes, num_launches)
+    more = {"max_rounds": NATIVE_ROUNDS, "max_iterations": NATIVE_BATCHES} if size_bytes <= HUGE else {}
+    return usual.model_copy(update={"batch": 1, **more})
+
+
+def choose_reference(arms: Sequence[ArmPlan], wanted: str | None) -> str:
+    """Returns the label that the others are compared with: the one asked for, else a library, else the first arm."""
+    labels = [arm.label for arm in arms]
+    if wanted is not None:
+        if wanted not in labels:
+            raise UsageError(f"the reference {wanted!r} is none of the arms; there are: {', '.join(labels)}")
+        return wanted
+    return next((arm.label for arm in arms if _is_library(arm)), labels[0])
+
+
+def _is_library(arm: ArmPlan) -> bool:
+    """True for a library as people use it: none of its switches, no variables, not slowed."""
+    kind = kind_of(arm)
+    return kind is not None and kind.library and arm.name in kind.heads and not arm.environment
+
+
+def planned_launches(plan: Plan) -> list[PlannedLaunch]:
+    """Returns all launches of a plan in the order in which they run."""
+    groups: dict[tuple[tuple[str, str], ...], list[ArmPlan]] = {}
+    for arm in plan.arms:
+        shared = plan.boundary == "native" or (plan.boundary in ON_GPU and plan.hosts is None)
+        own = () if shared else tuple(sorted(arm.environment.items()))
+        groups.setdefault(own, []).append(arm)
+    launches: list[PlannedLaunch] = []
+    for block in range(plan.num_launches):
+        shuffled = sorted(groups.values(), key=lambda group: _key(plan.seed, "block", block, group[0].label))
+        for group in shuffled:
+            launches.append(PlannedLaunch(len(launches), block, tuple(group)))
+    return launches
+
+
+def sizes_of(plan: Plan, launch: PlannedLaunch) -> list[SizePlan]:
+    """Returns the sizes that take part in a launch, ascending."""
+    return [size for size in plan.sizes if launch.block < size.num_launches]
+
+
+def visit_order(plan: Plan, launch: PlannedLaunch, round_: int) -> list[tuple[int, str]]:
+    """Returns the (size, arm label) of one round of a launch in the order in which they are visited."""
+    sizes = [size.size_bytes for size in sizes_of(plan, launch)]
+    sizes.sort(key=lambda size: _key(plan.seed, launch.launch, round_, size))
+    order = []
+    for size in sizes:
+        labels = [arm.label for arm in launch.arms]
+        labels.sort(key=lambda label: _key(plan.seed, launch.launch, round_, size, label))
+        order += [(size, label) for label in labels]
+    return order
+
+
+def data_seed(plan: Plan, launch: int) -> int:
+    """Returns the seed of the data of one launch."""
+    return int.from_bytes(_key(plan.seed, launch, "data")[:6], "big")
+
+
+def memory_needed(size_bytes: int, num_ranks: int, collective: str = "all_reduce") -> int:
+    """Returns the bytes of memory that one visit takes: a rank has its buffers and what an arm needs to move them."""
+    buffers = (BATCH_CALLS if size_bytes <= BATCH_LIMIT else 1) * shape_of(collective).num_buffers
+    return int((buffers + 1.5) * size_bytes * num_ranks)
+
+
+def memory_to_keep(plan: Plan, launch: PlannedLaunch) -> int:
+    """Returns the bytes that all ranks' operands of all cells take if none is given back between its visits."""
+    of_an_arm = sum(size.size_bytes * size.batch for size in sizes_of(plan, launch))
+    return of_an_arm * shape_of(plan.collective).num_buffers * len(launch.arms) * plan.num_ranks
+
+
+def fresh_seed() -> int:
+    """Returns a new seed; it is stored with the run."""
+    return int.from_bytes(os.urandom(4), "big")
+
+
+def _key(*what: object) -> bytes:
+    return hashlib.sha256("/".join(map(str, what)).encode()).digest()

@@ -1,0 +1,136 @@
+"""A comparison from plan to stored run.
+
+For: running the launches of a plan one after another and storing each as soon as it is over, from the beginning or from
+where a killed comparison stopped. Not for: printing (table.py, progress.py) or statistics (summary.py).
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+
+from ringtree.errors import RingtreeError, UsageError
+from ringtree.measure.crew import Crew
+from ringtree.measure.environment import CpuTimes, capture, difference
+from ringtree.measure.launch import run_launch
+from ringtree.measure.limits import probe_limits
+from ringtree.measure.messages import ProgressReport
+from ringtree.measure.plan import PlannedLaunch, data_seed, planned_launches
+from ringtree.measure.rank_group import RANK_ENVIRONMENT, LaunchFailed
+from ringtree.results import (
+    FORMAT,
+    Cell,
+    Launch,
+    Plan,
+    Preflight,
+    Provenance,
+    Run,
+    RunWriter,
+    StoredRun,
+    new_run_id,
+    read_run,
+)
+from ringtree.units import count
+
+OnProgress = Callable[[PlannedLaunch, ProgressReport], None]
+
+
+class ComparisonFailed(RingtreeError):
+    """A run that stopped; the message says why, and where what was stored is."""
+
+
+def run_comparison(
+    plan: Plan, runs: Path, on_progress: OnProgress, preflight: Preflight | None = None, crew: Crew | None = None
+) -> StoredRun:
+    """Runs all launches of `plan` and returns the stored run.
+
+    `on_progress(launch, report)` is called as rank 0 finishes visits. `crew`: as run_launch(). Raises ComparisonFailed
+    if a launch fails, or UsageError if it can't be stored; what was stored before stays. On Ctrl-C all processes are
+    gone before KeyboardInterrupt leaves; its message, too, says where what was stored is and how to go on.
+    """
+    run = Run(
+        format=FORMAT,
+        run_id=new_run_id(),
+        created_utc=_utc(),
+        plan=plan,
+        provenance=_provenance(plan),
+        limits=probe_limits(plan),
+        preflight=preflight,
+    )
+    with RunWriter(runs, run) as writer:
+        _run_launches(plan, planned_launches(plan), [], writer, on_progress, crew)
+    return read_run(writer.path)
+
+
+def resume_comparison(path: Path, on_progress: OnProgress, crew: Crew | None = None) -> StoredRun:
+    """Runs the launches that the stored run in directory `path` still lacks, and returns it.
+
+    Raises UsageError if this is another machine or another version than the run's: its launches must not be mixed.
+    """
+    stored = read_run(path)
+    plan = stored.run.plan
+    differences = difference(stored.run.provenance, _provenance(plan))
+    if differences:
+        raise UsageError(
+            f"{stored.run.run_id} can't go on here, its launches would not be comparable: {'; '.join(differences)}"
+        )
+    with RunWriter.resume(path) as writer:
+        missing = [launch for launch in planned_launches(plan) if launch.launch not in writer.stored]
+        _run_launches(plan, missing, stored.launches, writer, on_progress, crew)
+    return read_run(path)
+
+
+def _run_launches(
+    plan: Plan,
+    launches: list[PlannedLaunch],
+    before: Sequence[Launch],
+    writer: RunWriter,
+    on_progress: OnProgress,
+    crew: Crew | None,
+) -> None:
+    stored = list(before)
+    try:
+        for launch in launches:
+            run = partial(run_launch, plan, launch, partial(on_progress, launch), crew=crew, before=stored)
+            stored.append(measure_launch(plan, launch, run))
+            writer.append(stored[-1])
+    except LaunchFailed as failed:
+        raise ComparisonFailed(f"{failed}; {_kept(len(writer.stored), writer.path)}") from None
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(_kept(len(writer.stored), writer.path)) from None
+
+
+def measure_launch(plan: Plan, launch: PlannedLaunch, run: Callable[[], tuple[list[int], list[Cell]]]) -> Launch:
+    """Returns the record of one launch; `run` runs it, as launch.py does. Raises what `run` raises."""
+    started, clock, load = _utc(), time.monotonic(), os.getloadavg()[0]
+    before = CpuTimes.now()
+    pids, cells = run()
+    after = CpuTimes.now()
+    return Launch(
+        launch=launch.launch,
+        block=launch.block,
+        arms=[arm.label for arm in launch.arms],
+        seed=data_seed(plan, launch.launch),
+        pids=pids,
+        started_utc=started,
+        wall_seconds=time.monotonic() - clock,
+        load_average=load,
+        stolen=after.stolen_since(before) if before and after else None,
+        cells=cells,
+    )
+
+
+def _provenance(plan: Plan) -> Provenance:
+    return capture(emulated=plan.emulation is not None, rank_defaults=RANK_ENVIRONMENT)
+
+
+def _kept(num_launches: int, path: Path) -> str:
+    kept = f"{count(num_launches, 'launch')} stored in {path}"
+    return f"{kept}; go on with: ringtree compare --resume {path}" if num_launches else kept
+
+
+def _utc() -> str:
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())

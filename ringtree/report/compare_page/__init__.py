@@ -1,5 +1,0 @@
-"""Runs held against each other, as one page."""
-
-from ringtree.report.compare_page.page import compare_page
-
-__all__ = ["compare_page"]

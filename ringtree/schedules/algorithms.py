@@ -1,0 +1,26 @@
+"""The table of built-in algorithms.
+
+For: names, sources and closed-form costs, and which collectives there are. Not for: their schedules
+(ringtree.schedule).
+"""
+
+from __future__ import annotations
+
+from ringtree._core import Algorithm, algorithms
+from ringtree.traits import COLLECTIVES as COLLECTIVES
+
+
+def table() -> list[Algorithm]:
+    """All built-in algorithms: name, title, source, collectives, for_several_hosts, cost(collective, num_ranks,
+    hosts)."""
+    return list(algorithms())
+
+
+def names(collective: str = "all_reduce", *, several_hosts: bool = False) -> list[str]:
+    """The algorithms for `collective`: those for ranks that share a host, or, with `several_hosts`, all. (The others
+    run on one host too, where something simpler does the same.)"""
+    return [
+        row.name
+        for row in algorithms()
+        if collective in row.collectives and (several_hosts or not row.for_several_hosts)
+    ]

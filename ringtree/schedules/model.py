@@ -1,0 +1,41 @@
+"""The models: what a schedule costs in closed form on this machine, and by the sliced recurrence on an emulated
+cluster.
+
+For: predictions that measurements are held against. Not for: measuring.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ringtree._core import choose as core_choose
+from ringtree._core import choose_on_hosts as core_choose_on_hosts
+from ringtree._core import estimate_seconds
+from ringtree._core import time_on_cluster as core_time_on_cluster
+from ringtree.schedules.emulation import Emulation
+from ringtree.schedules.schedule import Schedule
+
+
+def choose(collective: str, num_ranks: int, num_bytes: int) -> tuple[str, str]:
+    """(algorithm, reason) that the closed-form model takes on this machine for `num_bytes` bytes of the whole
+    vector."""
+    return core_choose(collective, num_ranks, num_bytes)
+
+
+def choose_on_hosts(collective: str, hosts: Sequence[int], num_bytes: int) -> tuple[str, str, dict[str, float]]:
+    """(algorithm, reason, seconds by algorithm) for ranks on several hosts, by the sliced recurrence over links of
+    which nothing was measured. `hosts`: the host of each rank, as of ringtree.schedule."""
+    names, seconds, index, reason = core_choose_on_hosts(collective, list(hosts), num_bytes)
+    return names[index], reason, dict(zip(names, seconds, strict=True))
+
+
+def estimate(schedule: Schedule, num_bytes: int) -> float:
+    """Seconds by the closed-form model on this machine."""
+    return estimate_seconds(schedule.cost(), schedule.num_ranks, num_bytes)
+
+
+def time_on_cluster(schedule: Schedule, count: int, item_size: int, emulation: Emulation) -> float:
+    """Seconds by the sliced recurrence on an emulated cluster, for `count` elements of `item_size` bytes."""
+    return core_time_on_cluster(
+        schedule.core, count, item_size, emulation.hosts, emulation.ranks_per_host, emulation.alpha, emulation.beta
+    )

@@ -1,0 +1,1 @@
+"""A ladder for people: its table, its picture, its words."""

@@ -1,0 +1,75 @@
+"""A schedule as the player's page reads it.
+
+For: everything of a schedule that is played, as small plain JSON. Not for: the page (page.py), times (simulate.js).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ringtree.errors import RingtreeError, UsageError
+from ringtree.schedules import algorithms
+from ringtree.schedules.schedule import Schedule, Step, verify_report
+
+MAX_STEPS = 200_000  # of all ranks: beyond, a browser is not a place to watch it
+
+
+def scene(schedule: Schedule, hosts: Sequence[int] | None = None) -> dict[str, Any]:
+    """Returns the scene of a schedule: name, ranks, chunks, hosts, hops, programs, and what the verifier says.
+
+    Each step: verb, lane, chunks, recv [[peer, tag]], src and dst ([buffer, slot] or null), to, tag, reduces, after
+    (earlier steps of other lanes). Raises UsageError for a schedule of more than MAX_STEPS steps.
+    """
+    num_ranks = schedule.num_ranks
+    programs = [schedule.program(rank) for rank in range(num_ranks)]
+    num_steps = sum(map(len, programs))
+    if num_steps > MAX_STEPS:
+        raise UsageError(f"{schedule.name} has {num_steps} steps on {num_ranks} ranks: the player takes {MAX_STEPS}")
+    report = verify_report(schedule)
+    return {
+        "name": schedule.name,
+        "title": _title(schedule.name),
+        "collective": schedule.collective,
+        "ranks": num_ranks,
+        "root": schedule.root,
+        "chunks": schedule.num_chunks,
+        "hosts": list(hosts) if hosts is not None else [0] * num_ranks,
+        "hops": schedule.cost().hops if report["ok"] else None,  # what is refuted may never end
+        "verdict": {name: report[name] for name in ("ok", "kind", "problem", "rank", "step")},
+        "programs": [
+            [
+                _step(step, after)
+                for step, after in zip(program, _dependencies(schedule, rank, bool(report["ok"])), strict=True)
+            ]
+            for rank, program in enumerate(programs)
+        ],
+    }
+
+
+def _step(step: Step, after: Sequence[int]) -> dict[str, Any]:
+    return {
+        "verb": step.verb,
+        "lane": step.lane,
+        "chunks": list(step.chunks),
+        "recv": [list(one) for one in step.recv],
+        "src": None if step.src is None else list(step.src),
+        "dst": None if step.dst is None else list(step.dst),
+        "to": sorted(step.send_to),  # the order in which a multicast is transmitted
+        "tag": step.send_tag,
+        "reduces": "reduce" in step.verb,
+        "after": list(after),
+    }
+
+
+def _dependencies(schedule: Schedule, rank: int, proved: bool) -> list[list[int]]:
+    try:
+        return schedule.dependencies(rank)
+    except RingtreeError:
+        if proved:
+            raise
+        return [[] for _ in schedule.program(rank)]  # of what is refuted not even the order need make sense
+
+
+def _title(name: str) -> str:
+    return next((row.title for row in algorithms.table() if row.name == name), "a schedule of your own")

@@ -1,0 +1,28 @@
+// Who waits for a key of a store hears that the process that serves it was killed; for every store that has a server.
+#pragma once
+
+#include "tests/core/bootstrap/child_process.h"
+#include "tests/core/bootstrap/rank_threads.h"
+
+namespace ringtree::testing {
+
+/// `make_store(rank)`: rank 0's serves.
+template <class MakeStore>
+void expect_death_of_the_server_is_told(MakeStore make_store) {
+  ChildProcess server([&](const ChildProcess::Pipe& pipe) {
+    auto store = make_store(0);
+    pipe.say(store.get("ready", patience()));
+    pipe.hear();
+    return 0;
+  });
+  auto client = make_store(1);
+  client.set("ready", "go");
+  EXPECT_EQ(server.pipe().hear(), "go");
+  const auto outcomes = run_ranks(2, [&](int rank) {
+    if (rank == 0) server.kill_now();
+    if (rank == 1) client.get("never", patience());
+  });
+  EXPECT_TRUE(contains(outcomes[1], "peer: rank 0, which serves the store")) << outcomes[1];
+}
+
+}  // namespace ringtree::testing

@@ -1,0 +1,93 @@
+// The word of the first rank that refuses: who leaves it, who hears it, and what each rank then throws. Ranks that
+// refuse in a real meeting: test_refusals.cpp.
+#include "core/bootstrap/rendezvous.h"
+#include "core/bootstrap/thread_store.h"
+#include "tests/core/bootstrap/rank_threads.h"
+
+namespace ringtree::testing {
+namespace {
+
+class RendezvousTest : public ::testing::Test {
+ protected:
+  template <class Error>
+  std::string end(int rank, const Error& error) {
+    return outcome_of([&] { Rendezvous(store_, "p", rank, 4).guard([&] { throw error; }, [] {}); });
+  }
+  std::string me(int rank) {
+    return "rank " + std::to_string(rank) + " (pid " + std::to_string(getpid()) + ") refused to meet: ";
+  }
+  ThreadStore store_;
+};
+
+TEST_F(RendezvousTest, who_only_saw_others_go_throws_the_first_word) {
+  EXPECT_EQ(end(3, UsageError("wrong")), "usage: wrong");
+  EXPECT_EQ(end(2, EndedPeer(3, "rank 3 ended")), "peer: " + me(3) + "wrong");
+  EXPECT_EQ(end(1, PeerError("the store ended")), "peer: " + me(3) + "wrong");
+  EXPECT_EQ(end(0, TimeoutError("rank 1 did not come")), "peer: " + me(3) + "wrong");
+}
+
+TEST_F(RendezvousTest, what_a_rank_refuses_itself_it_says_itself) {
+  EXPECT_EQ(end(0, MismatchError("other settings")), "mismatch: other settings");
+  EXPECT_EQ(end(1, MismatchError("other settings, too")), "mismatch: other settings, too");
+  EXPECT_EQ(end(2, UsageError("wrong")), "usage: wrong");
+  EXPECT_EQ(end(3, EndedPeer(1, "rank 1 ended")), "mismatch: other settings");
+}
+
+TEST_F(RendezvousTest, of_ranks_that_find_each_other_ended_the_first_one_to_say_so_is_believed) {
+  EXPECT_EQ(end(2, EndedPeer(3, "rank 3 ended")), "peer: rank 3 ended");
+  EXPECT_EQ(end(1, EndedPeer(2, "rank 2 ended")), "peer: rank 3 ended");
+  EXPECT_EQ(end(0, EndedPeer(1, "rank 1 ended")), "peer: rank 3 ended");
+}
+
+TEST_F(RendezvousTest, two_deadlines_are_each_ranks_own) {
+  EXPECT_EQ(end(0, TimeoutError("rank 0 waited")), "timeout: rank 0 waited");
+  EXPECT_EQ(end(1, TimeoutError("rank 1 waited")), "timeout: rank 1 waited");
+  EXPECT_EQ(end(2, PeerError("the store ended")), "timeout: rank 0 waited");
+}
+
+TEST_F(RendezvousTest, a_word_that_nobody_can_read_is_told_as_such) {
+  store_.set("p/refused", "nonsense");
+  EXPECT_EQ(end(0, EndedPeer(1, "rank 1 ended")), "peer: a rank refused to meet");
+  store_.set("p/refused", std::string("\0\x04\0\0\0a\nb\x1b", 9));
+  EXPECT_EQ(end(0, EndedPeer(1, "rank 1 ended")).find('\n'), std::string::npos);
+}
+
+TEST_F(RendezvousTest, the_word_is_there_before_anything_is_closed) {
+  Rendezvous refusing(store_, "p", 1, 2);
+  std::string word;
+  EXPECT_EQ(outcome_of([&] {
+              refusing.guard([] { throw UsageError("wrong"); }, [&] { word = store_.get("p/refused", Deadline{0}); });
+            }),
+            "usage: wrong");
+  EXPECT_NE(word, "");
+}
+
+TEST_F(RendezvousTest, who_waits_for_a_key_hears_a_refusal_or_gets_the_key) {
+  Rendezvous waiting(store_, "p", 0, 2);
+  store_.set("p/token", "7");
+  EXPECT_EQ(end(1, UsageError("wrong")), "usage: wrong");
+  EXPECT_EQ(waiting.get("token", patience()), "7");
+  EXPECT_EQ(outcome_of([&] { waiting.get("profile", patience()); }), "peer: " + me(1) + "wrong");
+}
+
+TEST_F(RendezvousTest, of_one_rank_uses_no_store) {
+  EXPECT_EQ(outcome_of([&] { Rendezvous(store_, "p", 0, 1).guard([] { throw UsageError("wrong"); }, [] {}); }),
+            "usage: wrong");
+  EXPECT_THROW(store_.get("p/refused", Deadline{0}), TimeoutError);
+}
+
+/// Its server is gone.
+struct EndedStore final : Store {
+  void set(const std::string&, const std::string&) override { throw PeerError("ended"); }
+  std::string get(const std::string&, Deadline) override { throw PeerError("ended"); }
+};
+
+TEST(Rendezvous, without_a_store_a_rank_says_what_it_saw) {
+  EndedStore ended;
+  Rendezvous rendezvous(ended, "p", 1, 2);
+  EXPECT_EQ(outcome_of([&] { rendezvous.guard([] { throw EndedPeer(0, "rank 0 ended"); }, [] {}); }),
+            "peer: rank 0 ended");
+}
+
+}  // namespace
+}  // namespace ringtree::testing

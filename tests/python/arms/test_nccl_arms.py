@@ -1,0 +1,218 @@
+"""NCCL's arms over the stand-in: names, what is refused before anything starts, data, and what ran."""
+
+from __future__ import annotations
+
+import pytest
+from nccl_standin import Play, standin
+
+from ringtree.arms import check_arm
+from ringtree.arms.nccl_name import parse, why_not
+from ringtree.errors import UsageError
+from ringtree.measure.launch import run_launch
+from ringtree.measure.plan import label_arms, planned_launches
+from ringtree.measure.request import Request, make_plan
+from ringtree.results import Cell, Launch
+
+__all__ = ["standin"]
+BY_LOG = "the log of NCCL processes with the same variables"
+
+
+def run(arms: str, collective: str = "all_reduce", sizes: str = "4K", dtype: str = "float32", ranks: int = 2,
+        stall_limit: float = 60.0, before: tuple[Launch, ...] = ()) -> dict[str, Cell]:  # fmt: skip
+    """One launch's cells by arm, of the largest size."""
+    plan = make_plan(
+        Request(ranks=ranks, sizes=sizes, arms=arms, launches=1, seed=5, collective=collective, dtype=dtype)
+    ).model_copy(update={"cell_budget": 0.02})
+    [launch] = planned_launches(plan)
+    _, cells = run_launch(plan, launch, lambda _: None, stall_limit, before=before)
+    return {cell.arm: cell for cell in cells}
+
+
+@pytest.mark.parametrize(
+    ("name", "environment", "options"),
+    [
+        ("nccl", {}, set()),
+        ("nccl:tree", {"NCCL_ALGO": "Tree"}, set()),
+        ("nccl:NVLS_TREE/ll128", {"NCCL_ALGO": "NVLSTree", "NCCL_PROTO": "LL128"}, set()),
+        ("nccl/Simple+graph", {"NCCL_PROTO": "Simple"}, {"graph"}),
+        ("nccl+registered+graph", {}, {"graph", "registered"}),
+        ("nccl:Ring+tuner=/a/b.conf", {"NCCL_ALGO": "Ring", "NCCL_TUNER_CONFIG_FILE": "/a/b.conf"}, set()),
+        ("nccl+tuner=/a/libx.so", {"NCCL_TUNER_PLUGIN": "/a/libx.so"}, set()),
+    ],
+)
+def test_names_mean_variables(name: str, environment: dict[str, str], options: set[str]) -> None:
+    asked = parse(name)
+    assert asked.environment == environment
+    assert asked.options == options
+    assert check_arm(name, "all_reduce").name == "nccl"
+
+
+@pytest.mark.parametrize("name", ["nccl:Torus", "nccl:Ring/LL256", "nccl+fast", "nccl:", "nccl:P2P", "nccl+10%"])
+def test_other_names_are_refused(name: str) -> None:
+    with pytest.raises(UsageError):
+        check_arm(name, "all_reduce")
+
+
+@pytest.mark.parametrize(
+    ("collective", "environment", "version", "reason"),
+    [
+        ("all_reduce", {"NCCL_ALGO": "Tree"}, "2.27.3", None),
+        ("all_gather", {"NCCL_ALGO": "Tree"}, "2.27.3", "all_gather has no Tree kernel"),
+        ("all_gather", {"NCCL_ALGO": "Tree"}, "2.21.5", "all_gather has no Tree kernel"),
+        ("all_gather", {"NCCL_ALGO": "Ring,Tree"}, "2.27.3", None),
+        ("all_reduce", {"NCCL_ALGO": "allreduce:tree"}, "2.27.3", None),
+        ("all_reduce", {"NCCL_ALGO": "allreduce:tree"}, "2.21.5", "passes over allreduce:tree"),
+        ("all_reduce", {"NCCL_ALGO": "tree;ring"}, "2.27.3", "refuses NCCL_ALGO=tree;ring"),
+        ("all_reduce", {"NCCL_ALGO": "NVLSTree"}, "2.27.3", "NVLSTree goes between hosts"),
+        ("all_reduce", {"NCCL_ALGO": "NVLS", "NCCL_PROTO": "LL"}, "2.27.3", "NVLS has no LL kernel"),
+        ("all_to_all", {"NCCL_ALGO": "Ring"}, "2.27.3", "point to point"),
+        ("all_to_all", {}, "2.27.3", None),
+        ("all_reduce", {"NCCL_TUNER_CONFIG_FILE": "x.conf"}, "2.27.3", "name the library by NCCL_TUNER_PLUGIN"),
+    ],
+)
+def test_what_nccl_would_do_is_said_before_it_starts(
+    standin: Play, collective: str, environment: dict[str, str], version: str, reason: str | None
+) -> None:
+    said = why_not(collective, environment, version, one_host=True, num_ranks=2, num_gpus=2)
+    assert (said is None) if reason is None else (said is not None and reason in said)
+
+
+def test_two_ranks_share_a_gpu_only_where_nccl_lets_them(standin: Play, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = {"one_host": True, "num_ranks": 2, "num_gpus": 1}
+    assert "2 ranks need as many GPUs" in str(why_not("all_reduce", {}, "2.30.7", **asked))
+    sharing = {"NCCL_MULTI_RANK_GPU_ENABLE": "1"}
+    assert why_not("all_reduce", sharing, "2.30.7", **asked) is None
+    assert why_not("all_reduce", sharing, "2.29.7", **asked) is not None
+
+
+@pytest.mark.parametrize(
+    "collective",
+    [
+        "all_reduce",
+        "reduce_scatter",
+        "all_gather",
+        "broadcast",
+        "reduce",
+        "all_to_all",
+        "gather",
+        "scatter",
+        "send_recv",
+    ],
+)
+def test_every_collective_is_exact_on_every_rank(standin: Play, collective: str) -> None:
+    cell = run("nccl", collective, sizes="999K", ranks=3)["nccl"]
+    assert cell.error is None
+    assert cell.verified
+    assert len(cell.device_times) == len(cell.times) == 3
+    assert [len(row) for row in cell.device_times] == [len(row) for row in cell.times]
+
+
+@pytest.mark.parametrize("dtype", ["bfloat16", "float16", "uint8", "int64"])
+def test_element_types(standin: Play, dtype: str) -> None:
+    assert run("nccl", sizes="4K", dtype=dtype)["nccl"].verified
+
+
+def test_environments_share_a_launch_and_each_cell_says_what_ran(standin: Play) -> None:
+    cells = run("nccl,nccl:Tree/LL,nccl+graph,nccl+registered,nccl+symmetric,nccl@NCCL_MIN_NCHANNELS=8")
+    assert all(cell.verified for cell in cells.values())
+    ran = {arm: (cell.executed or {})["algorithm"] for arm, cell in cells.items()}
+    assert ran == {arm: "Tree" if "Tree" in arm else "Ring" for arm in cells}
+    told = cells["nccl:Tree/LL"].executed or {}
+    assert (told["protocol"], told["num_channels"], told["version"]) == ("LL", 1, "2.27.3")
+    assert told["proof"] == BY_LOG
+    assert told["estimated_seconds"] == pytest.approx(12.5e-6)
+    assert (cells["nccl+graph"].executed or {})["graph"] is True
+    assert (cells["nccl+symmetric"].executed or {})["buffers"] == "symmetric"
+
+
+@pytest.mark.parametrize("version", [22105, 22304, 22403, 22703, 23007])
+def test_each_release_writes_what_ran(standin: Play, version: int) -> None:
+    standin(version=version)
+    told = run("nccl:Tree", sizes="1M")["nccl:Tree"].executed or {}
+    assert (told["algorithm"], told["protocol"], told["proof"]) == ("Tree", "Simple", BY_LOG)
+
+
+def test_a_release_that_writes_nothing_leaves_it_unknown(standin: Play) -> None:
+    standin(version=21805)
+    cell = run("nccl:Tree")["nccl:Tree"]
+    assert cell.verified
+    assert (cell.executed or {})["algorithm"] is None
+    assert (cell.executed or {})["proof"] is None
+
+
+def test_what_ran_something_else_is_not_timed_under_its_name(standin: Play) -> None:
+    standin(runs="Ring")
+    cells = run("nccl,nccl:Tree,nccl:Ring")
+    other = cells["nccl:Tree"]
+    assert other.error == "NCCL ran Ring/LL although NCCL_ALGO leaves it Tree: nothing is said of this arm"
+    assert other.times == []
+    assert (other.executed or {})["algorithm"] == "Ring"
+    assert cells["nccl"].verified
+    assert cells["nccl:Ring"].verified
+
+
+def test_what_a_launch_proved_is_not_proved_again(standin: Play) -> None:
+    plan = make_plan(Request(ranks=2, sizes="4K", arms="nccl", launches=2, seed=5)).model_copy(
+        update={"cell_budget": 0.02}
+    )
+    first, second = planned_launches(plan)
+    _, cells = run_launch(plan, first, lambda _: None)
+    stored = Launch(launch=0, block=0, arms=["nccl"], seed=1, pids=[1, 2], started_utc="", wall_seconds=1.0,
+                    load_average=0.0, cells=cells)  # fmt: skip
+    standin(runs="PAT")  # which nobody would see, as nothing is written any more
+    _, [cell] = run_launch(plan, second, lambda _: None, before=[stored])
+    assert (cell.executed or {})["algorithm"] == "Ring"
+    assert cell.verified
+
+
+@pytest.mark.parametrize(
+    ("how", "said"),
+    [
+        ("init", "ncclCommInitRank failed (2): unhandled system error: Failed to open the stand-in's network"),
+        ("async", "an asynchronous operation failed (6)"),
+    ],
+)
+def test_an_arm_that_fails_leaves_the_others_judged(standin: Play, how: str, said: str) -> None:
+    standin(fail=how, fail_if="NCCL_MIN_NCHANNELS")
+    cells = run("nccl,nccl@NCCL_MIN_NCHANNELS=8")
+    assert cells["nccl"].verified
+    failed = cells["nccl@NCCL_MIN_NCHANNELS=8"]
+    assert failed.error is not None
+    assert said in failed.error
+
+
+def test_a_library_that_hangs_is_ended_at_its_deadline_by_name(standin: Play) -> None:
+    standin(fail="hang", fail_if="NCCL_MIN_NCHANNELS")
+    cells = run("nccl,nccl@NCCL_MIN_NCHANNELS=8", stall_limit=8.0)
+    assert cells["nccl"].verified
+    assert "no rank reported for 8 s" in (cells["nccl@NCCL_MIN_NCHANNELS=8"].error or "")
+
+
+def test_a_wrong_element_is_found_on_the_device(standin: Play) -> None:
+    standin(fail="wrong", fail_if="NCCL_MIN_NCHANNELS")
+    cells = run("nccl,nccl@NCCL_MIN_NCHANNELS=8")
+    assert cells["nccl"].verified
+    wrong = cells["nccl@NCCL_MIN_NCHANNELS=8"]
+    assert not wrong.verified
+    assert wrong.first_wrong is not None
+    assert wrong.first_wrong.index == 0
+    assert wrong.first_wrong.found != wrong.first_wrong.expected
+
+
+def test_what_is_missing_is_one_line(standin: Play, monkeypatch: pytest.MonkeyPatch) -> None:
+    standin(gpus=0)
+    with pytest.raises(UsageError, match="no arm is left to run: nccl, nccl:Ring: no GPU is visible"):
+        make_plan(Request(ranks=2, arms="nccl,nccl:Ring"))
+    monkeypatch.setenv("RINGTREE_LIBNCCL", "/nowhere/libnccl.so.2")
+    with pytest.raises(UsageError, match="RINGTREE_LIBNCCL=/nowhere/libnccl"):
+        make_plan(Request(ranks=2, arms="nccl"))
+
+
+def test_a_name_and_a_variable_can_not_contradict_each_other() -> None:
+    with pytest.raises(UsageError, match="says NCCL_ALGO twice: nccl:Ring means NCCL_ALGO=Ring"):
+        label_arms(["nccl:Ring@NCCL_ALGO=Tree"])
+
+
+def test_arms_of_hosts_and_of_gpus_are_never_in_one_run(standin: Play) -> None:
+    with pytest.raises(UsageError, match="no call in common"):
+        make_plan(Request(ranks=2, arms="nccl,ring"))

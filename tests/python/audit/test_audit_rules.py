@@ -1,0 +1,54 @@
+"""Every rule of the audit: where it must speak, and where it must be silent.
+
+For: one firing and one near miss a code, and that true arithmetic is never accused. Not for: real logs
+(test_audit_logs.py).
+"""
+
+from __future__ import annotations
+
+import pytest
+from audit_cases import CASES, Case
+
+from ringtree.audit import RULES, AuditRun, FileReport, Finding, Severity
+
+
+def reported(case: Case) -> FileReport:
+    session = AuditRun(case.setup)
+    session.add_items("a.log", case.items())
+    session._materials[0].skipped = list(case.skipped)
+    (report,) = session.finish().files
+    return report
+
+
+def of_code(case: Case, code: str) -> list[Finding]:
+    return [finding for finding in reported(case).findings if finding.code == code]
+
+
+def test_every_rule_has_a_case() -> None:
+    assert set(CASES) == set(RULES)
+
+
+@pytest.mark.parametrize("code", RULES)
+def test_a_rule_speaks_where_it_must(code: str) -> None:
+    found = of_code(CASES[code].fires, code)
+    assert len(found) == 1
+    assert found[0].severity is RULES[code].severity
+    assert found[0].title
+    assert found[0].settles
+    assert "\n" not in found[0].arithmetic + found[0].title + found[0].settles
+
+
+@pytest.mark.parametrize("code", RULES)
+def test_the_documented_example_is_what_is_printed(code: str) -> None:
+    assert RULES[code].example == of_code(CASES[code].fires, code)[0].arithmetic
+
+
+@pytest.mark.parametrize("code", RULES)
+def test_a_rule_is_silent_at_a_near_miss(code: str) -> None:
+    assert of_code(CASES[code].near, code) == []
+
+
+@pytest.mark.parametrize("code", [code for code, rule in RULES.items() if rule.severity is not Severity.INFO])
+def test_a_near_miss_is_no_accusation_of_something_else(code: str) -> None:
+    above = [one.code for one in reported(CASES[code].near).findings if one.severity is not Severity.INFO]
+    assert above in ([], ["single-runs-compared"])

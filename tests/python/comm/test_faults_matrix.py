@@ -1,0 +1,71 @@
+"""The fault matrix of `make faults`, few cells of it: who is told what, and when.
+
+For: every row of the matrix at least once, against the bars of docs/reliability.md. Beside other work, a row
+that is told the right things too late is skipped and says so. Not for: every collective (test_faults_death.py,
+test_faults_mismatch.py, test_faults_hosts.py).
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+from faults import others as others_module
+from faults.bars import DISAGREE
+from faults.matrix import Row, rows
+from faults.others import Others, judged
+from faults.trial import Cell, Survivor, Trial, World
+
+
+def name_of(row: Row) -> str:
+    return f"{row.fault}, over {row.worlds[0].over}"
+
+
+@pytest.mark.parametrize("row", rows(quick=True), ids=name_of)
+def test_everybody_is_told_or_nobody_is_alarmed(row: Row) -> None:
+    with Others() as others:
+        trials = [row.attempt(cell) for cell in row.cells()]
+    assert trials
+    wrong, late = judged(row.bar, trials, others.share)
+    assert wrong == []
+    if late:
+        pytest.skip(f"right, but late beside others that took {others.share:.0%} of the machine: {'; '.join(late)}")
+
+
+@pytest.mark.parametrize(
+    ("seconds", "others_share", "is_wrong", "is_late"),
+    [
+        (0.01, 0.0, False, False),
+        (0.01, 0.9, False, False),
+        (0.5, 0.0, True, False),  # the bar is 0.1 s
+        (0.5, 0.9, False, True),
+        (9.0, 0.9, True, True),  # no work beside it excuses a hang
+    ],
+)
+def test_what_is_late_is_excused_only_beside_others(
+    seconds: float, others_share: float, is_wrong: bool, is_late: bool
+) -> None:
+    told = Survivor(1, "MismatchError", "rank 0 called broadcast", seconds, named=True)
+    trial = Trial(Cell("calls differ", World(0, 2), "all_reduce"), [told])
+    wrong, late = judged(DISAGREE, [trial], others_share)
+    assert (bool(wrong), bool(late)) == (is_wrong, is_late)
+
+
+def test_own_work_is_not_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    clocks = iter([(100.0, 50.0, 3.0), (110.0, 62.0, 11.0)])  # 10 s, in which cores worked 12 s, of that 8 s for us
+    monkeypatch.setattr(others_module, "_seconds", lambda: next(clocks))
+    with Others() as others:
+        pass
+    assert others.share == pytest.approx(4.0 / 10.0 / (os.cpu_count() or 1))
+
+
+def test_a_process_of_others_is_seen() -> None:
+    """What was started and is not waited for counts as others' work."""
+    work = "import time; end = time.process_time() + {}\nwhile time.process_time() < end: pass"
+    with subprocess.Popen([sys.executable, "-c", work.format(3600)]) as other, Others() as others:
+        subprocess.run([sys.executable, "-c", work.format(1.0)], check=True)
+        measured = others.so_far()
+        other.kill()
+    assert measured > 0.3 / (os.cpu_count() or 1)

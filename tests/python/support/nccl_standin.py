@@ -1,0 +1,47 @@
+"""The stand-in for libcuda and libnccl (tests/nccl_standin), built once and put in the place of both.
+
+For: tests of NCCL's arms without a GPU. Not for: GPUs (those tests have the mark `gpu`).
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from tempfile import gettempdir
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[3]
+SOURCE = ROOT / "tests" / "nccl_standin" / "standin.cpp"
+Play = Callable[..., None]
+
+
+@cache
+def library() -> Path:
+    """Builds it; every process of a test run uses one file, made anew when its sources are newer."""
+    kernels = ROOT / "ringtree" / "gpu" / "patterns.cu"
+    made = Path(gettempdir()) / f"ringtree-nccl-standin-{os.getuid()}.so"
+    if not made.exists() or made.stat().st_mtime < max(SOURCE.stat().st_mtime, kernels.stat().st_mtime):
+        fresh = made.with_suffix(f".{os.getpid()}")
+        command = [os.environ.get("CXX", "c++"), "-std=c++17", "-O1", "-shared", "-fPIC", f"-I{kernels.parent}"]
+        subprocess.run([*command, str(SOURCE), "-o", str(fresh)], check=True, capture_output=True)
+        fresh.replace(made)
+    return made
+
+
+@pytest.fixture
+def standin(monkeypatch: pytest.MonkeyPatch) -> Play:
+    """Puts the stand-in in place, for this process and those that it starts; call it to say what it plays."""
+
+    def play(**settings: object) -> None:
+        for name, value in settings.items():
+            monkeypatch.setenv(f"STANDIN_{name.upper()}", str(value))
+
+    for name in [name for name in os.environ if name.startswith(("NCCL_", "STANDIN_"))]:
+        monkeypatch.delenv(name)
+    for name in ("RINGTREE_LIBCUDA", "RINGTREE_LIBNCCL"):
+        monkeypatch.setenv(name, str(library()))
+    return play

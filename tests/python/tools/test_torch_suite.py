@@ -1,0 +1,102 @@
+"""PyTorch's own tests on the backend, all that need no GPU, and the tool that runs them."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("torch")
+pytest.importorskip("expecttest")
+
+import torch
+from torch_suite import page, verdicts
+from torch_suite.gates import _Both
+from torch_suite.verdicts import Verdict
+
+pytestmark = pytest.mark.torch
+
+ROOT = Path(__file__).parents[3]
+
+
+def suite(*options: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "torch_suite", *options],
+        cwd=cwd,
+        env={**os.environ, "PYTHONPATH": str(ROOT / "tools")},
+        capture_output=True,
+        text=True,
+        timeout=800,
+    )
+
+
+def test_problems_of_a_whole_run() -> None:
+    """All that `make torch-suite-check` must say, and nothing of what is known."""
+    names = [*sorted(verdicts.OF_EACH_GATE), *(f"test_{index}" for index in range(verdicts.FEWEST - 3))]
+    whole = [Verdict(name, "gloo", "passed", "", 1.0) for name in names]
+    (known,) = verdicts.KNOWN
+    assert verdicts.problems([*whole, Verdict(known, "gloo", "failed", "its name", 1.0)]) == []
+    new = Verdict("test_new", "gloo", "failed", "wrong sum", 1.0)
+    assert verdicts.problems([*whole, new]) == ["test_new: wrong sum"]
+    assert verdicts.problems(whole[1:]) == [f"{names[0]} did not pass", "119 tests passed, at least 120 must"]
+
+
+def test_a_check_that_saw_too_little_fails(tmp_path: Path) -> None:
+    done = suite("--backends", "ringtree", "--only", "test_get_rank", "--check", cwd=tmp_path)
+    assert done.returncode == 1
+    assert "1 tests passed, at least 120 must" in done.stdout
+
+
+def test_a_failure_is_a_failure(tmp_path: Path) -> None:
+    """The tool must be able to fail: a backend that nobody knows."""
+    done = suite("--backends", "nonsense", "--only", "test_get_rank", cwd=tmp_path)
+    assert done.returncode == 1
+    (verdict,) = verdicts.read(tmp_path / "build/torch-suite/nonsense.jsonl")
+    assert (verdict.test, verdict.outcome) == ("test_get_rank", "failed")
+
+
+def test_goes_on_where_it_was_stopped(tmp_path: Path) -> None:
+    file = tmp_path / "ringtree.jsonl"
+    (tmp_path / "about.txt").write_text(f"PyTorch {torch.__version__}, 4 ranks\n")
+    first = Verdict("test_a", "gloo", "passed", "", 1.0)
+    verdicts.append(file, first)
+    with file.open("a") as lines:
+        lines.write('{"test": "test_b", "ga')  # stopped here
+    assert verdicts.read(file) == [first]
+    done = suite("--backends", "ringtree", "--only", "test_get_rank", "--results", str(tmp_path), cwd=tmp_path)
+    assert [verdict.test for verdict in verdicts.read(file)] == ["test_a", "test_get_rank"], (
+        "the next is a line of its own"
+    )
+    again = suite("--backends", "ringtree", "--only", "test_get_rank", "--results", str(tmp_path), cwd=tmp_path)
+    assert (done.returncode, again.returncode) == (0, 0), done.stderr[-2000:]
+    assert Counter(verdict.test for verdict in verdicts.read(file)) == {"test_a": 1, "test_get_rank": 1}
+
+
+def test_verdicts_of_another_pytorch_are_forgotten(tmp_path: Path) -> None:
+    verdicts.append(tmp_path / "ringtree.jsonl", Verdict("test_a", "gloo", "passed", "", 1.0))
+    (tmp_path / "about.txt").write_text("PyTorch 1.0, 4 ranks\n")
+    suite("--backends", "ringtree", "--only", "test_get_rank", "--results", str(tmp_path), cwd=tmp_path)
+    assert [verdict.test for verdict in verdicts.read(tmp_path / "ringtree.jsonl")] == ["test_get_rank"]
+
+
+def test_the_page_escapes_what_it_shows(tmp_path: Path) -> None:
+    verdicts.append(tmp_path / "ringtree.jsonl", Verdict("test_x", "gloo", "failed", "<b>|*no*", 1.0))
+    verdicts.append(tmp_path / "ringtree.jsonl", Verdict("test_y", "none", "skipped", "no GPU", 0.0))
+    page.write(tmp_path / "page.md", tmp_path, ["ringtree"], 4)
+    text = (tmp_path / "page.md").read_text()
+    assert "| ringtree | 0 | 1 | 1 |" in text
+    assert r"`test_x`: \<b>\|\*no\*" in text
+    assert "no GPU: 1 (`test_y`)" in text
+
+
+def test_a_name_that_equals_the_gates() -> None:
+    name = _Both("ringtree", "gloo")
+    assert name == "ringtree"
+    assert name == "gloo"
+    assert name != "nccl"
+    assert name in {"ringtree"}
+    assert str(name.lower()) == "ringtree"

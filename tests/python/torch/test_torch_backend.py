@@ -1,0 +1,74 @@
+"""The torch.distributed backend: every collective on two and three ranks, through PyTorch's own functions."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("torch")
+
+import torch
+import torch.distributed as dist
+from torch_ranks import Crews, Ranks
+
+VERSION = tuple(int(part) for part in torch.__version__.split(".")[:2])
+CASES = [
+    "all_reduce",
+    "averages",
+    "odd_layouts",
+    "moving",
+    "all_gather",
+    "objects",
+    "reduce_scatter",
+    "coalesced",
+    "all_to_all",
+    "sparse",
+    "futures",
+    "threads",
+    "send_recv",
+    "groups",
+    "monitored_barrier",
+    "refused",
+    "sequence_numbers",
+    "shared_memory",
+    "again",
+    "callbacks_of_messages",
+    "inference",
+    "from_any_source",
+    "asked",
+    pytest.param(
+        "default_backends",
+        marks=pytest.mark.skipif(
+            VERSION < (2, 13) or not dist.is_gloo_available(), reason="this PyTorch gives cpu:gloo no default by itself"
+        ),
+    ),
+    "dropped_in_a_callback",
+    pytest.param(
+        "destroyed_in_a_callback",
+        marks=pytest.mark.skipif(VERSION < (2, 7), reason="PyTorch 2.6 does not tell a plugin that a group goes"),
+    ),
+]
+
+pytestmark = pytest.mark.torch
+
+
+@pytest.mark.parametrize("size", [2, 3])
+@pytest.mark.parametrize("case", CASES)
+def test_case(crews: Crews, size: int, case: str) -> None:
+    crews.get(size).run(case)
+
+
+def test_in_the_wrapper_that_debugs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TORCH_DISTRIBUTED_DEBUG", "DETAIL")
+    ranks = Ranks(2, tmp_path)
+    try:
+        ranks.run("objects")
+    finally:
+        ranks.close()
+
+
+@pytest.mark.skipif(not hasattr(dist, "gather_single"), reason="PyTorch has no gather_single before 2.14")
+@pytest.mark.parametrize("size", [2, 3])
+def test_gather_single(crews: Crews, size: int) -> None:
+    crews.get(size).run("gather_single")
