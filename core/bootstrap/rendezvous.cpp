@@ -14,7 +14,8 @@ namespace ringtree {
 namespace {
 
 constexpr const char* kRefused = "refused";
-constexpr int64_t kLookNs = 250'000'000;  // between two looks for a word while a key is waited for
+// Between two looks for a word while a key is waited for: soon for who comes late to a refusal, rarer for who waits long.
+constexpr int64_t kFirstLookNs = 10'000'000, kLookNs = 250'000'000;
 // For the word of a rank that was seen to end. One that refuses leaves it before it closes anything, so this is for
 // stores that show late what was set.
 constexpr double kWordSeconds = 0.2;
@@ -53,17 +54,21 @@ struct Rendezvous::Word {
 };
 
 std::string Rendezvous::get(const std::string& key, Deadline deadline) {
-  while (true) {
+  for (int64_t look_ns = kFirstLookNs;; look_ns = std::min(2 * look_ns, kLookNs)) {
     try {
-      return store_.get(prefix_ + "/" + key, Deadline{std::min(deadline.at_ns, now_ns() + kLookNs)});
+      return store_.get(prefix_ + "/" + key, Deadline{std::min(deadline.at_ns, now_ns() + look_ns)});
     } catch (const TimeoutError&) {
+      if (deadline.passed()) throw;  // leave_word() chooses between this and a word
       std::string word;
       try {
         word = store_.get(prefix_ + "/" + kRefused, Deadline{0});
       } catch (const TimeoutError&) {  // NOLINT(bugprone-empty-catch): nobody has refused
       }
-      if (!word.empty()) std::rethrow_exception(Word::decode(word).error());
-      if (deadline.passed()) throw;
+      if (word.empty()) continue;
+      const Word first = Word::decode(word);
+      // A rank whose own time is as good as up waits it out and says itself for whom.
+      if (first.kind != Word::Kind::timeout || deadline.at_ns > now_ns() + kLookNs)
+        std::rethrow_exception(first.error());
     }
   }
 }
