@@ -14,7 +14,7 @@ namespace ringtree {
 namespace {
 
 constexpr const char* kRefused = "refused";
-// Between two looks for a word while a key is waited for: soon for who comes late to a refusal, rarer for who waits long.
+// Between two looks for a word while a key is waited for: soon for who comes late to a refusal, rarer for who waits on.
 constexpr int64_t kFirstLookNs = 10'000'000, kLookNs = 250'000'000;
 // For the word of a rank that was seen to end. One that refuses leaves it before it closes anything, so this is for
 // stores that show late what was set.
