@@ -22,7 +22,7 @@ WITH_TOOLS := PATH="$(CURDIR)/$(BIN):$$PATH"
 # Folders count too: their time changes when a file comes or goes.
 CORE_FILES := $(shell find core cmake include -type d -o -name '*.cpp' -o -name '*.h' -o -name '*.cmake' -o -name CMakeLists.txt)
 CPP_FILES = $(shell find core include ringtree tests tools workers -name '*.cpp' -o -name '*.h')
-# The bindings are not in build/dev's compile commands: nanobind's templates would be judged, not our lines.
+# The bindings are not in build/tidy's compile commands: nanobind's templates would be judged, not our lines.
 TIDY_FILES = $(shell find core -name '*.cpp' -not -path 'core/bindings/*')
 
 .DEFAULT_GOAL := help
@@ -92,13 +92,13 @@ test-python: $(STAMPS)/torch $(STAMPS)/package $(STAMPS)/extra-test $(if $(CI),$
 	$(BIN)/python -m pytest tests/python --deferred build/deferred-tests || failed=1; \
 	exit $$failed
 
-build/dev/compile_commands.json: $(STAMPS)/build-tools $(CORE_FILES)
+build/tidy/compile_commands.json: $(STAMPS)/build-tools $(CORE_FILES)
 	@$(SETUP) gtest
-	$(WITH_TOOLS) cmake --preset dev -DRINGTREE_WERROR=$(WERROR)
+	$(WITH_TOOLS) cmake --preset tidy -DRINGTREE_WERROR=$(WERROR)
 	@touch $@
 
 # mypy has one thread: clang-tidy runs beside it.
-lint: $(STAMPS)/package $(STAMPS)/extra-dev build/dev/compile_commands.json ## ruff, mypy, clang-format, clang-tidy
+lint: $(STAMPS)/package $(STAMPS)/extra-dev build/tidy/compile_commands.json ## ruff, mypy, clang-format, clang-tidy
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	@echo clang-format --dry-run && $(BIN)/clang-format --dry-run -Werror $(CPP_FILES)
@@ -108,14 +108,14 @@ mypy: $(STAMPS)/package $(STAMPS)/extra-dev
 	$(BIN)/python -m mypy --strict
 
 # The largest first, so that the last to end is a small one.
-clang-tidy: $(STAMPS)/extra-dev build/dev/compile_commands.json
-	@echo clang-tidy && ls -S $(TIDY_FILES) | $(WITH_TOOLS) xargs -P $(JOBS) -n 1 clang-tidy -p build/dev --quiet \
+clang-tidy: $(STAMPS)/extra-dev build/tidy/compile_commands.json
+	@echo clang-tidy && ls -S $(TIDY_FILES) | $(WITH_TOOLS) xargs -P $(JOBS) -n 1 clang-tidy -p build/tidy --quiet \
 	  --extra-arg=-Wno-error 2>&1 | sed '/ warnings* generated\.$$/d'
 
 # What differs from BASE, also uncommitted and new files.
 BASE ?= main
 CHANGED = $(shell git diff --name-only --diff-filter=d $$(git merge-base HEAD $(BASE)); git ls-files --others --exclude-standard)
-check: $(STAMPS)/package $(STAMPS)/extra-dev $(STAMPS)/extra-test build/dev/compile_commands.json ## before a commit, 3 minutes: layers, lint of what differs from BASE=main, tests that start nothing
+check: $(STAMPS)/package $(STAMPS)/extra-dev $(STAMPS)/extra-test build/tidy/compile_commands.json ## before a commit, 3 minutes: layers, lint of what differs from BASE=main, tests that start nothing
 	@$(MAKE) --no-print-directory layers
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check

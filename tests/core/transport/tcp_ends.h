@@ -59,7 +59,7 @@ struct BellPort {
   TcpPort port;
 };
 
-inline constexpr size_t kTestSlotBytes = 4096;
+inline constexpr size_t kTcpSlotBytes = 4096;
 
 /// The byte at `index` of a message; tells messages that are lost, repeated, torn or swapped.
 inline std::byte byte_of(uint64_t link, uint64_t number, size_t index) {
@@ -75,14 +75,14 @@ inline uint32_t fingerprint_of(uint64_t link, uint64_t number) {
 }
 /// Nothing, what fits into a line just so, and just not, and the largest.
 inline size_t bytes_of(uint64_t number) {
-  constexpr size_t kSizes[] = {0, 1, kInlineBytes, kInlineBytes + 1, 1'000, kTestSlotBytes};
+  constexpr size_t kSizes[] = {0, 1, kInlineBytes, kInlineBytes + 1, 1'000, kTcpSlotBytes};
   return kSizes[number % std::size(kSizes)];
 }
 
 /// The sending end of a link to another host.
 struct LinkSender {
   explicit LinkSender(uint64_t name_of_link, int num_slots = kMaxLinkSlots)
-      : name(name_of_link), geometry{1, num_slots, kTestSlotBytes}, memory(aligned_bytes(geometry.bytes())) {
+      : name(name_of_link), geometry{1, num_slots, kTcpSlotBytes}, memory(aligned_bytes(geometry.bytes())) {
     construct_link(memory.get(), geometry);
     end = std::make_unique<SendEnd>(make_send_end(memory.get(), geometry, {}, {{&reader_bell, false}}, true, {}));
   }
@@ -173,7 +173,7 @@ struct RawPeer {
       sockets.push_back(std::move(b));
     }
     port().add_peer(1, std::move(ends));
-    const LinkGeometry geometry{1, kMaxLinkSlots, kTestSlotBytes};
+    const LinkGeometry geometry{1, kMaxLinkSlots, kTcpSlotBytes};
     for (int i = 0; i < num_links; ++i)
       receivers.push_back(
           std::make_unique<LinkReceiver>(static_cast<uint64_t>(i), *port().add_in(1, geometry, 0).link));
@@ -198,7 +198,7 @@ struct RawPeer {
     std::string text(reinterpret_cast<const char*>(header.data()), header.size());
     if (frame.type != TcpFrameType::message) return text;
     const std::vector<std::byte> payload =
-        payload_of(frame.link, frame.number, std::min<size_t>(frame.bytes, 2 * kTestSlotBytes));
+        payload_of(frame.link, frame.number, std::min<size_t>(frame.bytes, 2 * kTcpSlotBytes));
     return text.append(reinterpret_cast<const char*>(payload.data()), payload.size());
   }
   void write(std::string_view data, size_t stream = 0) {

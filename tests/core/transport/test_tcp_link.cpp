@@ -74,7 +74,7 @@ TEST(TcpLink, carries_messages_of_every_size_whole_and_in_order) {
 }
 
 TEST(TcpLink, small_messages_travel_in_the_line_and_larger_ones_in_the_slot) {
-  for (const size_t bytes : {size_t{0}, kInlineBytes, kInlineBytes + 1, kTestSlotBytes}) {
+  for (const size_t bytes : {size_t{0}, kInlineBytes, kInlineBytes + 1, kTcpSlotBytes}) {
     MemoryLink link;
     ASSERT_TRUE(link.sender.send(bytes));
     const TcpOut::Message message = link.out.take(false);
@@ -161,11 +161,11 @@ TEST(TcpLink, what_cannot_come_has_no_room) {
     frame.bytes = static_cast<uint32_t>(bytes);
     return link.in.room_for(frame) != nullptr;
   };
-  EXPECT_FALSE(has_room(0, kTestSlotBytes + 1));
+  EXPECT_FALSE(has_room(0, kTcpSlotBytes + 1));
   EXPECT_FALSE(has_room(0, 0xffffffff));
   EXPECT_FALSE(has_room(8, 10));
   EXPECT_FALSE(has_room(0xffffffff, 10));
-  EXPECT_TRUE(has_room(7, kTestSlotBytes));
+  EXPECT_TRUE(has_room(7, kTcpSlotBytes));
   EXPECT_FALSE(has_room(7, 10)) << "it is coming already";
   link.in.deliver(frame);
   EXPECT_FALSE(has_room(7, 10)) << "it is there";

@@ -142,14 +142,14 @@ TEST(TcpPort, a_reader_that_does_not_consume_stops_its_link_and_no_other) {
     const auto fill = [&] {
       const Deadline deadline = patience();
       do {
-        while (stuck.sender.send(kTestSlotBytes)) continue;
+        while (stuck.sender.send(kTcpSlotBytes)) continue;
         settle(pair);
       } while (stuck.sender.end->has_free_slot() && !deadline.passed());
     };
     fill();
     // Eight with the reader, and eight in the sender's own slots.
     EXPECT_EQ(stuck.sender.num_sent(), 16u);
-    EXPECT_EQ(pair.port(1).bytes_received(), 8 * (kTcpHeaderBytes + kTestSlotBytes));
+    EXPECT_EQ(pair.port(1).bytes_received(), 8 * (kTcpHeaderBytes + kTcpSlotBytes));
     EXPECT_FALSE(pair.port(0).flushed());
     const Deadline deadline = patience();
     while (!turn(other, 1'000) && !deadline.passed()) {
@@ -160,7 +160,7 @@ TEST(TcpPort, a_reader_that_does_not_consume_stops_its_link_and_no_other) {
     // It goes on as soon as the reader does.
     uint64_t num_received = 0;
     while (num_received < 16 && !deadline.passed()) {
-      num_received += stuck.receiver->receive(kTestSlotBytes);
+      num_received += stuck.receiver->receive(kTcpSlotBytes);
       pair.port(0).progress();
       pair.port(1).progress();
     }
@@ -280,7 +280,7 @@ TEST(TcpPort, closing_after_a_drain_delivers_everything_though_credits_come_that
     std::thread sender([&] {
       const Deadline deadline = patience();
       for (auto& link : links)
-        for (int i = 0; i < kMaxLinkSlots; ++i) EXPECT_TRUE(link->sender.send(kTestSlotBytes));
+        for (int i = 0; i < kMaxLinkSlots; ++i) EXPECT_TRUE(link->sender.send(kTcpSlotBytes));
       while (!pair.port(0).flushed() && !deadline.passed()) pair.port(0).progress();
       for (int twice = 0; twice < 2; ++twice) {
         pair.port(0).drain();
@@ -291,7 +291,7 @@ TEST(TcpPort, closing_after_a_drain_delivers_everything_though_credits_come_that
     uint64_t num_received = 0;
     while (num_received < kLinks * kMaxLinkSlots && !deadline.passed()) {
       pair.port(1).progress();
-      for (auto& link : links) num_received += link->receiver->receive(kTestSlotBytes);
+      for (auto& link : links) num_received += link->receiver->receive(kTcpSlotBytes);
     }
     sender.join();
     ASSERT_EQ(num_received, kLinks * kMaxLinkSlots)
@@ -303,7 +303,7 @@ TEST(TcpPort, both_may_drain_and_close_at_once) {
   for (int round = 0; round < 10; ++round) {
     PortPair pair(2);
     LinkOverPorts there(0, pair.port(0), 0, pair.port(1)), back(1, pair.port(1), 1, pair.port(0));
-    while (there.sender.send(kTestSlotBytes) && back.sender.send(kTestSlotBytes)) continue;
+    while (there.sender.send(kTcpSlotBytes) && back.sender.send(kTcpSlotBytes)) continue;
     const int64_t start_ns = now_ns();
     const auto leave = [&](int rank) {
       while (!pair.port(rank).flushed()) pair.port(rank).progress();
@@ -323,7 +323,7 @@ TEST(TcpPort, closing_at_once_waits_for_nobody_and_leaves_no_descriptor) {
     RawPeer peer(4);
     LinkSender sender(0);
     ASSERT_TRUE(peer.port().accept(1, peer.port().add_out(1, sender.memory.get(), sender.geometry, 0, *sender.end), 0));
-    while (sender.send(kTestSlotBytes)) continue;
+    while (sender.send(kTcpSlotBytes)) continue;
     peer.port().progress();
     const int64_t start_ns = now_ns();
     peer.port().close(TcpPort::Closing::at_once);

@@ -36,7 +36,7 @@ TEST(TcpPortFaults, a_flipped_bit_of_a_header_is_found_whichever_it_is) {
 }
 
 TEST(TcpPortFaults, a_flipped_bit_of_a_payload_is_found_if_it_carries_a_checksum) {
-  for (const size_t size : {size_t{1}, kInlineBytes, size_t{100}, kTestSlotBytes})
+  for (const size_t size : {size_t{1}, kInlineBytes, size_t{100}, kTcpSlotBytes})
     for (const size_t at : {size_t{0}, size / 2, size - 1}) {
       RawPeer peer;
       std::string wrong = RawPeer::bytes(RawPeer::frame(0, 0, 0, size));
@@ -68,7 +68,7 @@ TEST(TcpPortFaults, frames_that_are_whole_but_cannot_be_are_found) {
       {"a message twice", {frame(0, 0, 0, 8), frame(1, 0, 0, 8)}, kCannotBe},
       {"no such link", {frame(0, 1, 0, 8)}, kCannotBe},
       {"a link far off", {frame(0, 0xffffffff, 0, 8)}, kCannotBe},
-      {"too long", {frame(0, 0, 0, kTestSlotBytes + 1)}, kCannotBe},
+      {"too long", {frame(0, 0, 0, kTcpSlotBytes + 1)}, kCannotBe},
       {"far too long", {huge}, kCannotBe},
       {"outside the window", {frame(0, 0, 8, 8)}, kCannotBe},
       {"before the window", {frame(0, 0, 0xffffffff, 8)}, kCannotBe},
@@ -163,7 +163,7 @@ TEST(TcpPortFaults, of_one_peer_are_told_once_and_leave_the_others_alone) {
   std::vector<Fd> sockets;
   sockets.push_back(std::move(ours));
   peer.port().add_peer(2, std::move(sockets));
-  LinkReceiver other(0, *peer.port().add_in(2, {1, kMaxLinkSlots, kTestSlotBytes}, 0).link);
+  LinkReceiver other(0, *peer.port().add_in(2, {1, kMaxLinkSlots, kTcpSlotBytes}, 0).link);
   peer.sockets.clear();  // all three streams end
   peer.fault();
   const Deadline deadline = patience();

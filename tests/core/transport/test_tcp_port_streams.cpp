@@ -41,7 +41,7 @@ TEST(TcpPort, streams_carry_alike_however_few_messages_there_are_at_a_time) {
       ++sequence;
     };
     for (uint32_t m = 0; m < kMessages; ++m) {
-      ASSERT_TRUE(sender.send(kTestSlotBytes));
+      ASSERT_TRUE(sender.send(kTcpSlotBytes));
       while (peer.port().progress()) continue;
       write({.type = TcpFrameType::credit, .link = link, .sequence = sequence, .number = m + 1});
       for (uint32_t i = 0; i < kMaxLinkSlots / 2; ++i) write(RawPeer::frame(sequence, 0, m * kMaxLinkSlots / 2 + i, 8));
@@ -52,7 +52,7 @@ TEST(TcpPort, streams_carry_alike_however_few_messages_there_are_at_a_time) {
       EXPECT_EQ(peer.port().bytes_sent(), before + kTcpHeaderBytes) << "a credit alone";
     }
     for (const size_t num_bytes : unread(peer))
-      EXPECT_EQ(num_bytes / (kTcpHeaderBytes + kTestSlotBytes), kMessages / num_streams) << num_streams << " streams";
+      EXPECT_EQ(num_bytes / (kTcpHeaderBytes + kTcpSlotBytes), kMessages / num_streams) << num_streams << " streams";
     EXPECT_TRUE(peer.port().faults().empty());
   }
 }
