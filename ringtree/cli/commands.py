@@ -15,7 +15,7 @@ from typer.core import TyperCommand, TyperGroup
 
 
 class Entry(NamedTuple):
-    """A command before it is loaded: a function of the module of that name."""
+    """A command before it is loaded: a function of the module of that name. A name may have two words."""
 
     group: str
     name: str
@@ -58,6 +58,8 @@ COMMANDS = {
         Entry(CHOOSE, "tune", "tune", "Measure this machine and write the profile that auto uses."),
         Entry(CHOOSE, "which", "which", "Show what auto would run at a size, and why."),
         Entry(CHOOSE, "support", "support", "Show which algorithms and protocols run each collective."),
+        Entry(CHOOSE, "nccl vars", "nccl_vars", "Show what NCCL's variables do, and which set ones do nothing."),
+        Entry(CHOOSE, "nccl support", "nccl_support", "Show which algorithms and protocols NCCL has, by version."),
         Entry(ALGORITHMS, "algorithms", "algorithms", "List the built-in algorithms with their steps and bytes."),
         Entry(ALGORITHMS, "verify", "verify", "Prove schedules correct and free of deadlock."),
         Entry(ALGORITHMS, "play", "play", "Write a page that animates schedules side by side."),
@@ -84,5 +86,11 @@ class CommandGroup(TyperGroup):
             self.add_command(TyperCommand(name, help=entry.summary, rich_help_panel=entry.group))
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        two = " ".join(args[:2])
+        if two in COMMANDS:
+            return two, loaded(two), args[2:]
+        second = [name.split()[1] for name in COMMANDS if name.startswith(f"{args[0]} ")]
+        if second:
+            ctx.fail(f"{args[0]} is followed by {' or '.join(second)}")
         name, _, rest = super().resolve_command(ctx, args)
         return name, loaded(str(name)), rest

@@ -19,6 +19,9 @@ from rich.markup import escape
 Runs = Annotated[Path, typer.Option(help="Where runs are stored.")]
 RUNS = Path("runs")
 AsJson = Annotated[bool, typer.Option("--json", help="Print as JSON and nothing else.")]
+NcclVersion = Annotated[
+    str | None, typer.Option("--version", metavar="V", help="A release, as 2.27.3. Default: the installed one.")
+]
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Print all figures, the legend and every note.")]
 AsCsv = Annotated[bool, typer.Option("--csv", help="Print as CSV and nothing else.")]
 Baseline = Annotated[

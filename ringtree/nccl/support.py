@@ -63,11 +63,18 @@ class _Forced(Record):
     sources: list[str]
 
 
+class _Condition(Record):
+    name: str
+    needs: str
+    sources: list[str]
+
+
 class _Table(Record):
     newest_read: str
     source: dict[str, Source]
     kernel: list[_Kernel]
     forced: list[_Forced]
+    condition: list[_Condition]
 
 
 def library_support(
@@ -98,6 +105,11 @@ def library_support(
         words = f"releases after {table.newest_read} have not been read"
         return _answer(asked, "unknown", None, words, [])
     return _look_up(asked, table, at)
+
+
+def conditions() -> dict[str, str]:
+    """What algorithms and protocols need beside their kernel (2.30), by name; those that need nothing are left out."""
+    return {each.name: each.needs for each in _table().condition}
 
 
 def _look_up(asked: tuple[str, str, str | None, str | None], table: _Table, known: tuple[int, int] | None) -> Support:

@@ -35,11 +35,18 @@ def page() -> str:
         "",
         "| command | |",
         "| --- | --- |",
-        *(f"| [`{name}`](#ringtree-{name}) | {cell(_help(command))} |" for name, command in commands.items()),
+        *(
+            f"| [`{name}`](#ringtree-{name.replace(' ', '-')}) | {cell(_help(command))} |"
+            for name, command in commands.items()
+        ),
     ]
     for name, command in commands.items():
         text += ["", *_command(name, command)]
     return "\n".join(text) + "\n"
+
+
+def _anchor(name: str) -> str:
+    return f"#ringtree-{name.replace(' ', '-')}"
 
 
 def _exit_codes() -> str:

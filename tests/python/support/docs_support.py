@@ -125,7 +125,8 @@ def wrong_command(arguments: list[str]) -> str | None:
         return f"make has no {unknown[0]}" if unknown else None
     if arguments[:1] in ([], ["--version"], ["--help"]):
         return None
-    name, *rest = arguments
+    words = 2 if " ".join(arguments[:2]) in COMMANDS else 1
+    name, rest = " ".join(arguments[:words]), arguments[words:]
     if name not in COMMANDS:
         return f"there is no command {name}"
     try:
