@@ -79,7 +79,9 @@ def _said(thing: Any) -> str:
         return first_paragraph(thing.__doc__)
     if get_args(thing):
         return f"one of {', '.join(one.__name__ if inspect.isclass(one) else repr(one) for one in get_args(thing))}"
-    return repr(thing) if len(repr(thing)) <= LONGEST_VALUE else type(thing).__name__
+    # A set's own order differs from one start of Python to the next.
+    shown = f"{{{', '.join(sorted(map(repr, thing)))}}}" if isinstance(thing, frozenset) else repr(thing)
+    return shown if len(shown) <= LONGEST_VALUE else type(thing).__name__
 
 
 def first_paragraph(docstring: str | None) -> str:

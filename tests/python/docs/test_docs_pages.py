@@ -79,6 +79,11 @@ def test_every_command_and_every_public_name_of_the_lab_has_a_row() -> None:
         assert set(re.findall(r"^\| `(\w+)", section, re.MULTILINE)) == set(module.__all__)
 
 
+def test_a_set_reads_the_same_whatever_the_seed_of_its_hashes() -> None:
+    names = [f"name_{number}" for number in range(4)]
+    assert modules._said(frozenset(names)) == "{'name_0', 'name_1', 'name_2', 'name_3'}"
+
+
 def test_text_of_the_code_stays_text() -> None:
     assert cell("a `b|c <d>` |e| <f>\n [g]* `") == "a `b\\|c <d>` \\|e\\| \\<f> \\[g\\]\\* \\`"
 
