@@ -8,12 +8,14 @@ A line a model; exit code 1 if one ends otherwise or is not searched to its end 
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
 import sys
 import tempfile
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -96,8 +98,18 @@ def ending(report: str) -> str:
     return HOLDS if re.search(r"errors: 0$", report, re.MULTILINE) else "no report"
 
 
-def search(model: Model) -> tuple[str, str]:
-    """Its ending, and the number of states."""
+def search(model: Model) -> tuple[str, str, float]:
+    """Its ending, the number of states, and how long it took, in seconds."""
+    start = time.monotonic()
+    try:
+        ended, states = searched(model)
+    except RuntimeError as error:
+        ended, states = str(error), "?"
+    return ended, states, time.monotonic() - start
+
+
+def searched(model: Model) -> tuple[str, str]:
+    """Its ending, and the number of states. Raises RuntimeError if a command fails."""
     with tempfile.TemporaryDirectory(prefix="ringtree-model-") as name:
         folder = Path(name)
         defines = [f"-D{define}" for define in model.defines.split()]
@@ -117,16 +129,12 @@ def main() -> int:
             return 2
     chosen = [model for model in RIGHT + FAULTY if all(word in model.line() for word in sys.argv[1:])]
     num_wrong = 0
-    for model in chosen:
-        start = time.monotonic()
-        try:
-            found, states = search(model)
-        except RuntimeError as error:
-            found, states = str(error), "?"
-        num_wrong += found != model.expected
-        verdict = "ok" if found == model.expected else f"WRONG, expected: {model.expected}"
-        seconds = time.monotonic() - start
-        print(f"{model.line():105s} {found}, {states} states, {seconds:.0f} s: {verdict}", flush=True)
+    # A search is a process of one thread; a few at a time, as each may take MEMORY_MB.
+    with ThreadPoolExecutor(min(4, len(os.sched_getaffinity(0)))) as pool:
+        for model, (found, states, seconds) in zip(chosen, pool.map(search, chosen), strict=True):
+            num_wrong += found != model.expected
+            verdict = "ok" if found == model.expected else f"WRONG, expected: {model.expected}"
+            print(f"{model.line():105s} {found}, {states} states, {seconds:.0f} s: {verdict}", flush=True)
     print(f"{len(chosen) - num_wrong} of {len(chosen)} models end as they must")
     return 1 if num_wrong or not chosen else 0
 
