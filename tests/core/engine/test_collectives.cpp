@@ -29,8 +29,12 @@ TEST_P(EveryCollective, gives_exact_results_and_touches_nothing_else) {
   }
 }
 
+// Under a sanitizer without two that run the lines of their neighbours: powers of two and others, odd and even stay.
+std::vector<int> ranks_of_simple() {
+  return kSanitized ? std::vector<int>{1, 2, 3, 5, 8} : std::vector<int>{1, 2, 3, 4, 5, 7, 8};
+}
 INSTANTIATE_TEST_SUITE_P(Simple, EveryCollective,
-                         ::testing::Combine(::testing::Values(1, 2, 3, 4, 5, 7, 8), ::testing::Values(1, 3),
+                         ::testing::Combine(::testing::ValuesIn(ranks_of_simple()), ::testing::Values(1, 3),
                                             ::testing::Values(Protocol::simple)));
 // Of these every message finds its place in the same way whatever the number of ranks: fewer will do.
 // (Their links have slots of their own, much memory with many ranks and channels: slow where each page has a
