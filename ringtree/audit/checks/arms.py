@@ -18,6 +18,7 @@ from ringtree.audit.findings import Finding, Severity
 from ringtree.audit.intervals import Interval
 from ringtree.audit.material import Material, Point, Subject
 from ringtree.audit.rule import FilesCheck, Rule
+from ringtree.audit.training import is_of_training
 from ringtree.audit.words import figure, listed
 from ringtree.logs import Fact, Printed, Side
 from ringtree.logs.tables.measures import STEP_TIME, THROUGHPUT
@@ -82,7 +83,7 @@ def check(files: Sequence[Material]) -> Iterator[Finding]:
         arms = [arm for label, runs in by_label.items() if (arm := _arm(label, runs)).times][:MAX_ARMS]
         if len(arms) > 1:
             yield from _single_runs(arms)
-            if not _is_of_training(subjects[0]):
+            if not is_of_training(subjects[0]):
                 yield from _flips(arms)
 
 
@@ -95,7 +96,7 @@ def _what(subject: Subject) -> tuple[object, ...]:
     table = subject.table
     dtypes = tuple(sorted({row.dtype or "" for row in table.rows}))
     measures = tuple(sorted(name for name in table.columns if name in ("time", "algbw", "busbw")))
-    if _is_of_training(subject):
+    if is_of_training(subject):
         told = sorted(item for item in table.settings.items() if item[0] not in _OF_NO_CONFIGURATION)
         return subject.file, table.first_line, table.num_hosts is None, *told
     section = table.first_line if "arm" in table.settings else table.title or table.first_line
@@ -146,10 +147,6 @@ def _says_several(name: str, printed: Printed) -> bool:
     return name.startswith("±") or (_RUNS.search(name) is not None and printed.value > 1)
 
 
-def _is_of_training(subject: Subject) -> bool:
-    return not {THROUGHPUT, STEP_TIME}.isdisjoint(subject.table.columns)
-
-
 def _sides(subject: Subject) -> Iterator[Side]:
     for row in subject.table.rows:
         yield from row.sides
@@ -158,14 +155,14 @@ def _sides(subject: Subject) -> Iterator[Side]:
 def _arm(label: str, runs: list[Subject]) -> Arm:
     by_size: dict[int, list[float]] = defaultdict(list)
     for subject in runs:
-        count = (subject.table.num_hosts or subject.table.num_ranks) if _is_of_training(subject) else None
+        count = (subject.table.num_hosts or subject.table.num_ranks) if is_of_training(subject) else None
         for one in subject.points:
             cost = _cost(one)
             if cost is not None and (size := count or one.row.size_bytes):
                 by_size[size].append(cost)
     times = {size: statistics.median(costs) for size, costs in by_size.items()}
     most = max(map(len, by_size.values()), default=0)
-    return Arm(label, runs, times, most if runs and _is_of_training(runs[0]) else len(runs))
+    return Arm(label, runs, times, most if runs and is_of_training(runs[0]) else len(runs))
 
 
 def _cost(point: Point) -> float | None:
@@ -197,7 +194,7 @@ def _single_runs(arms: list[Arm]) -> Iterator[Finding]:
     raw = any(_is_of_one_run(arm.runs[0]) for arm in single)
     first = single[0].runs[0]
     nodes = "ranks" if first.table.num_hosts is None else "nodes"
-    where = f"{size} {nodes}" if _is_of_training(first) else format_size(size)
+    where = f"{size} {nodes}" if is_of_training(first) else format_size(size)
     yield SINGLE_RUNS.found(
         first,
         f"{len(single)} configurations ({listed([arm.label for arm in single], 3)}), one run each; at "

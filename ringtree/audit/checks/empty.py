@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from ringtree.audit.findings import Finding, Severity
 from ringtree.audit.material import Material, Subject
 from ringtree.audit.rule import FileCheck, Rule
+from ringtree.audit.training import is_of_training
 from ringtree.audit.words import listed
-from ringtree.logs.tables.measures import STEP_TIME, THROUGHPUT
 
 PLACEHOLDERS = Rule(
     code="placeholders",
@@ -67,7 +67,7 @@ def check(material: Material) -> Iterator[Finding]:
 
 
 def _is_summary(subject: Subject) -> bool:
-    if not {THROUGHPUT, STEP_TIME}.isdisjoint(subject.table.columns):
+    if is_of_training(subject):
         return False
     timed = any(one.time is not None or one.side.samples for one in subject.points)
     return not timed and all(row.size_bytes is None for row in subject.table.rows)
