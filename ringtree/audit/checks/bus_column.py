@@ -90,13 +90,14 @@ def check(subject: Subject) -> Iterator[Finding]:
     narrow = [ratio for _, ratio in pairs if ratio.is_narrow]
     if not narrow or subject.is_one_rank:
         return
-    factor, _ = most_common(narrow)
+    factor, members = most_common(narrow)
     if factor.low <= 0:
         return
     others = [(point, ratio) for point, ratio in pairs if not ratio.meets(factor)]
     if others:
         yield _varies(subject, pairs, factor, others)
-    yield from _judged(subject, pairs, factor)
+    if len(members) > 1 or len(narrow) == 1:  # of several that all differ none is the table's
+        yield from _judged(subject, pairs, factor)
 
 
 def _judged(subject: Subject, pairs: list[tuple[Point, Interval]], factor: Interval) -> Iterator[Finding]:
@@ -111,7 +112,8 @@ def _judged(subject: Subject, pairs: list[tuple[Point, Interval]], factor: Inter
     rows = [one.row for one, ratio in pairs if ratio.meets(factor)]
     shown = _shown(pairs, factor)
     known = explain_factor(factor, formulas(stated, None, subject.element_bytes)) if stated is not None else None
-    if known is not None:
+    # Another number of ranks is likelier than another unit.
+    if known is not None and not (possible and known.is_other_unit):
         yield _holds_other(subject, factor, shown, known.words, rows)
     elif possible:
         yield _ranks_differ(subject, shown, possible, rows)
