@@ -226,7 +226,6 @@ tables: $(STAMPS)/build-tools $(STAMPS)/package ## rewrite what docs/ holds of g
 	build/dev/algorithms_table > docs/algorithms.md
 	$(BIN)/python tools/write_schemas.py
 	PYTHONPATH=tools $(BIN)/python -m reference_pages
-	$(BIN)/python tools/audit_page.py
 	$(BIN)/python tools/held_out.py
 
 audit-mutants: $(STAMPS)/package ## 2,000 tables with one thing changed, 300 clean ones: what the audit finds, whom it accuses

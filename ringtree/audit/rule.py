@@ -1,8 +1,7 @@
-"""A rule: something that may be found, what it means, and how a check says it.
+"""A rule: something that may be found, and how a check says it.
 
-For: checks/, which define their rules beside the code that finds them. Not for: deciding anything.
-
-`example` is the arithmetic of the test in which the rule fires, so the documentation shows what is really printed.
+For: checks/, which define their rules beside the code that finds them. Not for: deciding anything; what a rule means
+and an example of it, which stand in docs/audit.md, a section a code.
 """
 
 from __future__ import annotations
@@ -17,14 +16,12 @@ from ringtree.logs import Row
 
 @dataclass(frozen=True)
 class Rule:
-    """`severity` is the worst that it has. `means` and `settles` are sentences for the documentation."""
+    """`severity` is the worst that it has; `settles`: what would settle it."""
 
     code: str
     severity: Severity
     title: str
-    means: str
     settles: str
-    example: str
 
     def found(
         self,

@@ -26,23 +26,16 @@ from ringtree.logs.words import words_of
 from ringtree.units import format_size
 
 SINGLE_RUNS = Rule(
-    code="single-runs-compared",
-    severity=Severity.WARNING,
-    title="configurations are compared, with one run of each",
-    means="Runs of one and the same configuration differ, from launch to launch, by several per cent and now and then "
-    "by half. From one run of each no difference of that order can be claimed, and which configuration led at a size "
-    "may be chance. (info: where the tables are only side by side, or all differences are large.)",
-    settles="five or more launches of each configuration, in turn; `ringtree compare-runs` then gives intervals",
-    example="2 configurations (Ring, Tree), one run each; at 1 MB Tree is 5 % faster than Ring",
+    "single-runs-compared",
+    Severity.WARNING,
+    "configurations are compared, with one run of each",
+    "five or more launches of each configuration, in turn; `ringtree compare-runs` then gives intervals",
 )
 FLIPS = Rule(
-    code="winner-flips",
-    severity=Severity.WARNING,
-    title="which configuration leads changes to and fro with the size",
-    means="Two algorithms change places once, where the one with more latency and more bandwidth takes over; a switch "
-    "of protocol may add another. A lead that goes back and forth is what noise looks like.",
-    settles="several launches of each configuration, in turn",
-    example="Ring against Tree: the lead (more than 2 %) changes 6 times, at 8 KB, 64 KB, 512 KB, 4 MB and 2 more",
+    "winner-flips",
+    Severity.WARNING,
+    "which configuration leads changes to and fro with the size",
+    "several launches of each configuration, in turn",
 )
 TOLD = 0.02  # a smaller difference is not a lead
 CLOSE = 0.10  # runs differ by so much

@@ -19,13 +19,10 @@ from ringtree.audit.words import between, quoted_rate, quoted_time, size
 SHARE = 0.8
 
 HOLDS_OTHER = Rule(
-    code="algbw-holds-other",
-    severity=Severity.WARNING,
-    title="the column called algbw is not size/time",
-    means="The rates divided by size/time give one and the same factor in all rows, and it is not 1: the column holds "
-    "something else than its heading says. Comparing it with another tool's algbw compares two formulas.",
-    settles="the program's source, or one size measured with a second program; until then divide by the factor",
-    example="512 MB: 201.27 GB/s × 5334.82 µs / size = 1.9999–2, and 1.99998–2 fits all rows: 2·size/time",
+    "algbw-holds-other",
+    Severity.WARNING,
+    "the column called algbw is not size/time",
+    "the program's source, or one size measured with a second program; until then divide by the factor",
 )
 
 

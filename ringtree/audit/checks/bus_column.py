@@ -19,46 +19,25 @@ from ringtree.logs import Row
 from ringtree.stats.bandwidth import bus_factor
 
 RANKS_DIFFER = Rule(
-    code="rank-count-differs",
-    severity=Severity.ERROR,
-    title="busbw was computed for another number of ranks than is stated",
-    means="busbw/algbw is a function of the number of ranks alone, so the number can be read from it. It is not the "
-    "one that the log states: the rank lines or the heading belong to another run, or part of the ranks did not take "
-    "part.",
-    settles="the rank lines of this very run, or the program's command line",
-    example="512 MB: 199.70 GB/s / 100.64 GB/s; all figures: 1.98437–1.9844 × size/time: all_reduce has that with n = "
-    "128; the 144 ranks that are stated give 1.98611",
+    "rank-count-differs",
+    Severity.ERROR,
+    "busbw was computed for another number of ranks than is stated",
+    "the rank lines of this very run, or the program's command line",
 )
 HOLDS_OTHER = Rule(
-    code="busbw-holds-other",
-    severity=Severity.WARNING,
-    title="the column called busbw holds another formula",
-    means="busbw/algbw is constant, and it is the factor of another formula than that of this collective (nccl-tests, "
-    "doc/PERFORMANCE.md). The column can't be held against a link's rate, nor against other busbw.",
-    settles="the program's source; until then use size/time and the factor of the collective",
-    example="512 MB: 88.06 GB/s / 100.64 GB/s; all figures: 0.875–0.87502 × size/time, that is (n-1)/n·size/time, n = "
-    "8; 8 ranks give 1.7500 of all_reduce",
+    "busbw-holds-other",
+    Severity.WARNING,
+    "the column called busbw holds another formula",
+    "the program's source; until then use size/time and the factor of the collective",
 )
 VARIES = Rule(
-    code="factor-varies",
-    severity=Severity.ERROR,
-    title="busbw/algbw is not the same in all rows",
-    means="The factor depends on the collective and the number of ranks, which do not change within a table. Rows "
-    "with another factor than the rest, by more than the printed digits can hide, come from another run or were "
-    "edited.",
-    settles="the unedited output of the program",
-    example="1 GB: busbw 178.17 GB/s is 1.78–1.79 × size/time; 40 of 42 figures: 1.74999–1.75002",
+    "factor-varies", Severity.ERROR, "busbw/algbw is not the same in all rows", "the unedited output of the program"
 )
 IMPOSSIBLE = Rule(
-    code="factor-impossible",
-    severity=Severity.ERROR,
-    title="busbw/algbw that no number of ranks gives",
-    means="The factor between the two columns is none that this collective's formula gives for a whole number of "
-    "ranks: below 1, 2 and more, or between 1 (n = 2) and 1.3333 (n = 3), for an all-reduce. One of the columns is not "
-    "what it is called, or the figures were made up.",
-    settles="the unedited output, or size and time of a row: they give algbw, and busbw with the number of ranks",
-    example="512 MB: 100.38 GB/s / 100.64 GB/s; all figures: 0.997–0.998, possible: 1 to 2 for all_reduce; if algbw "
-    "were 2·size/time, n = 400 to 401",
+    "factor-impossible",
+    Severity.ERROR,
+    "busbw/algbw that no number of ranks gives",
+    "the unedited output, or size and time of a row: they give algbw, and busbw with the number of ranks",
 )
 
 

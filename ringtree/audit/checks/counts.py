@@ -16,16 +16,7 @@ from ringtree.logs import Fact, Row
 from ringtree.logs.words import element_bytes
 from ringtree.traits import WHOLE
 
-DISAGREE = Rule(
-    code="counts-disagree",
-    severity=Severity.ERROR,
-    title="size, count and type of a row do not agree",
-    means="nccl-tests prints the size in bytes and the count of elements of one and the same buffer: size = count × "
-    "bytes of the type, or that times the number of ranks of a communicator (all-gather, reduce-scatter, all-to-all). "
-    "Here it is neither, or changes from row to row.",
-    settles="the unedited output",
-    example="1048576 B / (262148 × 4 B float) = 0.999985; the other rows: 1",
-)
+DISAGREE = Rule("counts-disagree", Severity.ERROR, "size, count and type of a row do not agree", "the unedited output")
 
 _WHOLE = (*WHOLE, "send_recv")  # every rank has all of the size
 

@@ -15,30 +15,16 @@ from ringtree.audit.training import is_of_training
 from ringtree.audit.words import listed
 
 PLACEHOLDERS = Rule(
-    code="placeholders",
-    severity=Severity.ERROR,
-    title="the table has letters where its numbers should be",
-    means="Someone replaced the figures, as a template or to hide them. There is nothing to learn from the table, "
-    "though it has sizes and a footer that says OK.",
-    settles="the output of a run",
-    example="line 8: 67108864 16777216 float sum -1 XXXX.X XX.XX XX.XX",
+    "placeholders", Severity.ERROR, "the table has letters where its numbers should be", "the output of a run"
 )
 NO_TABLE = Rule(
-    code="no-table",
-    severity=Severity.INFO,
-    title="no table of timings",
-    means="No reader found timings in the file. That says nothing about what else it holds.",
-    settles="`ringtree import --dry-run FILE` shows what was skipped and why",
-    example="found: nvidia_topology",
+    "no-table", Severity.INFO, "no table of timings", "`ringtree import --dry-run FILE` shows what was skipped and why"
 )
 SUMMARY_ONLY = Rule(
-    code="summary-only",
-    severity=Severity.INFO,
-    title="only averages or peaks, no time of any size",
-    means="A mean or maximum of bandwidths over sizes can't be recomputed from anything here, and a mean over sizes "
-    "describes no size.",
-    settles="the tables that the summary was made from",
-    example="2 rows without a size or a time",
+    "summary-only",
+    Severity.INFO,
+    "only averages or peaks, no time of any size",
+    "the tables that the summary was made from",
 )
 _PLACEHOLDER = re.compile(r"(?<![A-Za-z])X{2,}(?:\.X+)?(?![A-Za-z])")
 

@@ -13,14 +13,10 @@ from ringtree.audit.material import Subject
 from ringtree.audit.rule import Rule, TableCheck
 
 FORCED_PLAN = Rule(
-    code="forced-plan",
-    severity=Severity.WARNING,
-    title="a plan was handed to the library, and not every column measures it",
-    means='An MSCCL plan is for a range of sizes, and for in place or out of place (inplace="1" outofplace="0"). '
-    "Where it does not fit, the library runs its own algorithm and the table does not say so. (info: where plans are "
-    "merely allowed.)",
-    settles="the plan's XML: its inplace, outofplace, minBytes and maxBytes",
-    example="MSCCL_XML_FILES=/plans/allpairs.xml",
+    "forced-plan",
+    Severity.WARNING,
+    "a plan was handed to the library, and not every column measures it",
+    "the plan's XML: its inplace, outofplace, minBytes and maxBytes",
 )
 _FILES = ("MSCCL_XML_FILES", "MSCCL_XML_FILE", "MSCCL_ALGO_FILE", "MSCCL_ALGO_DIR", "MSCCLPP_EXECUTION_PLAN_DIR")
 _ALLOWED = ("RCCL_MSCCL_ENABLE", "RCCL_MSCCL_FORCE_ENABLE", "MSCCL_ENABLE")

@@ -30,37 +30,22 @@ from ringtree.nccl import limit
 from ringtree.stats.bandwidth import bus_factor
 
 ABOVE = Rule(
-    code="above-limit",
-    severity=Severity.ERROR,
-    title="faster than the links permit",
-    means="The bytes that any algorithm must move over some class of links, divided by the time of the row, are more "
-    "than these links carry in one direction. No tuning gives that: size, unit or time is not what it is called, the "
-    "machine is another one, or the collective did not do its work.",
-    settles="the machine's links (nvidia-smi topo -m, ibstat), and one size measured with a second program",
-    example="1 GB: busbw 1411.5 GB/s is 179.24 % of 787.5 GB/s on a machine such as 1 × BM.GPU.H100.8 (H100 SXM5 "
-    "80GB): all_reduce by any algorithm, 8 ranks: inside the host 1 × size per rank (a switch may add up: all data "
-    "must leave each rank once and the sum reach it: 1) at 450 GB/s each way: algbw ≤ 450 GB/s; so busbw = 1.75 × "
-    "algbw ≤ 787.5 GB/s",
+    "above-limit",
+    Severity.ERROR,
+    "faster than the links permit",
+    "the machine's links (nvidia-smi topo -m, ibstat), and one size measured with a second program",
 )
 ABOVE_RING = Rule(
-    code="above-ring-limit",
-    severity=Severity.INFO,
-    title="faster than a ring can be, and legitimately so",
-    means="busbw is defined so that a ring on links of rate B has at most B. NVLS, where the switch adds up, and "
-    "trees between two hosts move fewer bytes over the links than a ring does, so their busbw may lie above the rate "
-    "of a link.",
-    settles="nothing needs to be: NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=TUNING shows which algorithm it was",
-    example="1 GB: busbw 483.63 GB/s is 107.47 % of 450 GB/s on a machine such as 1 × BM.GPU.H100.8 (H100 SXM5 80GB): "
-    "all_reduce by Ring, 8 ranks: inside the host 1.75 × size per rank (every rank sends 2(n-1)/n of the size to the "
-    "next of the ring) at 450 GB/s each way: algbw ≤ 257.1 GB/s; so busbw = 1.75 × algbw ≤ 450 GB/s",
+    "above-ring-limit",
+    Severity.INFO,
+    "faster than a ring can be, and legitimately so",
+    "nothing needs to be: NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=TUNING shows which algorithm it was",
 )
 NOT_CHECKED = Rule(
-    code="limit-not-checked",
-    severity=Severity.INFO,
-    title="not held against the hardware",
-    means="The log does not say enough of the machine for a limit, so rates were not held against one.",
-    settles="--gpu, --system, --hosts and --ranks, as far as the log does not say them",
-    example="no GPU is named: --gpu",
+    "limit-not-checked",
+    Severity.INFO,
+    "not held against the hardware",
+    "--gpu, --system, --hosts and --ranks, as far as the log does not say them",
 )
 MARGIN = 1.02  # nominal rates, clocks of cables and of hosts
 

@@ -12,23 +12,12 @@ from ringtree.audit.findings import Finding, Severity
 from ringtree.audit.material import Subject
 from ringtree.audit.rule import Rule, TableCheck
 
-NOT_CHECKED = Rule(
-    code="results-not-checked",
-    severity=Severity.INFO,
-    title="no result was checked",
-    means="The benchmark was told not to check what it computes. The times may be right; that the data were right "
-    "nobody knows.",
-    settles="the run again with -c 1",
-    example="validation: 0",
-)
+NOT_CHECKED = Rule("results-not-checked", Severity.INFO, "no result was checked", "the run again with -c 1")
 FEW_ITERATIONS = Rule(
-    code="few-iterations",
-    severity=Severity.INFO,
-    title="each time is that of very few iterations",
-    means="A time that is the mean of a handful of iterations, or that had no warm-up, contains what happened by "
-    "chance and what happens once: connections, registration, clocks.",
-    settles="the run again with 20 iterations or more and a warm-up, several times",
-    example="iters: 1",
+    "few-iterations",
+    Severity.INFO,
+    "each time is that of very few iterations",
+    "the run again with 20 iterations or more and a warm-up, several times",
 )
 FEW = 5
 

@@ -18,25 +18,12 @@ from ringtree.audit.rule import FileCheck, Rule
 from ringtree.audit.words import figure, quoted_rate, size
 
 SEVERAL_ALONE = Rule(
-    code="ranks-ran-alone",
-    severity=Severity.ERROR,
-    title="several processes ran, and each measured itself alone",
-    means="busbw = algbw × 2(n-1)/n is 0 only for n = 1. Several processes were started and each of them believes to "
-    "be the only rank: the benchmark was built without MPI, or its launcher did not pass the ranks on. What is called "
-    "algbw is a copy inside one GPU's memory, disturbed by the other processes; nothing went over any link.",
-    settles="the benchmark built with MPI=1; its header must list all ranks, and busbw must not be 0",
-    example="8 runs of one rank each write between each other's lines; 1 GB: algbw 1e+07 GB/s, busbw 0.00 = algbw × "
-    "2(n-1)/n with n = 1",
+    "ranks-ran-alone",
+    Severity.ERROR,
+    "several processes ran, and each measured itself alone",
+    "the benchmark built with MPI=1; its header must list all ranks, and busbw must not be 0",
 )
-ALONE = Rule(
-    code="one-rank",
-    severity=Severity.INFO,
-    title="a run of one rank: nothing was sent",
-    means="With one rank a collective is a copy, or nothing at all in place. Its algbw says how fast the memory "
-    "copies, not what any algorithm or link does.",
-    settles="two ranks or more",
-    example="1 GB: algbw 1e+07 GB/s, busbw 0.00 = algbw × 2(n-1)/n with n = 1",
-)
+ALONE = Rule("one-rank", Severity.INFO, "a run of one rank: nothing was sent", "two ranks or more")
 _TASKS = ("SLURM_NTASKS", "SLURM_NPROCS", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "WORLD_SIZE", "NUM_GPUS")
 _NUMBER_OF_PROCESSES = re.compile(r"\b(?:mpirun|mpiexec|srun)\b.*?\s-{1,2}(?:np|n|ntasks)[ =](\d+)")
 

@@ -19,32 +19,17 @@ from ringtree.audit.words import listed, quoted_time, size
 from ringtree.logs import Fact, Printed, Row
 
 COPIED_ROWS = Rule(
-    code="copied-figures",
-    severity=Severity.ERROR,
-    title="the same times at different sizes, or on both sides",
-    means="Two measurements agree in four digits now and then; several in a row do not. Times that are the same to "
-    "the last digit for different sizes, or out of place and in place all the way down, were copied.",
-    settles="the unedited output, or the run again",
-    example="the time 10756.6 at 3 sizes: 256 MB, 512 MB, 1 GB",
+    "copied-figures",
+    Severity.ERROR,
+    "the same times at different sizes, or on both sides",
+    "the unedited output, or the run again",
 )
-COPIED_TABLES = Rule(
-    code="copied-tables",
-    severity=Severity.ERROR,
-    title="two tables have the same times",
-    means="Two runs never take the same times to the last digit at most of their sizes. One of the tables is a copy "
-    "of the other, under another name. (info: a document that tells the figures of a run of its own once more, or a "
-    "log that is given twice, packed and not, or by a link.)",
-    settles="the output of both runs",
-    example="42 of 42 times are those of the table at line 5",
-)
+COPIED_TABLES = Rule("copied-tables", Severity.ERROR, "two tables have the same times", "the output of both runs")
 REPEATED_ROWS = Rule(
-    code="repeated-rows",
-    severity=Severity.INFO,
-    title="a configuration has several rows",
-    means="The table has more than one row for the same size, type and operation: repeated runs, or duplicates. "
-    "Taking the best of them, or the last, is a choice that somebody made.",
-    settles="how the rows came about; as repeated runs they say how far runs differ",
-    example="1 of 21 configurations have several rows, 8 KB has 2",
+    "repeated-rows",
+    Severity.INFO,
+    "a configuration has several rows",
+    "how the rows came about; as repeated runs they say how far runs differ",
 )
 DIGITS = 4
 MIN_COPIES = 4

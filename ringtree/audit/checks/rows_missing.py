@@ -17,23 +17,9 @@ from ringtree.audit.words import listed
 from ringtree.logs import Row
 from ringtree.units import format_size
 
-MISSING = Rule(
-    code="rows-missing",
-    severity=Severity.INFO,
-    title="rows are missing",
-    means="The settings, or the steps between the sizes that are there, say that the program printed more rows. "
-    "Someone left them out, or the reader could not read them; what they said is not known.",
-    settles="the whole output",
-    example="nothing between 512 KB and 4 MB",
-)
+MISSING = Rule("rows-missing", Severity.INFO, "rows are missing", "the whole output")
 CUT = Rule(
-    code="output-cut",
-    severity=Severity.INFO,
-    title="the output stops before its end",
-    means="The footer that the program prints last is not there, or the last row is not finished. The run may have "
-    "failed, or the log was cut; whether the results were right is not known.",
-    settles="the whole output, with the exit code of the run",
-    example="the last row that can be read is that of 1 GB",
+    "output-cut", Severity.INFO, "the output stops before its end", "the whole output, with the exit code of the run"
 )
 _DOTS = re.compile(r"[#\s|]*(?:\.{2,}|…|:|⋮)[\s|]*")
 _STEP = re.compile(r"(\d+)\s*\(?\s*(factor|bytes)")

@@ -15,14 +15,10 @@ from ringtree.logs import FAILED, warns_of_failure
 from ringtree.logs.shapes.nccl import NcclWarnings
 
 RUN_FAILED = Rule(
-    code="run-failed",
-    severity=Severity.WARNING,
-    title="the run says that it failed",
-    means="The benchmark, its launcher or NCCL reports an error that ends a run. Rows before it were printed by a "
-    "machine that then failed, those after it may be of another try, and what is missing is missing for a reason.",
-    settles="the run again until it ends without an error; with NCCL_DEBUG=WARN NCCL says where it failed",
-    example="line 31: node-1: Test NCCL failure common.cu:401 'unhandled system error (run with NCCL_DEBUG=INFO for "
-    "details) / ' (3 such lines)",
+    "run-failed",
+    Severity.WARNING,
+    "the run says that it failed",
+    "the run again until it ends without an error; with NCCL_DEBUG=WARN NCCL says where it failed",
 )
 _MAX_TEXT = 160
 

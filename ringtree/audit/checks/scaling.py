@@ -23,26 +23,16 @@ from ringtree.logs import Printed, Row
 from ringtree.logs.tables.measures import STEP_TIME, THROUGHPUT
 
 SUPERLINEAR = Rule(
-    code="scaling-above-one",
-    severity=Severity.WARNING,
-    title="the training grows by more than its ranks do",
-    means="With more ranks each has as much to compute and more to send, so the efficiency, throughput over that of "
-    "the fewest ranks times their multiple, is at most 1; of the time of a step, what it would be at best over what it "
-    "is. Above that the two cells differ in something else (batch, sequence length, what fits into memory), or runs "
-    "differ by more than the efficiency's digits say. (info: up to 2 % above.)",
-    settles="several launches of both cells, with the same work for each rank",
-    example="default, 2 nodes: 41299 / (2 × 19106) = 1.0807–1.0808",
+    "scaling-above-one",
+    Severity.WARNING,
+    "the training grows by more than its ranks do",
+    "several launches of both cells, with the same work for each rank",
 )
 NOT_STATED = Rule(
-    code="scaling-not-stated",
-    severity=Severity.INFO,
-    title="whether the work of a step grows with the ranks is not stated",
-    means="The time of a step by nodes or ranks says how well a training scales only if one knows whether each rank "
-    "keeps its work (weak scaling) or all share one batch (strong scaling). Neither a heading nor a column of batches "
-    "says it, and the times alone allow both.",
-    settles="the batch of each row, for a rank or for all, or the throughput",
-    example="default, 2 nodes: 2.10 s, then 1.80 s: efficiency 1.1667 if each rank keeps its work, 0.58333 if all "
-    "share it",
+    "scaling-not-stated",
+    Severity.INFO,
+    "whether the work of a step grows with the ranks is not stated",
+    "the batch of each row, for a rank or for all, or the throughput",
 )
 CLOSE = 1.02  # runs differ by so much
 _SINGLE_RANK = re.compile(r"\b(?:per|a|each) ?(?:gpu|device|rank|node|worker|replica)|\b(?:micro|local)", re.IGNORECASE)

@@ -17,14 +17,10 @@ from ringtree.audit.words import listed
 from ringtree.errors import UsageError
 
 NO_KERNEL = Rule(
-    code="setting-without-effect",
-    severity=Severity.WARNING,
-    title="the forced algorithm has no kernel for what this training sends",
-    means="NCCL has Tree for all-reduce only. FSDP's FULL_SHARD and ZeRO-3 gather parameters and reduce-scatter "
-    "gradients, so a forced Tree changes nothing up to NCCL 2.23 (Ring runs and nothing is said) and makes calls fail "
-    "since 2.24. A difference between such columns is that between two runs of the same thing.",
-    settles="the algorithm of the calls: NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=TUNING",
-    example="Tree with FSDP FULL_SHARD: all_gather, reduce_scatter have no Tree",
+    "setting-without-effect",
+    Severity.WARNING,
+    "the forced algorithm has no kernel for what this training sends",
+    "the algorithm of the calls: NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=TUNING",
 )
 _KINDS: dict[str, Training] = {name: name for name in get_args(Training)}
 

@@ -18,27 +18,16 @@ from ringtree.nccl import Support, library_support, read
 from ringtree.nccl.names import KERNELS, POINT_TO_POINT, TUNED, algorithm_name
 
 UNSUPPORTED = Rule(
-    code="algorithm-unsupported",
-    severity=Severity.ERROR,
-    title="the forced algorithm can't have run",
-    means="NCCL has kernels of an algorithm for some collectives only: of Tree, for one, for no other than "
-    "all-reduce. Releases up to 2.23 then ran Ring or ignored the setting, and said nothing (warning: the table "
-    "measures another algorithm than it is named after); since 2.24 the call fails (error: there can be no times, so "
-    "they were taken with other settings). Lists by "
-    "collective came with 2.24: `tree;ring`, where the second list names none, makes no communicator from then on, and "
-    "was one unknown word before.",
-    settles="the algorithm of the call: NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=TUNING",
-    example="NCCL_ALGO=Tree, NCCL 2.28.3: all_gather has no Tree kernel: there is no fallback any more: the call "
-    'fails with "no algorithm/protocol available for function …" (invalid usage); making the communicator succeeds',
+    "algorithm-unsupported",
+    Severity.ERROR,
+    "the forced algorithm can't have run",
+    "the algorithm of the call: NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=TUNING",
 )
 NO_EFFECT = Rule(
-    code="algorithm-without-effect",
-    severity=Severity.INFO,
-    title="NCCL_ALGO has no effect on this collective",
-    means="All-to-all, gather, scatter and send/recv are sends and receives: no algorithm is chosen, so tables with "
-    "different NCCL_ALGO are repeated runs of the same thing.",
-    settles="nothing needs to be: they can be read as repeated runs",
-    example="NCCL_ALGO=Ring with all_to_all",
+    "algorithm-without-effect",
+    Severity.INFO,
+    "NCCL_ALGO has no effect on this collective",
+    "nothing needs to be: they can be read as repeated runs",
 )
 _FUNCTIONS = frozenset(word.lower() for word in TUNED)
 _MULTICAST = frozenset({"NVLS", "NVLSTree"})

@@ -18,31 +18,19 @@ from ringtree.nccl.releases import FIRST_FOR_GPU
 from ringtree.nccl.releases import version as version_of
 
 OLDER_THAN_GPU = Rule(
-    code="library-older-than-gpu",
-    severity=Severity.WARNING,
-    title="the library is older than its support for this GPU",
-    means="The NCCL version that the log prints was released without code for the GPU that it names. Either the log "
-    "was put together from two runs, or the library ran code compiled from another generation's, untuned.",
-    settles="the library that the process had loaded: the line NCCL version with NCCL_DEBUG=VERSION on that machine",
-    example="NVIDIA GB300 with NCCL 2.21.5; first release with code for it: 2.25.1 (NCCL 2.25.1 (2025-01-27): Add "
-    "Blackwell/SM100 support)",
+    "library-older-than-gpu",
+    Severity.WARNING,
+    "the library is older than its support for this GPU",
+    "the library that the process had loaded: the line NCCL version with NCCL_DEBUG=VERSION on that machine",
 )
 HEADERS_DIFFER = Rule(
-    code="headers-differ",
-    severity=Severity.INFO,
-    title="built with the headers of one release, run with the library of another",
-    means="nccl-tests prints both. What runs is the library; options that only one of them knows are ignored.",
-    settles="nothing needs to be: quote the version of the library",
-    example="nccl-headers=22803 nccl-library=22707",
+    "headers-differ",
+    Severity.INFO,
+    "built with the headers of one release, run with the library of another",
+    "nothing needs to be: quote the version of the library",
 )
 OTHER_VERSION = Rule(
-    code="versions-differ",
-    severity=Severity.INFO,
-    title="two versions of the library are named",
-    means="The log prints one version and its title, path or settings name another. What ran is what the library "
-    "itself printed.",
-    settles="the line that the library printed",
-    example="printed: NCCL 2.28.3, nccl-library=22707",
+    "versions-differ", Severity.INFO, "two versions of the library are named", "the line that the library printed"
 )
 
 

@@ -19,43 +19,28 @@ from ringtree.audit.words import figure, gigabytes, listed, microseconds, size
 from ringtree.logs import OUT_OF_PLACE, Fact, Row
 
 SLOW_FIRST = Rule(
-    code="slow-first-row",
-    severity=Severity.INFO,
-    title="the first row is slower than larger ones after it",
-    means="What happens once, connections, registration, clocks going up, fell into the first size that was timed. "
-    "The row is not a latency.",
-    settles="more warm-up (-w), or a run that begins at another size",
-    example="1 KB: 800.41 µs, 39.861× the median 20.08 µs of the next 5 sizes",
+    "slow-first-row",
+    Severity.INFO,
+    "the first row is slower than larger ones after it",
+    "more warm-up (-w), or a run that begins at another size",
 )
 FLOOR = Rule(
-    code="latency-floor",
-    severity=Severity.WARNING,
-    title="the times stand on a floor that no link explains",
-    means="Over several sizes the time does not move and is a thousand times what a hop between devices takes: a "
-    "timer, a poll interval or a time slice is what was measured. Ranks that share one GPU or one core take turns "
-    "that way.",
-    settles="one rank for each device, or the same run with another transport",
-    example="15 sizes from 1 KB to 16 MB take 2200 µs to 2200 µs with 2 ranks",
+    "latency-floor",
+    Severity.WARNING,
+    "the times stand on a floor that no link explains",
+    "one rank for each device, or the same run with another transport",
 )
 COLLAPSE = Rule(
-    code="bandwidth-collapse",
-    severity=Severity.WARNING,
-    title="from some size on the bandwidth collapses",
-    means="Larger messages are normally at least as fast per byte. A fall by a factor that lasts to the largest size "
-    "says that something changed there: another protocol, buffers that are not registered, a path without GPUDirect, "
-    "a congested network. The table shows that fault, not the machine. (info: of MPI in host memory, where messages "
-    "that outgrow a cache do the same.)",
-    settles="NCCL_DEBUG=INFO with NCCL_DEBUG_SUBSYS=TUNING,NET at a size before and one after the fall",
-    example="94.376 GB/s at 32 MB, 16.184 GB/s at 64 MB, and 16.636 GB/s at most from there on (size/time)",
+    "bandwidth-collapse",
+    Severity.WARNING,
+    "from some size on the bandwidth collapses",
+    "NCCL_DEBUG=INFO with NCCL_DEBUG_SUBSYS=TUNING,NET at a size before and one after the fall",
 )
 JUMPS = Rule(
-    code="times-jump",
-    severity=Severity.INFO,
-    title="times jump between neighbouring sizes",
-    means="Several rows take much longer than larger ones after them. Single rows of this run say nothing; a "
-    "comparison that rests on them compares accidents.",
-    settles="several runs: the spread between them is what a difference must exceed",
-    example="slower than a larger size by 1.5× or more: 8 KB 180.74 µs, 64 KB 165.24 µs, 512 KB 176.7 µs",
+    "times-jump",
+    Severity.INFO,
+    "times jump between neighbouring sizes",
+    "several runs: the spread between them is what a difference must exceed",
 )
 SLOWER = 3.0
 FLAT = 1.05

@@ -17,14 +17,10 @@ from ringtree.audit.words import listed, size
 from ringtree.logs.words import element_bytes
 
 WRONG = Rule(
-    code="wrong-results",
-    severity=Severity.ERROR,
-    title="the benchmark found wrong results",
-    means="#wrong counts elements that differ from what they should be; the footer counts rows that have some. A run "
-    "that computes wrong sums did not do the work that its times are quoted for, and what corrupts data may also "
-    "change times.",
-    settles="the run again with validation (-c 1) until it counts 0, on each network path alone to find the faulty one",
-    example="#wrong: 288 at 32 MB; out of bounds values: 1 FAILED",
+    "wrong-results",
+    Severity.ERROR,
+    "the benchmark found wrong results",
+    "the run again with validation (-c 1) until it counts 0, on each network path alone to find the faulty one",
 )
 
 # What nccl-tests allowed while it printed the largest difference ("error") in place of a count: common.cu,
