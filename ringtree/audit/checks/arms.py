@@ -17,7 +17,7 @@ from typing import NamedTuple
 from ringtree.audit.findings import Finding, Severity
 from ringtree.audit.intervals import Interval
 from ringtree.audit.material import Material, Point, Subject
-from ringtree.audit.rule import FilesCheck, Rule
+from ringtree.audit.rule import of_files, warning
 from ringtree.audit.training import is_of_training
 from ringtree.audit.words import figure, listed
 from ringtree.logs import Fact, Printed, Side
@@ -25,15 +25,13 @@ from ringtree.logs.tables.measures import STEP_TIME, THROUGHPUT
 from ringtree.logs.words import words_of
 from ringtree.units import format_size
 
-SINGLE_RUNS = Rule(
+SINGLE_RUNS = warning(
     "single-runs-compared",
-    Severity.WARNING,
     "configurations are compared, with one run of each",
     "five or more launches of each configuration, in turn; `ringtree compare-runs` then gives intervals",
 )
-FLIPS = Rule(
+FLIPS = warning(
     "winner-flips",
-    Severity.WARNING,
     "which configuration leads changes to and fro with the size",
     "several launches of each configuration, in turn",
 )
@@ -61,6 +59,7 @@ class Arm(NamedTuple):
     num_runs: int
 
 
+@of_files(SINGLE_RUNS, FLIPS)
 def check(files: Sequence[Material]) -> Iterator[Finding]:
     """Yields findings about groups of tables that differ in their configuration only."""
     groups: dict[tuple[object, ...], list[Subject]] = defaultdict(list)
@@ -235,6 +234,3 @@ def _changes(one: Arm, other: Arm) -> list[int]:
         if abs(ratio - 1) > TOLD:
             leads.append((size, ratio < 1))
     return [size for (_, before), (size, after) in pairwise(leads) if before != after]
-
-
-CHECK = FilesCheck((SINGLE_RUNS, FLIPS), check)

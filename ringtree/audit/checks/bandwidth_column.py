@@ -9,18 +9,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ringtree.audit.factors import explain_factor, formulas
-from ringtree.audit.findings import Finding, Severity
+from ringtree.audit.findings import Finding
 from ringtree.audit.intervals import Interval, most_common
 from ringtree.audit.material import Point, Subject
-from ringtree.audit.rule import Rule, TableCheck
+from ringtree.audit.rule import of_table, warning
 from ringtree.audit.words import between, quoted_rate, quoted_time, size
 
 # Of the rows whose digits say something, so many must agree before a column is said to hold another formula.
 SHARE = 0.8
 
-HOLDS_OTHER = Rule(
+HOLDS_OTHER = warning(
     "algbw-holds-other",
-    Severity.WARNING,
     "the column called algbw is not size/time",
     "the program's source, or one size measured with a second program; until then divide by the factor",
 )
@@ -45,6 +44,7 @@ def common_factor(ratios: list[Interval]) -> Interval | None:
     return place if len(members) >= SHARE * len(narrow) else None
 
 
+@of_table(HOLDS_OTHER)
 def check(subject: Subject) -> Iterator[Finding]:
     """Yields a finding if one factor other than 1 explains the column."""
     if not measures_time(subject):
@@ -74,6 +74,3 @@ def check(subject: Subject) -> Iterator[Finding]:
 def measures_time(subject: Subject) -> bool:
     """Whether the time of a row is the time of its rates: nccl-tests -C prints the time of the CPU beside them."""
     return "cpu" not in subject.table.columns.get("time", "").lower()
-
-
-CHECK = TableCheck((HOLDS_OTHER,), check)

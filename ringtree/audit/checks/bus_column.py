@@ -10,32 +10,27 @@ from collections.abc import Iterator
 
 from ringtree.audit.checks.bandwidth_column import measures_time
 from ringtree.audit.factors import MAX_RANKS, explain_factor, formulas, nearest_ranks, ranks_of_factor
-from ringtree.audit.findings import Finding, Severity
+from ringtree.audit.findings import Finding
 from ringtree.audit.intervals import Interval, most_common
 from ringtree.audit.material import Point, Subject
-from ringtree.audit.rule import Rule, TableCheck
+from ringtree.audit.rule import error, of_table, warning
 from ringtree.audit.words import between, listed, number_words, quoted_rate, size
 from ringtree.logs import Row
 from ringtree.stats.bandwidth import bus_factor
 
-RANKS_DIFFER = Rule(
+RANKS_DIFFER = error(
     "rank-count-differs",
-    Severity.ERROR,
     "busbw was computed for another number of ranks than is stated",
     "the rank lines of this very run, or the program's command line",
 )
-HOLDS_OTHER = Rule(
+HOLDS_OTHER = warning(
     "busbw-holds-other",
-    Severity.WARNING,
     "the column called busbw holds another formula",
     "the program's source; until then use size/time and the factor of the collective",
 )
-VARIES = Rule(
-    "factor-varies", Severity.ERROR, "busbw/algbw is not the same in all rows", "the unedited output of the program"
-)
-IMPOSSIBLE = Rule(
+VARIES = error("factor-varies", "busbw/algbw is not the same in all rows", "the unedited output of the program")
+IMPOSSIBLE = error(
     "factor-impossible",
-    Severity.ERROR,
     "busbw/algbw that no number of ranks gives",
     "the unedited output, or size and time of a row: they give algbw, and busbw with the number of ranks",
 )
@@ -63,6 +58,7 @@ def _is_rate(one: Point) -> bool:
     return one.algbw is not None and one.base is not None and one.algbw.meets(one.base)
 
 
+@of_table(RANKS_DIFFER, HOLDS_OTHER, VARIES, IMPOSSIBLE)
 def check(subject: Subject) -> Iterator[Finding]:
     """Yields a finding if the rows have several factors, and one if the factor that most have is wrong."""
     pairs = bus_ratios(subject)
@@ -176,6 +172,3 @@ def _possible(name: str, factor: Interval) -> str:
         ranks, nearest = nearest_ranks(name, factor)
         return f"{nearest:.5g} for {name} of n = {ranks}, the nearest whole n"
     return f"{low:g} for {name}" if low == high else f"{low:g} to {high:.0f} for {name}"
-
-
-CHECK = TableCheck((RANKS_DIFFER, HOLDS_OTHER, VARIES, IMPOSSIBLE), check)

@@ -8,19 +8,20 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from ringtree.audit.findings import Finding, Severity
+from ringtree.audit.findings import Finding
 from ringtree.audit.material import Subject
-from ringtree.audit.rule import Rule, TableCheck
+from ringtree.audit.rule import error, of_table
 from ringtree.audit.words import listed
 from ringtree.logs import Fact, Row
 from ringtree.logs.words import element_bytes
 from ringtree.traits import WHOLE
 
-DISAGREE = Rule("counts-disagree", Severity.ERROR, "size, count and type of a row do not agree", "the unedited output")
+DISAGREE = error("counts-disagree", "size, count and type of a row do not agree", "the unedited output")
 
 _WHOLE = (*WHOLE, "send_recv")  # every rank has all of the size
 
 
+@of_table(DISAGREE)
 def check(subject: Subject) -> Iterator[Finding]:
     """Yields one finding for the rows whose quotient is not that of the others."""
     quotients: dict[Row, float] = {}
@@ -61,6 +62,3 @@ def _is_of(subject: Subject, quotient: int) -> bool:
 def _in_blocks(subject: Subject) -> bool:
     """Whether it may be a collective whose size is that of one block a rank; True for those that nobody knows."""
     return not subject.collectives or any(name not in _WHOLE for name in subject.collectives)
-
-
-CHECK = TableCheck((DISAGREE,), check)

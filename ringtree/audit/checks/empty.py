@@ -8,27 +8,21 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from ringtree.audit.findings import Finding, Severity
+from ringtree.audit.findings import Finding
 from ringtree.audit.material import Material, Subject
-from ringtree.audit.rule import FileCheck, Rule
+from ringtree.audit.rule import error, info, of_file
 from ringtree.audit.training import is_of_training
 from ringtree.audit.words import listed
 
-PLACEHOLDERS = Rule(
-    "placeholders", Severity.ERROR, "the table has letters where its numbers should be", "the output of a run"
-)
-NO_TABLE = Rule(
-    "no-table", Severity.INFO, "no table of timings", "`ringtree import --dry-run FILE` shows what was skipped and why"
-)
-SUMMARY_ONLY = Rule(
-    "summary-only",
-    Severity.INFO,
-    "only averages or peaks, no time of any size",
-    "the tables that the summary was made from",
+PLACEHOLDERS = error("placeholders", "the table has letters where its numbers should be", "the output of a run")
+NO_TABLE = info("no-table", "no table of timings", "`ringtree import --dry-run FILE` shows what was skipped and why")
+SUMMARY_ONLY = info(
+    "summary-only", "only averages or peaks, no time of any size", "the tables that the summary was made from"
 )
 _PLACEHOLDER = re.compile(r"(?<![A-Za-z])X{2,}(?:\.X+)?(?![A-Za-z])")
 
 
+@of_file(PLACEHOLDERS, NO_TABLE, SUMMARY_ONLY)
 def check(material: Material) -> Iterator[Finding]:
     """Yields what the file is instead of a measurement."""
     hidden = [
@@ -38,14 +32,12 @@ def check(material: Material) -> Iterator[Finding]:
         if len(_PLACEHOLDER.findall(text)) >= 2
     ]
     if hidden:
-        yield PLACEHOLDERS.found(
-            None, f"line {hidden[0][0]}: {' '.join(hidden[0][1].split())[:90]}", file=material.file
-        )
+        yield PLACEHOLDERS.found(material, f"line {hidden[0][0]}: {' '.join(hidden[0][1].split())[:90]}")
     tables = [subject for subject in material.subjects if subject.table.rows]
     if not tables and not hidden:
         kinds = list(dict.fromkeys(document.kind for document in material.documents))
         found = f"found: {listed(kinds)}" if kinds else "nothing that a reader knows"
-        yield NO_TABLE.found(None, found, file=material.file)
+        yield NO_TABLE.found(material, found)
     summaries = [subject for subject in tables if _is_summary(subject)]
     if summaries:
         rows = [row for subject in summaries for row in subject.table.rows]
@@ -62,6 +54,3 @@ def _is_summary(subject: Subject) -> bool:
 def _tables(subjects: list[Subject]) -> str:
     rows = sum(len(subject.table.rows) for subject in subjects)
     return f"{rows} rows of {len(subjects)} tables" if len(subjects) > 1 else f"{rows} rows"
-
-
-CHECK = FileCheck((PLACEHOLDERS, NO_TABLE, SUMMARY_ONLY), check)

@@ -9,20 +9,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ringtree.audit.checks.rows_missing import why_incomplete
-from ringtree.audit.findings import Finding, Severity
+from ringtree.audit.findings import Finding
 from ringtree.audit.intervals import Interval, total
 from ringtree.audit.material import Subject
-from ringtree.audit.rule import Rule, TableCheck
+from ringtree.audit.rule import error, info, of_table
 from ringtree.audit.words import between, listed
 
-DIFFERS = Rule(
-    "average-differs", Severity.ERROR, "the average of the footer is not that of the rows", "the unedited output"
-)
-OF_MORE_ROWS = Rule(
-    "average-of-more-rows", Severity.INFO, "the average of the footer counts rows that are not here", "the whole output"
+DIFFERS = error("average-differs", "the average of the footer is not that of the rows", "the unedited output")
+OF_MORE_ROWS = info(
+    "average-of-more-rows", "the average of the footer counts rows that are not here", "the whole output"
 )
 
 
+@of_table(DIFFERS, OF_MORE_ROWS)
 def check(subject: Subject) -> Iterator[Finding]:
     """Yields a finding if the mean of the rows can't be the printed one."""
     printed = Interval.of(subject.table.average_busbw)
@@ -42,6 +41,3 @@ def check(subject: Subject) -> Iterator[Finding]:
         yield OF_MORE_ROWS.found(subject, f"{shown}; {listed(missing, 2)}", subject.table.rows)
     else:
         yield DIFFERS.found(subject, shown, subject.table.rows)
-
-
-CHECK = TableCheck((DIFFERS, OF_MORE_ROWS), check)

@@ -10,11 +10,10 @@ from collections.abc import Iterator
 
 from ringtree.audit.findings import Finding, Severity
 from ringtree.audit.material import Subject
-from ringtree.audit.rule import Rule, TableCheck
+from ringtree.audit.rule import of_table, warning
 
-FORCED_PLAN = Rule(
+FORCED_PLAN = warning(
     "forced-plan",
-    Severity.WARNING,
     "a plan was handed to the library, and not every column measures it",
     "the plan's XML: its inplace, outofplace, minBytes and maxBytes",
 )
@@ -22,6 +21,7 @@ _FILES = ("MSCCL_XML_FILES", "MSCCL_XML_FILE", "MSCCL_ALGO_FILE", "MSCCL_ALGO_DI
 _ALLOWED = ("RCCL_MSCCL_ENABLE", "RCCL_MSCCL_FORCE_ENABLE", "MSCCL_ENABLE")
 
 
+@of_table(FORCED_PLAN)
 def check(subject: Subject) -> Iterator[Finding]:
     """Yields a finding if the settings name plans, or allow them."""
     environment = subject.table.environment
@@ -37,6 +37,3 @@ def check(subject: Subject) -> Iterator[Finding]:
             severity=None if named else Severity.INFO,
             title="" if named else "the library may run plans in place of its algorithms",
         )
-
-
-CHECK = TableCheck((FORCED_PLAN,), check)

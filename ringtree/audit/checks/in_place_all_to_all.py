@@ -13,13 +13,12 @@ from collections.abc import Iterator
 from ringtree.audit.findings import Finding, Severity
 from ringtree.audit.intervals import Interval
 from ringtree.audit.material import Subject
-from ringtree.audit.rule import Rule, TableCheck
+from ringtree.audit.rule import of_table, warning
 from ringtree.audit.words import quoted_rate, size
 from ringtree.logs import IN_PLACE, OUT_OF_PLACE
 
-ARTEFACT = Rule(
+ARTEFACT = warning(
     "in-place-all-to-all",
-    Severity.WARNING,
     "the in-place columns of this all-to-all measure nothing",
     "the out-of-place columns alone; newer versions of nccl-tests print N/A in place",
 )
@@ -41,6 +40,7 @@ def is_unchecked_artefact(subject: Subject) -> bool:
     return bool(here) and clean and all(one is not None and 1.0 in one for one in here)
 
 
+@of_table(ARTEFACT)
 def check(subject: Subject) -> Iterator[Finding]:
     """Yields a finding: a warning where the rates are absurd, else an info."""
     if not is_unchecked_artefact(subject):
@@ -63,6 +63,3 @@ def check(subject: Subject) -> Iterator[Finding]:
     yield ARTEFACT.found(
         subject, f"error 1 in place in all rows; {shown}", rows, severity=None if absurd else Severity.INFO
     )
-
-
-CHECK = TableCheck((ARTEFACT,), check)

@@ -16,11 +16,11 @@ from typing import NamedTuple
 from ringtree.audit.checks.bandwidth_column import measures_time
 from ringtree.audit.checks.in_place_all_to_all import is_unchecked_artefact
 from ringtree.audit.factors import COLLECTIVES
-from ringtree.audit.findings import Finding, Severity
+from ringtree.audit.findings import Finding
 from ringtree.audit.intervals import Interval
 from ringtree.audit.machine import machine_of
 from ringtree.audit.material import Material, Point, Subject
-from ringtree.audit.rule import FileCheck, Rule, TableCheck
+from ringtree.audit.rule import error, info, of_file, of_table
 from ringtree.audit.words import figure, gigabytes, listed, size
 from ringtree.errors import UsageError
 from ringtree.hardware import Limit, Topology, highest
@@ -29,21 +29,18 @@ from ringtree.logs.tables.measures import BANDWIDTH
 from ringtree.nccl import limit
 from ringtree.stats.bandwidth import bus_factor
 
-ABOVE = Rule(
+ABOVE = error(
     "above-limit",
-    Severity.ERROR,
     "faster than the links permit",
     "the machine's links (nvidia-smi topo -m, ibstat), and one size measured with a second program",
 )
-ABOVE_RING = Rule(
+ABOVE_RING = info(
     "above-ring-limit",
-    Severity.INFO,
     "faster than a ring can be, and legitimately so",
     "nothing needs to be: NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=TUNING shows which algorithm it was",
 )
-NOT_CHECKED = Rule(
+NOT_CHECKED = info(
     "limit-not-checked",
-    Severity.INFO,
     "not held against the hardware",
     "--gpu, --system, --hosts and --ranks, as far as the log does not say them",
 )
@@ -79,6 +76,7 @@ def ceiling(subject: Subject, kind: str = "algbw") -> Ceiling | None:
     return Ceiling(top, ring if ring is not None and ring.algbw is not None else None, machine.called(topology))
 
 
+@of_table(ABOVE, ABOVE_RING)
 def check(subject: Subject) -> Iterator[Finding]:
     """Yields a finding if a rate exceeds the limit, or that of a ring."""
     measured = [] if subject.is_one_rank else _measured(subject)
@@ -97,19 +95,21 @@ def check(subject: Subject) -> Iterator[Finding]:
             yield ABOVE_RING.found(subject, shown, [rate.point.row for rate in beyond])
 
 
+@of_file(ABOVE, ABOVE_RING)
 def check_by_topology(material: Material) -> Iterator[Finding]:
     """Yields the same for tables whose machine only a topology of their file tells, which is known at its end."""
     for subject in material.subjects:
         if machine_of(subject).told_by:
-            yield from check(subject)
+            yield from check.run(subject)
 
 
+@of_file(NOT_CHECKED)
 def check_known(material: Material) -> Iterator[Finding]:
     """Yields one info for a file of whose tables none could be held against a limit."""
     tables = [one for one in material.subjects if not one.is_one_rank and (_measured(one) or _without_unit(one))]
     reasons = [_why_not(subject) for subject in tables]
     if tables and all(reasons):
-        yield NOT_CHECKED.found(None, listed(list(dict.fromkeys(reasons)), 2), file=material.file)
+        yield NOT_CHECKED.found(material, listed(list(dict.fromkeys(reasons)), 2))
 
 
 def _without_unit(subject: Subject) -> bool:
@@ -188,8 +188,3 @@ def _shown(rate: Rate, top: Limit, machine: str) -> str:
         f"{size(rate.point.row)}: {called}{gigabytes(value)} is {figure(100 * value / height)} % of "
         f"{gigabytes(height)}{which} on {machine}: {top.arithmetic}"
     )
-
-
-CHECK = TableCheck((ABOVE, ABOVE_RING), check)
-BY_TOPOLOGY_CHECK = FileCheck((ABOVE, ABOVE_RING), check_by_topology)
-KNOWN_CHECK = FileCheck((NOT_CHECKED,), check_known)

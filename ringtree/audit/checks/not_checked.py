@@ -8,20 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ringtree.audit.findings import Finding, Severity
+from ringtree.audit.findings import Finding
 from ringtree.audit.material import Subject
-from ringtree.audit.rule import Rule, TableCheck
+from ringtree.audit.rule import info, of_table
 
-NOT_CHECKED = Rule("results-not-checked", Severity.INFO, "no result was checked", "the run again with -c 1")
-FEW_ITERATIONS = Rule(
+NOT_CHECKED = info("results-not-checked", "no result was checked", "the run again with -c 1")
+FEW_ITERATIONS = info(
     "few-iterations",
-    Severity.INFO,
     "each time is that of very few iterations",
     "the run again with 20 iterations or more and a warm-up, several times",
 )
 FEW = 5
 
 
+@of_table(NOT_CHECKED, FEW_ITERATIONS)
 def check(subject: Subject) -> Iterator[Finding]:
     """Yields what the settings say."""
     settings = subject.table.settings
@@ -36,6 +36,3 @@ def check(subject: Subject) -> Iterator[Finding]:
 
 def _number(text: str | None) -> int | None:
     return int(text) if text is not None and text.isdecimal() else None
-
-
-CHECK = TableCheck((NOT_CHECKED, FEW_ITERATIONS), check)

@@ -12,22 +12,22 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from ringtree.audit.findings import Finding, Severity
+from ringtree.audit.findings import Finding
 from ringtree.audit.material import Material, Subject
-from ringtree.audit.rule import FileCheck, Rule
+from ringtree.audit.rule import error, info, of_file
 from ringtree.audit.words import figure, quoted_rate, size
 
-SEVERAL_ALONE = Rule(
+SEVERAL_ALONE = error(
     "ranks-ran-alone",
-    Severity.ERROR,
     "several processes ran, and each measured itself alone",
     "the benchmark built with MPI=1; its header must list all ranks, and busbw must not be 0",
 )
-ALONE = Rule("one-rank", Severity.INFO, "a run of one rank: nothing was sent", "two ranks or more")
+ALONE = info("one-rank", "a run of one rank: nothing was sent", "two ranks or more")
 _TASKS = ("SLURM_NTASKS", "SLURM_NPROCS", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "WORLD_SIZE", "NUM_GPUS")
 _NUMBER_OF_PROCESSES = re.compile(r"\b(?:mpirun|mpiexec|srun)\b.*?\s-{1,2}(?:np|n|ntasks)[ =](\d+)")
 
 
+@of_file(SEVERAL_ALONE, ALONE)
 def check(material: Material) -> Iterator[Finding]:
     """Yields one finding for all one-rank tables of a file that belong to one launch, else one each."""
     alone = [subject for subject in material.subjects if subject.is_one_rank and subject.table.rows]
@@ -93,6 +93,3 @@ def repeated_sizes(subject: Subject) -> float:
 def _overlap(one: Subject, other: Subject) -> bool:
     first, last = one.table.first_line, one.table.last_line
     return first <= other.table.last_line and other.table.first_line <= last
-
-
-CHECK = FileCheck((SEVERAL_ALONE, ALONE), check)

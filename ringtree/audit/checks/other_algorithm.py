@@ -8,20 +8,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ringtree.audit.executed import executed_of
-from ringtree.audit.findings import Finding, Severity
+from ringtree.audit.findings import Finding
 from ringtree.audit.material import Material
-from ringtree.audit.rule import FileCheck, Rule
+from ringtree.audit.rule import of_file, warning
 from ringtree.audit.words import listed, size
 from ringtree.nccl.names import algorithm_name
 
-OTHER = Rule(
+OTHER = warning(
     "other-algorithm-ran",
-    Severity.WARNING,
     "another algorithm ran than was forced",
     "nothing needs to be: the log says it; compare the table as that of what ran",
 )
 
 
+@of_file(OTHER)
 def check(material: Material) -> Iterator[Finding]:
     """Yields a finding for each table of whose forced algorithm no call of a row's size was."""
     executed = executed_of(material.documents)
@@ -38,6 +38,3 @@ def check(material: Material) -> Iterator[Finding]:
         if rows:
             said = f"forced: {table.algorithm}; NCCL's lines say {listed(sorted(ran[id(rows[-1])]), 3)}"
             yield OTHER.found(subject, f"{size(rows[-1])}: {said}", rows)
-
-
-CHECK = FileCheck((OTHER,), check)

@@ -14,20 +14,16 @@ from pathlib import Path
 
 from ringtree.audit.findings import Finding, Severity
 from ringtree.audit.material import Material, Subject
-from ringtree.audit.rule import FilesCheck, Rule, TableCheck
+from ringtree.audit.rule import error, info, of_files, of_table
 from ringtree.audit.words import listed, quoted_time, size
 from ringtree.logs import Fact, Printed, Row
 
-COPIED_ROWS = Rule(
-    "copied-figures",
-    Severity.ERROR,
-    "the same times at different sizes, or on both sides",
-    "the unedited output, or the run again",
+COPIED_ROWS = error(
+    "copied-figures", "the same times at different sizes, or on both sides", "the unedited output, or the run again"
 )
-COPIED_TABLES = Rule("copied-tables", Severity.ERROR, "two tables have the same times", "the output of both runs")
-REPEATED_ROWS = Rule(
+COPIED_TABLES = error("copied-tables", "two tables have the same times", "the output of both runs")
+REPEATED_ROWS = info(
     "repeated-rows",
-    Severity.INFO,
     "a configuration has several rows",
     "how the rows came about; as repeated runs they say how far runs differ",
 )
@@ -43,6 +39,7 @@ _AGAIN = re.compile(r" \(\d+\)$")  # how the session tells files of one name apa
 _CHOSEN = re.compile(r"\b(?:best|optimal|optimum|fastest|winner|chosen|selected)\b", re.IGNORECASE)
 
 
+@of_table(COPIED_ROWS, REPEATED_ROWS)
 def check_table(subject: Subject) -> Iterator[Finding]:
     """Yields findings about rows and sides of one table."""
     yield from _same_sides(subject)
@@ -50,6 +47,7 @@ def check_table(subject: Subject) -> Iterator[Finding]:
     yield from _repeated(subject)
 
 
+@of_files(COPIED_TABLES)
 def check_tables(files: Sequence[Material]) -> Iterator[Finding]:
     """Yields a finding for each table whose times are those of an earlier one, one for a log that is given twice."""
     seen: dict[_Figure, list[int]] = defaultdict(list)
@@ -175,7 +173,3 @@ def _repeated(subject: Subject) -> Iterator[Finding]:
             f"{len(several)} of {len(groups)} configurations have several rows, {size(most[0])} has {len(most)}",
             [row for rows in several for row in rows],
         )
-
-
-TABLE_CHECK = TableCheck((COPIED_ROWS, REPEATED_ROWS), check_table)
-FILES_CHECK = FilesCheck((COPIED_TABLES,), check_tables)

@@ -10,17 +10,15 @@ import itertools
 import re
 from collections.abc import Iterator
 
-from ringtree.audit.findings import Finding, Severity
+from ringtree.audit.findings import Finding
 from ringtree.audit.material import Material, Subject
-from ringtree.audit.rule import FileCheck, Rule, TableCheck
+from ringtree.audit.rule import info, of_file, of_table
 from ringtree.audit.words import listed
 from ringtree.logs import Row
 from ringtree.units import format_size
 
-MISSING = Rule("rows-missing", Severity.INFO, "rows are missing", "the whole output")
-CUT = Rule(
-    "output-cut", Severity.INFO, "the output stops before its end", "the whole output, with the exit code of the run"
-)
+MISSING = info("rows-missing", "rows are missing", "the whole output")
+CUT = info("output-cut", "the output stops before its end", "the whole output, with the exit code of the run")
 _DOTS = re.compile(r"[#\s|]*(?:\.{2,}|…|:|⋮)[\s|]*")
 _STEP = re.compile(r"(\d+)\s*\(?\s*(factor|bytes)")
 _BLOCK = 64  # bytes of a rank that rounding may take from a size, twice
@@ -49,6 +47,7 @@ def why_incomplete(subject: Subject) -> list[str]:
     return reasons
 
 
+@of_table(MISSING, CUT)
 def check(subject: Subject) -> Iterator[Finding]:
     """Yields an info for gaps, and one for a missing end."""
     if not subject.whole:
@@ -108,6 +107,7 @@ def _usual_step(pairs: list[tuple[int, int]]) -> tuple[int, str] | None:
     return (usual, "factor") if usual > 1 and factors.count(usual) >= 0.8 * len(pairs) else None
 
 
+@of_file(MISSING)
 def check_dots(material: Material) -> Iterator[Finding]:
     """Yields an info for each table that has a line of dots between its rows."""
     dots = [number for one in material.skipped for number, text in one.examples if _DOTS.fullmatch(text.strip())]
@@ -116,7 +116,3 @@ def check_dots(material: Material) -> Iterator[Finding]:
         inside = [number for number in dots if lines and min(lines) < number < max(lines)]
         if inside:
             yield MISSING.found(subject, f"line {inside[0]} stands for rows that were left out", subject.table.rows)
-
-
-CHECK = TableCheck((MISSING, CUT), check)
-DOTS_CHECK = FileCheck((MISSING,), check_dots)

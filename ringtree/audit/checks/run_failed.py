@@ -8,21 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ringtree.audit.findings import Finding, Severity
+from ringtree.audit.findings import Finding
 from ringtree.audit.material import Material
-from ringtree.audit.rule import FileCheck, Rule
+from ringtree.audit.rule import of_file, warning
 from ringtree.logs import FAILED, warns_of_failure
 from ringtree.logs.shapes.nccl import NcclWarnings
 
-RUN_FAILED = Rule(
+RUN_FAILED = warning(
     "run-failed",
-    Severity.WARNING,
     "the run says that it failed",
     "the run again until it ends without an error; with NCCL_DEBUG=WARN NCCL says where it failed",
 )
 _MAX_TEXT = 160
 
 
+@of_file(RUN_FAILED)
 def check(material: Material) -> Iterator[Finding]:
     """Yields one finding for a file: the first line that says so, and how many do."""
     lines = [
@@ -41,7 +41,4 @@ def check(material: Material) -> Iterator[Finding]:
         short = short if len(short) <= _MAX_TEXT else f"{short[:_MAX_TEXT]} …"
         num = sum(count for *_, count in lines)
         more = f" ({num} such lines)" if num > 1 else ""
-        yield RUN_FAILED.found(None, f"line {number}: {short}{more}", file=material.file)
-
-
-CHECK = FileCheck((RUN_FAILED,), check)
+        yield RUN_FAILED.found(material, f"line {number}: {short}{more}")

@@ -16,21 +16,19 @@ from typing import NamedTuple
 from ringtree.audit.findings import Finding, Severity
 from ringtree.audit.intervals import Interval
 from ringtree.audit.material import Material, Subject
-from ringtree.audit.rule import FileCheck, Rule
+from ringtree.audit.rule import info, of_file, warning
 from ringtree.audit.training import columns_of
 from ringtree.audit.words import between, figure, quoted_time
 from ringtree.logs import Printed, Row
 from ringtree.logs.tables.measures import STEP_TIME, THROUGHPUT
 
-SUPERLINEAR = Rule(
+SUPERLINEAR = warning(
     "scaling-above-one",
-    Severity.WARNING,
     "the training grows by more than its ranks do",
     "several launches of both cells, with the same work for each rank",
 )
-NOT_STATED = Rule(
+NOT_STATED = info(
     "scaling-not-stated",
-    Severity.INFO,
     "whether the work of a step grows with the ranks is not stated",
     "the batch of each row, for a rank or for all, or the throughput",
 )
@@ -48,6 +46,7 @@ class _Cell(NamedTuple):
     printed: Printed
 
 
+@of_file(SUPERLINEAR, NOT_STATED)
 def check(material: Material) -> Iterator[Finding]:
     """Yields findings about each column, over its rows."""
     for subjects in columns_of(material):
@@ -149,6 +148,3 @@ def _by_batches(name: str, cells: Sequence[_Cell]) -> str:
     work = [one.value * (cell.num if of_one else 1) for one, cell in zip(batches, cells, strict=True) if one]
     grown = [one * cells[0].num / cell.num for one, cell in zip(work, cells, strict=True)]
     return _STRONG if len(set(work)) == 1 else _WEAK if len(set(grown)) == 1 else ""
-
-
-CHECK = FileCheck((SUPERLINEAR, NOT_STATED), check)

@@ -13,16 +13,15 @@ from itertools import groupby
 from typing import NamedTuple
 
 from ringtree.audit.checks.in_place_all_to_all import is_unchecked_artefact
-from ringtree.audit.findings import Finding, Severity
+from ringtree.audit.findings import Finding
 from ringtree.audit.intervals import Interval
 from ringtree.audit.material import Subject
-from ringtree.audit.rule import Rule, TableCheck
+from ringtree.audit.rule import of_table, warning
 from ringtree.audit.words import figure, quoted_time, size
 from ringtree.logs import IN_PLACE, OUT_OF_PLACE, Row, Side
 
-DISAGREE = Rule(
+DISAGREE = warning(
     "sides-disagree",
-    Severity.WARNING,
     "in place and out of place did not run the same thing",
     "the algorithm of each half: NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=TUNING, or the plan's own log",
 )
@@ -43,6 +42,7 @@ class Pair(NamedTuple):
     log: float
 
 
+@of_table(DISAGREE)
 def check(subject: Subject) -> Iterator[Finding]:
     """Yields one finding, for the large sizes or else for neighbouring ones."""
     if subject.is_one_rank or is_unchecked_artefact(subject):
@@ -99,6 +99,3 @@ def _pair(row: Row) -> Pair | None:
     if first is None or second is None or first.low <= 0 or second.low <= 0:
         return None
     return Pair(row, outer, inner, math.log(second.middle / first.middle))
-
-
-CHECK = TableCheck((DISAGREE,), check)

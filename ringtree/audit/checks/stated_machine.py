@@ -10,20 +10,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ringtree.audit.findings import Finding, Severity
+from ringtree.audit.findings import Finding
 from ringtree.audit.material import Material, Subject
-from ringtree.audit.rule import FileCheck, Rule
+from ringtree.audit.rule import info, of_file
 from ringtree.audit.words import listed
 from ringtree.hardware import match_gpu, named_systems
 
-STATED_OTHERWISE = Rule(
+STATED_OTHERWISE = info(
     "machine-stated-otherwise",
-    Severity.INFO,
     "the log names another machine than is stated",
     "the options left out where the log says it itself, or the log of the machine that is stated",
 )
 
 
+@of_file(STATED_OTHERWISE)
 def check(material: Material) -> Iterator[Finding]:
     """Yields one finding for a file, with the first contradiction of each kind."""
     said: dict[str, str] = {}
@@ -31,7 +31,7 @@ def check(material: Material) -> Iterator[Finding]:
         for kind, text in _contradictions(subject):
             said.setdefault(kind, text)
     if said:
-        yield STATED_OTHERWISE.found(None, "; ".join(said.values()), file=material.file)
+        yield STATED_OTHERWISE.found(material, "; ".join(said.values()))
 
 
 def _contradictions(subject: Subject) -> Iterator[tuple[str, str]]:
@@ -62,6 +62,3 @@ def _others(subject: Subject, stated: set[str]) -> list[str]:
 
 def _hosts(num: int) -> str:
     return "1 host" if num == 1 else f"{num} hosts"
-
-
-CHECK = FileCheck((STATED_OTHERWISE,), check)

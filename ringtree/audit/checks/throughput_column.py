@@ -15,15 +15,14 @@ from ringtree.audit.factors import COLLECTIVES, explain_factor, formulas
 from ringtree.audit.findings import Finding, Severity
 from ringtree.audit.intervals import Interval
 from ringtree.audit.material import Point, Subject
-from ringtree.audit.rule import Rule, TableCheck
+from ringtree.audit.rule import of_table, warning
 from ringtree.audit.words import between, quoted_rate, quoted_time, size
 from ringtree.logs import Printed
 from ringtree.logs.tables.measures import BANDWIDTH
 from ringtree.stats.bandwidth import bus_factor
 
-HOLDS = Rule(
+HOLDS = warning(
     "throughput-holds-other",
-    Severity.WARNING,
     "the throughput is neither algbw nor busbw",
     "the program's source; until then divide by the factor",
 )
@@ -32,6 +31,7 @@ _SUMMARY = re.compile(r"peak|max|min|avg_bus|±|%|best|ideal|theor|line|limit", 
 RATE_UNIT = 1e3  # a smaller unit is that of a time or a count
 
 
+@of_table(HOLDS, NOT_TOGETHER)
 def check(subject: Subject) -> Iterator[Finding]:
     """Yields a finding for each such column whose formula can be told."""
     names = {name for one in subject.points for name, printed in one.side.others if _is_rate(name, printed)}
@@ -92,6 +92,3 @@ def _finding(subject: Subject, name: str, pairs: list[tuple[Point, Interval, str
         title=f"the column {heading!r} holds {known.words}",
         severity=Severity.INFO if known.is_busbw else None,
     )
-
-
-CHECK = TableCheck((HOLDS, NOT_TOGETHER), check)

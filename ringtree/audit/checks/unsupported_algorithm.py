@@ -11,21 +11,19 @@ from collections.abc import Iterator
 
 from ringtree.audit.findings import Finding, Severity
 from ringtree.audit.material import Subject
-from ringtree.audit.rule import Rule, TableCheck
+from ringtree.audit.rule import error, info, of_table
 from ringtree.audit.words import listed
 from ringtree.errors import UsageError
 from ringtree.nccl import Support, library_support, read
 from ringtree.nccl.names import KERNELS, POINT_TO_POINT, TUNED, algorithm_name
 
-UNSUPPORTED = Rule(
+UNSUPPORTED = error(
     "algorithm-unsupported",
-    Severity.ERROR,
     "the forced algorithm can't have run",
     "the algorithm of the call: NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=TUNING",
 )
-NO_EFFECT = Rule(
+NO_EFFECT = info(
     "algorithm-without-effect",
-    Severity.INFO,
     "NCCL_ALGO has no effect on this collective",
     "nothing needs to be: they can be read as repeated runs",
 )
@@ -35,6 +33,7 @@ _ACROSS_HOSTS = frozenset({"NVLSTree"})
 _BEFORE_HOPPER = re.compile(r"\b(?:A100|A800|A30|A10|A40|V100|P100|P40|T4|L4|L40S?|GTX|RTX|TITAN|Quadro)\b", re.I)
 
 
+@of_table(UNSUPPORTED, NO_EFFECT)
 def check(subject: Subject) -> Iterator[Finding]:
     """Yields a finding if nothing of what was forced can run."""
     table = subject.table
@@ -95,6 +94,3 @@ def _answer(subject: Subject, name: str) -> tuple[str, str]:
     if found.algorithm in _ACROSS_HOSTS and table.num_hosts == 1:
         return "unknown", f"{found.algorithm} goes between hosts, and there is one"
     return "runs", ""
-
-
-CHECK = TableCheck((UNSUPPORTED, NO_EFFECT), check)

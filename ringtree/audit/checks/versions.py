@@ -11,29 +11,26 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ringtree.audit.findings import Finding, Severity
+from ringtree.audit.findings import Finding
 from ringtree.audit.material import Subject
-from ringtree.audit.rule import Rule, TableCheck
+from ringtree.audit.rule import info, of_table, warning
 from ringtree.nccl.releases import FIRST_FOR_GPU
 from ringtree.nccl.releases import version as version_of
 
-OLDER_THAN_GPU = Rule(
+OLDER_THAN_GPU = warning(
     "library-older-than-gpu",
-    Severity.WARNING,
     "the library is older than its support for this GPU",
     "the library that the process had loaded: the line NCCL version with NCCL_DEBUG=VERSION on that machine",
 )
-HEADERS_DIFFER = Rule(
+HEADERS_DIFFER = info(
     "headers-differ",
-    Severity.INFO,
     "built with the headers of one release, run with the library of another",
     "nothing needs to be: quote the version of the library",
 )
-OTHER_VERSION = Rule(
-    "versions-differ", Severity.INFO, "two versions of the library are named", "the line that the library printed"
-)
+OTHER_VERSION = info("versions-differ", "two versions of the library are named", "the line that the library printed")
 
 
+@of_table(OLDER_THAN_GPU, HEADERS_DIFFER, OTHER_VERSION)
 def check(subject: Subject) -> Iterator[Finding]:
     """Yields what does not go together."""
     table = subject.table
@@ -58,6 +55,3 @@ def check(subject: Subject) -> Iterator[Finding]:
                     f"{'.'.join(map(str, first))} ({source})",
                 )
                 return
-
-
-CHECK = TableCheck((OLDER_THAN_GPU, HEADERS_DIFFER, OTHER_VERSION), check)

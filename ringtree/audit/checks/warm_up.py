@@ -14,31 +14,27 @@ from typing import NamedTuple
 
 from ringtree.audit.findings import Finding, Severity
 from ringtree.audit.material import Point, Subject
-from ringtree.audit.rule import Rule, TableCheck
+from ringtree.audit.rule import info, of_table, warning
 from ringtree.audit.words import figure, gigabytes, listed, microseconds, size
 from ringtree.logs import OUT_OF_PLACE, Fact, Row
 
-SLOW_FIRST = Rule(
+SLOW_FIRST = info(
     "slow-first-row",
-    Severity.INFO,
     "the first row is slower than larger ones after it",
     "more warm-up (-w), or a run that begins at another size",
 )
-FLOOR = Rule(
+FLOOR = warning(
     "latency-floor",
-    Severity.WARNING,
     "the times stand on a floor that no link explains",
     "one rank for each device, or the same run with another transport",
 )
-COLLAPSE = Rule(
+COLLAPSE = warning(
     "bandwidth-collapse",
-    Severity.WARNING,
     "from some size on the bandwidth collapses",
     "NCCL_DEBUG=INFO with NCCL_DEBUG_SUBSYS=TUNING,NET at a size before and one after the fall",
 )
-JUMPS = Rule(
+JUMPS = info(
     "times-jump",
-    Severity.INFO,
     "times jump between neighbouring sizes",
     "several runs: the spread between them is what a difference must exceed",
 )
@@ -59,6 +55,7 @@ class _Timed(NamedTuple):
     seconds: float
 
 
+@of_table(SLOW_FIRST, FLOOR, COLLAPSE, JUMPS)
 def check(subject: Subject) -> Iterator[Finding]:
     """Yields what the course of the times shows."""
     if subject.is_one_rank:
@@ -162,6 +159,3 @@ def _jumps(subject: Subject, timed: list[_Timed]) -> Finding | None:
         f"slower than a larger size by {figure(JUMP)}× or more: {listed(shown)}",
         [one.row for one in jumping],
     )
-
-
-CHECK = TableCheck((SLOW_FIRST, FLOOR, COLLAPSE, JUMPS), check)

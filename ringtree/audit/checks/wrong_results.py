@@ -9,16 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ringtree.audit.checks.in_place_all_to_all import is_unchecked_artefact
-from ringtree.audit.findings import Finding, Severity
+from ringtree.audit.findings import Finding
 from ringtree.audit.intervals import Interval
 from ringtree.audit.material import Point, Subject
-from ringtree.audit.rule import Rule, TableCheck
+from ringtree.audit.rule import error, of_table
 from ringtree.audit.words import listed, size
 from ringtree.logs.words import element_bytes
 
-WRONG = Rule(
+WRONG = error(
     "wrong-results",
-    Severity.ERROR,
     "the benchmark found wrong results",
     "the run again with validation (-c 1) until it counts 0, on each network path alone to find the faulty one",
 )
@@ -28,6 +27,7 @@ WRONG = Rule(
 _LARGEST_ERROR = {1: 0.0, 2: 1e-2, 4: 1e-5, 8: 1e-12}
 
 
+@of_table(WRONG)
 def check(subject: Subject) -> Iterator[Finding]:
     """Yields a finding if any row, or the footer, says that results were wrong."""
     table = subject.table
@@ -63,6 +63,3 @@ def _is_wrong(subject: Subject, point: Point) -> bool:
         return found.low > 0.1
     ranks = max(1, (subject.num_ranks or 2) - 1)
     return found.low > _LARGEST_ERROR.get(width, 0.1) * ranks
-
-
-CHECK = TableCheck((WRONG,), check)
