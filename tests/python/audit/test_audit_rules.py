@@ -7,12 +7,14 @@ For: one firing and one near miss a code, and that true arithmetic is never accu
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from audit_cases import CASES, Case
 
 from ringtree.audit import RULES, AuditRun, FileReport, Finding, Severity
+from ringtree.logs import Imported, Item
 
 PAGE = (Path(__file__).parents[3] / "docs" / "audit.md").read_text(encoding="utf-8")
 SECTIONS = {one.partition("\n")[0]: "\n" + one.partition("\n")[2] for one in re.split(r"^### ", PAGE, flags=re.M)[1:]}
@@ -20,8 +22,13 @@ SECTIONS = {one.partition("\n")[0]: "\n" + one.partition("\n")[2] for one in re.
 
 def reported(case: Case) -> FileReport:
     session = AuditRun(case.setup)
-    session.add_items("a.log", case.items())
-    session._materials[0].skipped = list(case.skipped)
+
+    def read(take: Callable[[Item], None]) -> Imported:
+        for item in case.items():
+            take(item)
+        return Imported("a.log", skipped=list(case.skipped))
+
+    session.add_reading("a.log", read)
     (report,) = session.finish().files
     return report
 
