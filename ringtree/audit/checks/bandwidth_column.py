@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from ringtree.audit.factors import explain_factor, formulas
 from ringtree.audit.findings import Finding
-from ringtree.audit.intervals import Interval, most_common
+from ringtree.audit.intervals import Interval, most_common, narrowest
 from ringtree.audit.material import Point, Subject
 from ringtree.audit.rule import of_table, warning
 from ringtree.audit.words import between, quoted_rate, quoted_time, size
@@ -53,10 +53,7 @@ def check(subject: Subject) -> Iterator[Finding]:
     factor = common_factor([ratio for _, ratio in pairs])
     if factor is None or 1.0 in factor or 0.98 < factor.middle < 1.02:
         return  # within 2 %: single figures were changed, see row_arithmetic.py
-    point, ratio = min(
-        ((point, ratio) for point, ratio in pairs if ratio.meets(factor) and ratio.is_narrow),
-        key=lambda pair: pair[1].high - pair[1].low,
-    )
+    point, ratio = narrowest(pairs, factor)
     told = explain_factor(factor, formulas(subject.num_ranks, subject.collective, subject.element_bytes))
     known = told.words if told is not None else ""
     assert point.side.algbw is not None

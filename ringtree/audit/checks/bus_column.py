@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from ringtree.audit.checks.bandwidth_column import measures_time
 from ringtree.audit.factors import MAX_RANKS, explain_factor, formulas, nearest_ranks, ranks_of_factor
 from ringtree.audit.findings import Finding
-from ringtree.audit.intervals import Interval, most_common
+from ringtree.audit.intervals import Interval, most_common, narrowest
 from ringtree.audit.material import Point, Subject
 from ringtree.audit.rule import error, of_table, warning
 from ringtree.audit.words import between, listed, number_words, quoted_rate, size
@@ -117,10 +117,7 @@ def _varies(
 
 
 def _shown(pairs: list[tuple[Point, Interval]], factor: Interval) -> str:
-    point, _ = min(
-        ((point, ratio) for point, ratio in pairs if ratio.meets(factor) and ratio.is_narrow),
-        key=lambda pair: pair[1].high - pair[1].low,
-    )
+    point, _ = narrowest(pairs, factor)
     assert point.side.busbw is not None
     against = "size/time" if point.side.algbw is None else quoted_rate(point.side.algbw)
     alike = sum(ratio.meets(factor) for _, ratio in pairs)
