@@ -66,13 +66,6 @@ class AuditRun:
         self._end(reading, read(reading.take))
         return reading.material.file
 
-    def add_items(self, name: str, items: Iterable[Item]) -> None:
-        """Does the same with what was read before."""
-        reading = self._begin(name)
-        for item in items:
-            reading.take(item)
-        self._end(reading, Imported(name))
-
     def finish(self) -> Audit:
         """Compares what was kept, and returns all findings."""
         materials = [reading.material for reading in self._readings.values()]

@@ -20,7 +20,7 @@ from ringtree.audit.material import Material, Point, Subject
 from ringtree.audit.rule import of_files, warning
 from ringtree.audit.training import is_of_training
 from ringtree.audit.words import figure, listed
-from ringtree.logs import Fact, Printed, Side
+from ringtree.logs import Fact
 from ringtree.logs.tables.measures import STEP_TIME, THROUGHPUT
 from ringtree.logs.words import words_of
 from ringtree.units import format_size
@@ -79,10 +79,6 @@ def check(files: Sequence[Material]) -> Iterator[Finding]:
                 yield from _flips(arms)
 
 
-def _is_of_one_run(subject: Subject) -> bool:
-    return Fact.ONE_RUN in subject.table.format.facts
-
-
 def _what(subject: Subject) -> tuple[object, ...]:
     """Returns what must agree for two tables to be comparable."""
     table = subject.table
@@ -92,7 +88,7 @@ def _what(subject: Subject) -> tuple[object, ...]:
         told = sorted(item for item in table.settings.items() if item[0] not in _OF_NO_CONFIGURATION)
         return subject.file, table.first_line, table.num_hosts is None, *told
     section = table.first_line if "arm" in table.settings else table.title or table.first_line
-    where = () if _is_of_one_run(subject) else (subject.file, section, measures)
+    where = () if Fact.ONE_RUN in table.format.facts else (subject.file, section, measures)
     return table.collective, table.num_ranks, table.num_hosts, tuple(sorted(set(table.devices))), dtypes, where
 
 
@@ -108,12 +104,11 @@ def _settings(subject: Subject) -> dict[str, str]:
     table = subject.table
     found = {"library": " ".join(part for part in (table.library, table.library_version) if part)}
     found |= {name: value for name, value in table.environment.items() if not _SAME_ANYWAY.match(name)}
-    if not _is_of_one_run(subject):
+    if Fact.ONE_RUN not in table.format.facts:
         found |= {name: value for name, value in table.settings.items() if name not in _OF_NO_CONFIGURATION}
-    if "arm" not in table.settings and "NCCL_ALGO" not in table.environment and table.algorithm:
-        found["algorithm"] = table.algorithm
-    if "arm" not in table.settings and "NCCL_PROTO" not in table.environment and table.protocol:
-        found["protocol"] = table.protocol
+    for name, variable in (("algorithm", "NCCL_ALGO"), ("protocol", "NCCL_PROTO")):
+        if "arm" not in table.settings and variable not in table.environment and (value := getattr(table, name)):
+            found[name] = value
     return found
 
 
@@ -130,18 +125,10 @@ def _label(subject: Subject, varying: list[str]) -> str:
 
 def _has_spread(subject: Subject) -> bool:
     """Whether its figures are of several runs, with their spread or by their name."""
-    if _OF_SEVERAL.search(subject.table.settings.get("arm", "")):
-        return True
-    return any(side.samples or any(_says_several(*one) for one in side.others) for side in _sides(subject))
-
-
-def _says_several(name: str, printed: Printed) -> bool:
-    return name.startswith("±") or (_RUNS.search(name) is not None and printed.value > 1)
-
-
-def _sides(subject: Subject) -> Iterator[Side]:
-    for row in subject.table.rows:
-        yield from row.sides
+    sides = [side for row in subject.table.rows for side in row.sides]
+    told = (name[:1] == "±" or (_RUNS.search(name) and one.value > 1) for side in sides for name, one in side.others)
+    arm = subject.table.settings.get("arm", "")
+    return bool(_OF_SEVERAL.search(arm)) or any(side.samples for side in sides) or any(told)
 
 
 def _arm(label: str, runs: list[Subject]) -> Arm:
@@ -174,16 +161,16 @@ def _single_runs(arms: list[Arm]) -> Iterator[Finding]:
     single = [arm for arm in arms if arm.num_runs == 1 and not _has_spread(arm.runs[0])]
     if len(single) < 2:
         return
-    leads = []
-    for one, other in combinations(single, 2):
-        for size in sorted(one.times.keys() & other.times.keys()):
-            ratio = one.times[size] / other.times[size]
-            leads.append((abs(ratio - 1), one, other, size, ratio))
+    leads = [
+        (abs(ratio - 1), one, other, size, ratio)
+        for one, other in combinations(single, 2)
+        for size, ratio in _ratios(one, other)
+    ]
     if not leads:
         return
     close = [lead for lead in leads if TOLD / 4 < lead[0] < CLOSE]
     _, one, other, size, ratio = max(close or leads, key=lambda lead: lead[0])
-    raw = any(_is_of_one_run(arm.runs[0]) for arm in single)
+    raw = any(Fact.ONE_RUN in arm.runs[0].table.format.facts for arm in single)
     first = single[0].runs[0]
     nodes = "ranks" if first.table.num_hosts is None else "nodes"
     where = f"{size} {nodes}" if is_of_training(first) else format_size(size)
@@ -205,18 +192,13 @@ def _compared(ratio: float) -> str:
 
 def _flips(arms: list[Arm]) -> Iterator[Finding]:
     """Yields one finding for the pair whose lead changes most often."""
-    most: tuple[list[int], Arm, Arm] | None = None
-    pairs = 0
-    for one, other in combinations(arms, 2):
-        changes = _changes(one, other)
-        pairs += len(changes) >= FLIPS_INFO
-        if len(changes) >= FLIPS_INFO and (most is None or len(changes) > len(most[0])):
-            most = changes, one, other
-    if most is None:
+    pairs = [(_changes(one, other), one, other) for one, other in combinations(arms, 2)]
+    pairs = [pair for pair in pairs if len(pair[0]) >= FLIPS_INFO]
+    if not pairs:
         return
-    changes, one, other = most
+    changes, one, other = max(pairs, key=lambda pair: len(pair[0]))
     subject = one.runs[0]
-    more = f"; as do {pairs - 1} other pairs" if pairs > 1 else ""
+    more = f"; as do {len(pairs) - 1} other pairs" if len(pairs) > 1 else ""
     yield FLIPS.found(
         subject,
         f"{one.label} against {other.label}: the lead (more than {figure(100 * TOLD)} %) changes {len(changes)} times, "
@@ -228,9 +210,9 @@ def _flips(arms: list[Arm]) -> Iterator[Finding]:
 
 def _changes(one: Arm, other: Arm) -> list[int]:
     """Returns the sizes at which another one leads than at the last size that either led at."""
-    leads: list[tuple[int, bool]] = []
-    for size in sorted(one.times.keys() & other.times.keys()):
-        ratio = one.times[size] / other.times[size]
-        if abs(ratio - 1) > TOLD:
-            leads.append((size, ratio < 1))
+    leads = [(size, ratio < 1) for size, ratio in _ratios(one, other) if abs(ratio - 1) > TOLD]
     return [size for (_, before), (size, after) in pairwise(leads) if before != after]
+
+
+def _ratios(one: Arm, other: Arm) -> list[tuple[int, float]]:
+    return [(size, one.times[size] / other.times[size]) for size in sorted(one.times.keys() & other.times.keys())]

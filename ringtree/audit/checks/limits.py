@@ -131,31 +131,18 @@ def _why_not(subject: Subject) -> str:
 
 def rates(subject: Subject) -> list[tuple[Point, Interval]]:
     """Returns the points with size/time, or what is printed as algbw, each with it."""
-    skip = IN_PLACE if is_unchecked_artefact(subject) else None
-    timed = measures_time(subject)
-    found = []
-    for point in subject.points:
-        rate = (point.base if timed else None) or point.algbw
-        if rate is not None and point.side.place != skip:
-            found.append((point, rate))
-    return found
+    return [(one.point, one.value) for one in _measured(subject) if one.kind == "algbw"]
 
 
 def _measured(subject: Subject) -> list[Rate]:
     """Returns of each point its rate: size/time or algbw, else busbw, else one of which nobody says what it is."""
     skip = IN_PLACE if is_unchecked_artefact(subject) else None
-    known = {id(point): rate for point, rate in rates(subject)}
+    timed = measures_time(subject)
     found = []
-    for point in subject.points:
-        if point.side.place == skip:
-            continue
-        unnamed = dict(point.side.others).get(BANDWIDTH)
-        if (rate := known.get(id(point))) is not None:
-            found.append(Rate(point, rate, "algbw"))
-        elif point.busbw is not None:
-            found.append(Rate(point, point.busbw, "busbw"))
-        elif (rate := subject.interval(unnamed, BANDWIDTH)) is not None:
-            found.append(Rate(point, rate, ""))
+    for point in (one for one in subject.points if one.side.place != skip):
+        algbw, unnamed = (point.base if timed else None) or point.algbw, dict(point.side.others).get(BANDWIDTH)
+        known = (("algbw", algbw), ("busbw", point.busbw), ("", subject.interval(unnamed, BANDWIDTH)))
+        found += [Rate(point, rate, kind) for kind, rate in known if rate is not None][:1]
     return found
 
 

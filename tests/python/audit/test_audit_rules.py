@@ -7,30 +7,20 @@ For: one firing and one near miss a code, and that true arithmetic is never accu
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from audit_cases import CASES, Case
+from audit_support import audited
 
-from ringtree.audit import RULES, AuditRun, FileReport, Finding, Severity
-from ringtree.logs import Imported, Item
+from ringtree.audit import RULES, FileReport, Finding, Severity
 
 PAGE = (Path(__file__).parents[3] / "docs" / "audit.md").read_text(encoding="utf-8")
 SECTIONS = {one.partition("\n")[0]: "\n" + one.partition("\n")[2] for one in re.split(r"^### ", PAGE, flags=re.M)[1:]}
 
 
 def reported(case: Case) -> FileReport:
-    session = AuditRun(case.setup)
-
-    def read(take: Callable[[Item], None]) -> Imported:
-        for item in case.items():
-            take(item)
-        return Imported("a.log", skipped=list(case.skipped))
-
-    session.add_reading("a.log", read)
-    (report,) = session.finish().files
-    return report
+    return audited(*case.items(), setup=case.setup, skipped=case.skipped)
 
 
 def of_code(case: Case, code: str) -> list[Finding]:
