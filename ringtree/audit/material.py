@@ -125,15 +125,19 @@ class Subject:
     @cached_property
     def blocks(self) -> int | None:
         """size / (count × bytes of an element), if it is the same whole number in all rows: 1, or the ranks."""
-        found = set()
-        for row in self.table.rows:
-            width = element_bytes(row.dtype)
-            if width is None or not row.count or not row.size_bytes:
-                continue
-            if row.size_bytes % (row.count * width):
-                return None
-            found.add(row.size_bytes // (row.count * width))
-        return found.pop() if len(found) == 1 else None
+        found = set(self.quotients.values())
+        return round(found.pop()) if len(found) == 1 and min(found).is_integer() else None
+
+    @cached_property
+    def quotients(self) -> dict[Row, float]:
+        """size / (count × bytes of an element) of each row that has all three."""
+        widths = ((row, element_bytes(row.dtype)) for row in self.table.rows if row.count and row.size_bytes)
+        return {row: (row.size_bytes or 0) / ((row.count or 0) * width) for row, width in widths if width is not None}
+
+    def setting(self, name: str) -> int | None:
+        """The whole number that a setting is, if it is one."""
+        text = self.table.settings.get(name, "")
+        return int(text) if text.isdecimal() else None
 
     @cached_property
     def is_one_rank(self) -> bool:

@@ -12,7 +12,7 @@ from ringtree.audit.findings import Finding
 from ringtree.audit.material import Subject
 from ringtree.audit.rule import error, of_table
 from ringtree.audit.words import listed
-from ringtree.logs import Fact, Row
+from ringtree.logs import Fact
 from ringtree.logs.words import element_bytes
 from ringtree.traits import WHOLE
 
@@ -24,11 +24,7 @@ _WHOLE = (*WHOLE, "send_recv")  # every rank has all of the size
 @of_table(DISAGREE)
 def check(subject: Subject) -> Iterator[Finding]:
     """Yields one finding for the rows whose quotient is not that of the others."""
-    quotients: dict[Row, float] = {}
-    for row in subject.table.rows:
-        width = element_bytes(row.dtype)
-        if width is not None and row.count and row.size_bytes:
-            quotients[row] = row.size_bytes / (row.count * width)
+    quotients = subject.quotients
     if not quotients:
         return
     usual, _ = Counter(quotients.values()).most_common(1)[0]

@@ -30,13 +30,11 @@ def is_unchecked_artefact(subject: Subject) -> bool:
     any."""
     if "all_to_all" not in subject.collectives:
         return False
-    here: list[Interval | None] = []
-    there: list[Interval | None] = []
-    for one in subject.points:
-        if one.row.size_bytes == 0:
-            continue
-        (here if one.side.place == IN_PLACE else there).append(Interval.of(one.side.wrong))
-    clean = all(one is None or one.low <= 0 for one in there)
+    wrong = [
+        (one.side.place == IN_PLACE, Interval.of(one.side.wrong)) for one in subject.points if one.row.size_bytes != 0
+    ]
+    clean = all(one is None or one.low <= 0 for in_place, one in wrong if not in_place)
+    here = [one for in_place, one in wrong if in_place]
     return bool(here) and clean and all(one is not None and 1.0 in one for one in here)
 
 
@@ -59,7 +57,5 @@ def check(subject: Subject) -> Iterator[Finding]:
     average = subject.table.average_busbw
     if average is not None:
         shown += f"; the average of {average.text} counts both"
-    absurd = worst > _ABSURD
-    yield ARTEFACT.found(
-        subject, f"error 1 in place in all rows; {shown}", rows, severity=None if absurd else Severity.INFO
-    )
+    severity = None if worst > _ABSURD else Severity.INFO
+    yield ARTEFACT.found(subject, f"error 1 in place in all rows; {shown}", rows, severity=severity)

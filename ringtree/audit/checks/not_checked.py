@@ -24,15 +24,10 @@ FEW = 5
 @of_table(NOT_CHECKED, FEW_ITERATIONS)
 def check(subject: Subject) -> Iterator[Finding]:
     """Yields what the settings say."""
-    settings = subject.table.settings
-    if _number(settings.get("validation")) == 0:
+    if subject.setting("validation") == 0:
         yield NOT_CHECKED.found(subject, "validation: 0", subject.table.rows)
-    iterations, warm_up = _number(settings.get("iters")), _number(settings.get("warmup iters"))
+    iterations = subject.setting("iters")
     if iterations is not None and 0 < iterations <= FEW:
         yield FEW_ITERATIONS.found(subject, f"iters: {iterations}", subject.table.rows)
-    elif warm_up == 0:
+    elif subject.setting("warmup iters") == 0:
         yield FEW_ITERATIONS.found(subject, "warmup iters: 0", subject.table.rows, title="there was no warm-up")
-
-
-def _number(text: str | None) -> int | None:
-    return int(text) if text is not None and text.isdecimal() else None

@@ -43,17 +43,13 @@ def check(material: Material) -> Iterator[Finding]:
 
 def _shown(subject: Subject) -> str:
     """Returns the row of the largest rate."""
-    best, shown = -1.0, "n = 1"
-    for one in subject.points:
-        rate = one.side.algbw
-        if rate is None or rate.value <= best:
-            continue
-        best = rate.value
-        busbw = one.side.busbw
-        shown = f"{size(one.row)}: algbw {quoted_rate(rate)}" + (
-            f", busbw {busbw.text} = algbw × 2(n-1)/n with n = 1" if busbw is not None and busbw.value == 0 else ""
-        )
-    return shown
+    rated = [(rate.value, one, rate) for one in subject.points if (rate := one.side.algbw) is not None]
+    if not rated:
+        return "n = 1"
+    _, one, rate = max(rated, key=lambda pair: pair[0])
+    busbw = one.side.busbw
+    none = f", busbw {busbw.text} = algbw × 2(n-1)/n with n = 1" if busbw is not None and busbw.value == 0 else ""
+    return f"{size(one.row)}: algbw {quoted_rate(rate)}{none}"
 
 
 def _why_not_alone(subject: Subject, alone: list[Subject]) -> str:
@@ -62,15 +58,10 @@ def _why_not_alone(subject: Subject, alone: list[Subject]) -> str:
     stated = subject.setup.num_ranks or (table.num_ranks if subject.inferred("num_ranks") is None else None) or 1
     if stated > 1:
         return f"{stated} ranks are stated"
-    per_process = 1
-    for name in ("nThread", "nGpus"):
-        text = table.settings.get(name, "1")
-        per_process *= int(text) if text.isdecimal() else 1
-    if per_process > 1:
+    if (per_process := (subject.setting("nThread") or 1) * (subject.setting("nGpus") or 1)) > 1:
         return f"nThread × nGpus = {per_process}"
     for name in _TASKS:
-        text = table.environment.get(name, "")
-        if text.isdecimal() and int(text) > 1:
+        if (text := table.environment.get(name, "")).isdecimal() and int(text) > 1:
             return f"{name}={text}"
     found = _NUMBER_OF_PROCESSES.search(table.settings.get("command", ""))
     if found is not None and int(found.group(1)) > 1:
@@ -78,16 +69,11 @@ def _why_not_alone(subject: Subject, alone: list[Subject]) -> str:
     mixed = [other for other in alone if other is not subject and _overlap(other, subject)]
     if mixed:
         return f"{len(mixed) + 1} runs of one rank each write between each other's lines"
-    repeated = repeated_sizes(subject)
-    if repeated > 1 and len(table.devices) > 1:
-        return f"{len(table.devices)} rank lines, and each size appears {figure(repeated)} times"
+    sizes = [row.size_bytes for row in table.rows if row.size_bytes]
+    if len(sizes) > len(set(sizes)) and len(table.devices) > 1:
+        repeated = figure(len(sizes) / len(set(sizes)))
+        return f"{len(table.devices)} rank lines, and each size appears {repeated} times"
     return ""
-
-
-def repeated_sizes(subject: Subject) -> float:
-    """Returns how often each size appears in the table, on average."""
-    sizes = [row.size_bytes for row in subject.table.rows if row.size_bytes]
-    return len(sizes) / len(set(sizes)) if sizes else 0.0
 
 
 def _overlap(one: Subject, other: Subject) -> bool:

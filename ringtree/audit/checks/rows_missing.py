@@ -14,7 +14,6 @@ from ringtree.audit.findings import Finding
 from ringtree.audit.material import Material, Subject
 from ringtree.audit.rule import info, of_file, of_table
 from ringtree.audit.words import listed
-from ringtree.logs import Row
 from ringtree.units import format_size
 
 MISSING = info("rows-missing", "rows are missing", "the whole output")
@@ -31,16 +30,17 @@ def why_incomplete(subject: Subject) -> list[str]:
     if not sizes:
         return ["no sizes"]
     reasons = _gaps(subject)
-    first, last = table.settings.get("minBytes", ""), table.settings.get("maxBytes", "")
-    if not first.isdecimal() or not last.isdecimal():
+    first, last = subject.setting("minBytes"), subject.setting("maxBytes")
+    if first is None or last is None:
         reasons.append("no header says from where to where it went")
     else:
         # Sizes are rounded down to whole blocks for each rank, and maxBytes to the memory that there is.
         slack = _BLOCK * (subject.table.num_ranks or 1)
-        if min(sizes) > int(first):
+        if min(sizes) > first:
             reasons.append(f"minBytes {first}, first row {min(sizes)}")
         step = _step(subject)
-        if step is not None and not _reduced(subject) and _next(max(sizes), step) + slack <= int(last):
+        reduced = any("reduc" in name.lower() for name in table.settings)  # for want of memory
+        if step is not None and not reduced and _next(max(sizes), step) + slack <= last:
             reasons.append(f"maxBytes {last}, last row {max(sizes)}")
     if table.complete is False:
         reasons.append("no footer")
@@ -57,16 +57,8 @@ def check(subject: Subject) -> Iterator[Finding]:
         yield MISSING.found(subject, listed(gaps), subject.table.rows)
     if subject.table.complete is False and subject.table.rows:
         last = subject.table.rows[-1]
-        yield CUT.found(subject, f"the last row that can be read is that of {_name(last)}", [last])
-
-
-def _name(row: Row) -> str:
-    return "an unknown size" if row.size_bytes is None else format_size(row.size_bytes)
-
-
-def _reduced(subject: Subject) -> bool:
-    """Whether the program said that it goes less far than asked, for want of memory."""
-    return any("reduc" in name.lower() for name in subject.table.settings)
+        name = "an unknown size" if last.size_bytes is None else format_size(last.size_bytes)
+        yield CUT.found(subject, f"the last row that can be read is that of {name}", [last])
 
 
 def _step(subject: Subject) -> tuple[int, str] | None:

@@ -15,6 +15,7 @@ from ringtree.audit.material import Material, Subject
 from ringtree.audit.rule import info, of_file
 from ringtree.audit.words import listed
 from ringtree.hardware import match_gpu, named_systems
+from ringtree.units import count
 
 STATED_OTHERWISE = info(
     "machine-stated-otherwise",
@@ -28,8 +29,7 @@ def check(material: Material) -> Iterator[Finding]:
     """Yields one finding for a file, with the first contradiction of each kind."""
     said: dict[str, str] = {}
     for subject in material.subjects:
-        for kind, text in _contradictions(subject):
-            said.setdefault(kind, text)
+        said = dict(_contradictions(subject)) | said
     if said:
         yield STATED_OTHERWISE.found(material, "; ".join(said.values()))
 
@@ -47,7 +47,7 @@ def _contradictions(subject: Subject) -> Iterator[tuple[str, str]]:
         if others:
             yield "system", f"stated: {setup.system}; the log names {listed(others)}"
     if setup.num_hosts is not None and hosts is not None and hosts != setup.num_hosts:
-        yield "hosts", f"stated: {_hosts(setup.num_hosts)}; the log names {_hosts(hosts)}"
+        yield "hosts", f"stated: {count(setup.num_hosts, 'host')}; the log names {count(hosts, 'host')}"
 
 
 def _others(subject: Subject, stated: set[str]) -> list[str]:
@@ -58,7 +58,3 @@ def _others(subject: Subject, stated: set[str]) -> list[str]:
         if named and not named & stated:
             found.append(device)
     return found
-
-
-def _hosts(num: int) -> str:
-    return "1 host" if num == 1 else f"{num} hosts"

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Iterator
+from itertools import accumulate
 from typing import NamedTuple
 
 from ringtree.audit.findings import Finding, Severity
@@ -57,13 +58,11 @@ class _Timed(NamedTuple):
 
 @of_table(SLOW_FIRST, FLOOR, COLLAPSE, JUMPS)
 def check(subject: Subject) -> Iterator[Finding]:
-    """Yields what the course of the times shows."""
-    if subject.is_one_rank:
-        return
-    sides = [timed for timed in _sides(subject) if len(timed) >= FLAT_ROWS]
-    for rule_check in (_slow_first, _floor, _collapse, _jumps):
-        found = [finding for timed in sides[:1] if (finding := rule_check(subject, timed)) is not None]
-        yield from found
+    """Yields what the course of the times shows, out of place if that side has enough of them."""
+    timed = next((side for side in _sides(subject) if len(side) >= FLAT_ROWS), [])
+    if timed and not subject.is_one_rank:
+        for look in (_slow_first, _floor, _collapse, _jumps):
+            yield from look(subject, timed)
 
 
 def _sides(subject: Subject) -> list[list[_Timed]]:
@@ -87,75 +86,55 @@ def _seconds(point: Point) -> float | None:
     return point.row.size_bytes / rate.middle
 
 
-def _slow_first(subject: Subject, timed: list[_Timed]) -> Finding | None:
+def _slow_first(subject: Subject, timed: list[_Timed]) -> Iterator[Finding]:
     first, after = timed[0], timed[1:6]
-    if timed[0].row is not subject.table.rows[0] and subject.table.rows[0].size_bytes:
-        return None
+    is_first = first.row is subject.table.rows[0] or not subject.table.rows[0].size_bytes
     usual = statistics.median(one.seconds for one in after)
-    if first.seconds < SLOWER * usual:
-        return None
-    return SLOW_FIRST.found(
-        subject,
-        f"{size(first.row)}: {microseconds(first.seconds)}, {figure(first.seconds / usual)}× the median "
-        f"{microseconds(usual)} of the next {len(after)} sizes",
-        [first.row],
-    )
+    if is_first and first.seconds >= SLOWER * usual:
+        shown = f"{size(first.row)}: {microseconds(first.seconds)}, {figure(first.seconds / usual)}× the median "
+        yield SLOW_FIRST.found(subject, f"{shown}{microseconds(usual)} of the next {len(after)} sizes", [first.row])
 
 
-def _floor(subject: Subject, timed: list[_Timed]) -> Finding | None:
+def _floor(subject: Subject, timed: list[_Timed]) -> Iterator[Finding]:
     lowest = min(one.seconds for one in timed)
     flat = [one for one in timed if one.seconds <= FLAT * lowest]
     sizes = [one.row.size_bytes or 0 for one in flat]
     if len(flat) < FLAT_ROWS or lowest < FLOOR_SECONDS or max(sizes) < FLAT_SIZES * min(sizes):
-        return None
+        return
     ranks = subject.table.num_ranks
-    few = ranks is not None and ranks <= FLOOR_RANKS
-    return FLOOR.found(
+    yield FLOOR.found(
         subject,
         f"{len(flat)} sizes from {size(flat[0].row)} to {size(flat[-1].row)} take {microseconds(lowest)} to "
         f"{microseconds(max(one.seconds for one in flat))}" + (f" with {ranks} ranks" if ranks else ""),
         [one.row for one in flat],
-        severity=None if few else Severity.INFO,
+        severity=None if ranks is not None and ranks <= FLOOR_RANKS else Severity.INFO,
     )
 
 
-def _collapse(subject: Subject, timed: list[_Timed]) -> Finding | None:
+def _collapse(subject: Subject, timed: list[_Timed]) -> Iterator[Finding]:
     rates = [(one.row.size_bytes or 0) / one.seconds for one in timed]
     peak = max(range(len(rates)), key=lambda index: rates[index])
     after = [index for index in range(peak + 1, len(rates)) if rates[index] * COLLAPSED < rates[peak]]
-    lasting = len(after) >= COLLAPSED_ROWS and after == list(range(after[0], len(rates)))
-    if not lasting:
-        return None
-    first = timed[after[0]]
-    return COLLAPSE.found(
+    if len(after) < COLLAPSED_ROWS or after != list(range(after[0], len(rates))):
+        return
+    # In host memory messages outgrow a cache.
+    host = Fact.HOST_MEMORY in subject.table.format.facts and subject.table.settings.get("buffers", "host") == "host"
+    yield COLLAPSE.found(
         subject,
-        f"{gigabytes(rates[peak])} at {size(timed[peak].row)}, {gigabytes(rates[after[0]])} at {size(first.row)}, and "
-        f"{gigabytes(max(rates[index] for index in after))} at most from there on (size/time)",
+        f"{gigabytes(rates[peak])} at {size(timed[peak].row)}, {gigabytes(rates[after[0]])} at "
+        f"{size(timed[after[0]].row)}, and {gigabytes(max(rates[index] for index in after))} at most from there on "
+        "(size/time)",
         [timed[index].row for index in after],
-        severity=Severity.INFO if _is_in_caches(subject) else None,
+        severity=Severity.INFO if host else None,
     )
 
 
-def _is_in_caches(subject: Subject) -> bool:
-    """Whether its messages lie in host memory."""
-    return Fact.HOST_MEMORY in subject.table.format.facts and subject.table.settings.get("buffers", "host") == "host"
-
-
-def _jumps(subject: Subject, timed: list[_Timed]) -> Finding | None:
-    if len(timed) > 1 and timed[0].seconds > JUMP * timed[1].seconds:
+def _jumps(subject: Subject, timed: list[_Timed]) -> Iterator[Finding]:
+    if timed[0].seconds > JUMP * timed[1].seconds:
         timed = timed[1:]  # a slow first row has a rule of its own
-    best = float("inf")
-    jumping = []
-    for one in reversed(timed):
-        if one.seconds > JUMP * best:
-            jumping.append(one)
-        best = min(best, one.seconds)
-    if len(jumping) < JUMP_ROWS:
-        return None
-    jumping.reverse()
-    shown = [f"{size(one.row)} {microseconds(one.seconds)}" for one in jumping]
-    return JUMPS.found(
-        subject,
-        f"slower than a larger size by {figure(JUMP)}× or more: {listed(shown)}",
-        [one.row for one in jumping],
-    )
+    least = list(accumulate((one.seconds for one in timed[::-1]), min))[::-1]  # of this size and all larger ones
+    jumping = [one for one, after in zip(timed, least[1:], strict=False) if one.seconds > JUMP * after]
+    if len(jumping) >= JUMP_ROWS:
+        shown = listed([f"{size(one.row)} {microseconds(one.seconds)}" for one in jumping])
+        said = f"slower than a larger size by {figure(JUMP)}× or more: {shown}"
+        yield JUMPS.found(subject, said, [one.row for one in jumping])
