@@ -38,10 +38,15 @@ def common_factor(ratios: list[Interval]) -> Interval | None:
     narrow = [one for one in ratios if one.is_narrow]
     if not narrow:
         return None
-    if sum(1.0 in one for one in narrow) >= SHARE * len(narrow):
+    if _are_most(sum(1.0 in one for one in narrow), len(narrow)):
         return Interval(1.0, 1.0)
     place, members = most_common(narrow)
-    return place if len(members) >= SHARE * len(narrow) else None
+    return place if _are_most(len(members), len(narrow)) else None
+
+
+def _are_most(agree: int, number: int) -> bool:
+    """Whether so many of a column's figures say what it holds: of four, three do."""
+    return agree >= SHARE * number or agree == number - 1 >= 3
 
 
 @of_table(HOLDS_OTHER)

@@ -161,6 +161,15 @@ def test_more_left_out_than_read() -> None:
     assert nothing.verdict.startswith("nothing was read; left out: 4 rows: ")
 
 
+@pytest.mark.parametrize(("last", "found"), [("208", True), ("108", False)])
+@pytest.mark.parametrize("title", ["Bandwidth", "algbw"])
+def test_one_figure_of_four_that_does_not_follow_from_its_time_is_found(title: str, last: str, found: bool) -> None:
+    """1 MiB / 45 µs = 23.3 GB/s, 16 MiB / 210 µs = 79.9, 256 MiB / 2.6 ms = 103.2, 1 GiB / 9.9 ms = 108.5."""
+    rows = "| 1 MB | 45 us | 23.3 GB/s |\n| 16 MB | 210 us | 79.9 GB/s |\n| 256 MB | 2.6 ms | 103 GB/s |\n"
+    text = f"# all_reduce\n\n| Size | Time | {title} |\n|---|---|---|\n{rows}| 1 GB | 9.9 ms | {last} GB/s |\n"
+    assert ("figures-do-not-fit" in codes(audit(text, "a.md"))) is found
+
+
 def test_two_figures_that_differ_are_not_explained_by_one_of_them() -> None:
     """busbw/algbw is 1.875 in one row, that of 16 ranks, and 1.75 in the other: none of the two is the column's."""
     rows = "| 1 GiB | 257 | 482 |\n| 8 GiB | 257 | 450 |\n"
