@@ -15,7 +15,6 @@ from ringtree.audit.intervals import Interval, most_common, narrowest
 from ringtree.audit.material import Point, Subject
 from ringtree.audit.rule import error, of_table, warning
 from ringtree.audit.words import between, listed, number_words, quoted_rate, size
-from ringtree.logs import Row
 from ringtree.stats.bandwidth import bus_factor
 
 RANKS_DIFFER = error(
@@ -70,50 +69,48 @@ def check(subject: Subject) -> Iterator[Finding]:
         return
     others = [(point, ratio) for point, ratio in pairs if not ratio.meets(factor)]
     if others:
-        yield _varies(subject, pairs, factor, others)
+        point, ratio = max(others, key=lambda pair: abs(pair[1].middle - factor.middle))
+        assert point.side.busbw is not None
+        rate = f"{size(point.row)}: busbw {quoted_rate(point.side.busbw)} is {between(ratio)} × size/time"
+        of = f"{len(pairs) - len(others)} of {len(pairs)} figures: {between(factor)}"
+        yield VARIES.found(subject, f"{rate}; {of}", [one.row for one, _ in others])
     if len(members) > 1 or len(narrow) == 1:  # of several that all differ none is the table's
         yield from _judged(subject, pairs, factor)
 
 
 def _judged(subject: Subject, pairs: list[tuple[Point, Interval]], factor: Interval) -> Iterator[Finding]:
-    stated = subject.num_ranks
-    names = _collectives(subject)
+    """Yields a finding if the factor is not that of the ranks that are stated, or of any."""
+    stated, named = subject.num_ranks, subject.table.collective
+    # Where words name a collective, a busbw of factor 1 is an algbw rather than that of another collective.
+    names = [one for one in subject.collectives if named in (None, one) or bus_factor(one, 2) != bus_factor(one, 3)]
     if stated is not None and any(bus_factor(name, stated) in factor for name in names):
         return
-    possible = {name: ranks_of_factor(name, factor) for name in names}
-    possible = {name: ranks for name, ranks in possible.items() if len(ranks) > 0}
+    possible = [(name, ranks) for name in names if len(ranks := ranks_of_factor(name, factor)) > 0]
     if stated is None and possible:
         return
-    rows = [one.row for one, ratio in pairs if ratio.meets(factor)]
-    shown = _shown(pairs, factor)
+    rows, shown = [one.row for one, ratio in pairs if ratio.meets(factor)], _shown(pairs, factor)
     known = explain_factor(factor, formulas(stated, None, subject.element_bytes)) if stated is not None else None
     # Another number of ranks is likelier than another unit.
     if known is not None and not (possible and known.is_other_unit):
-        yield _holds_other(subject, factor, shown, known.words, rows)
-    elif possible:
-        yield _ranks_differ(subject, shown, possible, rows)
+        given = [f"{bus_factor(name, stated or 1):.4f} of {name}" for name in subject.collectives[:2]]
+        heading = subject.table.columns.get("busbw", "busbw")
+        is_not = f"not the busbw of {listed(subject.collectives, 2)}"
+        words = f"{shown} × size/time, that is {known.words}; {stated} ranks give {', '.join(given)}"
+        yield HOLDS_OTHER.found(subject, words, rows, title=f"the column {heading!r} holds {known.words}, {is_not}")
+    elif possible and stated is not None:
+        name, ranks = possible[0]
+        if len(ranks) > MAX_RANKS // 2:  # a collective whose factor is 1 whatever the ranks
+            yield HOLDS_OTHER.found(subject, f"{shown} × size/time, the factor of {name}", rows)
+            return
+        n, of_stated = number_words(ranks), f"the {stated} ranks that are stated give {bus_factor(name, stated):.5f}"
+        title = f"busbw was computed for {n} ranks, stated are {stated}"
+        words = f"{shown} × size/time: {name} has that with n = {n}; {of_stated}"
+        yield RANKS_DIFFER.found(subject, words, rows, title=title)
     elif subject.collectives:
-        yield _impossible(subject, factor, shown, rows)
-
-
-def _collectives(subject: Subject) -> list[str]:
-    """Returns what it may have been. Where words name one, a busbw of factor 1 is an algbw rather than that of another
-    collective."""
-    named = subject.table.collective
-    return [name for name in subject.collectives if named in (None, name) or bus_factor(name, 2) != bus_factor(name, 3)]
-
-
-def _varies(
-    subject: Subject, pairs: list[tuple[Point, Interval]], factor: Interval, others: list[tuple[Point, Interval]]
-) -> Finding:
-    point, ratio = max(others, key=lambda pair: abs(pair[1].middle - factor.middle))
-    assert point.side.busbw is not None
-    return VARIES.found(
-        subject,
-        f"{size(point.row)}: busbw {quoted_rate(point.side.busbw)} is {between(ratio)} × size/time; "
-        f"{len(pairs) - len(others)} of {len(pairs)} figures: {between(factor)}",
-        [one.row for one, _ in others],
-    )
+        doubled = ranks_of_factor("all_reduce", factor.times(2.0)) if "all_reduce" in subject.collectives else range(0)
+        hint = f"; if algbw were 2·size/time, n = {number_words(doubled)}" if 0 < len(doubled) < MAX_RANKS // 2 else ""
+        allowed = listed([_possible(name, factor) for name in subject.collectives], 2)
+        yield IMPOSSIBLE.found(subject, f"{shown}, possible: {allowed}{hint}", rows)
 
 
 def _shown(pairs: list[tuple[Point, Interval]], factor: Interval) -> str:
@@ -123,43 +120,6 @@ def _shown(pairs: list[tuple[Point, Interval]], factor: Interval) -> str:
     alike = sum(ratio.meets(factor) for _, ratio in pairs)
     which = "all figures" if alike == len(pairs) else f"{alike} of {len(pairs)} figures"
     return f"{size(point.row)}: {quoted_rate(point.side.busbw)} / {against}; {which}: {between(factor)}"
-
-
-def _holds_other(subject: Subject, factor: Interval, shown: str, known: str, rows: list[Row]) -> Finding:
-    expected = ", ".join(
-        f"{bus_factor(name, subject.num_ranks or 1):.4f} of {name}" for name in subject.collectives[:2]
-    )
-    heading = subject.table.columns.get("busbw", "busbw")
-    return HOLDS_OTHER.found(
-        subject,
-        f"{shown} × size/time, that is {known}; {subject.num_ranks} ranks give {expected}",
-        rows,
-        title=f"the column {heading!r} holds {known}, not the busbw of {listed(subject.collectives, 2)}",
-    )
-
-
-def _ranks_differ(subject: Subject, shown: str, possible: dict[str, range], rows: list[Row]) -> Finding:
-    name, ranks = next(iter(possible.items()))
-    stated = subject.num_ranks
-    assert stated is not None
-    if len(ranks) > MAX_RANKS // 2:  # a collective whose factor is 1 whatever the ranks
-        return HOLDS_OTHER.found(subject, f"{shown} × size/time, the factor of {name}", rows)
-    return RANKS_DIFFER.found(
-        subject,
-        f"{shown} × size/time: {name} has that with n = {number_words(ranks)}; the {stated} ranks that are stated "
-        f"give {bus_factor(name, stated):.5f}",
-        rows,
-        title=f"busbw was computed for {number_words(ranks)} ranks, stated are {stated}",
-    )
-
-
-def _impossible(subject: Subject, factor: Interval, shown: str, rows: list[Row]) -> Finding:
-    allowed = listed([_possible(name, factor) for name in subject.collectives], 2)
-    hint = ""
-    doubled = ranks_of_factor("all_reduce", factor.times(2.0))
-    if "all_reduce" in subject.collectives and len(doubled) > 0 and len(doubled) < MAX_RANKS // 2:
-        hint = f"; if algbw were 2·size/time, n = {number_words(doubled)}"
-    return IMPOSSIBLE.found(subject, f"{shown}, possible: {allowed}{hint}", rows)
 
 
 def _possible(name: str, factor: Interval) -> str:

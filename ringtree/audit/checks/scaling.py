@@ -141,9 +141,7 @@ def _by_batches(name: str, cells: Sequence[_Cell]) -> str:
     """Returns what a column of batches says, of one rank or of all: whether their product with the ranks stays."""
     batches = [dict(cell.row.sides[0].others).get(name) for cell in cells]
     of_one, of_all = (pattern.search(name.replace("_", " ")) is not None for pattern in (_SINGLE_RANK, _ALL_RANKS))
-    if of_one == of_all:
-        return ""
-    if None in batches:
+    if of_one == of_all or None in batches:
         return ""
     work = [one.value * (cell.num if of_one else 1) for one, cell in zip(batches, cells, strict=True) if one]
     grown = [one * cells[0].num / cell.num for one, cell in zip(work, cells, strict=True)]

@@ -13,7 +13,7 @@ from ringtree.audit.checks.bandwidth_column import common_factor, measures_time
 from ringtree.audit.checks.row_arithmetic import NOT_TOGETHER
 from ringtree.audit.factors import COLLECTIVES, explain_factor, formulas
 from ringtree.audit.findings import Finding, Severity
-from ringtree.audit.intervals import Interval
+from ringtree.audit.intervals import Interval, narrowest
 from ringtree.audit.material import Point, Subject
 from ringtree.audit.rule import of_table, warning
 from ringtree.audit.words import between, quoted_rate, quoted_time, size
@@ -46,11 +46,19 @@ def check(subject: Subject) -> Iterator[Finding]:
             of = f"{len(pairs) - len(others)} of {len(pairs)} figures: {between(factor)}"
             shown = f"{size(point.row)}: {words} = {between(ratio)}; {of}"
             yield NOT_TOGETHER.found(subject, shown, [one.row for one, _, _ in others])
-        if 1.0 in factor:
+        collective = subject.table.collective
+        some = (collective or "all_reduce") if subject.num_ranks is None else None
+        known = explain_factor(factor, formulas(subject.num_ranks, collective, subject.element_bytes), some)
+        if 1.0 in factor or known is None:
             continue
-        found = _finding(subject, name, pairs, factor)
-        if found is not None:
-            yield found
+        (point, words), ratio = narrowest((((one, words), ratio) for one, ratio, words in pairs), factor)
+        yield HOLDS.found(
+            subject,
+            f"{size(point.row)}: {words} = {between(ratio)}: {known.words}",
+            [one.row for one, ratio, _ in pairs if ratio.meets(factor)],
+            title=f"the column {subject.table.columns.get(name, name)!r} holds {known.words}",
+            severity=Severity.INFO if known.is_busbw else None,
+        )
 
 
 def _is_rate(name: str, printed: Printed) -> bool:
@@ -72,23 +80,3 @@ def _multiple(subject: Subject, point: Point, name: str) -> tuple[Point, Interva
     of_bus = bus_factor(collective, ranks)
     words = f"{quoted_rate(printed)} / busbw {quoted_rate(point.side.busbw)} × {of_bus:.6g} of {ranks} ranks"
     return point, rate.over(point.busbw).times(of_bus), words
-
-
-def _finding(subject: Subject, name: str, pairs: list[tuple[Point, Interval, str]], factor: Interval) -> Finding | None:
-    collective = subject.table.collective
-    some = (collective or "all_reduce") if subject.num_ranks is None else None
-    known = explain_factor(factor, formulas(subject.num_ranks, collective, subject.element_bytes), some)
-    if known is None:
-        return None
-    point, ratio, words = min(
-        (pair for pair in pairs if pair[1].is_narrow and pair[1].meets(factor)),
-        key=lambda pair: pair[1].high - pair[1].low,
-    )
-    heading = subject.table.columns.get(name, name)
-    return HOLDS.found(
-        subject,
-        f"{size(point.row)}: {words} = {between(ratio)}: {known.words}",
-        [one.row for one, ratio, _ in pairs if ratio.meets(factor)],
-        title=f"the column {heading!r} holds {known.words}",
-        severity=Severity.INFO if known.is_busbw else None,
-    )
