@@ -72,7 +72,10 @@ def ceiling(subject: Subject, kind: str = "algbw") -> Ceiling | None:
     if not limits or any(top.algbw is None for _, top in limits):
         return None
     topology, top = max(limits, key=lambda pair: _height(pair[1], kind))
-    ring = _ring(subject, topology)
+    try:
+        ring = limit(subject.table.collective or "", "Ring", topology)
+    except UsageError:
+        ring = None
     return Ceiling(top, ring if ring is not None and ring.algbw is not None else None, machine.called(topology))
 
 
@@ -82,17 +85,14 @@ def check(subject: Subject) -> Iterator[Finding]:
     measured = [] if subject.is_one_rank else _measured(subject)
     for kind in dict.fromkeys(rate.kind for rate in measured):
         held = ceiling(subject, kind)
-        fastest = [rate for rate in measured if rate.kind == kind]
         if held is None:
             continue
-        above = [rate for rate in fastest if rate.value.low > _height(held.top, kind) * MARGIN]
-        ring = held.ring if kind else None
-        beyond = [] if ring is None else [rate for rate in fastest if rate.value.low > _height(ring, kind)]
-        if above:
-            yield ABOVE.found(subject, _shown(above[-1], held.top, held.machine), [rate.point.row for rate in above])
-        elif ring is not None and beyond:
-            shown = _shown(beyond[-1], ring, held.machine)
-            yield ABOVE_RING.found(subject, shown, [rate.point.row for rate in beyond])
+        fastest, ring = [one for one in measured if one.kind == kind], held.ring if kind else None
+        for rule, top, margin in ((ABOVE, held.top, MARGIN), (ABOVE_RING, ring, 1.0)):
+            above = [one for one in fastest if top is not None and one.value.low > _height(top, kind) * margin]
+            if above and top is not None:
+                yield rule.found(subject, _shown(above[-1], top, held.machine), [one.point.row for one in above])
+                break
 
 
 @of_file(ABOVE, ABOVE_RING)
@@ -156,13 +156,6 @@ def _limits(subject: Subject, topology: Topology) -> list[Limit]:
     known = subject.table.collective
     names = (known,) if known in COLLECTIVES else subject.collectives
     return [highest(name, topology) for name in names]
-
-
-def _ring(subject: Subject, topology: Topology) -> Limit | None:
-    try:
-        return limit(subject.table.collective or "", "Ring", topology)
-    except UsageError:
-        return None
 
 
 def _shown(rate: Rate, top: Limit, machine: str) -> str:

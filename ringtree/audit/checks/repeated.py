@@ -27,11 +27,8 @@ REPEATED_ROWS = info(
     "a configuration has several rows",
     "how the rows came about; as repeated runs they say how far runs differ",
 )
-DIGITS = 4
-MIN_COPIES = 4
-MIN_SAME = 3
+DIGITS, MIN_COPIES, MIN_SAME, SHARE = 4, 4, 3, 0.8
 LARGE = 1 << 20
-SHARE = 0.8
 MAX_SEEN = 100  # tables with one and the same figure that are remembered
 _Figure = tuple[int, str, str]
 _PACKED = (".gz", ".bz2", ".xz")
@@ -42,9 +39,8 @@ _CHOSEN = re.compile(r"\b(?:best|optimal|optimum|fastest|winner|chosen|selected)
 @of_table(COPIED_ROWS, REPEATED_ROWS)
 def check_table(subject: Subject) -> Iterator[Finding]:
     """Yields findings about rows and sides of one table."""
-    yield from _same_sides(subject)
-    yield from _same_at_sizes(subject)
-    yield from _repeated(subject)
+    for look in (_same_sides, _same_at_sizes, _repeated):
+        yield from look(subject)
 
 
 @of_files(COPIED_TABLES)
@@ -126,23 +122,13 @@ def _figures(subject: Subject) -> list[_Figure]:
 
 
 def _same_sides(subject: Subject) -> Iterator[Finding]:
-    same: list[Row] = []
-    told = 0
-    for row in subject.table.rows:
-        times = [side.time for side in row.sides if side.time is not None]
-        if len(times) < 2 or _digits(times[0]) < DIGITS:
-            continue
-        told += 1
-        if len({time.text for time in times}) == 1:
-            same.append(row)
-    if len(same) >= MIN_COPIES and len(same) >= SHARE * told:
-        first = next(side.time for side in same[-1].sides if side.time is not None)
-        yield COPIED_ROWS.found(
-            subject,
-            f"{len(same)} of {told} rows: the time in place is the time out of place, "
-            f"{quoted_time(first)} at {size(same[-1])}",
-            same,
-        )
+    timed = [(row, [side.time for side in row.sides if side.time is not None]) for row in subject.table.rows]
+    told = [(row, times) for row, times in timed if len(times) > 1 and _digits(times[0]) >= DIGITS]
+    same = [(row, times[0]) for row, times in told if len({time.text for time in times}) == 1]
+    if len(same) >= max(MIN_COPIES, SHARE * len(told)):
+        row, time = same[-1]
+        of = f"{len(same)} of {len(told)} rows: the time in place is the time out of place"
+        yield COPIED_ROWS.found(subject, f"{of}, {quoted_time(time)} at {size(row)}", [row for row, _ in same])
 
 
 def _same_at_sizes(subject: Subject) -> Iterator[Finding]:
@@ -153,10 +139,8 @@ def _same_at_sizes(subject: Subject) -> Iterator[Finding]:
             rows[one.side.place, one.side.time.text].setdefault(one.row.size_bytes or 0, one.row)
     for (_, text), at in rows.items():
         if len(at) >= MIN_SAME and max(at) >= 4 * min(at):
-            found = list(at.values())
-            yield COPIED_ROWS.found(
-                subject, f"the time {text} at {len(found)} sizes: {listed([size(row) for row in found])}", found
-            )
+            shown = listed([size(row) for row in at.values()])
+            yield COPIED_ROWS.found(subject, f"the time {text} at {len(at)} sizes: {shown}", list(at.values()))
             return
 
 

@@ -26,11 +26,8 @@ DISAGREE = warning(
     "the algorithm of each half: NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=TUNING, or the plan's own log",
 )
 LARGE = 1 << 20
-MIN_ROWS = 4
-RATIO = 1.5
-SAME_DIRECTION = 0.8
-NEIGHBOURS = 7
-NEIGHBOURS_RATIO = 1.3
+MIN_ROWS, RATIO, SAME_DIRECTION = 4, 1.5, 0.8
+NEIGHBOURS, NEIGHBOURS_RATIO = 7, 1.3
 
 
 class Pair(NamedTuple):

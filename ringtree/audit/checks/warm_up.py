@@ -40,15 +40,10 @@ JUMPS = info(
     "several runs: the spread between them is what a difference must exceed",
 )
 SLOWER = 3.0
-FLAT = 1.05
-FLAT_ROWS = 4
-FLAT_SIZES = 8
-FLOOR_SECONDS = 1e-3
-FLOOR_RANKS = 8
-COLLAPSED = 4.0
-COLLAPSED_ROWS = 3
-JUMP = 1.5
-JUMP_ROWS = 3
+FLAT, FLAT_ROWS, FLAT_SIZES = 1.05, 4, 8
+FLOOR_SECONDS, FLOOR_RANKS = 1e-3, 8
+COLLAPSED, COLLAPSED_ROWS = 4.0, 3
+JUMP, JUMP_ROWS = 1.5, 3
 
 
 class _Timed(NamedTuple):
