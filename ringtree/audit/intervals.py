@@ -76,9 +76,8 @@ class Interval(NamedTuple):
 
 def whole_numbers(interval: Interval, limit: int) -> range:
     """Returns the whole numbers of an interval, from 1 to `limit`."""
-    low = max(1, math.ceil(interval.low))
     high = limit if interval.high >= limit else math.floor(interval.high)
-    return range(low, high + 1)
+    return range(max(1, math.ceil(interval.low)), high + 1)
 
 
 def most_common(intervals: Sequence[Interval]) -> tuple[Interval, list[int]]:

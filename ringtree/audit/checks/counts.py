@@ -36,11 +36,9 @@ def check(subject: Subject) -> Iterator[Finding]:
         f"{row.size_bytes} B / ({row.count} × {element_bytes(row.dtype)} B {row.dtype}) = {quotients[row]:.6g}"
         for row in wrong
     ]
-    if known:
-        others = f"the other rows: {usual:.6g}"
-    else:
-        ranks = subject.num_ranks
-        others = "possible: 1" + (f", or the {ranks} ranks" if ranks is not None and _in_blocks(subject) else "")
+    ranks = subject.num_ranks
+    or_ranks = f", or the {ranks} ranks" if ranks is not None and _in_blocks(subject) else ""
+    others = f"the other rows: {usual:.6g}" if known else f"possible: 1{or_ranks}"
     yield DISAGREE.found(subject, f"{listed(shown, 2)}; {others}", wrong)
 
 
@@ -48,11 +46,9 @@ def _is_of(subject: Subject, quotient: int) -> bool:
     """Whether rows can have this quotient: 1, or the ranks of a communicator where a size is cut into blocks."""
     if quotient == 1 or Fact.COUNT_OF_SIZE not in subject.table.format.facts:
         return True
-    if not _in_blocks(subject):
-        return False
     # A benchmark may split its ranks into several communicators; without a number of ranks anything is possible.
     ranks = subject.num_ranks
-    return ranks is None or (quotient > 0 and ranks % quotient == 0)
+    return _in_blocks(subject) and (ranks is None or (quotient > 0 and ranks % quotient == 0))
 
 
 def _in_blocks(subject: Subject) -> bool:

@@ -41,16 +41,10 @@ def check(material: Material) -> Iterator[Finding]:
     summaries = [subject for subject in tables if _is_summary(subject)]
     if summaries:
         rows = [row for subject in summaries for row in subject.table.rows]
-        yield SUMMARY_ONLY.found(summaries[0], f"{_tables(summaries)} without a size or a time", rows)
+        of = f" of {len(summaries)} tables" if len(summaries) > 1 else ""
+        yield SUMMARY_ONLY.found(summaries[0], f"{len(rows)} rows{of} without a size or a time", rows)
 
 
 def _is_summary(subject: Subject) -> bool:
-    if is_of_training(subject):
-        return False
     timed = any(one.time is not None or one.side.samples for one in subject.points)
-    return not timed and all(row.size_bytes is None for row in subject.table.rows)
-
-
-def _tables(subjects: list[Subject]) -> str:
-    rows = sum(len(subject.table.rows) for subject in subjects)
-    return f"{rows} rows of {len(subjects)} tables" if len(subjects) > 1 else f"{rows} rows"
+    return not is_of_training(subject) and not timed and all(row.size_bytes is None for row in subject.table.rows)

@@ -32,12 +32,8 @@ def check(subject: Subject) -> Iterator[Finding]:
     if mean.meets(printed):
         return
     assert subject.table.average_busbw is not None
-    shown = (
-        f"mean of {len(rates)} figures: {between(mean.times(1e-9))} GB/s, "
-        f"printed: {subject.table.average_busbw.text} GB/s"
-    )
+    stands = f"printed: {subject.table.average_busbw.text} GB/s"
+    shown = f"mean of {len(rates)} figures: {between(mean.times(1e-9))} GB/s, {stands}"
     missing = why_incomplete(subject)
-    if missing:
-        yield OF_MORE_ROWS.found(subject, f"{shown}; {listed(missing, 2)}", subject.table.rows)
-    else:
-        yield DIFFERS.found(subject, shown, subject.table.rows)
+    rule, more = (OF_MORE_ROWS, f"; {listed(missing, 2)}") if missing else (DIFFERS, "")
+    yield rule.found(subject, shown + more, subject.table.rows)

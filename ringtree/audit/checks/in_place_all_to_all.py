@@ -54,8 +54,7 @@ def check(subject: Subject) -> Iterator[Finding]:
         if ratio > worst:
             worst = ratio
             shown = f"{size(row)}: in place {quoted_rate(inner.algbw)}, out of place {quoted_rate(outer.algbw)}"
-    average = subject.table.average_busbw
-    if average is not None:
+    if (average := subject.table.average_busbw) is not None:
         shown += f"; the average of {average.text} counts both"
     severity = None if worst > _ABSURD else Severity.INFO
     yield ARTEFACT.found(subject, f"error 1 in place in all rows; {shown}", rows, severity=severity)

@@ -66,16 +66,12 @@ def _why_not_alone(subject: Subject, alone: list[Subject]) -> str:
     found = _NUMBER_OF_PROCESSES.search(table.settings.get("command", ""))
     if found is not None and int(found.group(1)) > 1:
         return f"started as {found.group(1)} processes"
-    mixed = [other for other in alone if other is not subject and _overlap(other, subject)]
-    if mixed:
+    first, last = table.first_line, table.last_line
+    near = [one.table for one in alone if one is not subject]
+    if mixed := [one for one in near if one.first_line <= last and first <= one.last_line]:
         return f"{len(mixed) + 1} runs of one rank each write between each other's lines"
     sizes = [row.size_bytes for row in table.rows if row.size_bytes]
     if len(sizes) > len(set(sizes)) and len(table.devices) > 1:
         repeated = figure(len(sizes) / len(set(sizes)))
         return f"{len(table.devices)} rank lines, and each size appears {repeated} times"
     return ""
-
-
-def _overlap(one: Subject, other: Subject) -> bool:
-    first, last = one.table.first_line, one.table.last_line
-    return first <= other.table.last_line and other.table.first_line <= last

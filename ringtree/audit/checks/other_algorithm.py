@@ -30,11 +30,9 @@ def check(material: Material) -> Iterator[Finding]:
         forced = {algorithm_name(name.strip()) for name in (table.algorithm or "").split(",")}
         if None in forced or "executed" in table.settings:
             continue
-        ran = {
-            id(row): {algorithm for algorithm, _ in executed.get((table.collective or "", row.size_bytes or 0), ())}
-            for row in table.rows
-        }
-        rows = [row for row in table.rows if ran[id(row)] and not ran[id(row)] & forced]
-        if rows:
-            said = f"forced: {table.algorithm}; NCCL's lines say {listed(sorted(ran[id(rows[-1])]), 3)}"
-            yield OTHER.found(subject, f"{size(rows[-1])}: {said}", rows)
+        calls = ((row, executed.get((table.collective or "", row.size_bytes or 0), ())) for row in table.rows)
+        ran = [(row, {algorithm for algorithm, _ in of_row}) for row, of_row in calls if of_row]
+        if others := [(row, names) for row, names in ran if not names & forced]:
+            row, names = others[-1]
+            said = f"forced: {table.algorithm}; NCCL's lines say {listed(sorted(names), 3)}"
+            yield OTHER.found(subject, f"{size(row)}: {said}", [row for row, _ in others])

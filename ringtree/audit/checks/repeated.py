@@ -113,12 +113,9 @@ def _digits(printed: Printed) -> int:
 
 def _figures(subject: Subject) -> list[_Figure]:
     """Returns (size, side, time) of each measurement whose time has enough digits to be told from others, once."""
-    found = (
-        (one.row.size_bytes, one.side.place, one.side.time.text)
-        for one in subject.points
-        if one.side.time is not None and _digits(one.side.time) >= DIGITS and one.row.size_bytes
-    )
-    return list(dict.fromkeys(found))
+    timed = ((one.row.size_bytes, one.side.place, one.side.time) for one in subject.points)
+    told = ((size, place, time.text) for size, place, time in timed if size and time and _digits(time) >= DIGITS)
+    return list(dict.fromkeys(told))
 
 
 def _same_sides(subject: Subject) -> Iterator[Finding]:

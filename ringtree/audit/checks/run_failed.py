@@ -25,12 +25,8 @@ _MAX_TEXT = 160
 @of_file(RUN_FAILED)
 def check(material: Material) -> Iterator[Finding]:
     """Yields one finding for a file: the first line that says so, and how many do."""
-    lines = [
-        (number, text, skipped.num_lines if first == 0 else 0)
-        for skipped in material.skipped
-        if skipped.reason == FAILED
-        for first, (number, text) in enumerate(skipped.examples)
-    ]
+    failed = [(skipped, *one) for skipped in material.skipped if skipped.reason == FAILED for one in skipped.examples]
+    lines = [(number, text, one.num_lines if (number, text) == one.examples[0] else 0) for one, number, text in failed]
     for document in material.documents:
         if document.kind == "nccl_warnings":
             warnings = NcclWarnings.model_validate(document.data).warnings

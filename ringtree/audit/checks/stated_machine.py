@@ -52,9 +52,5 @@ def _contradictions(subject: Subject) -> Iterator[tuple[str, str]]:
 
 def _others(subject: Subject, stated: set[str]) -> list[str]:
     """Returns the log's devices that are certainly no GPU of `stated`. One that the catalogue lacks may be any."""
-    found = []
-    for device in dict.fromkeys(subject.table.devices):
-        named = {gpu.name for gpu in match_gpu(device).candidates}
-        if named and not named & stated:
-            found.append(device)
-    return found
+    named = {device: {gpu.name for gpu in match_gpu(device).candidates} for device in subject.table.devices}
+    return [device for device, names in named.items() if names and not names & stated]

@@ -40,8 +40,7 @@ def check(subject: Subject) -> Iterator[Finding]:
         factor = common_factor([ratio for _, ratio, _ in pairs])
         if factor is None:
             continue
-        others = [pair for pair in pairs if not pair[1].meets(factor)] if name == BANDWIDTH else []
-        if others:
+        if others := [pair for pair in pairs if name == BANDWIDTH and not pair[1].meets(factor)]:
             point, ratio, words = max(others, key=lambda pair: abs(pair[1].middle - factor.middle))
             of = f"{len(pairs) - len(others)} of {len(pairs)} figures: {between(factor)}"
             shown = f"{size(point.row)}: {words} = {between(ratio)}; {of}"

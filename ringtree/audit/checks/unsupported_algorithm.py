@@ -39,18 +39,16 @@ def check(subject: Subject) -> Iterator[Finding]:
     table = subject.table
     forced = table.environment.get("NCCL_ALGO")
     setting = forced or table.algorithm or ""
-    if table.collective is None or not setting or "executed" in table.settings:
-        return
-    if (table.library or "nccl").lower() != "nccl":
+    other = "executed" in table.settings or (table.library or "nccl").lower() != "nccl"
+    if table.collective is None or not setting or other:
         return
     if table.collective in KERNELS[POINT_TO_POINT]:
         if forced:
             yield NO_EFFECT.found(subject, f"NCCL_ALGO={setting} with {table.collective}", table.rows)
         return
+    names = map(str.strip, setting.split(","))
     try:
-        answers = (
-            _answers(subject, forced) if forced else [_answer(subject, name.strip()) for name in setting.split(",")]
-        )
+        answers = _answers(subject, forced) if forced else [_answer(subject, name) for name in names]
     except UsageError:
         return  # a name that is not NCCL's: somebody's own plan
     if not answers or any(outcome == "runs" for outcome, _ in answers):

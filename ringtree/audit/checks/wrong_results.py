@@ -37,10 +37,8 @@ def check(subject: Subject) -> Iterator[Finding]:
     failed = table.out_of_bounds_okay is False or bool(table.num_out_of_bounds)
     if not bad and not failed:
         return
-    parts = []
-    if bad:
-        texts = [f"{one.side.wrong.text} at {size(one.row)}" for one in bad if one.side.wrong is not None]
-        parts.append(f"{table.columns.get('wrong', '#wrong')}: {listed(texts)}")
+    texts = [f"{one.side.wrong.text} at {size(one.row)}" for one in bad if one.side.wrong is not None]
+    parts = [f"{table.columns.get('wrong', '#wrong')}: {listed(texts)}"] if texts else []
     if failed:
         verdict = "FAILED" if table.out_of_bounds_okay is False else "not 0"
         parts.append(f"out of bounds values: {table.num_out_of_bounds} {verdict}")
@@ -58,8 +56,5 @@ def _is_wrong(subject: Subject, point: Point) -> bool:
     # The footer is the program's own judgement, by the bounds of its version.
     if subject.table.out_of_bounds_okay:
         return False
-    width = element_bytes(point.row.dtype)
-    if width is None:
-        return found.low > 0.1
-    ranks = max(1, (subject.num_ranks or 2) - 1)
-    return found.low > _LARGEST_ERROR.get(width, 0.1) * ranks
+    width, ranks = element_bytes(point.row.dtype), max(1, (subject.num_ranks or 2) - 1)
+    return found.low > (0.1 if width is None else _LARGEST_ERROR.get(width, 0.1) * ranks)

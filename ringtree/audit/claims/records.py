@@ -53,9 +53,7 @@ class Judgements(Record):
 
     format: Literal["ringtree.judgements/1"] = JUDGEMENTS_FORMAT
     judgements: tuple[Judgement, ...]
-    missing: tuple[str, ...] = Field(
-        default=(), description="tables and columns that claims name and that are not there"
-    )
+    missing: tuple[str, ...] = Field(default=(), description="tables and columns that claims name and are not there")
 
 
 def judgement(table: str, sentence: str, parts: Sequence[Part]) -> Judgement:
