@@ -86,8 +86,7 @@ class AuditRun:
         while unique in self._readings:
             number += 1
             unique = f"{name} ({number})"
-        self._readings[unique] = _Reading(Material(unique), self._setup, self._room)
-        return self._readings[unique]
+        return _Reading(Material(unique), self._setup, self._room)
 
     def _end(self, reading: _Reading, imported: Imported) -> None:
         material = reading.material
@@ -97,6 +96,7 @@ class AuditRun:
         for subject in material.subjects:
             subject.links = self.links[material.file]
         self._room = reading.room
+        self._readings[material.file] = reading  # one that could not be read to its end is none
 
 
 class _Reading:
