@@ -71,14 +71,14 @@ def _shape(shape: CurveShape) -> list[str]:
     if shape.floor is not None and shape.floor_sizes is not None:
         least, most = (format_size(size) for size in shape.floor_sizes)
         floor = f"floor {format_time(shape.floor)} ({least} to {most})"
-    lines = [f"{floor}, {f'no plateau: {top} and still rising' if shape.rising else plateau}"]
+    lines = [f"{floor}, {f'no plateau: {top}, which may still rise' if shape.rising else plateau}"]
     if shape.fit is not None:
         fit = shape.fit
         low, high = fit.alpha_interval
         slow, fast = fit.rate_interval
         between = f"{format_rate(slow)} or more" if fast is None else rates(slow, fast)
-        told = low > 0 and shape.floor is not None  # without small sizes it is a guess at what was not measured
-        alpha = f"α {format_time(fit.alpha)} ({format_time_range(low, high)})" if told else "α not told from 0"
+        alpha = f"α {format_time(fit.alpha)} ({format_time_range(low, high)})" if low > 0 else "α not told from 0"
+        alpha = alpha if shape.floor is not None else "α not measured"  # without small sizes it is a guess
         lines.append(
             f"{alpha}, β 1 / {format_rate(fit.rate)} of size ({between}); off by up to {format_share(fit.worst)}"
         )

@@ -58,9 +58,9 @@ def test_a_log_without_small_sizes_has_no_floor_and_one_that_rises_no_plateau(lo
     log.write_text(log_text(time_of(70e-6, 255e9), sizes=SIZES[15:]))
     text = invoke("health", log, *ON_DGX).stdout
     assert "no floor: no size is small enough to be latency, plateau 477 GB/s" in text
-    assert "α not told" in text
+    assert "α not measured, β" in text
     log.write_text(log_text(time_of(70e-6, 255e9), sizes=SIZES[:12]))
-    assert "busbw at 2 MB and still rising" in invoke("health", log, *ON_DGX).stdout
+    assert "busbw at 2 MB, which may still rise" in invoke("health", log, *ON_DGX).stdout
 
 
 def test_symptoms_and_steps_are_printed(log: Path) -> None:
