@@ -27,7 +27,7 @@ TIDY_FILES = $(shell find core -name '*.cpp' -not -path 'core/bindings/*')
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help build torch compare torch-suite torch-suite-check bench-torch check test test-cpp test-python lint mypy clang-tidy layers asan fuzz fuzz-logs tsan capi model faults peers bench bench-hosts bench-emulated bench-compare bench-explain method-check method-data docs audit-published tables format clean distclean
+.PHONY: help build torch compare torch-suite torch-suite-check bench-torch check test test-cpp test-python lint mypy clang-tidy layers asan fuzz fuzz-logs tsan capi model faults peers bench bench-hosts bench-emulated bench-compare bench-explain method-check method-data docs audit-published audit-mutants tables format clean distclean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
@@ -226,7 +226,10 @@ tables: $(STAMPS)/build-tools $(STAMPS)/package ## rewrite what docs/ holds of g
 	build/dev/algorithms_table > docs/algorithms.md
 	$(BIN)/python tools/write_schemas.py
 	PYTHONPATH=tools $(BIN)/python -m reference_pages
-	$(BIN)/python tools/audit_page.py
+	$(BIN)/python tools/held_out.py
+
+audit-mutants: $(STAMPS)/package ## 2,000 tables with one thing changed, 300 clean ones: what the audit finds, whom it accuses
+	PYTHONPATH=tests/python/support $(BIN)/python tests/python/support/mutated_tables.py --mutants 2000 --clean 300
 
 format: $(STAMPS)/extra-dev ## rewrite Python and C++ in the house style
 	$(BIN)/ruff check --fix

@@ -10,7 +10,6 @@ of any size needs bounded memory.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import BinaryIO
@@ -23,7 +22,8 @@ from ringtree.audit.machine import refuse_unknown
 from ringtree.audit.material import Material, Subject
 from ringtree.audit.rule import FileCheck, FilesCheck, TableCheck
 from ringtree.audit.setup import Setup
-from ringtree.logs import Document, Imported, Item, RowReason, Skipped, Table, read_file, read_stream
+from ringtree.logs import Document, Imported, Item, RowReason, read_file, read_stream
+from ringtree.units import count
 
 MAX_KEPT = 50_000  # rows of all files together
 MAX_DOCUMENTS = 1_000  # of a file
@@ -44,10 +44,8 @@ class AuditRun:
     def __init__(self, setup: Setup) -> None:
         refuse_unknown(setup)
         self._setup = setup
-        self._materials: list[Material] = []
-        self._found: dict[str, list[Finding]] = {}
-        self._counts: dict[str, _Counts] = {}
-        self._kept = 0
+        self._readings: dict[str, _Reading] = {}
+        self._room = MAX_KEPT
         self.links: dict[str, Links | None] = {}  # by file, of its topologies
         self.executed: dict[str, Executed] = {}  # by file, by NCCL's lines
 
@@ -68,37 +66,27 @@ class AuditRun:
         self._end(reading, read(reading.take))
         return reading.material.file
 
-    def add_items(self, name: str, items: Iterable[Item]) -> None:
-        """Does the same with what was read before."""
-        reading = self._begin(name)
-        for item in items:
-            reading.take(item)
-        self._end(reading, Imported(name))
-
     def finish(self) -> Audit:
         """Compares what was kept, and returns all findings."""
+        materials = [reading.material for reading in self._readings.values()]
         for check in CHECKS:
             if isinstance(check, FileCheck):
-                for material in self._materials:
-                    self._found[material.file] += check.run(material)
+                for reading in self._readings.values():
+                    reading.found += check.run(reading.material)
             elif isinstance(check, FilesCheck):
-                for finding in check.run(self._materials):
-                    self._found[finding.file].append(finding)
-        reports = [
-            _report(material.file, self._found[material.file], self._counts[material.file])
-            for material in self._materials
-        ]
+                for finding in check.run(materials):
+                    self._readings[finding.file].found.append(finding)
+        reports = [reading.report() for reading in self._readings.values()]
         worst = worst_of([report.worst for report in reports if report.worst is not None])
         return Audit(worst=worst, files=reports)
 
     def _begin(self, name: str) -> _Reading:
         # One file may be named twice; findings go by names.
         unique, number = name, 1
-        while unique in self._found:
+        while unique in self._readings:
             number += 1
             unique = f"{name} ({number})"
-        self._found[unique] = []
-        return _Reading(Material(unique), self._setup, self._found[unique], MAX_KEPT - self._kept)
+        return _Reading(Material(unique), self._setup, self._room)
 
     def _end(self, reading: _Reading, imported: Imported) -> None:
         material = reading.material
@@ -107,94 +95,89 @@ class AuditRun:
         self.executed[material.file] = executed_of(material.documents)
         for subject in material.subjects:
             subject.links = self.links[material.file]
-        self._kept = MAX_KEPT - reading.room
-        self._materials.append(material)
-        self._counts[material.file] = _Counts(
-            reading.num_tables, reading.num_rows, reading.num_lines, reading.num_documents, imported.skipped
-        )
-
-
-@dataclass(frozen=True)
-class _Counts:
-    """`lines`: those with rows; one of several configurations has a row for each."""
-
-    tables: int
-    rows: int
-    lines: int
-    documents: int
-    skipped: list[Skipped]
-
-    @property
-    def left_out(self) -> int:
-        return sum(one.num_lines for one in self.skipped if isinstance(one.reason, RowReason))
-
-    def why_left_out(self) -> str:
-        """Returns the reasons, the commonest first, each with the line of its first row."""
-        reasons = [one for one in self.skipped if isinstance(one.reason, RowReason)]
-        return "; ".join(
-            f"{_number(one.num_lines, 'row')}: {one.reason}" + "".join(f" (line {at})" for at, _ in one.examples[:1])
-            for one in sorted(reasons, key=lambda one: -one.num_lines)
-        )
+        self._room = reading.room
+        self._readings[material.file] = reading  # one that could not be read to its end is none
 
 
 class _Reading:
-    """One file while it is read."""
+    """One file: while it is read, and what is said of it. `room`: for how many rows more there is."""
 
-    def __init__(self, material: Material, setup: Setup, found: list[Finding], room: int) -> None:
+    def __init__(self, material: Material, setup: Setup, room: int) -> None:
         self.material = material
         self.room = room
-        self.num_tables = self.num_rows = self.num_documents = 0
+        self.found: list[Finding] = []
+        self._num_tables = self._num_rows = self._num_documents = 0
         self._lines: set[int] = set()
         self._setup = setup
-        self._found = found
         self._continues = False
-
-    @property
-    def num_lines(self) -> int:
-        """Returns the lines that hold rows, as far as they are counted; a source without lines has one for each."""
-        return len(self._lines - {0}) or self.num_rows
 
     def take(self, item: Item) -> None:
         """Looks at an item, and keeps it if there is room."""
         if isinstance(item, Document):
-            self.num_documents += 1
+            self._num_documents += 1
             if len(self.material.documents) < MAX_DOCUMENTS:
                 self.material.documents.append(item)
             return
-        self._take_table(item)
-
-    def _take_table(self, table: Table) -> None:
-        whole = not table.continued and not self._continues
-        self._continues = table.continued
-        subject = Subject(self.material.file, table, self._setup, whole)
-        self.num_tables += 1
-        self.num_rows += len(table.rows)
+        whole = not item.continued and not self._continues
+        self._continues = item.continued
+        subject = Subject(self.material.file, item, self._setup, whole)
+        self._num_tables += 1
+        self._num_rows += len(item.rows)
         if len(self._lines) < MAX_KEPT:
-            self._lines.update(row.line for row in table.rows)
+            self._lines.update(row.line for row in item.rows)
         for check in CHECKS:
             if isinstance(check, TableCheck):
-                self._found += check.run(subject)
-        if len(table.rows) <= self.room:
-            self.room -= len(table.rows)
+                self.found += check.run(subject)
+        if len(item.rows) <= self.room:
+            self.room -= len(item.rows)
             self.material.subjects.append(subject)
 
+    def report(self) -> FileReport:
+        """Returns what was read and found."""
+        ordered = sorted(_limited(self.found), key=lambda one: (-one.severity.rank, one.table or 0))
+        rows = [one for one in self.material.skipped if isinstance(one.reason, RowReason)]
+        left_out = sum(one.num_lines for one in rows)
+        # The reasons, the commonest first, each with the line of its first row.
+        why = "; ".join(
+            f"{count(one.num_lines, 'row')}: {one.reason}" + "".join(f" (line {at})" for at, _ in one.examples[:1])
+            for one in sorted(rows, key=lambda one: -one.num_lines)
+        )
+        # Lines with rows, as far as they are counted: one of several configurations has a row for each, and a source
+        # without lines one row for each of them.
+        lines = len(self._lines - {0}) or self._num_rows
+        return FileReport(
+            file=self.material.file,
+            verdict=self._verdict(lines, left_out, why),
+            worst=worst_of([one.severity for one in ordered]),
+            num_tables=self._num_tables,
+            num_rows=self._num_rows,
+            num_documents=self._num_documents,
+            num_skipped_lines=sum(one.num_lines for one in self.material.skipped),
+            num_rows_left_out=left_out,
+            left_out=why,
+            mostly_left_out=left_out > lines,
+            findings=ordered,
+        )
 
-def _report(file: str, findings: list[Finding], counts: _Counts) -> FileReport:
-    ordered = sorted(_limited(findings), key=lambda one: (-one.severity.rank, one.table or 0))
-    worst = worst_of([one.severity for one in ordered])
-    return FileReport(
-        file=file,
-        verdict=_verdict(findings, counts),
-        worst=worst,
-        num_tables=counts.tables,
-        num_rows=counts.rows,
-        num_documents=counts.documents,
-        num_skipped_lines=sum(one.num_lines for one in counts.skipped),
-        num_rows_left_out=counts.left_out,
-        left_out=counts.why_left_out(),
-        mostly_left_out=counts.left_out > counts.lines,
-        findings=ordered,
-    )
+    def _verdict(self, lines: int, left_out: int, why: str) -> str:
+        """Returns what the findings say, and never that nothing is wrong of what nobody has read."""
+        if not left_out:
+            return self._of_findings()
+        read = f"{lines} of {count(lines + left_out, 'row')} read"
+        above = any(one.severity is not Severity.INFO for one in self.found)
+        judged = f"{self._of_findings()}; {read}" if above else f"{read}, in these nothing wrong was found"
+        return f"{judged if lines else 'nothing was read'}; left out: {why}"
+
+    def _of_findings(self) -> str:
+        of = {severity: sum(one.severity is severity for one in self.found) for severity in Severity}
+        if of[Severity.ERROR]:
+            more = f", {count(of[Severity.WARNING], 'warning')}" if of[Severity.WARNING] else ""
+            return f"don't use it: {count(of[Severity.ERROR], 'error')}{more}"
+        if of[Severity.WARNING]:
+            return f"use it with care: {count(of[Severity.WARNING], 'warning')}"
+        if self._num_rows == 0:
+            return "nothing to audit: no table of timings"
+        return f"nothing wrong found in {count(self._num_rows, 'row')} of {count(self._num_tables, 'table')}"
 
 
 def _limited(findings: list[Finding]) -> list[Finding]:
@@ -210,29 +193,3 @@ def _limited(findings: list[Finding]) -> list[Finding]:
         if more > 0 and all(later.code != finding.code for later in kept[index + 1 :]):
             kept[index] = finding.model_copy(update={"title": f"{finding.title} (and {more} more like this)"})
     return kept
-
-
-def _verdict(findings: list[Finding], counts: _Counts) -> str:
-    """Returns what the findings say, and never that nothing is wrong of what nobody has read."""
-    if not counts.left_out:
-        return _of_findings(findings, counts)
-    read = f"{counts.lines} of {_number(counts.lines + counts.left_out, 'row')} read"
-    above = any(one.severity is not Severity.INFO for one in findings)
-    judged = f"{_of_findings(findings, counts)}; {read}" if above else f"{read}, in these nothing wrong was found"
-    return f"{judged if counts.lines else 'nothing was read'}; left out: {counts.why_left_out()}"
-
-
-def _of_findings(findings: list[Finding], counts: _Counts) -> str:
-    of = {severity: sum(one.severity is severity for one in findings) for severity in Severity}
-    if of[Severity.ERROR]:
-        more = f", {_number(of[Severity.WARNING], 'warning')}" if of[Severity.WARNING] else ""
-        return f"don't use it: {_number(of[Severity.ERROR], 'error')}{more}"
-    if of[Severity.WARNING]:
-        return f"use it with care: {_number(of[Severity.WARNING], 'warning')}"
-    if counts.rows == 0:
-        return "nothing to audit: no table of timings"
-    return f"nothing wrong found in {_number(counts.rows, 'row')} of {_number(counts.tables, 'table')}"
-
-
-def _number(count: int, word: str) -> str:
-    return f"{count} {word}" if count == 1 else f"{count} {word}s"

@@ -44,10 +44,12 @@ class Formula:
 
 @dataclass(frozen=True)
 class Explanation:
-    """What gives a factor, in words. `is_busbw`: the likeliest is a bus bandwidth."""
+    """What gives a factor, in words. `is_busbw`: the likeliest is a bus bandwidth; `is_other_unit`: not in that of its
+    heading."""
 
     words: str
     is_busbw: bool
+    is_other_unit: bool = False
 
 
 def formulas(num_ranks: int | None, collective: str | None, element_bytes: int | None) -> list[Formula]:
@@ -87,7 +89,7 @@ def explain_factor(found: Interval, candidates: list[Formula], of_any_ranks: str
         fitting = [formula for formula in candidates if formula.factor * scale in found]
         if fitting:
             names = list(dict.fromkeys(formula.name for formula in fitting))[:_MAX_NAMES]
-            return Explanation(" or ".join(names) + (f", {words}" if words else ""), fitting[0].is_busbw)
+            return Explanation(" or ".join(names) + (f", {words}" if words else ""), fitting[0].is_busbw, bool(words))
         ranks = ranks_of_factor(of_any_ranks, found) if of_any_ranks is not None and scale == 1.0 else range(0)
         if 0 < len(ranks) < MAX_RANKS // 2:
             return Explanation(f"busbw of {of_any_ranks} with {ranks[0]} to {ranks[-1]} ranks", is_busbw=True)

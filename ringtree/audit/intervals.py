@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from ringtree.logs import Printed
 
+Seen = TypeVar("Seen")
 _SLACK = 1e-9  # of floating-point arithmetic
 _SINGLE = 5e-7  # programs that print many digits may have computed in single precision, in a few steps
 
@@ -75,9 +76,8 @@ class Interval(NamedTuple):
 
 def whole_numbers(interval: Interval, limit: int) -> range:
     """Returns the whole numbers of an interval, from 1 to `limit`."""
-    low = max(1, math.ceil(interval.low))
     high = limit if interval.high >= limit else math.floor(interval.high)
-    return range(low, high + 1)
+    return range(max(1, math.ceil(interval.low)), high + 1)
 
 
 def most_common(intervals: Sequence[Interval]) -> tuple[Interval, list[int]]:
@@ -101,6 +101,12 @@ def most_common(intervals: Sequence[Interval]) -> tuple[Interval, list[int]]:
     members = [index for index, one in enumerate(intervals) if best in one]
     low = max(intervals[index].low for index in members)
     return Interval(low, min(intervals[index].high for index in members)), members
+
+
+def narrowest(pairs: Iterable[tuple[Seen, Interval]], within: Interval) -> tuple[Seen, Interval]:
+    """Returns the pair whose interval says most, of those that are narrow and meet `within`. There must be one."""
+    told = [(seen, one) for seen, one in pairs if one.is_narrow and one.meets(within)]
+    return min(told, key=lambda pair: pair[1].high - pair[1].low)
 
 
 def total(intervals: Iterable[Interval]) -> Interval:

@@ -95,9 +95,7 @@ def _find(known: Catalogue, wanted: _Wanted) -> Machine:
     gpus = _gpus(wanted, known)
     if not gpus:
         return Machine(why=_why_no_gpu(wanted, known))
-    found: list[Topology] = []
-    for gpu in gpus:
-        found += _topologies(wanted, gpu, known)
+    found = [topology for gpu in gpus for topology in _topologies(wanted, gpu, known)]
     by_name = wanted.links is not None and bool(_named(wanted.links.devices, known))
     told_by = "" if wanted.links is None else wanted.links.told_by(by_name)
     return Machine(tuple(found), "" if found else "no system of the catalogue fits", told_by)
@@ -108,26 +106,23 @@ def _gpus(wanted: _Wanted, known: Catalogue) -> list[Gpu]:
         return list(match_gpu(wanted.gpu, known).candidates)
     if wanted.links is not None and (listed := _named(wanted.links.devices, known)):
         return listed
-    if wanted.links is not None and wanted.links.counts:
-        nvidia = [gpu for gpu in known.gpus.values() if gpu.vendor == "NVIDIA"]
-        return [gpu for gpu in nvidia if gpu.link_count in wanted.links.counts]
-    found: dict[str, Gpu] = {}
+    if wanted.links is not None and (counts := wanted.links.counts):
+        return [gpu for gpu in known.gpus.values() if gpu.vendor == "NVIDIA" and gpu.link_count in counts]
+    names: list[str] = []
     if not wanted.devices and wanted.system is not None:
         # A system has few kinds of GPUs, a cloud or a fabric has all: only a name says something.
         named = named_systems(wanted.system, known)
-        for system in match_system(None, wanted.ranks_per_host, wanted.system, known):
-            if system in named:
-                found.update({name: known.gpus[name] for name in system.gpus})
-    return list(found.values()) or _named(wanted.devices, known)
+        fitting = match_system(None, wanted.ranks_per_host, wanted.system, known)
+        names = [name for system in fitting if system in named for name in system.gpus]
+    return [known.gpus[name] for name in dict.fromkeys(names)] or _named(wanted.devices, known)
 
 
 def _named(devices: tuple[str, ...], known: Catalogue) -> list[Gpu]:
     """Returns what devices may be, by name; nothing if the catalogue lacks one of them."""
     found: dict[str, Gpu] = {}
     for device in devices:
-        candidates = match_gpu(device, known).candidates
-        if not candidates and device.endswith("..."):  # as nvidia-smi cuts it
-            candidates = match_gpu(device.rpartition(" ")[0], known).candidates
+        cut = device.rpartition(" ")[0] if device.endswith("...") else device  # as nvidia-smi cuts it
+        candidates = match_gpu(device, known).candidates or match_gpu(cut, known).candidates
         if not candidates:
             return []
         found.update({gpu.name: gpu for gpu in candidates})
@@ -155,8 +150,6 @@ def _topologies(wanted: _Wanted, gpu: Gpu, known: Catalogue) -> list[Topology]:
     if systems or hints:
         return found
     # A machine that nobody has described: all that one of its GPUs has, whatever is joined to it.
-    rates = [rate for rate in (known.link_rate(gpu), known.host_link_rate(gpu)) if rate is not None]
-    if not rates:
-        return []
+    rate = max(known.link_rate(gpu) or 0.0, known.host_link_rate(gpu) or 0.0)
     name = f"{gpu.name} in an unknown host"
-    return [Topology(num_hosts=hosts, ranks_per_host=ranks_per_host, intra_rate=max(rates), name=name)]
+    return [Topology(num_hosts=hosts, ranks_per_host=ranks_per_host, intra_rate=rate, name=name)] if rate else []

@@ -60,9 +60,7 @@ class Subject:
 
     def _point(self, row: Row, side: Side, size: Interval | None) -> Point:
         time = self.interval(side.time, "time")
-        base = None
-        if time is not None and time.high > 0 and size is not None:
-            base = size.over(time)
+        base = size.over(time) if time is not None and time.high > 0 and size is not None else None
         return Point(row, side, time, base, self.interval(side.algbw, "algbw"), self.interval(side.busbw, "busbw"))
 
     def interval(self, printed: Printed | None, column: str) -> Interval | None:
@@ -110,9 +108,7 @@ class Subject:
         if self.setup.num_ranks is not None:
             return self.setup.num_ranks
         how = self.inferred("num_ranks")
-        known = self.table.num_ranks
-        if how is not None and how.basis is Basis.BANDWIDTHS:
-            known = None
+        known = None if how is not None and how.basis is Basis.BANDWIDTHS else self.table.num_ranks
         # A size of several counts is that of as many blocks, one a rank.
         return self.blocks if known is None and self.blocks is not None and self.blocks > 1 else known
 
@@ -125,15 +121,19 @@ class Subject:
     @cached_property
     def blocks(self) -> int | None:
         """size / (count × bytes of an element), if it is the same whole number in all rows: 1, or the ranks."""
-        found = set()
-        for row in self.table.rows:
-            width = element_bytes(row.dtype)
-            if width is None or not row.count or not row.size_bytes:
-                continue
-            if row.size_bytes % (row.count * width):
-                return None
-            found.add(row.size_bytes // (row.count * width))
-        return found.pop() if len(found) == 1 else None
+        found = set(self.quotients.values())
+        return round(found.pop()) if len(found) == 1 and min(found).is_integer() else None
+
+    @cached_property
+    def quotients(self) -> dict[Row, float]:
+        """size / (count × bytes of an element) of each row that has all three."""
+        widths = ((row, element_bytes(row.dtype)) for row in self.table.rows if row.count and row.size_bytes)
+        return {row: (row.size_bytes or 0) / ((row.count or 0) * width) for row, width in widths if width is not None}
+
+    def setting(self, name: str) -> int | None:
+        """The whole number that a setting is, if it is one."""
+        text = self.table.settings.get(name, "")
+        return int(text) if text.isdecimal() else None
 
     @cached_property
     def is_one_rank(self) -> bool:
@@ -170,23 +170,18 @@ def _allowed(subject: Subject) -> tuple[str, ...]:
     copies = ops == {"none"}
     rooted = bool(roots) and min(roots) >= 0
     unrooted = roots == {-1}
-    found = []
-    for name in COLLECTIVES:
+
+    def refuted(name: str) -> bool:
         # What goes from rank to rank may be printed with an operation and a root, or without.
-        if name != "send_recv" and ((reduces and name not in REDUCING) or (rooted and name not in ROOTED)):
-            continue
-        if (copies and name in REDUCING) or (unrooted and name in ROOTED):
-            continue
-        if _refuted_by_count(name, subject.blocks, subject.num_ranks):
-            continue
-        found.append(name)
-    return tuple(found)
+        lacks = name != "send_recv" and ((reduces and name not in REDUCING) or (rooted and name not in ROOTED))
+        has = (copies and name in REDUCING) or (unrooted and name in ROOTED)
+        return lacks or has or _refuted_by_count(name, subject.blocks, subject.num_ranks)
+
+    return tuple(name for name in COLLECTIVES if not refuted(name))
 
 
 def _refuted_by_count(collective: str, blocks: int | None, num_ranks: int | None) -> bool:
     if blocks is None or collective in ("gather", "scatter"):
         return False
     in_blocks = collective in BLOCKED
-    if blocks > 1:
-        return not in_blocks
-    return in_blocks and num_ranks != 1
+    return not in_blocks if blocks > 1 else in_blocks and num_ranks != 1

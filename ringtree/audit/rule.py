@@ -1,43 +1,44 @@
-"""A rule: something that may be found, what it means, and how a check says it.
+"""A rule: something that may be found, and how a check says it.
 
-For: checks/, which define their rules beside the code that finds them. Not for: deciding anything.
-
-`example` is the arithmetic of the test in which the rule fires, so the documentation shows what is really printed.
+For: checks/, which define their rules beside the code that finds them. Not for: deciding anything; what a rule means
+and an example of it, which stand in docs/audit.md, a section a code.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
+from typing import Generic, TypeVar
 
 from ringtree.audit.findings import MAX_ROWS, Finding, Severity
 from ringtree.audit.material import Material, Subject
 from ringtree.logs import Row
 
+Seen = TypeVar("Seen")
+
 
 @dataclass(frozen=True)
 class Rule:
-    """`severity` is the worst that it has. `means` and `settles` are sentences for the documentation."""
+    """`severity` is the worst that it has; `settles`: what would settle it."""
 
     code: str
     severity: Severity
     title: str
-    means: str
     settles: str
-    example: str
 
     def found(
         self,
-        subject: Subject | None,
+        about: Subject | Material,
         arithmetic: str,
         rows: Sequence[Row] = (),
         *,
-        file: str = "",
         title: str = "",
         severity: Severity | None = None,
         settles: str = "",
     ) -> Finding:
-        """Returns a finding about a table, or with `file` about a file as a whole."""
+        """Returns a finding about a table, or about a file as a whole."""
+        table = about.table if isinstance(about, Subject) else None
         once = list({id(row): row for row in rows}.values())  # both sides of a row are one row
         return Finding(
             code=self.code,
@@ -45,37 +46,60 @@ class Rule:
             title=title or self.title,
             arithmetic=arithmetic,
             settles=settles or self.settles,
-            file=subject.file if subject is not None else file,
-            table=subject.table.first_line if subject is not None else None,
-            title_of_table=subject.table.title if subject is not None else "",
+            file=about.file,
+            table=None if table is None else table.first_line,
+            title_of_table="" if table is None else table.title,
             rows=[row.line for row in once[:MAX_ROWS] if row.line > 0],
             sizes=[row.size_bytes for row in once[:MAX_ROWS] if row.size_bytes is not None],
             num_rows=len(once),
         )
 
 
+def info(code: str, title: str, settles: str) -> Rule:
+    """Returns a rule of what is worth knowing."""
+    return Rule(code, Severity.INFO, title, settles)
+
+
+def warning(code: str, title: str, settles: str) -> Rule:
+    """Returns a rule of what is not to be relied on as it is."""
+    return Rule(code, Severity.WARNING, title, settles)
+
+
+def error(code: str, title: str, settles: str) -> Rule:
+    """Returns a rule of what is wrong."""
+    return Rule(code, Severity.ERROR, title, settles)
+
+
 @dataclass(frozen=True)
-class TableCheck:
+class Check(Generic[Seen]):
+    """`run` yields what it finds in what it looks at, by `rules`."""
+
+    rules: tuple[Rule, ...]
+    run: Callable[[Seen], Iterator[Finding]]
+
+
+class TableCheck(Check[Subject]):
     """Looks at one table."""
 
-    rules: tuple[Rule, ...]
-    run: Callable[[Subject], Iterator[Finding]]
 
-
-@dataclass(frozen=True)
-class FileCheck:
+class FileCheck(Check[Material]):
     """Looks at all tables and documents of one file together."""
 
-    rules: tuple[Rule, ...]
-    run: Callable[[Material], Iterator[Finding]]
 
-
-@dataclass(frozen=True)
-class FilesCheck:
+class FilesCheck(Check[Sequence[Material]]):
     """Looks at all files together."""
 
-    rules: tuple[Rule, ...]
-    run: Callable[[Sequence[Material]], Iterator[Finding]]
+
+def of_table(*rules: Rule) -> Callable[[Callable[[Subject], Iterator[Finding]]], TableCheck]:
+    """Makes a function that yields findings by `rules` a check of one table."""
+    return partial(TableCheck, rules)
 
 
-Check = TableCheck | FileCheck | FilesCheck
+def of_file(*rules: Rule) -> Callable[[Callable[[Material], Iterator[Finding]]], FileCheck]:
+    """Makes it a check of one file."""
+    return partial(FileCheck, rules)
+
+
+def of_files(*rules: Rule) -> Callable[[Callable[[Sequence[Material]], Iterator[Finding]]], FilesCheck]:
+    """Makes it a check of all files."""
+    return partial(FilesCheck, rules)

@@ -49,15 +49,8 @@ def quoted_time(printed: Printed) -> str:
 
 def quoted_rate(printed: Printed) -> str:
     """Returns a rate as it was printed, with the unit of its column."""
-    names = {
-        1e9: "GB/s",
-        1e6: "MB/s",
-        2.0**30: "GiB/s",
-        2.0**20: "MiB/s",
-        1e9 / 8: "Gbit/s",
-        1e6 / 8: "Mbit/s",
-        1.0: "B/s",
-    }
+    names = {1e9: "GB/s", 1e6: "MB/s", 2.0**30: "GiB/s", 2.0**20: "MiB/s", 1e9 / 8: "Gbit/s", 1e6 / 8: "Mbit/s"}
+    names[1.0] = "B/s"
     return f"{printed.text} {names.get(printed.unit, f'×{printed.unit:g} B/s')}"
 
 

@@ -24,6 +24,7 @@ from ringtree.health.symptoms import Host, next_steps, symptoms_of
 from ringtree.health.tools import tools_of
 from ringtree.health.words import sentence
 from ringtree.logs import Document, Imported, Item, Table, read_file
+from ringtree.units import count
 
 _NVLINK = 100e9  # bytes/s: PCIe has less
 
@@ -159,7 +160,13 @@ def _links(subject: Subject, hosts: int | None) -> Links | str:
     if hosts is None:
         return "how many hosts it ran on is not known: --hosts"
     named = [f"× {one.name} (" for one in named_systems(subject.setup.system or "")]
-    meant = [one for one in machine.topologies if any(name in one.name for name in named)] or machine.topologies
+    meant = [one for one in machine.topologies if any(name in one.name for name in named)]
+    if named and not meant:
+        ranks = (subject.num_ranks or 0) / hosts
+        return (
+            f"--system {subject.setup.system} does not fit {count(hosts, 'host')} of {ranks:g} ranks: --hosts, --ranks"
+        )
+    meant = meant or list(machine.topologies)
     found = {Links.of(one): one.name for one in reversed(meant) if Links.of(one).are_known}
     if len(found) == 1:
         return next(iter(found))
@@ -173,8 +180,8 @@ def _nothing(links: Links, curve: Curve, entries: Sequence[Reached], is_known: b
         return f"no size of this log is among those known of {links}"
     near = [one for one in entries if one.answers(curve) and one.links[1:3] == links[1:3]]
     what = curve.collective + (f" of {curve.dtype}" if curve.dtype else "")
-    hosts = ", ".join(str(number) for number in sorted({one.hosts for one in near}))
-    known = f"; known are alike hosts, {hosts} of them" if near else ""
+    hosts = " or ".join(str(number) for number in sorted({one.hosts for one in near}))
+    known = f"; it has some of {hosts} such hosts" if near else ""
     return f"the catalogue has no log of {what} on {links}{known}"
 
 

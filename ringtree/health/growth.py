@@ -30,7 +30,7 @@ def growth_of(measured: Sequence[Measured]) -> list[Growth]:
 
 
 def _growth(collective: str, ranks_per_host: int, floors: dict[int, list[float]]) -> Growth:
-    shown = {hosts: min(floors[hosts]) for hosts in sorted(floors)}
+    shown = {hosts: (min(floors[hosts]), max(floors[hosts])) for hosts in sorted(floors)}
     points = [(float(hosts), one) for hosts, of in floors.items() for one in of if hosts > 1 or ranks_per_host == 1]
     hosts, times = [one for one, _ in points], [one for _, one in points]
     told = tell_apart(hosts, [math.log2(one) for one in hosts], times)

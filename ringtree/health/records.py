@@ -43,11 +43,12 @@ class AlphaBeta(Record):
 
 
 class CurveShape(Record):
-    """`floor`: seconds of the smallest sizes; `plateau`: the highest busbw, at `plateau_at`; `saturation`: from which
-    size on 90 % of it are reached; `rising`: it still grew at the largest size, so the plateau may lie above."""
+    """`floor`: seconds of the smallest sizes, None where no size is small enough to be latency; `plateau`: the highest
+    busbw, at `plateau_at`; `saturation`: from which size on 90 % of it are reached; `rising`: it still grew at the
+    largest size, so the plateau may lie above."""
 
-    floor: float
-    floor_sizes: tuple[int, int]
+    floor: float | None
+    floor_sizes: tuple[int, int] | None
     plateau: float
     plateau_at: int
     rising: bool
@@ -131,7 +132,9 @@ class Growth(Record):
 
     collective: str
     ranks_per_host: int
-    floors: dict[int, float] = Field(description="seconds by number of hosts")
+    floors: dict[int, tuple[float, float]] = Field(
+        description="seconds by number of hosts, of the fastest and slowest log"
+    )
     delta_aicc: float | None = Field(default=None, description="above 0: the ring's line fits better")
     p_linear: float | None = None
     p_logarithmic: float | None = None

@@ -19,12 +19,12 @@ def shape_of(curve: Curve) -> CurveShape:
     """Returns the shape of a curve."""
     sizes = list(curve.seconds)
     rates = {size: curve.busbw(size, seconds) for size, seconds in curve.seconds.items()}
-    small = [size for size in sizes if size <= FLOOR] or sizes[:1]
+    small = [size for size in sizes if size <= FLOOR]
     best = max(sizes, key=lambda size: rates[size])
     half = [size for size in sizes if size <= sizes[-1] / 2]
     return CurveShape(
-        floor=floor_of(curve),
-        floor_sizes=(small[0], small[-1]),
+        floor=floor_of(curve) if small else None,
+        floor_sizes=(small[0], small[-1]) if small else None,
         plateau=rates[best],
         plateau_at=best,
         rising=not half or rates[sizes[-1]] > _RISING * rates[half[-1]],
@@ -34,9 +34,8 @@ def shape_of(curve: Curve) -> CurveShape:
 
 
 def floor_of(curve: Curve) -> float:
-    """Returns the median time of the sizes that are latency, of the smallest size if there is none."""
-    small = [seconds for size, seconds in curve.seconds.items() if size <= FLOOR]
-    return statistics.median(small or [next(iter(curve.seconds.values()))])
+    """Returns the median time of the sizes that are latency. Raises ValueError if there are none."""
+    return statistics.median(seconds for size, seconds in curve.seconds.items() if size <= FLOOR)
 
 
 def _fit(curve: Curve) -> AlphaBeta | None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ringtree.health.judging import TOLERANCE
 from ringtree.health.records import BandHealth, SizeHealth, Verdict
 from ringtree.units import count, format_rate, format_share, format_size
 
@@ -32,4 +33,7 @@ def sentence(machine: str, sizes: Sequence[SizeHealth], bands: Sequence[BandHeal
     missing = [name for name in ("small", "large") if name not in [one.band for one in bands]]
     if worst.verdict in (Verdict.BELOW, Verdict.FAR_BELOW):
         text += f"; {worst.band} sizes have {format_share(worst.share)} where {format_share(worst.enough)} is the least"
+    for one in bands:
+        if one.verdict is Verdict.AS_FAST and one.share < 1 - TOLERANCE:
+            text += f"; {one.band} sizes have {format_share(one.share)}, and logs of alike machines differ by that much"
     return text + "".join(f"; {name} sizes are not compared" for name in missing)

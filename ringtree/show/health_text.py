@@ -65,18 +65,20 @@ def _print_table(console: Console, table: TableHealth) -> None:
 
 
 def _shape(shape: CurveShape) -> list[str]:
-    rising = ", still rising" if shape.rising else ""
-    least, most = (format_size(size) for size in shape.floor_sizes)
-    lines = [
-        f"floor {format_time(shape.floor)} ({least} to {most}), plateau {format_rate(shape.plateau)} busbw at "
-        f"{format_size(shape.plateau_at)}{rising}, 90% of it from {format_size(shape.saturation)} on"
-    ]
+    top = f"{format_rate(shape.plateau)} busbw at {format_size(shape.plateau_at)}"
+    plateau = f"plateau {top}, 90% of it from {format_size(shape.saturation)} on"
+    floor = "no floor: no size is small enough to be latency"
+    if shape.floor is not None and shape.floor_sizes is not None:
+        least, most = (format_size(size) for size in shape.floor_sizes)
+        floor = f"floor {format_time(shape.floor)} ({least} to {most})"
+    lines = [f"{floor}, {f'no plateau: {top}, which may still rise' if shape.rising else plateau}"]
     if shape.fit is not None:
         fit = shape.fit
         low, high = fit.alpha_interval
         slow, fast = fit.rate_interval
         between = f"{format_rate(slow)} or more" if fast is None else rates(slow, fast)
         alpha = f"α {format_time(fit.alpha)} ({format_time_range(low, high)})" if low > 0 else "α not told from 0"
+        alpha = alpha if shape.floor is not None else "α not measured"  # without small sizes it is a guess
         lines.append(
             f"{alpha}, β 1 / {format_rate(fit.rate)} of size ({between}); off by up to {format_share(fit.worst)}"
         )
@@ -108,7 +110,7 @@ def _print_steps(console: Console, file: FileHealth) -> None:
 
 
 def _growth(growth: Growth) -> str:
-    floors = ", ".join(f"{hosts}: {format_time(seconds)}" for hosts, seconds in growth.floors.items())
+    floors = ", ".join(f"{hosts}: {_times(*seconds)}" for hosts, seconds in growth.floors.items())
     return (
         f"latency of {growth.collective} over hosts of {count(growth.ranks_per_host, 'rank')} ({floors}): "
         f"{growth.verdict}: {growth.because}"
@@ -126,3 +128,7 @@ def _print_tools(console: Console, tools: ToolsAgreement) -> None:
             format_size(one.size_bytes), format_rate(one.first), format_rate(one.second), format_factor(one.ratio)
         )
     console.print(table)
+
+
+def _times(low: float, high: float) -> str:
+    return format_time(low) if low == high else format_time_range(low, high)

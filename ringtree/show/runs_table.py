@@ -13,16 +13,20 @@ from ringtree.judge.runs.runs_comparison import ComparedCell, ComparedSeries, Ru
 from ringtree.show.cells import plain_table, say
 from ringtree.units import format_change, format_margin, format_size, format_time
 
+NOISY = 4  # times that the faster one may change along the sizes
+
 
 def print_runs(console: Console, comparison: RunsComparison) -> None:
     """Prints every pair of series: the verdict in a sentence, the table, crossovers, what else differs."""
     for series in comparison.series:
         say(console, title(series))
+        if series.num_ranks is None:
+            say(console, "neither log says how many ranks it had: they may not have run the same")
         for line in verdict_lines(series, comparison.margin):
             say(console, line)
         console.print(_table(series))
         for name, (before, after) in series.differing.items():
-            say(console, f"note: {name} differs: {before or 'not stated'} and {after or 'not stated'}")
+            say(console, f"note: they differ in {name}: {before or 'not stated'} and {after or 'not stated'}")
         say(console, "")
     for line in [*(f"not compared: {one}" for one in comparison.not_compared), *comparison.notes]:
         say(console, line)
@@ -60,14 +64,15 @@ def verdict_lines(series: ComparedSeries, margin: float) -> list[str]:
         lines.append(f"… and at {len(wrong) - 3} further sizes")
     if not lines:
         lines.append(f"no difference of more than {format_margin(margin)} is shown; that is not the same as equal")
-    for crossing in series.crossovers[:4]:
+    noisy = len(series.crossovers) > NOISY and not any(crossing.shown for crossing in series.crossovers)
+    for crossing in [] if noisy else series.crossovers[:4]:
         certain = "shown at both ends" if crossing.shown else "not shown"
         lines.append(
             f"{crossing.first} is the faster one up to {format_size(crossing.below)}, {crossing.second} from "
             f"{format_size(crossing.above)}: {certain}"
         )
-    if len(series.crossovers) > 4:
-        lines.append(f"… the faster one changes {len(series.crossovers)} times along the sizes: that is noise")
+    if len(series.crossovers) > NOISY:
+        lines.append(f"the faster one changes {len(series.crossovers)} times along the sizes: that is noise")
     return lines
 
 

@@ -17,31 +17,23 @@ from typing import NamedTuple
 from ringtree.audit.findings import Finding, Severity
 from ringtree.audit.intervals import Interval
 from ringtree.audit.material import Material, Point, Subject
-from ringtree.audit.rule import FilesCheck, Rule
+from ringtree.audit.rule import of_files, warning
+from ringtree.audit.training import is_of_training
 from ringtree.audit.words import figure, listed
-from ringtree.logs import Fact, Printed, Side
+from ringtree.logs import Fact
 from ringtree.logs.tables.measures import STEP_TIME, THROUGHPUT
 from ringtree.logs.words import words_of
 from ringtree.units import format_size
 
-SINGLE_RUNS = Rule(
-    code="single-runs-compared",
-    severity=Severity.WARNING,
-    title="configurations are compared, with one run of each",
-    means="Runs of one and the same configuration differ, from launch to launch, by several per cent and now and then "
-    "by half. From one run of each no difference of that order can be claimed, and which configuration led at a size "
-    "may be chance. (info: where the tables are only side by side, or all differences are large.)",
-    settles="five or more launches of each configuration, in turn; `ringtree compare-runs` then gives intervals",
-    example="2 configurations (Ring, Tree), one run each; at 1 MB Tree against Ring: 5.0199 %",
+SINGLE_RUNS = warning(
+    "single-runs-compared",
+    "configurations are compared, with one run of each",
+    "five or more launches of each configuration, in turn; `ringtree compare-runs` then gives intervals",
 )
-FLIPS = Rule(
-    code="winner-flips",
-    severity=Severity.WARNING,
-    title="which configuration leads changes to and fro with the size",
-    means="Two algorithms change places once, where the one with more latency and more bandwidth takes over; a switch "
-    "of protocol may add another. A lead that goes back and forth is what noise looks like.",
-    settles="several launches of each configuration, in turn",
-    example="Ring against Tree: the lead (more than 2 %) changes 6 times, at 8 KB, 64 KB, 512 KB, 4 MB and 2 more",
+FLIPS = warning(
+    "winner-flips",
+    "which configuration leads changes to and fro with the size",
+    "several launches of each configuration, in turn",
 )
 TOLD = 0.02  # a smaller difference is not a lead
 CLOSE = 0.10  # runs differ by so much
@@ -67,6 +59,7 @@ class Arm(NamedTuple):
     num_runs: int
 
 
+@of_files(SINGLE_RUNS, FLIPS)
 def check(files: Sequence[Material]) -> Iterator[Finding]:
     """Yields findings about groups of tables that differ in their configuration only."""
     groups: dict[tuple[object, ...], list[Subject]] = defaultdict(list)
@@ -82,12 +75,8 @@ def check(files: Sequence[Material]) -> Iterator[Finding]:
         arms = [arm for label, runs in by_label.items() if (arm := _arm(label, runs)).times][:MAX_ARMS]
         if len(arms) > 1:
             yield from _single_runs(arms)
-            if not _is_of_training(subjects[0]):
+            if not is_of_training(subjects[0]):
                 yield from _flips(arms)
-
-
-def _is_of_one_run(subject: Subject) -> bool:
-    return Fact.ONE_RUN in subject.table.format.facts
 
 
 def _what(subject: Subject) -> tuple[object, ...]:
@@ -95,11 +84,11 @@ def _what(subject: Subject) -> tuple[object, ...]:
     table = subject.table
     dtypes = tuple(sorted({row.dtype or "" for row in table.rows}))
     measures = tuple(sorted(name for name in table.columns if name in ("time", "algbw", "busbw")))
-    if _is_of_training(subject):
+    if is_of_training(subject):
         told = sorted(item for item in table.settings.items() if item[0] not in _OF_NO_CONFIGURATION)
         return subject.file, table.first_line, table.num_hosts is None, *told
     section = table.first_line if "arm" in table.settings else table.title or table.first_line
-    where = () if _is_of_one_run(subject) else (subject.file, section, measures)
+    where = () if Fact.ONE_RUN in table.format.facts else (subject.file, section, measures)
     return table.collective, table.num_ranks, table.num_hosts, tuple(sorted(set(table.devices))), dtypes, where
 
 
@@ -115,12 +104,11 @@ def _settings(subject: Subject) -> dict[str, str]:
     table = subject.table
     found = {"library": " ".join(part for part in (table.library, table.library_version) if part)}
     found |= {name: value for name, value in table.environment.items() if not _SAME_ANYWAY.match(name)}
-    if not _is_of_one_run(subject):
+    if Fact.ONE_RUN not in table.format.facts:
         found |= {name: value for name, value in table.settings.items() if name not in _OF_NO_CONFIGURATION}
-    if "arm" not in table.settings and "NCCL_ALGO" not in table.environment and table.algorithm:
-        found["algorithm"] = table.algorithm
-    if "arm" not in table.settings and "NCCL_PROTO" not in table.environment and table.protocol:
-        found["protocol"] = table.protocol
+    for name, variable in (("algorithm", "NCCL_ALGO"), ("protocol", "NCCL_PROTO")):
+        if "arm" not in table.settings and variable not in table.environment and (value := getattr(table, name)):
+            found[name] = value
     return found
 
 
@@ -137,35 +125,23 @@ def _label(subject: Subject, varying: list[str]) -> str:
 
 def _has_spread(subject: Subject) -> bool:
     """Whether its figures are of several runs, with their spread or by their name."""
-    if _OF_SEVERAL.search(subject.table.settings.get("arm", "")):
-        return True
-    return any(side.samples or any(_says_several(*one) for one in side.others) for side in _sides(subject))
-
-
-def _says_several(name: str, printed: Printed) -> bool:
-    return name.startswith("±") or (_RUNS.search(name) is not None and printed.value > 1)
-
-
-def _is_of_training(subject: Subject) -> bool:
-    return not {THROUGHPUT, STEP_TIME}.isdisjoint(subject.table.columns)
-
-
-def _sides(subject: Subject) -> Iterator[Side]:
-    for row in subject.table.rows:
-        yield from row.sides
+    sides = [side for row in subject.table.rows for side in row.sides]
+    told = (name[:1] == "±" or (_RUNS.search(name) and one.value > 1) for side in sides for name, one in side.others)
+    arm = subject.table.settings.get("arm", "")
+    return bool(_OF_SEVERAL.search(arm)) or any(side.samples for side in sides) or any(told)
 
 
 def _arm(label: str, runs: list[Subject]) -> Arm:
     by_size: dict[int, list[float]] = defaultdict(list)
     for subject in runs:
-        count = (subject.table.num_hosts or subject.table.num_ranks) if _is_of_training(subject) else None
+        count = (subject.table.num_hosts or subject.table.num_ranks) if is_of_training(subject) else None
         for one in subject.points:
             cost = _cost(one)
             if cost is not None and (size := count or one.row.size_bytes):
                 by_size[size].append(cost)
     times = {size: statistics.median(costs) for size, costs in by_size.items()}
     most = max(map(len, by_size.values()), default=0)
-    return Arm(label, runs, times, most if runs and _is_of_training(runs[0]) else len(runs))
+    return Arm(label, runs, times, most if runs and is_of_training(runs[0]) else len(runs))
 
 
 def _cost(point: Point) -> float | None:
@@ -185,42 +161,44 @@ def _single_runs(arms: list[Arm]) -> Iterator[Finding]:
     single = [arm for arm in arms if arm.num_runs == 1 and not _has_spread(arm.runs[0])]
     if len(single) < 2:
         return
-    leads = []
-    for one, other in combinations(single, 2):
-        for size in sorted(one.times.keys() & other.times.keys()):
-            ratio = one.times[size] / other.times[size]
-            leads.append((abs(ratio - 1), one, other, size, ratio))
+    leads = [
+        (abs(ratio - 1), one, other, size, ratio)
+        for one, other in combinations(single, 2)
+        for size, ratio in _ratios(one, other)
+    ]
     if not leads:
         return
     close = [lead for lead in leads if TOLD / 4 < lead[0] < CLOSE]
     _, one, other, size, ratio = max(close or leads, key=lambda lead: lead[0])
-    raw = any(_is_of_one_run(arm.runs[0]) for arm in single)
+    raw = any(Fact.ONE_RUN in arm.runs[0].table.format.facts for arm in single)
     first = single[0].runs[0]
     nodes = "ranks" if first.table.num_hosts is None else "nodes"
-    where = f"{size} {nodes}" if _is_of_training(first) else format_size(size)
+    where = f"{size} {nodes}" if is_of_training(first) else format_size(size)
     yield SINGLE_RUNS.found(
         first,
         f"{len(single)} configurations ({listed([arm.label for arm in single], 3)}), one run each; at "
-        f"{where} {other.label} against {one.label}: {figure(100 * (ratio - 1))} %",
+        f"{where} {other.label} is {_compared(ratio)} {one.label}",
         first.table.rows,
         severity=Severity.INFO if raw or not close else None,
     )
 
 
+def _compared(ratio: float) -> str:
+    """Returns "5 % faster than", of one time over the other."""
+    more = max(ratio, 1 / ratio)
+    which = "faster" if ratio > 1 else "slower"
+    return f"{more:.2g} times as {which[:4]} as" if more >= 2 else f"{100 * (more - 1):.2g} % {which} than"
+
+
 def _flips(arms: list[Arm]) -> Iterator[Finding]:
     """Yields one finding for the pair whose lead changes most often."""
-    most: tuple[list[int], Arm, Arm] | None = None
-    pairs = 0
-    for one, other in combinations(arms, 2):
-        changes = _changes(one, other)
-        pairs += len(changes) >= FLIPS_INFO
-        if len(changes) >= FLIPS_INFO and (most is None or len(changes) > len(most[0])):
-            most = changes, one, other
-    if most is None:
+    pairs = [(_changes(one, other), one, other) for one, other in combinations(arms, 2)]
+    pairs = [pair for pair in pairs if len(pair[0]) >= FLIPS_INFO]
+    if not pairs:
         return
-    changes, one, other = most
+    changes, one, other = max(pairs, key=lambda pair: len(pair[0]))
     subject = one.runs[0]
-    more = f"; as do {pairs - 1} other pairs" if pairs > 1 else ""
+    more = f"; as do {len(pairs) - 1} other pairs" if len(pairs) > 1 else ""
     yield FLIPS.found(
         subject,
         f"{one.label} against {other.label}: the lead (more than {figure(100 * TOLD)} %) changes {len(changes)} times, "
@@ -232,12 +210,9 @@ def _flips(arms: list[Arm]) -> Iterator[Finding]:
 
 def _changes(one: Arm, other: Arm) -> list[int]:
     """Returns the sizes at which another one leads than at the last size that either led at."""
-    leads: list[tuple[int, bool]] = []
-    for size in sorted(one.times.keys() & other.times.keys()):
-        ratio = one.times[size] / other.times[size]
-        if abs(ratio - 1) > TOLD:
-            leads.append((size, ratio < 1))
+    leads = [(size, ratio < 1) for size, ratio in _ratios(one, other) if abs(ratio - 1) > TOLD]
     return [size for (_, before), (size, after) in pairwise(leads) if before != after]
 
 
-CHECK = FilesCheck((SINGLE_RUNS, FLIPS), check)
+def _ratios(one: Arm, other: Arm) -> list[tuple[int, float]]:
+    return [(size, one.times[size] / other.times[size]) for size in sorted(one.times.keys() & other.times.keys())]

@@ -9,23 +9,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ringtree.audit.factors import explain_factor, formulas
-from ringtree.audit.findings import Finding, Severity
-from ringtree.audit.intervals import Interval, most_common
+from ringtree.audit.findings import Finding
+from ringtree.audit.intervals import Interval, most_common, narrowest
 from ringtree.audit.material import Point, Subject
-from ringtree.audit.rule import Rule, TableCheck
+from ringtree.audit.rule import of_table, warning
 from ringtree.audit.words import between, quoted_rate, quoted_time, size
 
 # Of the rows whose digits say something, so many must agree before a column is said to hold another formula.
 SHARE = 0.8
 
-HOLDS_OTHER = Rule(
-    code="algbw-holds-other",
-    severity=Severity.WARNING,
-    title="the column called algbw is not size/time",
-    means="The rates divided by size/time give one and the same factor in all rows, and it is not 1: the column holds "
-    "something else than its heading says. Comparing it with another tool's algbw compares two formulas.",
-    settles="the program's source, or one size measured with a second program; until then divide by the factor",
-    example="512 MB: 201.27 GB/s × 5334.82 µs / size = 1.9999–2, and 1.99998–2 fits all rows: 2·size/time",
+HOLDS_OTHER = warning(
+    "algbw-holds-other",
+    "the column called algbw is not size/time",
+    "the program's source, or one size measured with a second program; until then divide by the factor",
 )
 
 
@@ -42,12 +38,18 @@ def common_factor(ratios: list[Interval]) -> Interval | None:
     narrow = [one for one in ratios if one.is_narrow]
     if not narrow:
         return None
-    if sum(1.0 in one for one in narrow) >= SHARE * len(narrow):
+    if _are_most(sum(1.0 in one for one in narrow), len(narrow)):
         return Interval(1.0, 1.0)
     place, members = most_common(narrow)
-    return place if len(members) >= SHARE * len(narrow) else None
+    return place if _are_most(len(members), len(narrow)) else None
 
 
+def _are_most(agree: int, number: int) -> bool:
+    """Whether so many of a column's figures say what it holds: of four, three do."""
+    return agree >= SHARE * number or agree == number - 1 >= 3
+
+
+@of_table(HOLDS_OTHER)
 def check(subject: Subject) -> Iterator[Finding]:
     """Yields a finding if one factor other than 1 explains the column."""
     if not measures_time(subject):
@@ -56,10 +58,7 @@ def check(subject: Subject) -> Iterator[Finding]:
     factor = common_factor([ratio for _, ratio in pairs])
     if factor is None or 1.0 in factor or 0.98 < factor.middle < 1.02:
         return  # within 2 %: single figures were changed, see row_arithmetic.py
-    point, ratio = min(
-        ((point, ratio) for point, ratio in pairs if ratio.meets(factor) and ratio.is_narrow),
-        key=lambda pair: pair[1].high - pair[1].low,
-    )
+    point, ratio = narrowest(pairs, factor)
     told = explain_factor(factor, formulas(subject.num_ranks, subject.collective, subject.element_bytes))
     known = told.words if told is not None else ""
     assert point.side.algbw is not None
@@ -77,6 +76,3 @@ def check(subject: Subject) -> Iterator[Finding]:
 def measures_time(subject: Subject) -> bool:
     """Whether the time of a row is the time of its rates: nccl-tests -C prints the time of the CPU beside them."""
     return "cpu" not in subject.table.columns.get("time", "").lower()
-
-
-CHECK = TableCheck((HOLDS_OTHER,), check)

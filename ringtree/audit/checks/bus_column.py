@@ -10,55 +10,28 @@ from collections.abc import Iterator
 
 from ringtree.audit.checks.bandwidth_column import measures_time
 from ringtree.audit.factors import MAX_RANKS, explain_factor, formulas, nearest_ranks, ranks_of_factor
-from ringtree.audit.findings import Finding, Severity
-from ringtree.audit.intervals import Interval, most_common
+from ringtree.audit.findings import Finding
+from ringtree.audit.intervals import Interval, most_common, narrowest
 from ringtree.audit.material import Point, Subject
-from ringtree.audit.rule import Rule, TableCheck
+from ringtree.audit.rule import error, of_table, warning
 from ringtree.audit.words import between, listed, number_words, quoted_rate, size
-from ringtree.logs import Row
 from ringtree.stats.bandwidth import bus_factor
 
-RANKS_DIFFER = Rule(
-    code="rank-count-differs",
-    severity=Severity.ERROR,
-    title="busbw was computed for another number of ranks than is stated",
-    means="busbw/algbw is a function of the number of ranks alone, so the number can be read from it. It is not the "
-    "one that the log states: the rank lines or the heading belong to another run, or part of the ranks did not take "
-    "part.",
-    settles="the rank lines of this very run, or the program's command line",
-    example="512 MB: 199.70 GB/s / 100.64 GB/s; all figures: 1.98437–1.9844 × size/time: all_reduce has that with n = "
-    "128; the 144 ranks that are stated give 1.98611",
+RANKS_DIFFER = error(
+    "rank-count-differs",
+    "busbw was computed for another number of ranks than is stated",
+    "the rank lines of this very run, or the program's command line",
 )
-HOLDS_OTHER = Rule(
-    code="busbw-holds-other",
-    severity=Severity.WARNING,
-    title="the column called busbw holds another formula",
-    means="busbw/algbw is constant, and it is the factor of another formula than that of this collective (nccl-tests, "
-    "doc/PERFORMANCE.md). The column can't be held against a link's rate, nor against other busbw.",
-    settles="the program's source; until then use size/time and the factor of the collective",
-    example="512 MB: 88.06 GB/s / 100.64 GB/s; all figures: 0.875–0.87502 × size/time, that is (n-1)/n·size/time, n = "
-    "8; 8 ranks give 1.7500 of all_reduce",
+HOLDS_OTHER = warning(
+    "busbw-holds-other",
+    "the column called busbw holds another formula",
+    "the program's source; until then use size/time and the factor of the collective",
 )
-VARIES = Rule(
-    code="factor-varies",
-    severity=Severity.ERROR,
-    title="busbw/algbw is not the same in all rows",
-    means="The factor depends on the collective and the number of ranks, which do not change within a table. Rows "
-    "with another factor than the rest, by more than the printed digits can hide, come from another run or were "
-    "edited.",
-    settles="the unedited output of the program",
-    example="1 GB: busbw 178.17 GB/s is 1.78–1.79 × size/time; 40 of 42 figures: 1.74999–1.75002",
-)
-IMPOSSIBLE = Rule(
-    code="factor-impossible",
-    severity=Severity.ERROR,
-    title="busbw/algbw that no number of ranks gives",
-    means="The factor between the two columns is none that this collective's formula gives for a whole number of "
-    "ranks: below 1, 2 and more, or between 1 (n = 2) and 1.3333 (n = 3), for an all-reduce. One of the columns is not "
-    "what it is called, or the figures were made up.",
-    settles="the unedited output, or size and time of a row: they give algbw, and busbw with the number of ranks",
-    example="512 MB: 100.38 GB/s / 100.64 GB/s; all figures: 0.997–0.998, possible: 1 to 2 for all_reduce; if algbw "
-    "were 2·size/time, n = 400 to 401",
+VARIES = error("factor-varies", "busbw/algbw is not the same in all rows", "the unedited output of the program")
+IMPOSSIBLE = error(
+    "factor-impossible",
+    "busbw/algbw that no number of ranks gives",
+    "the unedited output, or size and time of a row: they give algbw, and busbw with the number of ranks",
 )
 
 
@@ -84,108 +57,69 @@ def _is_rate(one: Point) -> bool:
     return one.algbw is not None and one.base is not None and one.algbw.meets(one.base)
 
 
+@of_table(RANKS_DIFFER, HOLDS_OTHER, VARIES, IMPOSSIBLE)
 def check(subject: Subject) -> Iterator[Finding]:
     """Yields a finding if the rows have several factors, and one if the factor that most have is wrong."""
     pairs = bus_ratios(subject)
     narrow = [ratio for _, ratio in pairs if ratio.is_narrow]
     if not narrow or subject.is_one_rank:
         return
-    factor, _ = most_common(narrow)
+    factor, members = most_common(narrow)
     if factor.low <= 0:
         return
     others = [(point, ratio) for point, ratio in pairs if not ratio.meets(factor)]
     if others:
-        yield _varies(subject, pairs, factor, others)
-    yield from _judged(subject, pairs, factor)
+        point, ratio = max(others, key=lambda pair: abs(pair[1].middle - factor.middle))
+        assert point.side.busbw is not None
+        rate = f"{size(point.row)}: busbw {quoted_rate(point.side.busbw)} is {between(ratio)} × size/time"
+        of = f"{len(pairs) - len(others)} of {len(pairs)} figures: {between(factor)}"
+        yield VARIES.found(subject, f"{rate}; {of}", [one.row for one, _ in others])
+    if len(members) > 1 or len(narrow) == 1:  # of several that all differ none is the table's
+        yield from _judged(subject, pairs, factor)
 
 
 def _judged(subject: Subject, pairs: list[tuple[Point, Interval]], factor: Interval) -> Iterator[Finding]:
-    stated = subject.num_ranks
-    names = _collectives(subject)
+    """Yields a finding if the factor is not that of the ranks that are stated, or of any."""
+    stated, named = subject.num_ranks, subject.table.collective
+    # Where words name a collective, a busbw of factor 1 is an algbw rather than that of another collective.
+    names = [one for one in subject.collectives if named in (None, one) or bus_factor(one, 2) != bus_factor(one, 3)]
     if stated is not None and any(bus_factor(name, stated) in factor for name in names):
         return
-    possible = {name: ranks_of_factor(name, factor) for name in names}
-    possible = {name: ranks for name, ranks in possible.items() if len(ranks) > 0}
+    possible = [(name, ranks) for name in names if len(ranks := ranks_of_factor(name, factor)) > 0]
     if stated is None and possible:
         return
-    rows = [one.row for one, ratio in pairs if ratio.meets(factor)]
-    shown = _shown(pairs, factor)
+    rows, shown = [one.row for one, ratio in pairs if ratio.meets(factor)], _shown(pairs, factor)
     known = explain_factor(factor, formulas(stated, None, subject.element_bytes)) if stated is not None else None
-    if known is not None:
-        yield _holds_other(subject, factor, shown, known.words, rows)
-    elif possible:
-        yield _ranks_differ(subject, shown, possible, rows)
+    # Another number of ranks is likelier than another unit.
+    if known is not None and not (possible and known.is_other_unit):
+        given = [f"{bus_factor(name, stated or 1):.4f} of {name}" for name in subject.collectives[:2]]
+        heading = subject.table.columns.get("busbw", "busbw")
+        is_not = f"not the busbw of {listed(subject.collectives, 2)}"
+        words = f"{shown} × size/time, that is {known.words}; {stated} ranks give {', '.join(given)}"
+        yield HOLDS_OTHER.found(subject, words, rows, title=f"the column {heading!r} holds {known.words}, {is_not}")
+    elif possible and stated is not None:
+        name, ranks = possible[0]
+        if len(ranks) > MAX_RANKS // 2:  # a collective whose factor is 1 whatever the ranks
+            yield HOLDS_OTHER.found(subject, f"{shown} × size/time, the factor of {name}", rows)
+            return
+        n, of_stated = number_words(ranks), f"the {stated} ranks that are stated give {bus_factor(name, stated):.5f}"
+        title = f"busbw was computed for {n} ranks, stated are {stated}"
+        words = f"{shown} × size/time: {name} has that with n = {n}; {of_stated}"
+        yield RANKS_DIFFER.found(subject, words, rows, title=title)
     elif subject.collectives:
-        yield _impossible(subject, factor, shown, rows)
-
-
-def _collectives(subject: Subject) -> list[str]:
-    """Returns what it may have been. Where words name one, a busbw of factor 1 is an algbw rather than that of another
-    collective."""
-    named = subject.table.collective
-    return [name for name in subject.collectives if named in (None, name) or bus_factor(name, 2) != bus_factor(name, 3)]
-
-
-def _varies(
-    subject: Subject, pairs: list[tuple[Point, Interval]], factor: Interval, others: list[tuple[Point, Interval]]
-) -> Finding:
-    point, ratio = max(others, key=lambda pair: abs(pair[1].middle - factor.middle))
-    assert point.side.busbw is not None
-    return VARIES.found(
-        subject,
-        f"{size(point.row)}: busbw {quoted_rate(point.side.busbw)} is {between(ratio)} × size/time; "
-        f"{len(pairs) - len(others)} of {len(pairs)} figures: {between(factor)}",
-        [one.row for one, _ in others],
-    )
+        doubled = ranks_of_factor("all_reduce", factor.times(2.0)) if "all_reduce" in subject.collectives else range(0)
+        hint = f"; if algbw were 2·size/time, n = {number_words(doubled)}" if 0 < len(doubled) < MAX_RANKS // 2 else ""
+        allowed = listed([_possible(name, factor) for name in subject.collectives], 2)
+        yield IMPOSSIBLE.found(subject, f"{shown}, possible: {allowed}{hint}", rows)
 
 
 def _shown(pairs: list[tuple[Point, Interval]], factor: Interval) -> str:
-    point, _ = min(
-        ((point, ratio) for point, ratio in pairs if ratio.meets(factor) and ratio.is_narrow),
-        key=lambda pair: pair[1].high - pair[1].low,
-    )
+    point, _ = narrowest(pairs, factor)
     assert point.side.busbw is not None
     against = "size/time" if point.side.algbw is None else quoted_rate(point.side.algbw)
     alike = sum(ratio.meets(factor) for _, ratio in pairs)
     which = "all figures" if alike == len(pairs) else f"{alike} of {len(pairs)} figures"
     return f"{size(point.row)}: {quoted_rate(point.side.busbw)} / {against}; {which}: {between(factor)}"
-
-
-def _holds_other(subject: Subject, factor: Interval, shown: str, known: str, rows: list[Row]) -> Finding:
-    expected = ", ".join(
-        f"{bus_factor(name, subject.num_ranks or 1):.4f} of {name}" for name in subject.collectives[:2]
-    )
-    heading = subject.table.columns.get("busbw", "busbw")
-    return HOLDS_OTHER.found(
-        subject,
-        f"{shown} × size/time, that is {known}; {subject.num_ranks} ranks give {expected}",
-        rows,
-        title=f"the column {heading!r} holds {known}, not the busbw of {listed(subject.collectives, 2)}",
-    )
-
-
-def _ranks_differ(subject: Subject, shown: str, possible: dict[str, range], rows: list[Row]) -> Finding:
-    name, ranks = next(iter(possible.items()))
-    stated = subject.num_ranks
-    assert stated is not None
-    if len(ranks) > MAX_RANKS // 2:  # a collective whose factor is 1 whatever the ranks
-        return HOLDS_OTHER.found(subject, f"{shown} × size/time, the factor of {name}", rows)
-    return RANKS_DIFFER.found(
-        subject,
-        f"{shown} × size/time: {name} has that with n = {number_words(ranks)}; the {stated} ranks that are stated "
-        f"give {bus_factor(name, stated):.5f}",
-        rows,
-        title=f"busbw was computed for {number_words(ranks)} ranks, stated are {stated}",
-    )
-
-
-def _impossible(subject: Subject, factor: Interval, shown: str, rows: list[Row]) -> Finding:
-    allowed = listed([_possible(name, factor) for name in subject.collectives], 2)
-    hint = ""
-    doubled = ranks_of_factor("all_reduce", factor.times(2.0))
-    if "all_reduce" in subject.collectives and len(doubled) > 0 and len(doubled) < MAX_RANKS // 2:
-        hint = f"; if algbw were 2·size/time, n = {number_words(doubled)}"
-    return IMPOSSIBLE.found(subject, f"{shown}, possible: {allowed}{hint}", rows)
 
 
 def _possible(name: str, factor: Interval) -> str:
@@ -195,6 +129,3 @@ def _possible(name: str, factor: Interval) -> str:
         ranks, nearest = nearest_ranks(name, factor)
         return f"{nearest:.5g} for {name} of n = {ranks}, the nearest whole n"
     return f"{low:g} for {name}" if low == high else f"{low:g} to {high:.0f} for {name}"
-
-
-CHECK = TableCheck((RANKS_DIFFER, HOLDS_OTHER, VARIES, IMPOSSIBLE), check)

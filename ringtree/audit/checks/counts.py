@@ -8,35 +8,23 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from ringtree.audit.findings import Finding, Severity
+from ringtree.audit.findings import Finding
 from ringtree.audit.material import Subject
-from ringtree.audit.rule import Rule, TableCheck
+from ringtree.audit.rule import error, of_table
 from ringtree.audit.words import listed
-from ringtree.logs import Fact, Row
+from ringtree.logs import Fact
 from ringtree.logs.words import element_bytes
 from ringtree.traits import WHOLE
 
-DISAGREE = Rule(
-    code="counts-disagree",
-    severity=Severity.ERROR,
-    title="size, count and type of a row do not agree",
-    means="nccl-tests prints the size in bytes and the count of elements of one and the same buffer: size = count × "
-    "bytes of the type, or that times the number of ranks of a communicator (all-gather, reduce-scatter, all-to-all). "
-    "Here it is neither, or changes from row to row.",
-    settles="the unedited output",
-    example="1048576 B / (262148 × 4 B float) = 0.999985; the other rows: 1",
-)
+DISAGREE = error("counts-disagree", "size, count and type of a row do not agree", "the unedited output")
 
 _WHOLE = (*WHOLE, "send_recv")  # every rank has all of the size
 
 
+@of_table(DISAGREE)
 def check(subject: Subject) -> Iterator[Finding]:
     """Yields one finding for the rows whose quotient is not that of the others."""
-    quotients: dict[Row, float] = {}
-    for row in subject.table.rows:
-        width = element_bytes(row.dtype)
-        if width is not None and row.count and row.size_bytes:
-            quotients[row] = row.size_bytes / (row.count * width)
+    quotients = subject.quotients
     if not quotients:
         return
     usual, _ = Counter(quotients.values()).most_common(1)[0]
@@ -48,11 +36,9 @@ def check(subject: Subject) -> Iterator[Finding]:
         f"{row.size_bytes} B / ({row.count} × {element_bytes(row.dtype)} B {row.dtype}) = {quotients[row]:.6g}"
         for row in wrong
     ]
-    if known:
-        others = f"the other rows: {usual:.6g}"
-    else:
-        ranks = subject.num_ranks
-        others = "possible: 1" + (f", or the {ranks} ranks" if ranks is not None and _in_blocks(subject) else "")
+    ranks = subject.num_ranks
+    or_ranks = f", or the {ranks} ranks" if ranks is not None and _in_blocks(subject) else ""
+    others = f"the other rows: {usual:.6g}" if known else f"possible: 1{or_ranks}"
     yield DISAGREE.found(subject, f"{listed(shown, 2)}; {others}", wrong)
 
 
@@ -60,16 +46,11 @@ def _is_of(subject: Subject, quotient: int) -> bool:
     """Whether rows can have this quotient: 1, or the ranks of a communicator where a size is cut into blocks."""
     if quotient == 1 or Fact.COUNT_OF_SIZE not in subject.table.format.facts:
         return True
-    if not _in_blocks(subject):
-        return False
     # A benchmark may split its ranks into several communicators; without a number of ranks anything is possible.
     ranks = subject.num_ranks
-    return ranks is None or (quotient > 0 and ranks % quotient == 0)
+    return _in_blocks(subject) and (ranks is None or (quotient > 0 and ranks % quotient == 0))
 
 
 def _in_blocks(subject: Subject) -> bool:
     """Whether it may be a collective whose size is that of one block a rank; True for those that nobody knows."""
     return not subject.collectives or any(name not in _WHOLE for name in subject.collectives)
-
-
-CHECK = TableCheck((DISAGREE,), check)

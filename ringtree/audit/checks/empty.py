@@ -8,41 +8,21 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from ringtree.audit.findings import Finding, Severity
+from ringtree.audit.findings import Finding
 from ringtree.audit.material import Material, Subject
-from ringtree.audit.rule import FileCheck, Rule
+from ringtree.audit.rule import error, info, of_file
+from ringtree.audit.training import is_of_training
 from ringtree.audit.words import listed
-from ringtree.logs.tables.measures import STEP_TIME, THROUGHPUT
 
-PLACEHOLDERS = Rule(
-    code="placeholders",
-    severity=Severity.ERROR,
-    title="the table has letters where its numbers should be",
-    means="Someone replaced the figures, as a template or to hide them. There is nothing to learn from the table, "
-    "though it has sizes and a footer that says OK.",
-    settles="the output of a run",
-    example="line 8: 67108864 16777216 float sum -1 XXXX.X XX.XX XX.XX",
-)
-NO_TABLE = Rule(
-    code="no-table",
-    severity=Severity.INFO,
-    title="no table of timings",
-    means="No reader found timings in the file. That says nothing about what else it holds.",
-    settles="`ringtree import --dry-run FILE` shows what was skipped and why",
-    example="found: nvidia_topology",
-)
-SUMMARY_ONLY = Rule(
-    code="summary-only",
-    severity=Severity.INFO,
-    title="only averages or peaks, no time of any size",
-    means="A mean or maximum of bandwidths over sizes can't be recomputed from anything here, and a mean over sizes "
-    "describes no size.",
-    settles="the tables that the summary was made from",
-    example="2 rows without a size or a time",
+PLACEHOLDERS = error("placeholders", "the table has letters where its numbers should be", "the output of a run")
+NO_TABLE = info("no-table", "no table of timings", "`ringtree import --dry-run FILE` shows what was skipped and why")
+SUMMARY_ONLY = info(
+    "summary-only", "only averages or peaks, no time of any size", "the tables that the summary was made from"
 )
 _PLACEHOLDER = re.compile(r"(?<![A-Za-z])X{2,}(?:\.X+)?(?![A-Za-z])")
 
 
+@of_file(PLACEHOLDERS, NO_TABLE, SUMMARY_ONLY)
 def check(material: Material) -> Iterator[Finding]:
     """Yields what the file is instead of a measurement."""
     hidden = [
@@ -52,30 +32,19 @@ def check(material: Material) -> Iterator[Finding]:
         if len(_PLACEHOLDER.findall(text)) >= 2
     ]
     if hidden:
-        yield PLACEHOLDERS.found(
-            None, f"line {hidden[0][0]}: {' '.join(hidden[0][1].split())[:90]}", file=material.file
-        )
+        yield PLACEHOLDERS.found(material, f"line {hidden[0][0]}: {' '.join(hidden[0][1].split())[:90]}")
     tables = [subject for subject in material.subjects if subject.table.rows]
     if not tables and not hidden:
         kinds = list(dict.fromkeys(document.kind for document in material.documents))
         found = f"found: {listed(kinds)}" if kinds else "nothing that a reader knows"
-        yield NO_TABLE.found(None, found, file=material.file)
+        yield NO_TABLE.found(material, found)
     summaries = [subject for subject in tables if _is_summary(subject)]
     if summaries:
         rows = [row for subject in summaries for row in subject.table.rows]
-        yield SUMMARY_ONLY.found(summaries[0], f"{_tables(summaries)} without a size or a time", rows)
+        of = f" of {len(summaries)} tables" if len(summaries) > 1 else ""
+        yield SUMMARY_ONLY.found(summaries[0], f"{len(rows)} rows{of} without a size or a time", rows)
 
 
 def _is_summary(subject: Subject) -> bool:
-    if not {THROUGHPUT, STEP_TIME}.isdisjoint(subject.table.columns):
-        return False
     timed = any(one.time is not None or one.side.samples for one in subject.points)
-    return not timed and all(row.size_bytes is None for row in subject.table.rows)
-
-
-def _tables(subjects: list[Subject]) -> str:
-    rows = sum(len(subject.table.rows) for subject in subjects)
-    return f"{rows} rows of {len(subjects)} tables" if len(subjects) > 1 else f"{rows} rows"
-
-
-CHECK = FileCheck((PLACEHOLDERS, NO_TABLE, SUMMARY_ONLY), check)
+    return not is_of_training(subject) and not timed and all(row.size_bytes is None for row in subject.table.rows)

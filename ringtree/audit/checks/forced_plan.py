@@ -10,22 +10,18 @@ from collections.abc import Iterator
 
 from ringtree.audit.findings import Finding, Severity
 from ringtree.audit.material import Subject
-from ringtree.audit.rule import Rule, TableCheck
+from ringtree.audit.rule import of_table, warning
 
-FORCED_PLAN = Rule(
-    code="forced-plan",
-    severity=Severity.WARNING,
-    title="a plan was handed to the library, and not every column measures it",
-    means='An MSCCL plan is for a range of sizes, and for in place or out of place (inplace="1" outofplace="0"). '
-    "Where it does not fit, the library runs its own algorithm and the table does not say so. (info: where plans are "
-    "merely allowed.)",
-    settles="the plan's XML: its inplace, outofplace, minBytes and maxBytes",
-    example="MSCCL_XML_FILES=/plans/allpairs.xml",
+FORCED_PLAN = warning(
+    "forced-plan",
+    "a plan was handed to the library, and not every column measures it",
+    "the plan's XML: its inplace, outofplace, minBytes and maxBytes",
 )
 _FILES = ("MSCCL_XML_FILES", "MSCCL_XML_FILE", "MSCCL_ALGO_FILE", "MSCCL_ALGO_DIR", "MSCCLPP_EXECUTION_PLAN_DIR")
 _ALLOWED = ("RCCL_MSCCL_ENABLE", "RCCL_MSCCL_FORCE_ENABLE", "MSCCL_ENABLE")
 
 
+@of_table(FORCED_PLAN)
 def check(subject: Subject) -> Iterator[Finding]:
     """Yields a finding if the settings name plans, or allow them."""
     environment = subject.table.environment
@@ -41,6 +37,3 @@ def check(subject: Subject) -> Iterator[Finding]:
             severity=None if named else Severity.INFO,
             title="" if named else "the library may run plans in place of its algorithms",
         )
-
-
-CHECK = TableCheck((FORCED_PLAN,), check)

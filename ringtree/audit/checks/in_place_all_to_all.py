@@ -13,20 +13,14 @@ from collections.abc import Iterator
 from ringtree.audit.findings import Finding, Severity
 from ringtree.audit.intervals import Interval
 from ringtree.audit.material import Subject
-from ringtree.audit.rule import Rule, TableCheck
+from ringtree.audit.rule import of_table, warning
 from ringtree.audit.words import quoted_rate, size
 from ringtree.logs import IN_PLACE, OUT_OF_PLACE
 
-ARTEFACT = Rule(
-    code="in-place-all-to-all",
-    severity=Severity.WARNING,
-    title="the in-place columns of this all-to-all measure nothing",
-    means="An all-to-all in place is not supported: the check fails everywhere (error 1) and the time is that of a "
-    "call that did not do the exchange. Only the out-of-place columns are a measurement, and the average bandwidth of "
-    "the footer counts both.",
-    settles="the out-of-place columns alone; newer versions of nccl-tests print N/A in place",
-    example="error 1 in place in all rows; 1 GB: in place 119305 GB/s, out of place 99.81 GB/s; the average of "
-    "4990.98 counts both",
+ARTEFACT = warning(
+    "in-place-all-to-all",
+    "the in-place columns of this all-to-all measure nothing",
+    "the out-of-place columns alone; newer versions of nccl-tests print N/A in place",
 )
 _ABSURD = 2.0  # so much faster in place than out of place, at any size, is not an exchange
 
@@ -36,16 +30,15 @@ def is_unchecked_artefact(subject: Subject) -> bool:
     any."""
     if "all_to_all" not in subject.collectives:
         return False
-    here: list[Interval | None] = []
-    there: list[Interval | None] = []
-    for one in subject.points:
-        if one.row.size_bytes == 0:
-            continue
-        (here if one.side.place == IN_PLACE else there).append(Interval.of(one.side.wrong))
-    clean = all(one is None or one.low <= 0 for one in there)
+    wrong = [
+        (one.side.place == IN_PLACE, Interval.of(one.side.wrong)) for one in subject.points if one.row.size_bytes != 0
+    ]
+    clean = all(one is None or one.low <= 0 for in_place, one in wrong if not in_place)
+    here = [one for in_place, one in wrong if in_place]
     return bool(here) and clean and all(one is not None and 1.0 in one for one in here)
 
 
+@of_table(ARTEFACT)
 def check(subject: Subject) -> Iterator[Finding]:
     """Yields a finding: a warning where the rates are absurd, else an info."""
     if not is_unchecked_artefact(subject):
@@ -61,13 +54,7 @@ def check(subject: Subject) -> Iterator[Finding]:
         if ratio > worst:
             worst = ratio
             shown = f"{size(row)}: in place {quoted_rate(inner.algbw)}, out of place {quoted_rate(outer.algbw)}"
-    average = subject.table.average_busbw
-    if average is not None:
+    if (average := subject.table.average_busbw) is not None:
         shown += f"; the average of {average.text} counts both"
-    absurd = worst > _ABSURD
-    yield ARTEFACT.found(
-        subject, f"error 1 in place in all rows; {shown}", rows, severity=None if absurd else Severity.INFO
-    )
-
-
-CHECK = TableCheck((ARTEFACT,), check)
+    severity = None if worst > _ABSURD else Severity.INFO
+    yield ARTEFACT.found(subject, f"error 1 in place in all rows; {shown}", rows, severity=severity)

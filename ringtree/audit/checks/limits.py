@@ -16,11 +16,11 @@ from typing import NamedTuple
 from ringtree.audit.checks.bandwidth_column import measures_time
 from ringtree.audit.checks.in_place_all_to_all import is_unchecked_artefact
 from ringtree.audit.factors import COLLECTIVES
-from ringtree.audit.findings import Finding, Severity
+from ringtree.audit.findings import Finding
 from ringtree.audit.intervals import Interval
 from ringtree.audit.machine import machine_of
 from ringtree.audit.material import Material, Point, Subject
-from ringtree.audit.rule import FileCheck, Rule, TableCheck
+from ringtree.audit.rule import error, info, of_file, of_table
 from ringtree.audit.words import figure, gigabytes, listed, size
 from ringtree.errors import UsageError
 from ringtree.hardware import Limit, Topology, highest
@@ -29,38 +29,20 @@ from ringtree.logs.tables.measures import BANDWIDTH
 from ringtree.nccl import limit
 from ringtree.stats.bandwidth import bus_factor
 
-ABOVE = Rule(
-    code="above-limit",
-    severity=Severity.ERROR,
-    title="faster than the links permit",
-    means="The bytes that any algorithm must move over some class of links, divided by the time of the row, are more "
-    "than these links carry in one direction. No tuning gives that: size, unit or time is not what it is called, the "
-    "machine is another one, or the collective did not do its work.",
-    settles="the machine's links (nvidia-smi topo -m, ibstat), and one size measured with a second program",
-    example="1 GB: busbw 1411.5 GB/s is 179.24 % of 787.5 GB/s on a machine such as 1 × BM.GPU.H100.8 (H100 SXM5 "
-    "80GB): all_reduce by any algorithm, 8 ranks: inside the host 1 × size per rank (a switch may add up: all data "
-    "must leave each rank once and the sum reach it: 1) at 450 GB/s each way: algbw ≤ 450 GB/s; so busbw = 1.75 × "
-    "algbw ≤ 787.5 GB/s",
+ABOVE = error(
+    "above-limit",
+    "faster than the links permit",
+    "the machine's links (nvidia-smi topo -m, ibstat), and one size measured with a second program",
 )
-ABOVE_RING = Rule(
-    code="above-ring-limit",
-    severity=Severity.INFO,
-    title="faster than a ring can be, and legitimately so",
-    means="busbw is defined so that a ring on links of rate B has at most B. NVLS, where the switch adds up, and "
-    "trees between two hosts move fewer bytes over the links than a ring does, so their busbw may lie above the rate "
-    "of a link.",
-    settles="nothing needs to be: NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=TUNING shows which algorithm it was",
-    example="1 GB: busbw 483.63 GB/s is 107.47 % of 450 GB/s on a machine such as 1 × BM.GPU.H100.8 (H100 SXM5 80GB): "
-    "all_reduce by Ring, 8 ranks: inside the host 1.75 × size per rank (every rank sends 2(n-1)/n of the size to the "
-    "next of the ring) at 450 GB/s each way: algbw ≤ 257.1 GB/s; so busbw = 1.75 × algbw ≤ 450 GB/s",
+ABOVE_RING = info(
+    "above-ring-limit",
+    "faster than a ring can be, and legitimately so",
+    "nothing needs to be: NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=TUNING shows which algorithm it was",
 )
-NOT_CHECKED = Rule(
-    code="limit-not-checked",
-    severity=Severity.INFO,
-    title="not held against the hardware",
-    means="The log does not say enough of the machine for a limit, so rates were not held against one.",
-    settles="--gpu, --system, --hosts and --ranks, as far as the log does not say them",
-    example="no GPU is named: --gpu",
+NOT_CHECKED = info(
+    "limit-not-checked",
+    "not held against the hardware",
+    "--gpu, --system, --hosts and --ranks, as far as the log does not say them",
 )
 MARGIN = 1.02  # nominal rates, clocks of cables and of hosts
 
@@ -90,41 +72,44 @@ def ceiling(subject: Subject, kind: str = "algbw") -> Ceiling | None:
     if not limits or any(top.algbw is None for _, top in limits):
         return None
     topology, top = max(limits, key=lambda pair: _height(pair[1], kind))
-    ring = _ring(subject, topology)
+    try:
+        ring = limit(subject.table.collective or "", "Ring", topology)
+    except UsageError:
+        ring = None
     return Ceiling(top, ring if ring is not None and ring.algbw is not None else None, machine.called(topology))
 
 
+@of_table(ABOVE, ABOVE_RING)
 def check(subject: Subject) -> Iterator[Finding]:
     """Yields a finding if a rate exceeds the limit, or that of a ring."""
     measured = [] if subject.is_one_rank else _measured(subject)
     for kind in dict.fromkeys(rate.kind for rate in measured):
         held = ceiling(subject, kind)
-        fastest = [rate for rate in measured if rate.kind == kind]
         if held is None:
             continue
-        above = [rate for rate in fastest if rate.value.low > _height(held.top, kind) * MARGIN]
-        ring = held.ring if kind else None
-        beyond = [] if ring is None else [rate for rate in fastest if rate.value.low > _height(ring, kind)]
-        if above:
-            yield ABOVE.found(subject, _shown(above[-1], held.top, held.machine), [rate.point.row for rate in above])
-        elif ring is not None and beyond:
-            shown = _shown(beyond[-1], ring, held.machine)
-            yield ABOVE_RING.found(subject, shown, [rate.point.row for rate in beyond])
+        fastest, ring = [one for one in measured if one.kind == kind], held.ring if kind else None
+        for rule, top, margin in ((ABOVE, held.top, MARGIN), (ABOVE_RING, ring, 1.0)):
+            above = [one for one in fastest if top is not None and one.value.low > _height(top, kind) * margin]
+            if above and top is not None:
+                yield rule.found(subject, _shown(above[-1], top, held.machine), [one.point.row for one in above])
+                break
 
 
+@of_file(ABOVE, ABOVE_RING)
 def check_by_topology(material: Material) -> Iterator[Finding]:
     """Yields the same for tables whose machine only a topology of their file tells, which is known at its end."""
     for subject in material.subjects:
         if machine_of(subject).told_by:
-            yield from check(subject)
+            yield from check.run(subject)
 
 
+@of_file(NOT_CHECKED)
 def check_known(material: Material) -> Iterator[Finding]:
     """Yields one info for a file of whose tables none could be held against a limit."""
     tables = [one for one in material.subjects if not one.is_one_rank and (_measured(one) or _without_unit(one))]
     reasons = [_why_not(subject) for subject in tables]
     if tables and all(reasons):
-        yield NOT_CHECKED.found(None, listed(list(dict.fromkeys(reasons)), 2), file=material.file)
+        yield NOT_CHECKED.found(material, listed(list(dict.fromkeys(reasons)), 2))
 
 
 def _without_unit(subject: Subject) -> bool:
@@ -146,31 +131,18 @@ def _why_not(subject: Subject) -> str:
 
 def rates(subject: Subject) -> list[tuple[Point, Interval]]:
     """Returns the points with size/time, or what is printed as algbw, each with it."""
-    skip = IN_PLACE if is_unchecked_artefact(subject) else None
-    timed = measures_time(subject)
-    found = []
-    for point in subject.points:
-        rate = (point.base if timed else None) or point.algbw
-        if rate is not None and point.side.place != skip:
-            found.append((point, rate))
-    return found
+    return [(one.point, one.value) for one in _measured(subject) if one.kind == "algbw"]
 
 
 def _measured(subject: Subject) -> list[Rate]:
     """Returns of each point its rate: size/time or algbw, else busbw, else one of which nobody says what it is."""
     skip = IN_PLACE if is_unchecked_artefact(subject) else None
-    known = {id(point): rate for point, rate in rates(subject)}
+    timed = measures_time(subject)
     found = []
-    for point in subject.points:
-        if point.side.place == skip:
-            continue
-        unnamed = dict(point.side.others).get(BANDWIDTH)
-        if (rate := known.get(id(point))) is not None:
-            found.append(Rate(point, rate, "algbw"))
-        elif point.busbw is not None:
-            found.append(Rate(point, point.busbw, "busbw"))
-        elif (rate := subject.interval(unnamed, BANDWIDTH)) is not None:
-            found.append(Rate(point, rate, ""))
+    for point in (one for one in subject.points if one.side.place != skip):
+        algbw, unnamed = (point.base if timed else None) or point.algbw, dict(point.side.others).get(BANDWIDTH)
+        known = (("algbw", algbw), ("busbw", point.busbw), ("", subject.interval(unnamed, BANDWIDTH)))
+        found += [Rate(point, rate, kind) for kind, rate in known if rate is not None][:1]
     return found
 
 
@@ -186,13 +158,6 @@ def _limits(subject: Subject, topology: Topology) -> list[Limit]:
     return [highest(name, topology) for name in names]
 
 
-def _ring(subject: Subject, topology: Topology) -> Limit | None:
-    try:
-        return limit(subject.table.collective or "", "Ring", topology)
-    except UsageError:
-        return None
-
-
 def _shown(rate: Rate, top: Limit, machine: str) -> str:
     factor = bus_factor(top.collective, top.num_ranks) if rate.kind == "algbw" else 1.0
     height = _height(top, rate.kind) * factor
@@ -203,8 +168,3 @@ def _shown(rate: Rate, top: Limit, machine: str) -> str:
         f"{size(rate.point.row)}: {called}{gigabytes(value)} is {figure(100 * value / height)} % of "
         f"{gigabytes(height)}{which} on {machine}: {top.arithmetic}"
     )
-
-
-CHECK = TableCheck((ABOVE, ABOVE_RING), check)
-BY_TOPOLOGY_CHECK = FileCheck((ABOVE, ABOVE_RING), check_by_topology)
-KNOWN_CHECK = FileCheck((NOT_CHECKED,), check_known)

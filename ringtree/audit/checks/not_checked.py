@@ -8,45 +8,26 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ringtree.audit.findings import Finding, Severity
+from ringtree.audit.findings import Finding
 from ringtree.audit.material import Subject
-from ringtree.audit.rule import Rule, TableCheck
+from ringtree.audit.rule import info, of_table
 
-NOT_CHECKED = Rule(
-    code="results-not-checked",
-    severity=Severity.INFO,
-    title="no result was checked",
-    means="The benchmark was told not to check what it computes. The times may be right; that the data were right "
-    "nobody knows.",
-    settles="the run again with -c 1",
-    example="validation: 0",
-)
-FEW_ITERATIONS = Rule(
-    code="few-iterations",
-    severity=Severity.INFO,
-    title="each time is that of very few iterations",
-    means="A time that is the mean of a handful of iterations, or that had no warm-up, contains what happened by "
-    "chance and what happens once: connections, registration, clocks.",
-    settles="the run again with 20 iterations or more and a warm-up, several times",
-    example="iters: 1",
+NOT_CHECKED = info("results-not-checked", "no result was checked", "the run again with -c 1")
+FEW_ITERATIONS = info(
+    "few-iterations",
+    "each time is that of very few iterations",
+    "the run again with 20 iterations or more and a warm-up, several times",
 )
 FEW = 5
 
 
+@of_table(NOT_CHECKED, FEW_ITERATIONS)
 def check(subject: Subject) -> Iterator[Finding]:
     """Yields what the settings say."""
-    settings = subject.table.settings
-    if _number(settings.get("validation")) == 0:
+    if subject.setting("validation") == 0:
         yield NOT_CHECKED.found(subject, "validation: 0", subject.table.rows)
-    iterations, warm_up = _number(settings.get("iters")), _number(settings.get("warmup iters"))
+    iterations = subject.setting("iters")
     if iterations is not None and 0 < iterations <= FEW:
         yield FEW_ITERATIONS.found(subject, f"iters: {iterations}", subject.table.rows)
-    elif warm_up == 0:
+    elif subject.setting("warmup iters") == 0:
         yield FEW_ITERATIONS.found(subject, "warmup iters: 0", subject.table.rows, title="there was no warm-up")
-
-
-def _number(text: str | None) -> int | None:
-    return int(text) if text is not None and text.isdecimal() else None
-
-
-CHECK = TableCheck((NOT_CHECKED, FEW_ITERATIONS), check)

@@ -12,35 +12,22 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from ringtree.audit.findings import Finding, Severity
+from ringtree.audit.findings import Finding
 from ringtree.audit.material import Material, Subject
-from ringtree.audit.rule import FileCheck, Rule
+from ringtree.audit.rule import error, info, of_file
 from ringtree.audit.words import figure, quoted_rate, size
 
-SEVERAL_ALONE = Rule(
-    code="ranks-ran-alone",
-    severity=Severity.ERROR,
-    title="several processes ran, and each measured itself alone",
-    means="busbw = algbw × 2(n-1)/n is 0 only for n = 1. Several processes were started and each of them believes to "
-    "be the only rank: the benchmark was built without MPI, or its launcher did not pass the ranks on. What is called "
-    "algbw is a copy inside one GPU's memory, disturbed by the other processes; nothing went over any link.",
-    settles="the benchmark built with MPI=1; its header must list all ranks, and busbw must not be 0",
-    example="8 runs of one rank each write between each other's lines; 1 GB: algbw 1e+07 GB/s, busbw 0.00 = algbw × "
-    "2(n-1)/n with n = 1",
+SEVERAL_ALONE = error(
+    "ranks-ran-alone",
+    "several processes ran, and each measured itself alone",
+    "the benchmark built with MPI=1; its header must list all ranks, and busbw must not be 0",
 )
-ALONE = Rule(
-    code="one-rank",
-    severity=Severity.INFO,
-    title="a run of one rank: nothing was sent",
-    means="With one rank a collective is a copy, or nothing at all in place. Its algbw says how fast the memory "
-    "copies, not what any algorithm or link does.",
-    settles="two ranks or more",
-    example="1 GB: algbw 1e+07 GB/s, busbw 0.00 = algbw × 2(n-1)/n with n = 1",
-)
+ALONE = info("one-rank", "a run of one rank: nothing was sent", "two ranks or more")
 _TASKS = ("SLURM_NTASKS", "SLURM_NPROCS", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "WORLD_SIZE", "NUM_GPUS")
 _NUMBER_OF_PROCESSES = re.compile(r"\b(?:mpirun|mpiexec|srun)\b.*?\s-{1,2}(?:np|n|ntasks)[ =](\d+)")
 
 
+@of_file(SEVERAL_ALONE, ALONE)
 def check(material: Material) -> Iterator[Finding]:
     """Yields one finding for all one-rank tables of a file that belong to one launch, else one each."""
     alone = [subject for subject in material.subjects if subject.is_one_rank and subject.table.rows]
@@ -56,17 +43,13 @@ def check(material: Material) -> Iterator[Finding]:
 
 def _shown(subject: Subject) -> str:
     """Returns the row of the largest rate."""
-    best, shown = -1.0, "n = 1"
-    for one in subject.points:
-        rate = one.side.algbw
-        if rate is None or rate.value <= best:
-            continue
-        best = rate.value
-        busbw = one.side.busbw
-        shown = f"{size(one.row)}: algbw {quoted_rate(rate)}" + (
-            f", busbw {busbw.text} = algbw × 2(n-1)/n with n = 1" if busbw is not None and busbw.value == 0 else ""
-        )
-    return shown
+    rated = [(rate.value, one, rate) for one in subject.points if (rate := one.side.algbw) is not None]
+    if not rated:
+        return "n = 1"
+    _, one, rate = max(rated, key=lambda pair: pair[0])
+    busbw = one.side.busbw
+    none = f", busbw {busbw.text} = algbw × 2(n-1)/n with n = 1" if busbw is not None and busbw.value == 0 else ""
+    return f"{size(one.row)}: algbw {quoted_rate(rate)}{none}"
 
 
 def _why_not_alone(subject: Subject, alone: list[Subject]) -> str:
@@ -75,37 +58,20 @@ def _why_not_alone(subject: Subject, alone: list[Subject]) -> str:
     stated = subject.setup.num_ranks or (table.num_ranks if subject.inferred("num_ranks") is None else None) or 1
     if stated > 1:
         return f"{stated} ranks are stated"
-    per_process = 1
-    for name in ("nThread", "nGpus"):
-        text = table.settings.get(name, "1")
-        per_process *= int(text) if text.isdecimal() else 1
-    if per_process > 1:
+    if (per_process := (subject.setting("nThread") or 1) * (subject.setting("nGpus") or 1)) > 1:
         return f"nThread × nGpus = {per_process}"
     for name in _TASKS:
-        text = table.environment.get(name, "")
-        if text.isdecimal() and int(text) > 1:
+        if (text := table.environment.get(name, "")).isdecimal() and int(text) > 1:
             return f"{name}={text}"
     found = _NUMBER_OF_PROCESSES.search(table.settings.get("command", ""))
     if found is not None and int(found.group(1)) > 1:
         return f"started as {found.group(1)} processes"
-    mixed = [other for other in alone if other is not subject and _overlap(other, subject)]
-    if mixed:
+    first, last = table.first_line, table.last_line
+    near = [one.table for one in alone if one is not subject]
+    if mixed := [one for one in near if one.first_line <= last and first <= one.last_line]:
         return f"{len(mixed) + 1} runs of one rank each write between each other's lines"
-    repeated = repeated_sizes(subject)
-    if repeated > 1 and len(table.devices) > 1:
-        return f"{len(table.devices)} rank lines, and each size appears {figure(repeated)} times"
+    sizes = [row.size_bytes for row in table.rows if row.size_bytes]
+    if len(sizes) > len(set(sizes)) and len(table.devices) > 1:
+        repeated = figure(len(sizes) / len(set(sizes)))
+        return f"{len(table.devices)} rank lines, and each size appears {repeated} times"
     return ""
-
-
-def repeated_sizes(subject: Subject) -> float:
-    """Returns how often each size appears in the table, on average."""
-    sizes = [row.size_bytes for row in subject.table.rows if row.size_bytes]
-    return len(sizes) / len(set(sizes)) if sizes else 0.0
-
-
-def _overlap(one: Subject, other: Subject) -> bool:
-    first, last = one.table.first_line, one.table.last_line
-    return first <= other.table.last_line and other.table.first_line <= last
-
-
-CHECK = FileCheck((SEVERAL_ALONE, ALONE), check)

@@ -8,23 +8,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ringtree.audit.executed import executed_of
-from ringtree.audit.findings import Finding, Severity
+from ringtree.audit.findings import Finding
 from ringtree.audit.material import Material
-from ringtree.audit.rule import FileCheck, Rule
+from ringtree.audit.rule import of_file, warning
 from ringtree.audit.words import listed, size
 from ringtree.nccl.names import algorithm_name
 
-OTHER = Rule(
-    code="other-algorithm-ran",
-    severity=Severity.WARNING,
-    title="another algorithm ran than was forced",
-    means="The table is named after an algorithm that was forced, and NCCL's own lines in the same log (subsystem "
-    "TUNING) name others, and never this one, for calls of this collective and size. The times are those of what ran.",
-    settles="nothing needs to be: the log says it; compare the table as that of what ran",
-    example="1 GB: forced: Tree; NCCL's lines say Ring",
+OTHER = warning(
+    "other-algorithm-ran",
+    "another algorithm ran than was forced",
+    "nothing needs to be: the log says it; compare the table as that of what ran",
 )
 
 
+@of_file(OTHER)
 def check(material: Material) -> Iterator[Finding]:
     """Yields a finding for each table of whose forced algorithm no call of a row's size was."""
     executed = executed_of(material.documents)
@@ -33,14 +30,9 @@ def check(material: Material) -> Iterator[Finding]:
         forced = {algorithm_name(name.strip()) for name in (table.algorithm or "").split(",")}
         if None in forced or "executed" in table.settings:
             continue
-        ran = {
-            id(row): {algorithm for algorithm, _ in executed.get((table.collective or "", row.size_bytes or 0), ())}
-            for row in table.rows
-        }
-        rows = [row for row in table.rows if ran[id(row)] and not ran[id(row)] & forced]
-        if rows:
-            said = f"forced: {table.algorithm}; NCCL's lines say {listed(sorted(ran[id(rows[-1])]), 3)}"
-            yield OTHER.found(subject, f"{size(rows[-1])}: {said}", rows)
-
-
-CHECK = FileCheck((OTHER,), check)
+        calls = ((row, executed.get((table.collective or "", row.size_bytes or 0), ())) for row in table.rows)
+        ran = [(row, {algorithm for algorithm, _ in of_row}) for row, of_row in calls if of_row]
+        if others := [(row, names) for row, names in ran if not names & forced]:
+            row, names = others[-1]
+            said = f"forced: {table.algorithm}; NCCL's lines say {listed(sorted(names), 3)}"
+            yield OTHER.found(subject, f"{size(row)}: {said}", [row for row, _ in others])

@@ -14,43 +14,21 @@ from pathlib import Path
 
 from ringtree.audit.findings import Finding, Severity
 from ringtree.audit.material import Material, Subject
-from ringtree.audit.rule import FilesCheck, Rule, TableCheck
+from ringtree.audit.rule import error, info, of_files, of_table
 from ringtree.audit.words import listed, quoted_time, size
 from ringtree.logs import Fact, Printed, Row
 
-COPIED_ROWS = Rule(
-    code="copied-figures",
-    severity=Severity.ERROR,
-    title="the same times at different sizes, or on both sides",
-    means="Two measurements agree in four digits now and then; several in a row do not. Times that are the same to "
-    "the last digit for different sizes, or out of place and in place all the way down, were copied.",
-    settles="the unedited output, or the run again",
-    example="the time 10756.6 at 3 sizes: 256 MB, 512 MB, 1 GB",
+COPIED_ROWS = error(
+    "copied-figures", "the same times at different sizes, or on both sides", "the unedited output, or the run again"
 )
-COPIED_TABLES = Rule(
-    code="copied-tables",
-    severity=Severity.ERROR,
-    title="two tables have the same times",
-    means="Two runs never take the same times to the last digit at most of their sizes. One of the tables is a copy "
-    "of the other, under another name. (info: a document that tells the figures of a run of its own once more, or a "
-    "log that is given twice, packed and not, or by a link.)",
-    settles="the output of both runs",
-    example="42 of 42 times are those of the table at line 5",
+COPIED_TABLES = error("copied-tables", "two tables have the same times", "the output of both runs")
+REPEATED_ROWS = info(
+    "repeated-rows",
+    "a configuration has several rows",
+    "how the rows came about; as repeated runs they say how far runs differ",
 )
-REPEATED_ROWS = Rule(
-    code="repeated-rows",
-    severity=Severity.INFO,
-    title="a configuration has several rows",
-    means="The table has more than one row for the same size, type and operation: repeated runs, or duplicates. "
-    "Taking the best of them, or the last, is a choice that somebody made.",
-    settles="how the rows came about; as repeated runs they say how far runs differ",
-    example="1 of 21 configurations have several rows, 8 KB has 2",
-)
-DIGITS = 4
-MIN_COPIES = 4
-MIN_SAME = 3
+DIGITS, MIN_COPIES, MIN_SAME, SHARE = 4, 4, 3, 0.8
 LARGE = 1 << 20
-SHARE = 0.8
 MAX_SEEN = 100  # tables with one and the same figure that are remembered
 _Figure = tuple[int, str, str]
 _PACKED = (".gz", ".bz2", ".xz")
@@ -58,13 +36,14 @@ _AGAIN = re.compile(r" \(\d+\)$")  # how the session tells files of one name apa
 _CHOSEN = re.compile(r"\b(?:best|optimal|optimum|fastest|winner|chosen|selected)\b", re.IGNORECASE)
 
 
+@of_table(COPIED_ROWS, REPEATED_ROWS)
 def check_table(subject: Subject) -> Iterator[Finding]:
     """Yields findings about rows and sides of one table."""
-    yield from _same_sides(subject)
-    yield from _same_at_sizes(subject)
-    yield from _repeated(subject)
+    for look in (_same_sides, _same_at_sizes, _repeated):
+        yield from look(subject)
 
 
+@of_files(COPIED_TABLES)
 def check_tables(files: Sequence[Material]) -> Iterator[Finding]:
     """Yields a finding for each table whose times are those of an earlier one, one for a log that is given twice."""
     seen: dict[_Figure, list[int]] = defaultdict(list)
@@ -134,32 +113,19 @@ def _digits(printed: Printed) -> int:
 
 def _figures(subject: Subject) -> list[_Figure]:
     """Returns (size, side, time) of each measurement whose time has enough digits to be told from others, once."""
-    found = (
-        (one.row.size_bytes, one.side.place, one.side.time.text)
-        for one in subject.points
-        if one.side.time is not None and _digits(one.side.time) >= DIGITS and one.row.size_bytes
-    )
-    return list(dict.fromkeys(found))
+    timed = ((one.row.size_bytes, one.side.place, one.side.time) for one in subject.points)
+    told = ((size, place, time.text) for size, place, time in timed if size and time and _digits(time) >= DIGITS)
+    return list(dict.fromkeys(told))
 
 
 def _same_sides(subject: Subject) -> Iterator[Finding]:
-    same: list[Row] = []
-    told = 0
-    for row in subject.table.rows:
-        times = [side.time for side in row.sides if side.time is not None]
-        if len(times) < 2 or _digits(times[0]) < DIGITS:
-            continue
-        told += 1
-        if len({time.text for time in times}) == 1:
-            same.append(row)
-    if len(same) >= MIN_COPIES and len(same) >= SHARE * told:
-        first = next(side.time for side in same[-1].sides if side.time is not None)
-        yield COPIED_ROWS.found(
-            subject,
-            f"{len(same)} of {told} rows: the time in place is the time out of place, "
-            f"{quoted_time(first)} at {size(same[-1])}",
-            same,
-        )
+    timed = [(row, [side.time for side in row.sides if side.time is not None]) for row in subject.table.rows]
+    told = [(row, times) for row, times in timed if len(times) > 1 and _digits(times[0]) >= DIGITS]
+    same = [(row, times[0]) for row, times in told if len({time.text for time in times}) == 1]
+    if len(same) >= max(MIN_COPIES, SHARE * len(told)):
+        row, time = same[-1]
+        of = f"{len(same)} of {len(told)} rows: the time in place is the time out of place"
+        yield COPIED_ROWS.found(subject, f"{of}, {quoted_time(time)} at {size(row)}", [row for row, _ in same])
 
 
 def _same_at_sizes(subject: Subject) -> Iterator[Finding]:
@@ -170,10 +136,8 @@ def _same_at_sizes(subject: Subject) -> Iterator[Finding]:
             rows[one.side.place, one.side.time.text].setdefault(one.row.size_bytes or 0, one.row)
     for (_, text), at in rows.items():
         if len(at) >= MIN_SAME and max(at) >= 4 * min(at):
-            found = list(at.values())
-            yield COPIED_ROWS.found(
-                subject, f"the time {text} at {len(found)} sizes: {listed([size(row) for row in found])}", found
-            )
+            shown = listed([size(row) for row in at.values()])
+            yield COPIED_ROWS.found(subject, f"the time {text} at {len(at)} sizes: {shown}", list(at.values()))
             return
 
 
@@ -190,7 +154,3 @@ def _repeated(subject: Subject) -> Iterator[Finding]:
             f"{len(several)} of {len(groups)} configurations have several rows, {size(most[0])} has {len(most)}",
             [row for rows in several for row in rows],
         )
-
-
-TABLE_CHECK = TableCheck((COPIED_ROWS, REPEATED_ROWS), check_table)
-FILES_CHECK = FilesCheck((COPIED_TABLES,), check_tables)

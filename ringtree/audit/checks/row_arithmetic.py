@@ -9,24 +9,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ringtree.audit.checks.bandwidth_column import common_factor, factors, measures_time
-from ringtree.audit.findings import Finding, Severity
+from ringtree.audit.findings import Finding
 from ringtree.audit.material import Subject
-from ringtree.audit.rule import Rule, TableCheck
+from ringtree.audit.rule import error, of_table
 from ringtree.audit.words import between, figure, quoted_rate, quoted_time
 from ringtree.logs import Row
 
-NOT_TOGETHER = Rule(
-    code="figures-do-not-fit",
-    severity=Severity.ERROR,
-    title="figures of a row that no measurement gives",
-    means="A benchmark computes its rates from the time that it prints. Here size/time gives another rate than the "
-    "one that is printed, by more than the printed digits can hide. A program does not do that: a figure was edited, "
-    "comes from another run, or was made up.",
-    settles="the unedited output of the program, or the run again",
-    example="1073741824 bytes / 10649.8 µs = 100.822–100.823 GB/s, printed: 100.92 GB/s, off by 0.096484 %",
+NOT_TOGETHER = error(
+    "figures-do-not-fit",
+    "figures of a row that no measurement gives",
+    "the unedited output of the program, or the run again",
 )
 
 
+@of_table(NOT_TOGETHER)
 def check(subject: Subject) -> Iterator[Finding]:
     """Yields one finding for all such rows of a table."""
     if not measures_time(subject):
@@ -53,6 +49,3 @@ def check(subject: Subject) -> Iterator[Finding]:
             )
     if wrong:
         yield NOT_TOGETHER.found(subject, shown, wrong)
-
-
-CHECK = TableCheck((NOT_TOGETHER,), check)

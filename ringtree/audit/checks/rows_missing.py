@@ -10,31 +10,14 @@ import itertools
 import re
 from collections.abc import Iterator
 
-from ringtree.audit.findings import Finding, Severity
+from ringtree.audit.findings import Finding
 from ringtree.audit.material import Material, Subject
-from ringtree.audit.rule import FileCheck, Rule, TableCheck
+from ringtree.audit.rule import info, of_file, of_table
 from ringtree.audit.words import listed
-from ringtree.logs import Row
 from ringtree.units import format_size
 
-MISSING = Rule(
-    code="rows-missing",
-    severity=Severity.INFO,
-    title="rows are missing",
-    means="The settings, or the steps between the sizes that are there, say that the program printed more rows. "
-    "Someone left them out, or the reader could not read them; what they said is not known.",
-    settles="the whole output",
-    example="nothing between 512 KB and 4 MB",
-)
-CUT = Rule(
-    code="output-cut",
-    severity=Severity.INFO,
-    title="the output stops before its end",
-    means="The footer that the program prints last is not there, or the last row is not finished. The run may have "
-    "failed, or the log was cut; whether the results were right is not known.",
-    settles="the whole output, with the exit code of the run",
-    example="the last row that can be read is that of 1 GB",
-)
+MISSING = info("rows-missing", "rows are missing", "the whole output")
+CUT = info("output-cut", "the output stops before its end", "the whole output, with the exit code of the run")
 _DOTS = re.compile(r"[#\s|]*(?:\.{2,}|…|:|⋮)[\s|]*")
 _STEP = re.compile(r"(\d+)\s*\(?\s*(factor|bytes)")
 _BLOCK = 64  # bytes of a rank that rounding may take from a size, twice
@@ -47,22 +30,24 @@ def why_incomplete(subject: Subject) -> list[str]:
     if not sizes:
         return ["no sizes"]
     reasons = _gaps(subject)
-    first, last = table.settings.get("minBytes", ""), table.settings.get("maxBytes", "")
-    if not first.isdecimal() or not last.isdecimal():
+    first, last = subject.setting("minBytes"), subject.setting("maxBytes")
+    if first is None or last is None:
         reasons.append("no header says from where to where it went")
     else:
         # Sizes are rounded down to whole blocks for each rank, and maxBytes to the memory that there is.
         slack = _BLOCK * (subject.table.num_ranks or 1)
-        if min(sizes) > int(first):
+        if min(sizes) > first:
             reasons.append(f"minBytes {first}, first row {min(sizes)}")
         step = _step(subject)
-        if step is not None and not _reduced(subject) and _next(max(sizes), step) + slack <= int(last):
+        reduced = any("reduc" in name.lower() for name in table.settings)  # for want of memory
+        if step is not None and not reduced and _next(max(sizes), step) + slack <= last:
             reasons.append(f"maxBytes {last}, last row {max(sizes)}")
     if table.complete is False:
         reasons.append("no footer")
     return reasons
 
 
+@of_table(MISSING, CUT)
 def check(subject: Subject) -> Iterator[Finding]:
     """Yields an info for gaps, and one for a missing end."""
     if not subject.whole:
@@ -72,16 +57,8 @@ def check(subject: Subject) -> Iterator[Finding]:
         yield MISSING.found(subject, listed(gaps), subject.table.rows)
     if subject.table.complete is False and subject.table.rows:
         last = subject.table.rows[-1]
-        yield CUT.found(subject, f"the last row that can be read is that of {_name(last)}", [last])
-
-
-def _name(row: Row) -> str:
-    return "an unknown size" if row.size_bytes is None else format_size(row.size_bytes)
-
-
-def _reduced(subject: Subject) -> bool:
-    """Whether the program said that it goes less far than asked, for want of memory."""
-    return any("reduc" in name.lower() for name in subject.table.settings)
+        name = "an unknown size" if last.size_bytes is None else format_size(last.size_bytes)
+        yield CUT.found(subject, f"the last row that can be read is that of {name}", [last])
 
 
 def _step(subject: Subject) -> tuple[int, str] | None:
@@ -122,6 +99,7 @@ def _usual_step(pairs: list[tuple[int, int]]) -> tuple[int, str] | None:
     return (usual, "factor") if usual > 1 and factors.count(usual) >= 0.8 * len(pairs) else None
 
 
+@of_file(MISSING)
 def check_dots(material: Material) -> Iterator[Finding]:
     """Yields an info for each table that has a line of dots between its rows."""
     dots = [number for one in material.skipped for number, text in one.examples if _DOTS.fullmatch(text.strip())]
@@ -130,7 +108,3 @@ def check_dots(material: Material) -> Iterator[Finding]:
         inside = [number for number in dots if lines and min(lines) < number < max(lines)]
         if inside:
             yield MISSING.found(subject, f"line {inside[0]} stands for rows that were left out", subject.table.rows)
-
-
-CHECK = TableCheck((MISSING, CUT), check)
-DOTS_CHECK = FileCheck((MISSING,), check_dots)

@@ -13,59 +13,47 @@ from itertools import groupby
 from typing import NamedTuple
 
 from ringtree.audit.checks.in_place_all_to_all import is_unchecked_artefact
-from ringtree.audit.findings import Finding, Severity
+from ringtree.audit.findings import Finding
 from ringtree.audit.intervals import Interval
 from ringtree.audit.material import Subject
-from ringtree.audit.rule import Rule, TableCheck
+from ringtree.audit.rule import of_table, warning
 from ringtree.audit.words import figure, quoted_time, size
-from ringtree.logs import IN_PLACE, OUT_OF_PLACE, Row, Side
+from ringtree.logs import IN_PLACE, OUT_OF_PLACE, Printed, Row
 
-DISAGREE = Rule(
-    code="sides-disagree",
-    severity=Severity.WARNING,
-    title="in place and out of place did not run the same thing",
-    means="Both halves of a table run the same collective on the same ranks; in place saves at most a copy. Here they "
-    "differ throughout the large sizes, or by 1.3 times and more over 7 neighbouring sizes in one direction (in 1,200 "
-    "ordinary tables of four sites it was never more than 5). So they ran different things: a forced plan that exists "
-    'for one half only (MSCCL\'s inplace="1" outofplace="0"), another algorithm for other buffers, buffers that are '
-    "registered on one side. Only one half measures what the run is named after, and the average measures neither.",
-    settles="the algorithm of each half: NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=TUNING, or the plan's own log",
-    example="4 MB: 61.94 µs out of place, 185.83 µs in place, 3.0002×; median from 1 MB to 1 GB: 3×",
+DISAGREE = warning(
+    "sides-disagree",
+    "in place and out of place did not run the same thing",
+    "the algorithm of each half: NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=TUNING, or the plan's own log",
 )
 LARGE = 1 << 20
-MIN_ROWS = 4
-RATIO = 1.5
-SAME_DIRECTION = 0.8
-NEIGHBOURS = 7
-NEIGHBOURS_RATIO = 1.3
+MIN_ROWS, RATIO, SAME_DIRECTION = 4, 1.5, 0.8
+NEIGHBOURS, NEIGHBOURS_RATIO = 7, 1.3
 
 
 class Pair(NamedTuple):
-    """Both sides of a row. `log`: logarithm of time in place / time out of place."""
+    """The times of a row, out of place and in place. `log`: the logarithm of the second over the first."""
 
     row: Row
-    outer: Side
-    inner: Side
+    outer: Printed
+    inner: Printed
     log: float
 
 
+@of_table(DISAGREE)
 def check(subject: Subject) -> Iterator[Finding]:
     """Yields one finding, for the large sizes or else for neighbouring ones."""
     if subject.is_one_rank or is_unchecked_artefact(subject):
         return
-    pairs = [pair for row in subject.table.rows if (pair := _pair(row)) is not None]
-    pairs.sort(key=lambda pair: pair.row.size_bytes or 0)
+    pairs = sorted(_pairs(subject), key=lambda pair: pair.row.size_bytes or 0)
     found = _large(pairs) or _neighbours(pairs)
     if not found:
         return
     middle = statistics.median(pair.log for pair in found)
     most = max(found, key=lambda pair: pair.log * middle)
-    assert most.outer.time is not None
-    assert most.inner.time is not None
     factor = figure(math.exp(abs(middle)))
     yield DISAGREE.found(
         subject,
-        f"{size(most.row)}: {quoted_time(most.outer.time)} out of place, {quoted_time(most.inner.time)} in place, "
+        f"{size(most.row)}: {quoted_time(most.outer)} out of place, {quoted_time(most.inner)} in place, "
         f"{figure(math.exp(abs(most.log)))}×; median from {size(found[0].row)} to {size(found[-1].row)}: {factor}×",
         [pair.row for pair in found],
         title=f"in place is {factor} times as {'slow' if middle > 0 else 'fast'} as out of place",
@@ -74,8 +62,7 @@ def check(subject: Subject) -> Iterator[Finding]:
 
 def _large(pairs: list[Pair]) -> list[Pair]:
     large = [pair for pair in pairs if (pair.row.size_bytes or 0) >= LARGE]
-    if len(large) < MIN_ROWS:
-        large = pairs[len(pairs) // 2 :]
+    large = large if len(large) >= MIN_ROWS else pairs[len(pairs) // 2 :]
     if len(large) < MIN_ROWS:
         return []
     middle = statistics.median(pair.log for pair in large)
@@ -85,26 +72,19 @@ def _large(pairs: list[Pair]) -> list[Pair]:
 
 def _neighbours(pairs: list[Pair]) -> list[Pair]:
     """Returns the longest run of sizes that differ in one direction, if it is long."""
-    longest: list[Pair] = []
-    for _, group in groupby(pairs, key=lambda pair: (pair.log > _LOG) - (pair.log < -_LOG)):
-        run = list(group)
-        if abs(run[0].log) > _LOG and len(run) > len(longest):
-            longest = run
+    runs = [list(run) for way, run in groupby(pairs, key=_way) if way]
+    longest = max(runs, key=len, default=[])
     return longest if len(longest) >= NEIGHBOURS else []
 
 
-_LOG = math.log(NEIGHBOURS_RATIO)
+def _way(pair: Pair) -> int:
+    return (pair.log > math.log(NEIGHBOURS_RATIO)) - (pair.log < -math.log(NEIGHBOURS_RATIO))
 
 
-def _pair(row: Row) -> Pair | None:
-    sides = {side.place: side for side in row.sides}
-    outer, inner = sides.get(OUT_OF_PLACE), sides.get(IN_PLACE)
-    if outer is None or inner is None or not row.size_bytes:
-        return None
-    first, second = Interval.of(outer.time), Interval.of(inner.time)
-    if first is None or second is None or first.low <= 0 or second.low <= 0:
-        return None
-    return Pair(row, outer, inner, math.log(second.middle / first.middle))
-
-
-CHECK = TableCheck((DISAGREE,), check)
+def _pairs(subject: Subject) -> Iterator[Pair]:
+    for row in subject.table.rows:
+        times = {side.place: side.time for side in row.sides}
+        outer, inner = times.get(OUT_OF_PLACE), times.get(IN_PLACE)
+        first, second = Interval.of(outer), Interval.of(inner)
+        if outer and inner and first and second and first.low > 0 and second.low > 0 and row.size_bytes:
+            yield Pair(row, outer, inner, math.log(second.middle / first.middle))

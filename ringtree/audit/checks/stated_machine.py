@@ -10,31 +10,28 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ringtree.audit.findings import Finding, Severity
+from ringtree.audit.findings import Finding
 from ringtree.audit.material import Material, Subject
-from ringtree.audit.rule import FileCheck, Rule
+from ringtree.audit.rule import info, of_file
 from ringtree.audit.words import listed
 from ringtree.hardware import match_gpu, named_systems
+from ringtree.units import count
 
-STATED_OTHERWISE = Rule(
-    code="machine-stated-otherwise",
-    severity=Severity.INFO,
-    title="the log names another machine than is stated",
-    means="--gpu, --system or --hosts do not agree with the log. For limits --gpu and --hosts count before what the "
-    "log says, and the log's GPU before that of --system: a limit may be that of a machine that the log is not from.",
-    settles="the options left out where the log says it itself, or the log of the machine that is stated",
-    example="stated: A100; the log names NVIDIA H100 80GB HBM3",
+STATED_OTHERWISE = info(
+    "machine-stated-otherwise",
+    "the log names another machine than is stated",
+    "the options left out where the log says it itself, or the log of the machine that is stated",
 )
 
 
+@of_file(STATED_OTHERWISE)
 def check(material: Material) -> Iterator[Finding]:
     """Yields one finding for a file, with the first contradiction of each kind."""
     said: dict[str, str] = {}
     for subject in material.subjects:
-        for kind, text in _contradictions(subject):
-            said.setdefault(kind, text)
+        said = dict(_contradictions(subject)) | said
     if said:
-        yield STATED_OTHERWISE.found(None, "; ".join(said.values()), file=material.file)
+        yield STATED_OTHERWISE.found(material, "; ".join(said.values()))
 
 
 def _contradictions(subject: Subject) -> Iterator[tuple[str, str]]:
@@ -50,21 +47,10 @@ def _contradictions(subject: Subject) -> Iterator[tuple[str, str]]:
         if others:
             yield "system", f"stated: {setup.system}; the log names {listed(others)}"
     if setup.num_hosts is not None and hosts is not None and hosts != setup.num_hosts:
-        yield "hosts", f"stated: {_hosts(setup.num_hosts)}; the log names {_hosts(hosts)}"
+        yield "hosts", f"stated: {count(setup.num_hosts, 'host')}; the log names {count(hosts, 'host')}"
 
 
 def _others(subject: Subject, stated: set[str]) -> list[str]:
     """Returns the log's devices that are certainly no GPU of `stated`. One that the catalogue lacks may be any."""
-    found = []
-    for device in dict.fromkeys(subject.table.devices):
-        named = {gpu.name for gpu in match_gpu(device).candidates}
-        if named and not named & stated:
-            found.append(device)
-    return found
-
-
-def _hosts(num: int) -> str:
-    return "1 host" if num == 1 else f"{num} hosts"
-
-
-CHECK = FileCheck((STATED_OTHERWISE,), check)
+    named = {device: {gpu.name for gpu in match_gpu(device).candidates} for device in subject.table.devices}
+    return [device for device, names in named.items() if names and not names & stated]

@@ -13,29 +13,25 @@ from ringtree.audit.checks.bandwidth_column import common_factor, measures_time
 from ringtree.audit.checks.row_arithmetic import NOT_TOGETHER
 from ringtree.audit.factors import COLLECTIVES, explain_factor, formulas
 from ringtree.audit.findings import Finding, Severity
-from ringtree.audit.intervals import Interval
+from ringtree.audit.intervals import Interval, narrowest
 from ringtree.audit.material import Point, Subject
-from ringtree.audit.rule import Rule, TableCheck
+from ringtree.audit.rule import of_table, warning
 from ringtree.audit.words import between, quoted_rate, quoted_time, size
 from ringtree.logs import Printed
 from ringtree.logs.tables.measures import BANDWIDTH
 from ringtree.stats.bandwidth import bus_factor
 
-HOLDS = Rule(
-    code="throughput-holds-other",
-    severity=Severity.WARNING,
-    title="the throughput is neither algbw nor busbw",
-    means="A column called throughput or bandwidth is size/time in one program, busbw in another, and in DeepSpeed "
-    "and its relatives 2·size/time for an all-reduce, since they count the data twice. It can't be compared with "
-    "algbw or busbw of other programs before it is converted. (info: where it is busbw.)",
-    settles="the program's source; until then divide by the factor",
-    example="4 GB: 1599.255289 Gbit/s / busbw 1399.348378 Gbit/s × 1.75 of 8 ranks = 2: 2·size/time",
+HOLDS = warning(
+    "throughput-holds-other",
+    "the throughput is neither algbw nor busbw",
+    "the program's source; until then divide by the factor",
 )
 _RATE = re.compile(r"tput|throughput|bandwidth|\bbw\b|_bw|带宽|吞吐", re.I)
 _SUMMARY = re.compile(r"peak|max|min|avg_bus|±|%|best|ideal|theor|line|limit", re.I)
 RATE_UNIT = 1e3  # a smaller unit is that of a time or a count
 
 
+@of_table(HOLDS, NOT_TOGETHER)
 def check(subject: Subject) -> Iterator[Finding]:
     """Yields a finding for each such column whose formula can be told."""
     names = {name for one in subject.points for name, printed in one.side.others if _is_rate(name, printed)}
@@ -44,17 +40,24 @@ def check(subject: Subject) -> Iterator[Finding]:
         factor = common_factor([ratio for _, ratio, _ in pairs])
         if factor is None:
             continue
-        others = [pair for pair in pairs if not pair[1].meets(factor)] if name == BANDWIDTH else []
-        if others:
+        if others := [pair for pair in pairs if name == BANDWIDTH and not pair[1].meets(factor)]:
             point, ratio, words = max(others, key=lambda pair: abs(pair[1].middle - factor.middle))
             of = f"{len(pairs) - len(others)} of {len(pairs)} figures: {between(factor)}"
             shown = f"{size(point.row)}: {words} = {between(ratio)}; {of}"
             yield NOT_TOGETHER.found(subject, shown, [one.row for one, _, _ in others])
-        if 1.0 in factor:
+        collective = subject.table.collective
+        some = (collective or "all_reduce") if subject.num_ranks is None else None
+        known = explain_factor(factor, formulas(subject.num_ranks, collective, subject.element_bytes), some)
+        if 1.0 in factor or known is None:
             continue
-        found = _finding(subject, name, pairs, factor)
-        if found is not None:
-            yield found
+        (point, words), ratio = narrowest((((one, words), ratio) for one, ratio, words in pairs), factor)
+        yield HOLDS.found(
+            subject,
+            f"{size(point.row)}: {words} = {between(ratio)}: {known.words}",
+            [one.row for one, ratio, _ in pairs if ratio.meets(factor)],
+            title=f"the column {subject.table.columns.get(name, name)!r} holds {known.words}",
+            severity=Severity.INFO if known.is_busbw else None,
+        )
 
 
 def _is_rate(name: str, printed: Printed) -> bool:
@@ -76,26 +79,3 @@ def _multiple(subject: Subject, point: Point, name: str) -> tuple[Point, Interva
     of_bus = bus_factor(collective, ranks)
     words = f"{quoted_rate(printed)} / busbw {quoted_rate(point.side.busbw)} × {of_bus:.6g} of {ranks} ranks"
     return point, rate.over(point.busbw).times(of_bus), words
-
-
-def _finding(subject: Subject, name: str, pairs: list[tuple[Point, Interval, str]], factor: Interval) -> Finding | None:
-    collective = subject.table.collective
-    some = (collective or "all_reduce") if subject.num_ranks is None else None
-    known = explain_factor(factor, formulas(subject.num_ranks, collective, subject.element_bytes), some)
-    if known is None:
-        return None
-    point, ratio, words = min(
-        (pair for pair in pairs if pair[1].is_narrow and pair[1].meets(factor)),
-        key=lambda pair: pair[1].high - pair[1].low,
-    )
-    heading = subject.table.columns.get(name, name)
-    return HOLDS.found(
-        subject,
-        f"{size(point.row)}: {words} = {between(ratio)}: {known.words}",
-        [one.row for one, ratio, _ in pairs if ratio.meets(factor)],
-        title=f"the column {heading!r} holds {known.words}",
-        severity=Severity.INFO if known.is_busbw else None,
-    )
-
-
-CHECK = TableCheck((HOLDS, NOT_TOGETHER), check)

@@ -11,34 +11,21 @@ from collections.abc import Iterator
 
 from ringtree.audit.findings import Finding, Severity
 from ringtree.audit.material import Subject
-from ringtree.audit.rule import Rule, TableCheck
+from ringtree.audit.rule import error, info, of_table
 from ringtree.audit.words import listed
 from ringtree.errors import UsageError
 from ringtree.nccl import Support, library_support, read
 from ringtree.nccl.names import KERNELS, POINT_TO_POINT, TUNED, algorithm_name
 
-UNSUPPORTED = Rule(
-    code="algorithm-unsupported",
-    severity=Severity.ERROR,
-    title="the forced algorithm can't have run",
-    means="NCCL has kernels of an algorithm for some collectives only: of Tree, for one, for no other than "
-    "all-reduce. Releases up to 2.23 then ran Ring or ignored the setting, and said nothing (warning: the table "
-    "measures another algorithm than it is named after); since 2.24 the call fails (error: there can be no times, so "
-    "they were taken with other settings). Lists by "
-    "collective came with 2.24: `tree;ring`, where the second list names none, makes no communicator from then on, and "
-    "was one unknown word before.",
-    settles="the algorithm of the call: NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=TUNING",
-    example="NCCL_ALGO=Tree, NCCL 2.28.3: all_gather has no Tree kernel: there is no fallback any more: the call "
-    'fails with "no algorithm/protocol available for function …" (invalid usage); making the communicator succeeds',
+UNSUPPORTED = error(
+    "algorithm-unsupported",
+    "the forced algorithm can't have run",
+    "the algorithm of the call: NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=TUNING",
 )
-NO_EFFECT = Rule(
-    code="algorithm-without-effect",
-    severity=Severity.INFO,
-    title="NCCL_ALGO has no effect on this collective",
-    means="All-to-all, gather, scatter and send/recv are sends and receives: no algorithm is chosen, so tables with "
-    "different NCCL_ALGO are repeated runs of the same thing.",
-    settles="nothing needs to be: they can be read as repeated runs",
-    example="NCCL_ALGO=Ring with all_to_all",
+NO_EFFECT = info(
+    "algorithm-without-effect",
+    "NCCL_ALGO has no effect on this collective",
+    "nothing needs to be: they can be read as repeated runs",
 )
 _FUNCTIONS = frozenset(word.lower() for word in TUNED)
 _MULTICAST = frozenset({"NVLS", "NVLSTree"})
@@ -46,23 +33,22 @@ _ACROSS_HOSTS = frozenset({"NVLSTree"})
 _BEFORE_HOPPER = re.compile(r"\b(?:A100|A800|A30|A10|A40|V100|P100|P40|T4|L4|L40S?|GTX|RTX|TITAN|Quadro)\b", re.I)
 
 
+@of_table(UNSUPPORTED, NO_EFFECT)
 def check(subject: Subject) -> Iterator[Finding]:
     """Yields a finding if nothing of what was forced can run."""
     table = subject.table
     forced = table.environment.get("NCCL_ALGO")
     setting = forced or table.algorithm or ""
-    if table.collective is None or not setting or "executed" in table.settings:
-        return
-    if (table.library or "nccl").lower() != "nccl":
+    other = "executed" in table.settings or (table.library or "nccl").lower() != "nccl"
+    if table.collective is None or not setting or other:
         return
     if table.collective in KERNELS[POINT_TO_POINT]:
         if forced:
             yield NO_EFFECT.found(subject, f"NCCL_ALGO={setting} with {table.collective}", table.rows)
         return
+    names = map(str.strip, setting.split(","))
     try:
-        answers = (
-            _answers(subject, forced) if forced else [_answer(subject, name.strip()) for name in setting.split(",")]
-        )
+        answers = _answers(subject, forced) if forced else [_answer(subject, name) for name in names]
     except UsageError:
         return  # a name that is not NCCL's: somebody's own plan
     if not answers or any(outcome == "runs" for outcome, _ in answers):
@@ -106,6 +92,3 @@ def _answer(subject: Subject, name: str) -> tuple[str, str]:
     if found.algorithm in _ACROSS_HOSTS and table.num_hosts == 1:
         return "unknown", f"{found.algorithm} goes between hosts, and there is one"
     return "runs", ""
-
-
-CHECK = TableCheck((UNSUPPORTED, NO_EFFECT), check)

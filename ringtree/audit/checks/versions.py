@@ -11,41 +11,26 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ringtree.audit.findings import Finding, Severity
+from ringtree.audit.findings import Finding
 from ringtree.audit.material import Subject
-from ringtree.audit.rule import Rule, TableCheck
+from ringtree.audit.rule import info, of_table, warning
 from ringtree.nccl.releases import FIRST_FOR_GPU
 from ringtree.nccl.releases import version as version_of
 
-OLDER_THAN_GPU = Rule(
-    code="library-older-than-gpu",
-    severity=Severity.WARNING,
-    title="the library is older than its support for this GPU",
-    means="The NCCL version that the log prints was released without code for the GPU that it names. Either the log "
-    "was put together from two runs, or the library ran code compiled from another generation's, untuned.",
-    settles="the library that the process had loaded: the line NCCL version with NCCL_DEBUG=VERSION on that machine",
-    example="NVIDIA GB300 with NCCL 2.21.5; first release with code for it: 2.25.1 (NCCL 2.25.1 (2025-01-27): Add "
-    "Blackwell/SM100 support)",
+OLDER_THAN_GPU = warning(
+    "library-older-than-gpu",
+    "the library is older than its support for this GPU",
+    "the library that the process had loaded: the line NCCL version with NCCL_DEBUG=VERSION on that machine",
 )
-HEADERS_DIFFER = Rule(
-    code="headers-differ",
-    severity=Severity.INFO,
-    title="built with the headers of one release, run with the library of another",
-    means="nccl-tests prints both. What runs is the library; options that only one of them knows are ignored.",
-    settles="nothing needs to be: quote the version of the library",
-    example="nccl-headers=22803 nccl-library=22707",
+HEADERS_DIFFER = info(
+    "headers-differ",
+    "built with the headers of one release, run with the library of another",
+    "nothing needs to be: quote the version of the library",
 )
-OTHER_VERSION = Rule(
-    code="versions-differ",
-    severity=Severity.INFO,
-    title="two versions of the library are named",
-    means="The log prints one version and its title, path or settings name another. What ran is what the library "
-    "itself printed.",
-    settles="the line that the library printed",
-    example="printed: NCCL 2.28.3, nccl-library=22707",
-)
+OTHER_VERSION = info("versions-differ", "two versions of the library are named", "the line that the library printed")
 
 
+@of_table(OLDER_THAN_GPU, HEADERS_DIFFER, OTHER_VERSION)
 def check(subject: Subject) -> Iterator[Finding]:
     """Yields what does not go together."""
     table = subject.table
@@ -70,6 +55,3 @@ def check(subject: Subject) -> Iterator[Finding]:
                     f"{'.'.join(map(str, first))} ({source})",
                 )
                 return
-
-
-CHECK = TableCheck((OLDER_THAN_GPU, HEADERS_DIFFER, OTHER_VERSION), check)

@@ -10,63 +10,40 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Iterator
+from itertools import accumulate
 from typing import NamedTuple
 
 from ringtree.audit.findings import Finding, Severity
 from ringtree.audit.material import Point, Subject
-from ringtree.audit.rule import Rule, TableCheck
+from ringtree.audit.rule import info, of_table, warning
 from ringtree.audit.words import figure, gigabytes, listed, microseconds, size
 from ringtree.logs import OUT_OF_PLACE, Fact, Row
 
-SLOW_FIRST = Rule(
-    code="slow-first-row",
-    severity=Severity.INFO,
-    title="the first row is slower than larger ones after it",
-    means="What happens once, connections, registration, clocks going up, fell into the first size that was timed. "
-    "The row is not a latency.",
-    settles="more warm-up (-w), or a run that begins at another size",
-    example="1 KB: 800.41 µs, 39.861× the median 20.08 µs of the next 5 sizes",
+SLOW_FIRST = info(
+    "slow-first-row",
+    "the first row is slower than larger ones after it",
+    "more warm-up (-w), or a run that begins at another size",
 )
-FLOOR = Rule(
-    code="latency-floor",
-    severity=Severity.WARNING,
-    title="the times stand on a floor that no link explains",
-    means="Over several sizes the time does not move and is a thousand times what a hop between devices takes: a "
-    "timer, a poll interval or a time slice is what was measured. Ranks that share one GPU or one core take turns "
-    "that way.",
-    settles="one rank for each device, or the same run with another transport",
-    example="15 sizes from 1 KB to 16 MB take 2200 µs to 2200 µs with 2 ranks",
+FLOOR = warning(
+    "latency-floor",
+    "the times stand on a floor that no link explains",
+    "one rank for each device, or the same run with another transport",
 )
-COLLAPSE = Rule(
-    code="bandwidth-collapse",
-    severity=Severity.WARNING,
-    title="from some size on the bandwidth collapses",
-    means="Larger messages are normally at least as fast per byte. A fall by a factor that lasts to the largest size "
-    "says that something changed there: another protocol, buffers that are not registered, a path without GPUDirect, "
-    "a congested network. The table shows that fault, not the machine. (info: of MPI in host memory, where messages "
-    "that outgrow a cache do the same.)",
-    settles="NCCL_DEBUG=INFO with NCCL_DEBUG_SUBSYS=TUNING,NET at a size before and one after the fall",
-    example="94.376 GB/s at 32 MB, 16.184 GB/s at 64 MB, and 16.636 GB/s at most from there on (size/time)",
+COLLAPSE = warning(
+    "bandwidth-collapse",
+    "from some size on the bandwidth collapses",
+    "NCCL_DEBUG=INFO with NCCL_DEBUG_SUBSYS=TUNING,NET at a size before and one after the fall",
 )
-JUMPS = Rule(
-    code="times-jump",
-    severity=Severity.INFO,
-    title="times jump between neighbouring sizes",
-    means="Several rows take much longer than larger ones after them. Single rows of this run say nothing; a "
-    "comparison that rests on them compares accidents.",
-    settles="several runs: the spread between them is what a difference must exceed",
-    example="slower than a larger size by 1.5× or more: 8 KB 180.74 µs, 64 KB 165.24 µs, 512 KB 176.7 µs",
+JUMPS = info(
+    "times-jump",
+    "times jump between neighbouring sizes",
+    "several runs: the spread between them is what a difference must exceed",
 )
 SLOWER = 3.0
-FLAT = 1.05
-FLAT_ROWS = 4
-FLAT_SIZES = 8
-FLOOR_SECONDS = 1e-3
-FLOOR_RANKS = 8
-COLLAPSED = 4.0
-COLLAPSED_ROWS = 3
-JUMP = 1.5
-JUMP_ROWS = 3
+FLAT, FLAT_ROWS, FLAT_SIZES = 1.05, 4, 8
+FLOOR_SECONDS, FLOOR_RANKS = 1e-3, 8
+COLLAPSED, COLLAPSED_ROWS = 4.0, 3
+JUMP, JUMP_ROWS = 1.5, 3
 
 
 class _Timed(NamedTuple):
@@ -74,14 +51,13 @@ class _Timed(NamedTuple):
     seconds: float
 
 
+@of_table(SLOW_FIRST, FLOOR, COLLAPSE, JUMPS)
 def check(subject: Subject) -> Iterator[Finding]:
-    """Yields what the course of the times shows."""
-    if subject.is_one_rank:
-        return
-    sides = [timed for timed in _sides(subject) if len(timed) >= FLAT_ROWS]
-    for rule_check in (_slow_first, _floor, _collapse, _jumps):
-        found = [finding for timed in sides[:1] if (finding := rule_check(subject, timed)) is not None]
-        yield from found
+    """Yields what the course of the times shows, out of place if that side has enough of them."""
+    timed = next((side for side in _sides(subject) if len(side) >= FLAT_ROWS), [])
+    if timed and not subject.is_one_rank:
+        for look in (_slow_first, _floor, _collapse, _jumps):
+            yield from look(subject, timed)
 
 
 def _sides(subject: Subject) -> list[list[_Timed]]:
@@ -105,78 +81,55 @@ def _seconds(point: Point) -> float | None:
     return point.row.size_bytes / rate.middle
 
 
-def _slow_first(subject: Subject, timed: list[_Timed]) -> Finding | None:
+def _slow_first(subject: Subject, timed: list[_Timed]) -> Iterator[Finding]:
     first, after = timed[0], timed[1:6]
-    if timed[0].row is not subject.table.rows[0] and subject.table.rows[0].size_bytes:
-        return None
+    is_first = first.row is subject.table.rows[0] or not subject.table.rows[0].size_bytes
     usual = statistics.median(one.seconds for one in after)
-    if first.seconds < SLOWER * usual:
-        return None
-    return SLOW_FIRST.found(
-        subject,
-        f"{size(first.row)}: {microseconds(first.seconds)}, {figure(first.seconds / usual)}× the median "
-        f"{microseconds(usual)} of the next {len(after)} sizes",
-        [first.row],
-    )
+    if is_first and first.seconds >= SLOWER * usual:
+        shown = f"{size(first.row)}: {microseconds(first.seconds)}, {figure(first.seconds / usual)}× the median "
+        yield SLOW_FIRST.found(subject, f"{shown}{microseconds(usual)} of the next {len(after)} sizes", [first.row])
 
 
-def _floor(subject: Subject, timed: list[_Timed]) -> Finding | None:
+def _floor(subject: Subject, timed: list[_Timed]) -> Iterator[Finding]:
     lowest = min(one.seconds for one in timed)
     flat = [one for one in timed if one.seconds <= FLAT * lowest]
     sizes = [one.row.size_bytes or 0 for one in flat]
     if len(flat) < FLAT_ROWS or lowest < FLOOR_SECONDS or max(sizes) < FLAT_SIZES * min(sizes):
-        return None
+        return
     ranks = subject.table.num_ranks
-    few = ranks is not None and ranks <= FLOOR_RANKS
-    return FLOOR.found(
+    yield FLOOR.found(
         subject,
         f"{len(flat)} sizes from {size(flat[0].row)} to {size(flat[-1].row)} take {microseconds(lowest)} to "
         f"{microseconds(max(one.seconds for one in flat))}" + (f" with {ranks} ranks" if ranks else ""),
         [one.row for one in flat],
-        severity=None if few else Severity.INFO,
+        severity=None if ranks is not None and ranks <= FLOOR_RANKS else Severity.INFO,
     )
 
 
-def _collapse(subject: Subject, timed: list[_Timed]) -> Finding | None:
+def _collapse(subject: Subject, timed: list[_Timed]) -> Iterator[Finding]:
     rates = [(one.row.size_bytes or 0) / one.seconds for one in timed]
     peak = max(range(len(rates)), key=lambda index: rates[index])
     after = [index for index in range(peak + 1, len(rates)) if rates[index] * COLLAPSED < rates[peak]]
-    lasting = len(after) >= COLLAPSED_ROWS and after == list(range(after[0], len(rates)))
-    if not lasting:
-        return None
-    first = timed[after[0]]
-    return COLLAPSE.found(
+    if len(after) < COLLAPSED_ROWS or after != list(range(after[0], len(rates))):
+        return
+    # In host memory messages outgrow a cache.
+    host = Fact.HOST_MEMORY in subject.table.format.facts and subject.table.settings.get("buffers", "host") == "host"
+    yield COLLAPSE.found(
         subject,
-        f"{gigabytes(rates[peak])} at {size(timed[peak].row)}, {gigabytes(rates[after[0]])} at {size(first.row)}, and "
-        f"{gigabytes(max(rates[index] for index in after))} at most from there on (size/time)",
+        f"{gigabytes(rates[peak])} at {size(timed[peak].row)}, {gigabytes(rates[after[0]])} at "
+        f"{size(timed[after[0]].row)}, and {gigabytes(max(rates[index] for index in after))} at most from there on "
+        "(size/time)",
         [timed[index].row for index in after],
-        severity=Severity.INFO if _is_in_caches(subject) else None,
+        severity=Severity.INFO if host else None,
     )
 
 
-def _is_in_caches(subject: Subject) -> bool:
-    """Whether its messages lie in host memory."""
-    return Fact.HOST_MEMORY in subject.table.format.facts and subject.table.settings.get("buffers", "host") == "host"
-
-
-def _jumps(subject: Subject, timed: list[_Timed]) -> Finding | None:
-    if len(timed) > 1 and timed[0].seconds > JUMP * timed[1].seconds:
+def _jumps(subject: Subject, timed: list[_Timed]) -> Iterator[Finding]:
+    if timed[0].seconds > JUMP * timed[1].seconds:
         timed = timed[1:]  # a slow first row has a rule of its own
-    best = float("inf")
-    jumping = []
-    for one in reversed(timed):
-        if one.seconds > JUMP * best:
-            jumping.append(one)
-        best = min(best, one.seconds)
-    if len(jumping) < JUMP_ROWS:
-        return None
-    jumping.reverse()
-    shown = [f"{size(one.row)} {microseconds(one.seconds)}" for one in jumping]
-    return JUMPS.found(
-        subject,
-        f"slower than a larger size by {figure(JUMP)}× or more: {listed(shown)}",
-        [one.row for one in jumping],
-    )
-
-
-CHECK = TableCheck((SLOW_FIRST, FLOOR, COLLAPSE, JUMPS), check)
+    least = list(accumulate((one.seconds for one in timed[::-1]), min))[::-1]  # of this size and all larger ones
+    jumping = [one for one, after in zip(timed, least[1:], strict=False) if one.seconds > JUMP * after]
+    if len(jumping) >= JUMP_ROWS:
+        shown = listed([f"{size(one.row)} {microseconds(one.seconds)}" for one in jumping])
+        said = f"slower than a larger size by {figure(JUMP)}× or more: {shown}"
+        yield JUMPS.found(subject, said, [one.row for one in jumping])

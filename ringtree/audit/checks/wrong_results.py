@@ -9,22 +9,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ringtree.audit.checks.in_place_all_to_all import is_unchecked_artefact
-from ringtree.audit.findings import Finding, Severity
+from ringtree.audit.findings import Finding
 from ringtree.audit.intervals import Interval
 from ringtree.audit.material import Point, Subject
-from ringtree.audit.rule import Rule, TableCheck
+from ringtree.audit.rule import error, of_table
 from ringtree.audit.words import listed, size
 from ringtree.logs.words import element_bytes
 
-WRONG = Rule(
-    code="wrong-results",
-    severity=Severity.ERROR,
-    title="the benchmark found wrong results",
-    means="#wrong counts elements that differ from what they should be; the footer counts rows that have some. A run "
-    "that computes wrong sums did not do the work that its times are quoted for, and what corrupts data may also "
-    "change times.",
-    settles="the run again with validation (-c 1) until it counts 0, on each network path alone to find the faulty one",
-    example="#wrong: 288 at 32 MB; out of bounds values: 1 FAILED",
+WRONG = error(
+    "wrong-results",
+    "the benchmark found wrong results",
+    "the run again with validation (-c 1) until it counts 0, on each network path alone to find the faulty one",
 )
 
 # What nccl-tests allowed while it printed the largest difference ("error") in place of a count: common.cu,
@@ -32,6 +27,7 @@ WRONG = Rule(
 _LARGEST_ERROR = {1: 0.0, 2: 1e-2, 4: 1e-5, 8: 1e-12}
 
 
+@of_table(WRONG)
 def check(subject: Subject) -> Iterator[Finding]:
     """Yields a finding if any row, or the footer, says that results were wrong."""
     table = subject.table
@@ -41,10 +37,8 @@ def check(subject: Subject) -> Iterator[Finding]:
     failed = table.out_of_bounds_okay is False or bool(table.num_out_of_bounds)
     if not bad and not failed:
         return
-    parts = []
-    if bad:
-        texts = [f"{one.side.wrong.text} at {size(one.row)}" for one in bad if one.side.wrong is not None]
-        parts.append(f"{table.columns.get('wrong', '#wrong')}: {listed(texts)}")
+    texts = [f"{one.side.wrong.text} at {size(one.row)}" for one in bad if one.side.wrong is not None]
+    parts = [f"{table.columns.get('wrong', '#wrong')}: {listed(texts)}"] if texts else []
     if failed:
         verdict = "FAILED" if table.out_of_bounds_okay is False else "not 0"
         parts.append(f"out of bounds values: {table.num_out_of_bounds} {verdict}")
@@ -62,11 +56,5 @@ def _is_wrong(subject: Subject, point: Point) -> bool:
     # The footer is the program's own judgement, by the bounds of its version.
     if subject.table.out_of_bounds_okay:
         return False
-    width = element_bytes(point.row.dtype)
-    if width is None:
-        return found.low > 0.1
-    ranks = max(1, (subject.num_ranks or 2) - 1)
-    return found.low > _LARGEST_ERROR.get(width, 0.1) * ranks
-
-
-CHECK = TableCheck((WRONG,), check)
+    width, ranks = element_bytes(point.row.dtype), max(1, (subject.num_ranks or 2) - 1)
+    return found.low > (0.1 if width is None else _LARGEST_ERROR.get(width, 0.1) * ranks)

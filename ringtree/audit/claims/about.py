@@ -109,8 +109,8 @@ class About:
     def cells(self, cell: TableCell) -> list[Found]:
         """All cells with a number that are meant, at least one."""
         grid, column = self.grid(cell), self.column(cell)
-        values = ((row, grid.value(row, column)) for row in self.rows(cell))
-        found = [Found(grid, row, column, value) for row, value in values if value is not None]
+        rows = self.rows(cell)
+        found = [Found(grid, row, column, value) for row in rows if (value := grid.value(row, column)) is not None]
         if not found:
             raise CantTellError(f"no row of {grid.name} with a number is meant", "which rows are meant")
         return found

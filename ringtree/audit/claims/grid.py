@@ -94,11 +94,8 @@ class Grid:
 
     def label(self, row: int) -> str:
         """The row's labels, size and hosts, for people."""
-        shown = [
-            f"{self.rows[row][one.place]} {one.name}" if one.kind == "hosts" else self.rows[row][one.place]
-            for one in self.of_kind("label", "size", "hosts")
-            if self.rows[row][one.place]
-        ]
+        cells = ((self.rows[row][one.place], one) for one in self.of_kind("label", "size", "hosts"))
+        shown = [f"{text} {one.name}" if one.kind == "hosts" else text for text, one in cells if text]
         return ", ".join(shown[:4])
 
     def rows_where(self, wanted: Mapping[str, Wanted | Sequence[Wanted]]) -> list[int]:
@@ -135,7 +132,8 @@ def read_grid(path: Path, number: int = 1) -> Grid | None:
     except OSError:
         return None
     lines = text.lstrip("\ufeff").splitlines()
-    tables = _markdown(lines) or _comma_separated(lines) or _of_log(path)
+    tables = _markdown(lines) or _comma_separated(lines)
+    tables = tables or [_cells_of(one) for one in read_file(path).items if isinstance(one, Table) and one.rows]
     if not 0 < number <= len(tables):
         return None
     table = tables[number - 1][: MAX_ROWS + 1]
@@ -182,11 +180,6 @@ def _markdown(lines: list[str]) -> list[list[list[str]]]:
         end = next((i for i in range(start, len(lines)) if "|" not in lines[i]), len(lines))
         tables.append([one.strip().strip("|").split("|") for one in [lines[start], *lines[start + 2 : end]]])
     return tables
-
-
-def _of_log(path: Path) -> list[list[list[str]]]:
-    tables = [one for one in read_file(path).items if isinstance(one, Table) and one.rows]
-    return [_cells_of(table) for table in tables]
 
 
 def _cells_of(table: Table) -> list[list[str]]:

@@ -32,8 +32,3 @@ def runs(grid: Grid | None, rows: Iterable[int]) -> str:
 def few(grid: Grid, rows: Iterable[int]) -> str:
     """The same, shorter: "one run a cell"."""
     return runs(grid, rows).partition(",")[0]
-
-
-def is_beyond(ratio: float) -> bool:
-    """Whether a ratio of two single values is too large for noise."""
-    return ratio > 0 and max(ratio, 1 / ratio) >= BEYOND_NOISE

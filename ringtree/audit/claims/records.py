@@ -53,9 +53,7 @@ class Judgements(Record):
 
     format: Literal["ringtree.judgements/1"] = JUDGEMENTS_FORMAT
     judgements: tuple[Judgement, ...]
-    missing: tuple[str, ...] = Field(
-        default=(), description="tables and columns that claims name and that are not there"
-    )
+    missing: tuple[str, ...] = Field(default=(), description="tables and columns that claims name and are not there")
 
 
 def judgement(table: str, sentence: str, parts: Sequence[Part]) -> Judgement:
@@ -76,7 +74,8 @@ def judgement(table: str, sentence: str, parts: Sequence[Part]) -> Judgement:
 
 def _sentences(texts: Sequence[str]) -> str:
     unique = dict.fromkeys(text.rstrip(".") for text in texts if text)
-    return " ".join(f"{text[0].upper()}{text[1:]}." for text in unique)
+    # The name of a file stays as it is.
+    return " ".join(f"{text[0] if '.' in text.split()[0] else text[0].upper()}{text[1:]}." for text in unique)
 
 
 def _list(texts: Sequence[str]) -> str:

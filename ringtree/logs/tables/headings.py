@@ -76,6 +76,9 @@ _MEASURE_WORDS = (
     (Kind.BANDWIDTH, re.compile(r"\b(?:bw|bandwidth|throughput|tput|goodput)\b|带宽|吞吐量?")),
     (Kind.TIME, re.compile(r"\b(?:time|latency|lat|duration|elapsed|runtime)\b|延迟|时间|耗时")),
 )
+_PER_STEP = re.compile(
+    r"\b((?:milli)?seconds?|m?secs?|m?s) ?(?:/|\bper\b) ?(?:training )?(?:step|iter(?:ation)?)\b", re.I
+)
 _STATISTIC = re.compile(
     r"\b(?:avg|average|mean|median|minimum|maximum|min|max|p\d{1,3}|\d\d th|std|stdev|stddev|std dev|cv|peak|total)\b"
     r"|均值|平均|中位数"
@@ -113,6 +116,8 @@ def classify(text: str) -> Heading:
     """Returns what the heading says. Never raises."""
     text = plain(text.replace("<br>", " ").replace("<br/>", " "))[:MAX_HEADING]
     rest, unit = _take_unit(text)
+    if (step := _PER_STEP.search(text.replace("_", " "))) is not None:
+        rest, unit = f"{text[: step.start()]} step time {text[step.end() :]}", unit_of(step.group(1).lower())
     at = _AT_SIZE.search(rest)
     if at is not None:
         rest = rest[: at.start()] + " " + rest[at.end() :]

@@ -161,6 +161,41 @@ def test_more_left_out_than_read() -> None:
     assert nothing.verdict.startswith("nothing was read; left out: 4 rows: ")
 
 
+@pytest.mark.parametrize(("last", "found"), [("208", True), ("108", False)])
+@pytest.mark.parametrize("title", ["Bandwidth", "algbw"])
+def test_one_figure_of_four_that_does_not_follow_from_its_time_is_found(title: str, last: str, found: bool) -> None:
+    """1 MiB / 45 µs = 23.3 GB/s, 16 MiB / 210 µs = 79.9, 256 MiB / 2.6 ms = 103.2, 1 GiB / 9.9 ms = 108.5."""
+    rows = "| 1 MB | 45 us | 23.3 GB/s |\n| 16 MB | 210 us | 79.9 GB/s |\n| 256 MB | 2.6 ms | 103 GB/s |\n"
+    text = f"# all_reduce\n\n| Size | Time | {title} |\n|---|---|---|\n{rows}| 1 GB | 9.9 ms | {last} GB/s |\n"
+    assert ("figures-do-not-fit" in codes(audit(text, "a.md"))) is found
+
+
+def test_two_figures_that_differ_are_not_explained_by_one_of_them() -> None:
+    """busbw/algbw is 1.875 in one row, that of 16 ranks, and 1.75 in the other: none of the two is the column's."""
+    rows = "| 1 GiB | 257 | 482 |\n| 8 GiB | 257 | 450 |\n"
+    text = f"# AllReduce on 16 GPUs\n\n| Size | algbw (GB/s) | busbw (GB/s) |\n|---|---|---|\n{rows}"
+    assert codes(audit(text, "a.md")) - UNEXPLAINED == {"factor-varies"}
+
+
+def test_another_number_of_ranks_is_likelier_than_another_unit() -> None:
+    """450/257 = 1.751 is 2(n-1)/n of 8 ranks; 1.875 of 16 ranks in GiB/s would be 1.746, which the digits allow too."""
+    rows = "| 1 GiB | 257 | 450 |\n| 8 GiB | 257 | 450 |\n"
+    text = f"# AllReduce on 16 GPUs\n\n| Size | algbw (GB/s) | busbw (GB/s) |\n|---|---|---|\n{rows}"
+    (found,) = (one for one in audit(text, "a.md").findings if one.code not in UNEXPLAINED)
+    assert (found.code, found.title) == ("rank-count-differs", "busbw was computed for 8 ranks, stated are 16")
+
+
+@pytest.mark.parametrize(
+    ("second", "said"),
+    [("5.0", "Tree is 2 times as fast as Ring"), ("9.5", "Tree is 5.3 % faster than Ring"),
+     ("10.5", "Tree is 5 % slower than Ring"), ("40.0", "Tree is 4 times as slow as Ring")],
+)  # fmt: skip
+def test_how_two_configurations_compare_is_said_in_words(second: str, said: str) -> None:
+    text = f"# all_reduce\n\n| Size | Ring (us) | Tree (us) |\n|---|---|---|\n| 1 MB | 10.0 | {second} |\n"
+    (found,) = (one for one in audit(text, "a.md").findings if one.code == "single-runs-compared")
+    assert found.arithmetic.lower().endswith(f"at 1 mb {said.lower()}")
+
+
 def test_several_runs_of_a_training_are_not_single_runs() -> None:
     text = "nodes,default_tokens_per_s,tree_tokens_per_s,runs_per_cell\n1,100,101,{runs}\n2,190,195,{runs}\n"
     assert "single-runs-compared" in codes(audit(text.format(runs=1), "a.csv"))

@@ -19,12 +19,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from ringtree.audit.claims import ClaimsFile, Verdict, as_text, judge, judge_file, read_claims
+from ringtree.audit.claims import ClaimsFile, Verdict, as_text, judge, judge_file, kinds, read_claims
 from ringtree.audit.claims.amounts import amount
 from ringtree.audit.claims.columns import column_formula, time_column
 from ringtree.audit.claims.formulas import formula
 from ringtree.audit.claims.grid import Grid, read_grid
 from ringtree.audit.claims.kinds import Kind
+from ringtree.audit.claims.records import Part, judgement
 from ringtree.errors import UsageError
 
 if sys.version_info >= (3, 11):
@@ -235,6 +236,18 @@ def write(tmp_path: Path, text: str, name: str = "claims.toml") -> Path:
     path = tmp_path / name
     path.write_text(text)
     return path
+
+
+def test_a_file_beside_the_kinds_is_all_that_a_kind_takes() -> None:
+    files = {path.stem for path in Path(kinds.__file__).parent.glob("*.py")} - {"__init__"}
+    found = {one.__module__.rpartition(".")[2] for one in get_args(get_args(Kind)[0])}
+    assert found == files
+
+
+def test_the_name_of_a_file_is_kept_at_the_beginning_of_a_sentence() -> None:
+    part = Part(kind="value", verdict=Verdict.OPEN, reason="a.csv has no column b")
+    assert judgement("a.csv", "b is 1", [part]).reason == "a.csv has no column b."
+    assert judgement("", "", [part.model_copy(update={"reason": "the table has 2"})]).reason == "The table has 2."
 
 
 def test_json_is_as_good_as_toml(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import io
 from collections.abc import Callable
 
 import pytest
-from audit_support import GIGABYTE, make_table, side, usual_time, with_sides
+from audit_support import GIGABYTE, audited, codes, make_table, side, usual_time, with_sides
 
 from ringtree.audit import AuditRun, Setup, Severity
 from ringtree.logs import Printed, Row, Side, Table
@@ -50,9 +50,7 @@ def test_runs_of_one_size_agree_by_chance() -> None:
         sizes, microseconds = [128 * MB] * 6, iter((4335, 4340, 4345, 4344, 4345, 4336, 4341, 4339) * 2)
         return make_table("send_recv", 2, sizes, lambda size: next(microseconds) / 10e6, first_line=first_line)
 
-    session = AuditRun(Setup())
-    session.add_items("pairs.log", [run(10), run(30)])
-    assert "copied-tables" not in {finding.code for finding in session.finish().files[0].findings}
+    assert "copied-tables" not in codes(run(10), run(30))
 
 
 def test_the_best_of_several_columns_is_one_of_them() -> None:
@@ -79,9 +77,7 @@ def test_messages_that_outgrow_a_cache_are_slower(buffers: str, severity: Severi
         for line, (size, rate) in enumerate(rates.items(), 4)
     ]
     table = Table(OSU, 1, collective="send_recv", num_ranks=2, settings={"buffers": buffers}, rows=rows)
-    session = AuditRun(Setup())
-    session.add_items("osu.txt", [table])
-    found = {finding.code: finding.severity for finding in session.finish().files[0].findings}
+    found = {finding.code: finding.severity for finding in audited(table).findings}
     assert found["bandwidth-collapse"] is severity
 
 
@@ -110,6 +106,4 @@ def test_an_algbw_of_old_versions_does_not_make_the_factor_vary() -> None:
         return side("all_gather", 12, row.size_bytes, seconds, one.place, algbw_times=11 / 12)
 
     table = with_sides(table, old)
-    session = AuditRun(Setup())
-    session.add_items("old.log", [table])
-    assert "factor-varies" not in {finding.code for finding in session.finish().files[0].findings}
+    assert "factor-varies" not in codes(table)

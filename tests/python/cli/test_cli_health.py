@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from cli_support import assert_refused, invoke
 from docs_support import DOCS, blocks
-from health_support import log_text, nccl_lines, time_of, variable
+from health_support import SIZES, log_text, nccl_lines, time_of, variable
 
 from ringtree.health import FORMAT, HealthReport
 from ringtree.health.entries import load_reached
@@ -52,6 +52,15 @@ def test_the_text_says_verdict_shape_others_and_sources(log: Path) -> None:
     assert "α 70.0 µs" in text
     for one in load_reached():
         assert (one.source in text) is ((one.links.hosts, one.ranks, one.links.between) == (2, 16, 400e9))
+
+
+def test_a_log_without_small_sizes_has_no_floor_and_one_that_rises_no_plateau(log: Path) -> None:
+    log.write_text(log_text(time_of(70e-6, 255e9), sizes=SIZES[15:]))
+    text = invoke("health", log, *ON_DGX).stdout
+    assert "no floor: no size is small enough to be latency, plateau 477 GB/s" in text
+    assert "α not measured, β" in text
+    log.write_text(log_text(time_of(70e-6, 255e9), sizes=SIZES[:12]))
+    assert "busbw at 2 MB, which may still rise" in invoke("health", log, *ON_DGX).stdout
 
 
 def test_symptoms_and_steps_are_printed(log: Path) -> None:

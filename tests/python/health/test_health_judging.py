@@ -77,12 +77,14 @@ def test_sizes_from_one_on(tmp_path: Path) -> None:
     ("setup", "said"),
     [
         (Setup(), "which differ: --system"),
-        (Setup(system="a3-highgpu-8g"), "known are alike hosts, 2 of them"),
+        (Setup(system="a3-highgpu-8g"), "; it has some of 2 such hosts"),
         (
             Setup(gpu="NVIDIA L40S", system="g6e.48xlarge", num_hosts=2),
             "no log of all_reduce of float on 2 hosts of 8 ranks",
         ),
         (Setup(system="HGX H100 8-GPU"), "--system"),
+        # Four GPUs a host: not the machine of this log, so that --system is no answer.
+        (Setup(system="Polaris"), "--system Polaris does not fit 2 hosts of 8 ranks: --hosts, --ranks"),
     ],
 )
 def test_nothing_is_healthy_where_nothing_is_known(tmp_path: Path, setup: Setup, said: str) -> None:
@@ -133,6 +135,21 @@ def test_the_shape(tmp_path: Path) -> None:
     assert not shape.rising
     assert shape.fit.alpha == pytest.approx(60e-6, rel=1e-2)
     assert shape.fit.rate == pytest.approx(260e9, rel=1e-2)
+
+
+def test_without_small_sizes_there_is_no_floor(tmp_path: Path) -> None:
+    (table,) = checked(tmp_path, log_text(sizes=SIZES[15:]), entries=ALIKE).files[0].tables
+    assert table.shape is not None
+    assert (table.shape.floor, table.shape.floor_sizes) == (None, None)
+
+
+def test_what_is_slow_but_within_the_spread_is_not_passed_over(tmp_path: Path) -> None:
+    """Large sizes decide the verdict, and small ones at 1/1.25 of the speed of six that differ by as much again."""
+    others = [entry(time_of(alpha=alpha)) for alpha in (30e-6, 45e-6, 60e-6, 60e-6, 80e-6, 120e-6)]
+    verdict, because = only(checked(tmp_path, log_text(time_of(alpha=90e-6)), entries=others))
+    assert verdict is Verdict.AS_FAST
+    assert "; small sizes have 67%, and logs of alike machines differ by that much" in because
+    assert "differ by that much" not in only(checked(tmp_path, log_text(), entries=others))[1]
 
 
 def test_a_curve_that_still_rises_says_so(tmp_path: Path) -> None:

@@ -48,6 +48,15 @@ def test_points_between_both_are_left_open(tmp_path: Path) -> None:
     assert growth.delta_aicc is not None
 
 
+def test_logs_of_one_number_of_hosts_that_differ_are_shown_both(tmp_path: Path) -> None:
+    texts = [
+        log_text(time_of(floor), ranks=8 * hosts, hosts=hosts, sizes=SIZES[:6])
+        for hosts, floor in ((2, 30e-6), (4, 40e-6), (4, 90e-6))
+    ]
+    (growth,) = checked(tmp_path, *texts, setup=UNKNOWN_HOSTS).growth
+    assert growth.floors[4] == (pytest.approx(40e-6, rel=0.01), pytest.approx(90e-6, rel=0.01))
+
+
 def test_one_number_of_hosts_is_no_growth(tmp_path: Path) -> None:
     assert grown(tmp_path, {2: 30e-6}).growth == []
 

@@ -118,6 +118,25 @@ def test_wrong_results_are_not_compared():
     assert not result.regressed
 
 
+def test_a_lead_that_goes_to_and_fro_in_single_runs_is_called_noise_and_nothing_else():
+    sizes = [1 << power for power in range(10, 17)]
+    there = {size: [1e-3 * (1.001 if index % 2 else 0.999)] for index, size in enumerate(sizes)}
+    one = compare([contender("a", {size: [1e-3] for size in sizes}), contender("b", there)])
+    assert len(one.series[0].crossovers) == 6
+    assert verdict_lines(one.series[0], 0.02)[1:] == ["the faster one changes 6 times along the sizes: that is noise"]
+
+
+def test_runs_that_do_not_say_how_many_ranks_they_had_may_differ_in_them(tmp_path: Path):
+    names = []
+    for name, time in (("a", "10.1"), ("b", "20.2")):
+        (tmp_path / f"{name}.md").write_text(
+            f"# all_reduce\n\n| Size | Time (us) |\n|---|---|\n| 1 MB | {time} |\n| 2 MB | {time} |\n"
+        )
+        names.append(str(tmp_path / f"{name}.md"))
+    said = CliRunner().invoke(app, ["compare-runs", *names]).stdout
+    assert "neither log says how many ranks it had: they may not have run the same" in " ".join(said.split())
+
+
 def test_what_measured_something_else_is_refused():
     other = contender("b", {8: [1.0]}, key=KEY._replace(num_ranks=16))
     with pytest.raises(UsageError, match="nothing in common"):

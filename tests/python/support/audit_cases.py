@@ -200,14 +200,16 @@ def _summary() -> Table:
     return Table(CSV, 1, rows=rows, collective="all_reduce", num_ranks=8)
 
 
-def _training(*rates: str, algorithm: str | None = None, kind: str = "") -> Callable[[], list[Item]]:
-    """Returns tables of a training's throughput on 1, 2, ... nodes, as the readers give them: one for each cell."""
+def _training(
+    *rates: str, algorithm: str | None = None, kind: str = "", measure: str = "items/s", title: str = ""
+) -> Callable[[], list[Item]]:
+    """Returns tables of a training on 1, 2, ... nodes, as the readers give them: one for each cell."""
 
     def make() -> list[Item]:
         tables: list[Item] = []
         for number, rate in enumerate(rates):
-            row = Row(number + 2, None, (Side("", others=(("items/s", Printed(rate)),)),))
-            table = Table(CSV, 1, rows=[row], num_hosts=number + 1, columns={"items/s": "default_tokens_per_s"})
+            row = Row(number + 2, None, (Side("", others=((measure, Printed(rate)),)),))
+            table = Table(CSV, 1, rows=[row], num_hosts=number + 1, columns={measure: measure}, title=title)
             table.settings = {"arm": "default"} | ({"training": kind} if kind else {})
             table.algorithm = algorithm
             tables.append(table)
@@ -218,6 +220,10 @@ def _training(*rates: str, algorithm: str | None = None, kind: str = "") -> Call
 
 CASES: dict[str, Pair] = {
     "scaling-above-one": Pair(Case(_training("19106", "41299")), Case(_training("19106", "38212"))),
+    "scaling-not-stated": Pair(
+        Case(_training("2.10", "1.80", measure="step time")),
+        Case(_training("2.10", "1.80", measure="step time", title="Strong scaling")),
+    ),
     "setting-without-effect": Pair(
         Case(_training("19106", "38000", algorithm="tree", kind="FSDP FULL_SHARD")),
         Case(_training("19106", "38000", algorithm="tree", kind="DDP")),

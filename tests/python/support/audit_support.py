@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from ringtree.audit import AuditRun, FileReport, Finding, Setup
-from ringtree.logs import IN_PLACE, OUT_OF_PLACE, Item, Printed, Row, Side, Table
+from ringtree.logs import IN_PLACE, OUT_OF_PLACE, Imported, Item, Printed, Row, Side, Skipped, Table
 from ringtree.logs.nccltests.conclude import FORMAT as NCCL_TESTS
 from ringtree.stats.bandwidth import bus_factor
 
@@ -144,10 +144,18 @@ def with_sides(table: Table, change: Callable[[Row, Side], Side], where: Callabl
     return table
 
 
-def audited(*items: Item, setup: Setup | None = None, name: str = "a.log") -> FileReport:
-    """Audits items as one file."""
+def audited(
+    *items: Item, setup: Setup | None = None, name: str = "a.log", skipped: Sequence[Skipped] = ()
+) -> FileReport:
+    """Audits items as one file, of which no reader took the lines of `skipped`."""
     session = AuditRun(setup or Setup())
-    session.add_items(name, items)
+
+    def read(take: Callable[[Item], None]) -> Imported:
+        for item in items:
+            take(item)
+        return Imported(name, skipped=list(skipped))
+
+    session.add_reading(name, read)
     (report,) = session.finish().files
     return report
 

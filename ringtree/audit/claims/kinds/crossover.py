@@ -31,9 +31,8 @@ class Crossover(Statement, TableCell):
         first, second = about.column(self), about.column(self, self.other)
         grid, rows = about.grid(self), about.rows(self)
         if first.kind != second.kind:
-            raise CantTellError(
-                f"a {first.kind} can't be compared with a {second.kind}", "two columns of the same unit"
-            )
+            unlike = f"a {first.kind} can't be compared with a {second.kind}"
+            raise CantTellError(unlike, "two columns of the same unit")
         where = ", ".join(one if isinstance(one, str) else f"{one} {name}" for name, one in self.row.items())
         where += ": " if where else ""
         points = sorted(

@@ -51,9 +51,8 @@ class Effect(Statement):
             return self.falls(f"NCCL has no {without[0]}{where}: {_releases(about, meant[0], without[0])}", shown)
         kinds = sorted({one for collectives in changed.values() for one in collectives})
         reason = f"NCCL has {' and '.join(self.algorithms)} for {' and '.join(kinds)}"
-        return self.holds(
-            f"{reason}, so it can change which one runs (whether it is faster is another question)", shown
-        )
+        so = "so it can change which one runs (whether it is faster is another question)"
+        return self.holds(f"{reason}, {so}", shown)
 
 
 def _releases(about: About, collective: str, algorithm: str) -> str:

@@ -48,10 +48,8 @@ class Model(Statement):
         n, share, hops = costs[min(3, len(costs) - 1)]
         ratio = self._said(n, _SIZES[1], 1 / _RATE) / self._model(share, hops, _SIZES[1])
         half = what == "all_reduce" and self._right(costs, 0.5)
-        is_half = (
-            ": this is one half of it, the reduce-scatter or the all-gather; an all-reduce is both" if half else ""
-        )
-        reason = f"a {name} {what} {('', 'takes', 'reaches')[which]} {closed or 'something else'}{is_half}"
+        both = ": this is one half of it, the reduce-scatter or the all-gather; an all-reduce is both"
+        reason = f"a {name} {what} {('', 'takes', 'reaches')[which]} {closed or 'something else'}{both * half}"
         return self.falls(reason, f"{self.formula.text} is {ratio:.3g} times what the schedule gives at n = {n}")
 
     def _are(self, text: str, costs: list[tuple[int, float, int]]) -> bool:

@@ -73,12 +73,8 @@ class Parameters(Statement):
 
     def _traffic(self, inside: int, total: int) -> Part:
         if self.training is None:
-            reason = (
-                "whether experts are communicated depends on how the training is divided (experts in parallel or not)"
-            )
-            return self.open(reason, "the way of training")
+            reason = "whether experts are communicated depends on how the training is divided"
+            return self.open(f"{reason} (experts in parallel or not)", "the way of training")
         moved = " and ".join(collectives_of(self.training))
-        return self.falls(
-            f"{self.training} moves all parameters by {moved}, whichever expert they belong to",
-            f"{total / 1e9:.1f}e9 parameters, of which {inside / total:.1%} in experts, are all moved",
-        )
+        shown = f"{total / 1e9:.1f}e9 parameters, of which {inside / total:.1%} in experts, are all moved"
+        return self.falls(f"{self.training} moves all parameters by {moved}, whichever expert they belong to", shown)

@@ -87,11 +87,8 @@ class Protocol(Statement):
         said = ", ".join(f"{name} {one.value * 1e6:g} us" for name, one in self.hops.items())
         known = "; ".join(f"{link} {'/'.join(f'{one:g}' for one in row.values())}" for link, row in rows.items())
         shown = f"said: {said}; NCCL {RELEASE} counts for a ring's hop ({'/'.join(ORDER)}, us): {known}"
-        near = [
-            link
-            for link, row in rows.items()
-            if all(abs(one.value * 1e6 - row[name]) <= _NEAR * row[name] for name, one in self.hops.items())
-        ]
+        near = [link for link, row in rows.items() if all(
+            abs(one.value * 1e6 - row[name]) <= _NEAR * row[name] for name, one in self.hops.items())]  # fmt: skip
         if self.link is not None:
             says = self.holds if self.link in near else self.falls
             return says(f"NCCL's model counts {'these' if self.link in near else 'other'} times for {self.link}", shown)

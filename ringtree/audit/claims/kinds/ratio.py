@@ -61,19 +61,18 @@ class Ratio(Statement):
         if not any(self.value.agrees(one) for one in self._readings(ratio, unit)):
             is_not = f"{ratio:.4g} times {quantity(old, unit)}, which is not {self.value.text}"
             return self.falls(f"{quantity(new, unit)} is {is_not}", shown)
-        called = {self.new.called or (new_cell and new_cell.headed), self.old.called or (old_cell and old_cell.headed)}
-        if called == {"algbw", "busbw"}:
+        sides = (self.new, new_cell), (self.old, old_cell)
+        if {side.called or (cell and cell.headed) for side, cell in sides} == {"algbw", "busbw"}:
             return self.falls("an algbw is compared with a busbw; they differ by 2(n-1)/n", shown)
         if stated:
             shown += _like_with_like(about, (new, new_cell), (old, old_cell))
         elif len(cells) == 2 and not self.less and (slower := _takes_longer(*cells)):
-            return self.falls(
-                f"the quotient is right but nothing improves: the same size takes {slower[1] / slower[0]:.2f} times as "
-                "long, and the column grows with the number of ranks by its own formula",
-                f"{shown}; {seconds(slower[0])} -> {seconds(slower[1])}",
-            )
+            times = f"the same size takes {slower[1] / slower[0]:.2f} times as long"
+            grows = "the column grows with the number of ranks by its own formula"
+            said = f"the quotient is right but nothing improves: {times}, and {grows}"
+            return self.falls(said, f"{shown}; {seconds(slower[0])} -> {seconds(slower[1])}")
         alike = self._alike(about)
-        if noise.is_beyond(ratio) and not alike:
+        if max(ratio, 1 / ratio) >= noise.BEYOND_NOISE and not alike:
             return self.holds("the arithmetic holds, and the difference is too large for noise", shown, noise.SETTLES)
         runs = noise.runs(None if stated else cells[0].grid, [one.row for one in cells])
         said = f"the arithmetic holds, but whether there is a difference can't be told: {runs}{alike}"
@@ -107,10 +106,8 @@ class Ratio(Statement):
         missing = lacking(training, self.forced) if training is not None else []
         if training is None or not missing or "all_reduce" in collectives_of(training):
             return ""
-        return (
-            f"; and {training} uses {' and '.join(collectives_of(training))}, for which NCCL has no {missing[0]}: what "
-            "ran was none, most likely the same in both, so the difference is what noise can be"
-        )
+        uses = f"; and {training} uses {' and '.join(collectives_of(training))}, for which NCCL has no {missing[0]}: "
+        return f"{uses}what ran was none, most likely the same in both, so the difference is what noise can be"
 
 
 def _where(cells: list[Found]) -> str:
