@@ -1,0 +1,108 @@
+"""The machine as probes see it: its files, variables, cores, programs and packages, in one value.
+
+For: every probe's only argument, so that tests hand in a machine that they made up. Not for: what a probe looks for,
+/proc and /sys that provenance reads too (ringtree.measure.host_files, with `root` of this).
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+import subprocess
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib.util import find_spec
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+from ringtree.arms.kind import ArmKind
+from ringtree.arms.mpi_libraries import Found, MpiProgram
+from ringtree.arms.registry import KINDS
+from ringtree.comm.cpuinfo import ROOT
+from ringtree.gpu import nccl_version
+from ringtree.gpu.libraries import NCCL, of_packages
+from ringtree.logs import read_stream
+from ringtree.measure.environment import version_of
+from ringtree.measure.host_files import text
+
+_SECONDS = 20.0  # nvidia-smi takes several where persistence mode is off
+
+
+class NotKnown(Exception):
+    """Something can't be found out here; the text says why."""
+
+
+def run_program(command: Sequence[str]) -> str:
+    """Returns what a program prints. Raises NotKnown if it is missing, fails or hangs."""
+    name = command[0]
+    try:
+        done = subprocess.run(
+            command, capture_output=True, timeout=_SECONDS, stdin=subprocess.DEVNULL, check=False, errors="replace"
+        )
+    except FileNotFoundError:
+        raise NotKnown(f"{name} is not on PATH") from None
+    except subprocess.TimeoutExpired:
+        raise NotKnown(f"{name} did not answer within {_SECONDS:g} s") from None
+    except OSError as error:
+        raise NotKnown(f"{name} can't be started: {error.strerror or error}") from None
+    if done.returncode:
+        said = " ".join((done.stdout + done.stderr).split())
+        raise NotKnown(f"{name} failed ({done.returncode}): {said[:200]}")
+    return done.stdout
+
+
+def _folder_of(package: str) -> Path | None:
+    found = find_spec(package)
+    return None if found is None or found.origin is None else Path(found.origin).parent
+
+
+@dataclass(frozen=True)
+class Software:
+    """What is installed. `nccl`: the version of the libnccl that would be called, raises RingtreeError without one."""
+
+    version_of: Callable[[str], str | None] = version_of
+    folder_of: Callable[[str], Path | None] = _folder_of
+    which: Callable[[str], str | None] = shutil.which
+    nccl: Callable[[], str] = nccl_version
+    nccl_of_packages: Callable[[], list[str]] = lambda: of_packages(NCCL)
+    mpi: Callable[[str], Found | None] = lambda library: MpiProgram(library).first()
+    kinds: Sequence[ArmKind] = KINDS
+
+
+@dataclass(frozen=True)
+class Host:
+    """This machine, unless a test says otherwise. `root`: the folder that holds proc/, sys/ and etc/; `asked`: kinds of
+    arms that the user named."""
+
+    root: Path = ROOT
+    environment: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
+    affinity: Sequence[int] = field(default_factory=lambda: sorted(os.sched_getaffinity(0)))
+    name: str = field(default_factory=platform.node)
+    run: Callable[[Sequence[str]], str] = run_program
+    pause: Callable[[float], None] = time.sleep
+    software: Software = field(default_factory=Software)
+    asked: frozenset[str] = frozenset()
+
+    def text(self, path: str) -> str:
+        """Returns what a file says, "" if it can't be read. `path`: without the first slash."""
+        return text(self.root / path)
+
+    def names(self, path: str) -> list[str]:
+        """Returns what lies in a folder, sorted; nothing if it can't be read."""
+        try:
+            return sorted(entry.name for entry in (self.root / path).iterdir())
+        except OSError:
+            return []
+
+    def exists(self, path: str) -> bool:
+        """Returns whether there is such a file or folder."""
+        return (self.root / path).exists()
+
+
+def documents_of(output: str, kind: str) -> list[dict[str, Any]]:
+    """Returns what the readers of logs find in a program's output."""
+    read = read_stream(BytesIO(output.encode(errors="replace")), "output")
+    return [document.data for document in read.documents if document.kind == kind]
