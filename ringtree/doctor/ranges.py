@@ -7,13 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+_MOST = 1 << 16  # no kernel has more cores
+
 
 def parse_ranges(text: str) -> set[int]:
     """Returns {0, 1, 2, 8} of "0-2,8"; nothing of what is not such a list."""
     found: set[int] = set()
     for part in text.replace(" ", "").split(","):
         first, _, last = part.partition("-")
-        if first.isdigit() and (last.isdigit() or "-" not in part):
+        if first.isdigit() and (last.isdigit() or "-" not in part) and int(last or first) < _MOST:
             found |= set(range(int(first), int(last or first) + 1))
     return found
 

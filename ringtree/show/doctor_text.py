@@ -5,7 +5,6 @@ For: text. Not for: judging (ringtree.doctor).
 
 from __future__ import annotations
 
-from rich import box
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -15,7 +14,6 @@ from ringtree.show.cells import cell, say
 from ringtree.units import count
 
 _STYLES = {Verdict.OK: "green", Verdict.MIND: "yellow", Verdict.HINDERS: "bold red"}
-_LEAST = 60  # columns that the value gets on a terminal
 
 
 def print_doctor(console: Console, report: DoctorReport, verbose: bool = False) -> None:
@@ -51,7 +49,7 @@ def _table(section: Section, verbose: bool) -> Table:
 
 def _rows(columns: int = 2) -> Table:
     """A table without lines, whose last columns are broken where they must be."""
-    table = Table(box=box.SIMPLE, show_header=False, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
+    table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 1, 0, 0))
     table.add_column(min_width=8, no_wrap=True)
     if columns > 2:
         table.add_column(min_width=24)
