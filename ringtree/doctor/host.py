@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import platform
+import pwd
 import shutil
 import subprocess
 import time
@@ -59,6 +60,13 @@ def _folder_of(package: str) -> Path | None:
     return None if found is None or found.origin is None else Path(found.origin).parent
 
 
+def _home() -> Path | None:
+    try:
+        return Path(pwd.getpwuid(os.getuid()).pw_dir)
+    except KeyError:
+        return None
+
+
 @dataclass(frozen=True)
 class Software:
     """What is installed. `nccl`: the version of the libnccl that would be called, raises RingtreeError without one."""
@@ -74,13 +82,14 @@ class Software:
 
 @dataclass(frozen=True)
 class Host:
-    """This machine, unless a test says otherwise. `root`: the folder that holds proc/, sys/ and etc/; `asked`: kinds of
-    arms that the user named."""
+    """This machine, unless a test says otherwise. `root`: the folder that holds proc/, sys/ and etc/; `home`: of the
+    user's entry in passwd, not of HOME; `asked`: kinds of arms that the user named."""
 
     root: Path = ROOT
     environment: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
     affinity: Sequence[int] = field(default_factory=lambda: sorted(os.sched_getaffinity(0)))
     name: str = field(default_factory=platform.node)
+    home: Path | None = field(default_factory=_home)
     run: Callable[[Sequence[str]], str] = run_program
     pause: Callable[[float], None] = time.sleep
     software: Software = field(default_factory=Software)

@@ -71,6 +71,7 @@ PROBES: tuple[Probe, ...] = (
     Probe("network", interfaces.chosen, _for(HOSTS)),
     Probe("network", infiniband.ports, _for(GPU)),
     Probe("network", infiniband.slots, _for(GPU)),
+    Probe("network", infiniband.firmware, _for(GPU)),
     Probe("network", infiniband.devices_node, _for(GPU)),
     Probe("GPUs", gpus.gpus, _for(GPU)),
     Probe("GPUs", gpus.driver, _for(GPU)),

@@ -8,17 +8,21 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ringtree.doctor.host import Host
-from ringtree.doctor.records import Fact, hinders, mind, ok
+from ringtree.doctor.records import Fact, hinders, mind, not_known, ok
 from ringtree.measure import host_files
 from ringtree.measure.host_files import text
 from ringtree.units import count, format_size
 
+_OURS = "proc/self/cgroup"
 _SMALL = 0.25  # of the machine's memory
 
 
 def cpu_quota(host: Host) -> Iterator[Fact]:
     """How much CPU time there is, and how often the processes were stopped for it."""
     source = "/sys/fs/cgroup (cpu.max, cpu.cfs_quota_us)"
+    if not host.exists(_OURS):
+        yield not_known("CPU quota", f"no /{_OURS}", source)
+        return
     quota, cores = host_files.cgroup_cpus(host.root), len(host.affinity)
     stopped = _throttled(host)
     if quota is None:
@@ -42,6 +46,9 @@ def cpu_quota(host: Host) -> Iterator[Fact]:
 def memory_limit(host: Host) -> Iterator[Fact]:
     """How much memory there may be."""
     source = "/sys/fs/cgroup (memory.max, memory.limit_in_bytes)"
+    if not host.exists(_OURS):
+        yield not_known("memory limit", f"no /{_OURS}", source)
+        return
     limit, total = host_files.cgroup_memory(host.root), host_files.memory(host.root).get("MemTotal", 0)
     if limit is None or 0 < total <= limit:
         yield ok("memory limit", "none", source)

@@ -55,6 +55,23 @@ def slots(host: Host) -> Iterator[Fact]:
             yield ok(f"PCIe link of {name}", value, source)
 
 
+def firmware(host: Host) -> Iterator[Fact]:
+    """Whether devices of one board have one firmware."""
+    by_board: dict[str, dict[str, list[str]]] = {}
+    for name in host.names(CLASS):
+        board, version = (host.text(f"{CLASS}/{name}/{file}") for file in ("board_id", "fw_ver"))
+        if board and version:
+            by_board.setdefault(board, {}).setdefault(version, []).append(name)
+    for board, versions in by_board.items():
+        value = ", ".join(f"{version} ({', '.join(names)})" for version, names in sorted(versions.items()))
+        source = f"/{CLASS}/*/fw_ver"
+        if len(versions) > 1:
+            why = "devices of one kind behave differently: bring all of a cluster to one version (mlxfwmanager)"
+            yield mind(f"firmware of {board}", value, source, why)
+        else:
+            yield ok(f"firmware of {board}", next(iter(versions)), source)
+
+
 def devices_node(host: Host) -> Iterator[Fact]:
     """Whether programs may open the devices."""
     if host.names(CLASS) and not any(name.startswith("uverbs") for name in host.names("dev/infiniband")):

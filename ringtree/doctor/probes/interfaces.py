@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from ringtree.doctor.host import Host
 from ringtree.doctor.pci import at
-from ringtree.doctor.records import Fact, hinders, mind, ok, told
+from ringtree.doctor.records import Fact, hinders, mind, not_known, ok, told
 
 _NET = "sys/class/net"
 _FAST = 25_000  # Mbit/s from which on one core can't fill the link with packets of 1500 bytes
@@ -19,6 +19,8 @@ _STANDARD_MTU = 1500
 def interfaces(host: Host) -> Iterator[Fact]:
     """Each interface with a device behind it, then the others by name."""
     names = [name for name in host.names(_NET) if host.exists(f"{_NET}/{name}/operstate")]
+    if not names:
+        yield not_known("interfaces", "none is visible", f"/{_NET}")
     real = [name for name in names if host.exists(f"{_NET}/{name}/device")]
     for name in real:
         yield _interface(host, name)

@@ -43,7 +43,9 @@ def container(host: Host) -> Iterator[Fact]:
 def ptrace(host: Host) -> Iterator[Fact]:
     """Whether ranks may copy straight from each other's memory (process_vm_readv), as MPI libraries like to."""
     scope = host.text(_PTRACE)
-    if not scope:
+    if not host.exists("proc/sys/kernel"):
+        yield not_known("ptrace scope", "no /proc/sys/kernel", f"/{_PTRACE}")
+    elif not scope:
         yield ok("ptrace scope", "not restricted (no Yama)", f"/{_PTRACE}")
     elif scope == "0":
         yield ok("ptrace scope", f"0: {_SCOPES['0']}", f"/{_PTRACE}")

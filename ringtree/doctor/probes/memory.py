@@ -67,6 +67,9 @@ def huge_pages(host: Host) -> Iterator[Fact]:
 def shared_memory(host: Host) -> Iterator[Fact]:
     """How large /dev/shm is."""
     source = "/proc/self/mounts"
+    if not host.exists("proc/self/mounts"):
+        yield not_known("/dev/shm", "no such file", source)
+        return
     lines = [line.split() for line in host.text("proc/self/mounts").splitlines()]
     options = [words[3].split(",") for words in lines if len(words) > 3 and words[1] == "/dev/shm"]
     if not options:

@@ -5,9 +5,11 @@ For: Python, ringtree, NumPy, PyTorch, compilers. Not for: NCCL (nccl_libraries.
 
 from __future__ import annotations
 
+import os
 import platform
 import re
 from collections.abc import Iterator
+from pathlib import Path
 
 from ringtree.building import cache_folder
 from ringtree.compiling import BuildError
@@ -72,7 +74,18 @@ def compilers(host: Host) -> Iterator[Fact]:
     except BuildError as error:
         yield mind("folder for what is compiled", "none", "RINGTREE_CACHE_DIR, XDG_CACHE_HOME, HOME", str(error))
         return
-    yield told("folder for what is compiled", folder, "RINGTREE_CACHE_DIR, XDG_CACHE_HOME, HOME")
+    if _writable(folder):
+        yield ok("folder for what is compiled", folder, "RINGTREE_CACHE_DIR, XDG_CACHE_HOME, HOME")
+    else:
+        why = "native parts are compiled once and kept there: set RINGTREE_CACHE_DIR to a folder that can be written to"
+        yield mind("folder for what is compiled", f"{folder}, not writable", "RINGTREE_CACHE_DIR, HOME", why)
+
+
+def _writable(folder: Path) -> bool:
+    """Whether it can be written to, or made."""
+    while not os.access(folder, os.F_OK) and folder != folder.parent:
+        folder = folder.parent
+    return os.access(folder, os.W_OK | os.X_OK)
 
 
 def _too_old(host: Host, cuda: str) -> str | None:

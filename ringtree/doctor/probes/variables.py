@@ -2,7 +2,8 @@
 
 For: the environment and NCCL's own files. Not for: what each does (`ringtree nccl vars NAME`), MPI's variables.
 
-NCCL takes what the environment has, then ~/.nccl.conf (or the file that NCCL_CONF_FILE names), then /etc/nccl.conf.
+NCCL takes what the environment has, then ~/.nccl.conf (or the file that NCCL_CONF_FILE names), then /etc/nccl.conf. Its
+home is that of passwd, whatever HOME says.
 """
 
 from __future__ import annotations
@@ -83,8 +84,8 @@ def _refusal(name: str, value: str, at: str) -> str | None:
 def _settings(host: Host) -> dict[str, tuple[str, str]]:
     """Name -> value and where it is set; what comes first counts, as for NCCL."""
     found = {name: (value, "environment") for name, value in host.environment.items() if name.startswith(PREFIX)}
-    home, given = host.environment.get("HOME"), host.environment.get("NCCL_CONF_FILE")
-    own = Path(given) if given else Path(home) / ".nccl.conf" if home else None
+    given = host.environment.get("NCCL_CONF_FILE")
+    own = Path(given) if given else host.home / ".nccl.conf" if host.home else None
     for path in (own, host.root / "etc" / "nccl.conf"):
         for line in text(path).splitlines() if path is not None else []:
             name, equal, value = line.strip().partition("=")

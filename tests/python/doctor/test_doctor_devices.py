@@ -67,6 +67,14 @@ CASES: list[Case] = [
     ({}, {"topo": topo(link=lambda a, b: "NV12" if a == 5 else "NV18")}, "NVLinks in use", MIND, "12 of 18", "GPU5"),
     ({}, {"topo": topo(link=lambda a, b: "SYS" if b == 7 else "NV18")}, "links between GPUs", MIND, "SYS", "GPU7"),
     ({}, {"topo": topo(nic=lambda a, n: "NODE")}, "NICs near GPUs", MIND, "GPU0-mlx5_0 NODE", "NCCL_NET_GDR_LEVEL"),
+    (
+        {"sys/class/infiniband/mlx5_3/fw_ver": "1.0"},
+        {},
+        "firmware of MT_0000000838",
+        MIND,
+        "1.0 (mlx5_3)",
+        "one version",
+    ),
     ({"proc/modules": "nvidia 1\n"}, {}, "GPUDirect RDMA", MIND, "neither", "modprobe nvidia_peermem"),
 ]
 

@@ -58,10 +58,21 @@ def test_a_pytorch_that_does_not_tell_is_not_known(tmp_path: Path) -> None:
 
 def test_a_missing_compiler_is_named_with_what_needs_it(tmp_path: Path) -> None:
     only_c = software(which={"cc": "/usr/bin/cc"}.get)
-    facts = list(probes.compilers(host(bare(tmp_path), software=only_c, environment={"RINGTREE_CACHE_DIR": "/c"})))
+    folder = tmp_path / "made" / "when" / "needed"
+    machine = host(bare(tmp_path), software=only_c, environment={"RINGTREE_CACHE_DIR": str(folder)})
+    facts = list(probes.compilers(machine))
     assert (fact_of(facts, "C compiler").verdict, fact_of(facts, "C++ compiler").verdict) == (OK, MIND)
     assert "torch.distributed backend" in fact_of(facts, "C++ compiler").why
-    assert fact_of(facts, "folder for what is compiled").value == "/c"
+    kept = fact_of(facts, "folder for what is compiled")
+    assert (kept.value, kept.verdict) == (str(folder), OK)
+
+
+def test_a_cache_that_can_not_be_written_to(tmp_path: Path) -> None:
+    write(tmp_path, {"file": ""})
+    machine = host(bare(tmp_path), environment={"RINGTREE_CACHE_DIR": str(tmp_path / "file" / "below")})
+    kept = fact_of(list(probes.compilers(machine)), "folder for what is compiled")
+    assert kept.verdict is MIND
+    assert "RINGTREE_CACHE_DIR" in kept.why
 
 
 def test_an_nccl_without_code_for_the_gpus_hinders(tmp_path: Path) -> None:
@@ -135,14 +146,14 @@ def test_files_of_nccl_count_after_the_environment(tmp_path: Path) -> None:
             "etc/nccl.conf": "# ours\nNCCL_DEBUG=VERSION\nNCCL_IB_TIMEOUT=22\nOTHER=1\n",
         },
     )
-    environment = {"HOME": f"{root}/home", "NCCL_P2P_DISABLE": "0"}
+    environment = {"HOME": "/elsewhere", "NCCL_P2P_DISABLE": "0"}
     facts = list(variables.nccl_variables(host(root, environment=environment)))
     assert [(fact.name, fact.value, fact.source) for fact in facts] == [
         ("NCCL_DEBUG", "WARN", f"{root}/home/.nccl.conf"),
         ("NCCL_IB_TIMEOUT", "22", "/etc/nccl.conf"),
         ("NCCL_P2P_DISABLE", "0", "environment"),
     ]
-    named = host(root, environment={"NCCL_CONF_FILE": f"{root}/etc/nccl.conf", "HOME": f"{root}/home"})
+    named = host(root, environment={"NCCL_CONF_FILE": f"{root}/etc/nccl.conf"})
     assert fact_of(list(variables.nccl_variables(named)), "NCCL_DEBUG").value == "VERSION"
 
 

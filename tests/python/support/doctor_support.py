@@ -224,6 +224,7 @@ def host(root: Path, **changes: object) -> Host:
         "environment": {"HOME": "/home/someone"},
         "affinity": tuple(range(cores)),
         "name": "node-1",
+        "home": root / "home",
         "run": programs({}),
         "pause": lambda seconds: write(root, {"proc/stat": stat_text(cores, 1030)}) and None,
         "software": software(),
@@ -258,7 +259,8 @@ def dgx(root: Path, acs: int = ISOLATES, nics: int = 8) -> Path:
         add_pci(root, [*up, f"{port}:03.0"], f"{port}:04.0", node, acs, **gpu)
         if i < nics:
             add_ib(root, f"mlx5_{i}", add_pci(root, [*up, f"{port}:05.0"], f"{port}:06.0", node, acs))
-            write(root, {f"dev/infiniband/uverbs{i}": ""})
+            write(root, {f"dev/infiniband/uverbs{i}": "", f"sys/class/infiniband/mlx5_{i}/fw_ver": "28.39.1002\n"})
+            write(root, {f"sys/class/infiniband/mlx5_{i}/board_id": "MT_0000000838\n"})
     return root
 
 
