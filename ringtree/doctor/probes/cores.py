@@ -40,7 +40,7 @@ def processor(host: Host) -> Iterator[Fact]:
 def cores(host: Host) -> Iterator[Fact]:
     """Cores that this process may run on, of those that are online."""
     usable, online = set(host.affinity), online_cores(host)
-    value = f"{format_ranges(usable)}: {len(usable)} of {max(len(online), len(usable))}"
+    value = f"{len(usable)} of {max(len(online), len(usable))} ({format_ranges(usable)})"
     source = f"affinity mask, /{_CPU}/online"
     if len(usable) == 1:
         why = (

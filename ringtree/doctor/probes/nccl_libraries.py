@@ -64,12 +64,12 @@ def copies(host: Host) -> Iterator[Fact]:
         yield told("NCCL of the system", _with_version(path), str(path.relative_to(host.root)))
 
 
-def release(host: Host) -> str:
-    """Returns the version whose variables count: of the NCCL that is here, else the newest that was read."""
+def release(host: Host) -> tuple[str, bool]:
+    """Returns the version whose variables count, and whether it is here; else it is the newest that was read."""
     try:
-        return host.software.nccl()
+        return host.software.nccl(), True
     except RingtreeError:
-        return newest_read()
+        return newest_read(), False
 
 
 def _package(host: Host, package: str) -> Iterator[Fact]:

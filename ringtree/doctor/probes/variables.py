@@ -35,7 +35,8 @@ def nccl_variables(host: Host) -> Iterator[Fact]:
     if not found:
         yield ok("NCCL variables", "none set", "environment, ~/.nccl.conf, /etc/nccl.conf")
         return
-    at = release(host)
+    at, is_here = release(host)
+    library = f"NCCL {at}" if is_here else f"NCCL {at} (the newest that is known; none is here)"
     values = {name: value for name, (value, _) in found.items()}
     number = version(at)
     useless = without_effect(values, number) if number is not None else {}
@@ -44,10 +45,10 @@ def nccl_variables(host: Host) -> Iterator[Fact]:
         said = shown.get(name, _HIDDEN)
         refused = _refusal(name, value, at)
         if refused:
-            why = f"NCCL {at} makes no communicator with it: {refused}"
-            yield hinders(name, said, source, why)
+            why = f"{library} makes no communicator with it: {refused}"
+            yield (hinders if is_here else mind)(name, said, source, why)
         elif name in useless:
-            yield mind(name, said, source, f"it does nothing in NCCL {at}: {useless[name]}")
+            yield mind(name, said, source, f"it does nothing in {library}: {useless[name]}")
         else:
             yield _of_symptoms(host, name, value, said, source)
 

@@ -43,7 +43,7 @@ def test_nothing_is_to_mind_on_a_healthy_machine_and_all_is_known(tmp_path: Path
 # What is laid over the healthy machine, the fact, its verdict, words of its value, words of its reason.
 CASES: list[tuple[dict[str, str], str, Verdict, str, str]] = [
     ({"proc/cpuinfo": "flags\t: fpu hypervisor\n"}, "virtual machine", MIND, "yes", "gives their time to others"),
-    ({f"{CPU}/online": "0-63\n"}, "usable cores", MIND, "0-7: 8 of 64", "--ranks 8"),
+    ({f"{CPU}/online": "0-63\n"}, "usable cores", MIND, "8 of 64 (0-7)", "--ranks 8"),
     ({f"{CPU}/cpu0/cpufreq/scaling_governor": "powersave\n"}, "frequency governor", MIND, "powersave", "cpupower"),
     ({CLOCK: "hpet\n"}, "clock source", MIND, "hpet", "tsc"),
     ({THP: "always madvise [never]\n"}, "transparent huge pages", MIND, "never", "4 KB"),
@@ -110,7 +110,7 @@ def test_a_machine_that_is_not_so(
 def test_one_core_hinders_whatever_the_machine_has(tmp_path: Path) -> None:
     report = examine(host(bare(tmp_path), affinity=(3,)))
     assert (report.verdict, [fact.name for fact in report.problems]) == (HINDERS, ["usable cores"])
-    assert fact_of(report, "usable cores").value == "3: 1 of 8"
+    assert fact_of(report, "usable cores").value == "1 of 8 (3)"
 
 
 def test_threads_of_one_core_are_counted_once_among_the_usable_ones(tmp_path: Path) -> None:

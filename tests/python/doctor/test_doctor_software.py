@@ -75,6 +75,16 @@ def test_a_cache_that_can_not_be_written_to(tmp_path: Path) -> None:
     assert "RINGTREE_CACHE_DIR" in kept.why
 
 
+def test_a_user_without_a_home_needs_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def homeless() -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.setattr(Path, "home", homeless)
+    kept = fact_of(list(probes.compilers(host(bare(tmp_path), environment={}))), "folder for what is compiled")
+    assert (kept.value, kept.verdict) == ("none", MIND)
+    assert "set RINGTREE_CACHE_DIR" in kept.why
+
+
 def test_an_nccl_without_code_for_the_gpus_hinders(tmp_path: Path) -> None:
     outputs = {"listed": listed(["NVIDIA B200"] * 8)}
     old = dgx_host(dgx(tmp_path), outputs, software=software(nccl=lambda: "2.21.5"))
@@ -130,6 +140,12 @@ def test_what_a_variable_turns_off_must_be_there(tmp_path: Path) -> None:
         value = "0" if name == "NCCL_NVLS_ENABLE" else "1"
         (fact,) = variables.nccl_variables(host(bare(tmp_path / name), environment={name: value}))
         assert fact.verdict is None
+
+
+def test_a_value_that_is_refused_is_to_mind_where_no_nccl_is(tmp_path: Path) -> None:
+    (fact,) = variables.nccl_variables(host(bare(tmp_path), environment={"NCCL_ALGO": "Rinng"}))
+    assert fact.verdict is MIND
+    assert "none is here" in fact.why
 
 
 def test_a_variable_that_another_one_overrules(tmp_path: Path) -> None:
