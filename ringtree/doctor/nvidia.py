@@ -18,8 +18,12 @@ WAYS = ("PIX", "PXB", "PXN", "PHB", "NODE", "SYS", "SOC")
 
 def names(host: Host) -> list[str]:
     """Returns the GPUs' names in full. Raises NotKnown."""
-    found = documents_of(host.run([SMI, "-L"]), "nvidia_gpus")
-    return list(found[0]["devices"]) if found else []
+    return [name for found in documents_of(host.run([SMI, "-L"]), "nvidia_gpus") for name in found["devices"]]
+
+
+def num_instances(host: Host) -> int:
+    """Returns how many parts GPUs are divided into (MIG), 0 for whole ones. Raises NotKnown."""
+    return sum(line.split()[:1] == ["MIG"] for line in host.run([SMI, "-L"]).splitlines())
 
 
 def versions(host: Host) -> dict[str, str | None]:

@@ -21,7 +21,8 @@ from ringtree.measure.host_files import text
 DEVICES = "sys/bus/pci/devices"
 _ADDRESS = re.compile(r"[0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]")
 _NVIDIA = "0x10de"
-_DISPLAY = ("0x0300", "0x0302")  # VGA and 3D controllers, without the programming interface
+# Classes without the programming interface: VGA and 3D controllers; NVSwitches are bridges of another kind.
+_DISPLAY, _SWITCH = ("0x0300", "0x0302"), ("0x0680",)
 _ACS = 0x000D
 _EXTENDED = 0x100  # where extended capabilities begin
 # Request redirect, completion redirect, upstream forwarding: with one of them packets between two devices below a
@@ -78,12 +79,21 @@ def at(link: Path) -> PciDevice:
 
 def gpus(host: Host) -> list[PciDevice]:
     """Returns NVIDIA's GPUs, whether or not a driver has them."""
-    found = []
-    for address in host.names(DEVICES):
-        folder = f"{DEVICES}/{address}"
-        if host.text(f"{folder}/vendor") == _NVIDIA and host.text(f"{folder}/class").startswith(_DISPLAY):
-            found.append(device(host, address))
-    return found
+    return _of_nvidia(host, _DISPLAY)
+
+
+def nvswitches(host: Host) -> list[PciDevice]:
+    """Returns the NVSwitches that are on this bus; those of newer systems are not."""
+    return _of_nvidia(host, _SWITCH)
+
+
+def _of_nvidia(host: Host, classes: tuple[str, ...]) -> list[PciDevice]:
+    return [
+        device(host, address)
+        for address in host.names(DEVICES)
+        if host.text(f"{DEVICES}/{address}/vendor") == _NVIDIA
+        and host.text(f"{DEVICES}/{address}/class").startswith(classes)
+    ]
 
 
 def redirecting(host: Host, bridges: Iterable[str]) -> list[str]:

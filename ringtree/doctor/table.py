@@ -16,6 +16,7 @@ from ringtree.doctor.probes import (
     cgroup,
     clock,
     cores,
+    fabric,
     gdr,
     gpus,
     infiniband,
@@ -76,6 +77,7 @@ PROBES: tuple[Probe, ...] = (
     Probe("GPUs", gpus.gpus, _for(GPU)),
     Probe("GPUs", gpus.driver, _for(GPU)),
     Probe("GPUs", gpus.slots, _for(GPU)),
+    Probe("GPUs", fabric.fabric_manager, _for(GPU)),
     Probe("GPUs", topology.links, _for(GPU)),
     Probe("GPUs", topology.cores, _for(GPU)),
     Probe("GPUs", topology.nics, _for(GPU)),
@@ -90,7 +92,8 @@ PROBES: tuple[Probe, ...] = (
     Probe("software", nccl_libraries.copies, _for(GPU)),
     Probe("software", mpi.libraries, _for(MPI)),
     Probe("software", mpi.inside_a_job, _for(MPI)),
-    Probe("NCCL variables", variables.nccl_variables, _for(GPU)),
+    Probe("variables", variables.nccl_variables, _for(GPU)),
+    Probe("variables", variables.others),
     Probe("arms", arms.arms),
 )
 

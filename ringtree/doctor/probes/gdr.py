@@ -57,7 +57,7 @@ def iommu(host: Host) -> Iterator[Fact]:
         value = f"translates ({kinds[translated[0]]}) for {len(translated)} of {len(devices)} devices"
         yield mind("IOMMU", value, source, why)
     else:
-        yield ok("IOMMU", "passes through" if any(kinds.values()) else "off", source)
+        yield ok("IOMMU", "passes through" if any(kinds.values()) else "off, or not visible here", source)
 
 
 def acs(host: Host) -> Iterator[Fact]:

@@ -45,6 +45,12 @@ def gpus(host: Host) -> Iterator[Fact]:
         yield mind("GPUs", value, f"{nvidia.SMI} -L", why)
     else:
         yield ok("GPUs", value, f"{nvidia.SMI} -L")
+    parts = nvidia.num_instances(host)
+    if parts:
+        why = (
+            "instances reach each other neither by NVLink nor peer to peer over PCIe: turn MIG off (nvidia-smi -mig 0)"
+        )
+        yield mind("MIG", count(parts, "instance"), f"{nvidia.SMI} -L", why)
     yield from _visible(host, len(names))
     yield from _others(host)
 
@@ -94,7 +100,8 @@ def _visible(host: Host, num_gpus: int) -> Iterator[Fact]:
     chosen = host.environment.get("CUDA_VISIBLE_DEVICES")
     if chosen is None:
         return
-    listed = [word for word in chosen.split(",") if word.strip()]
+    words = [word.strip() for word in chosen.split(",") if word.strip()]
+    listed = words[: words.index("-1")] if "-1" in words else words  # what follows an invalid number is not looked at
     if len(listed) < num_gpus:
         why = f"programs see these only: use at most --ranks {len(listed)}, or unset it to use all {num_gpus}"
         value = f"{chosen!r}: {len(listed)} of {count(num_gpus, 'GPU')}"

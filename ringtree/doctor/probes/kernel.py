@@ -28,16 +28,21 @@ def kernel(host: Host) -> Iterator[Fact]:
 
 def container(host: Host) -> Iterator[Fact]:
     """Whether this process is in a container."""
+    kinds = signs_of_container(host)
+    source = "/.dockerenv, /run/.containerenv, KUBERNETES_SERVICE_HOST, container"
+    why = "what is not handed to it (GPUs, /dev/infiniband, /dev/shm, capabilities) looks here as if it were missing"
+    yield told("container", ", ".join(kinds) or "no sign of one", source, why if kinds else "")
+
+
+def signs_of_container(host: Host) -> list[str]:
+    """Returns what kinds of container there are signs of."""
     signs = {
         "docker": host.exists(".dockerenv"),
         "podman": host.exists("run/.containerenv"),
         "Kubernetes": "KUBERNETES_SERVICE_HOST" in host.environment,
         host.environment.get("container", ""): bool(host.environment.get("container")),
     }
-    kinds = [kind for kind, there in signs.items() if there]
-    source = "/.dockerenv, /run/.containerenv, KUBERNETES_SERVICE_HOST, container"
-    why = "what is not handed to it (GPUs, /dev/infiniband, /dev/shm, capabilities) looks here as if it were missing"
-    yield told("container", ", ".join(kinds) or "no sign of one", source, why if kinds else "")
+    return [kind for kind, there in signs.items() if there]
 
 
 def ptrace(host: Host) -> Iterator[Fact]:

@@ -1,6 +1,6 @@
-"""NCCL's variables that are set: which do nothing, which cost speed, which NCCL refuses.
+"""Variables that are set: of NCCL's, which do nothing, which cost speed, which NCCL refuses; the others by name.
 
-For: the environment and NCCL's own files. Not for: what each does (`ringtree nccl vars NAME`), MPI's variables.
+For: the environment and NCCL's own files. Not for: what each does (`ringtree nccl vars NAME`).
 
 NCCL takes what the environment has, then ~/.nccl.conf (or the file that NCCL_CONF_FILE names), then /etc/nccl.conf. Its
 home is that of passwd, whatever HOME says.
@@ -51,6 +51,13 @@ def nccl_variables(host: Host) -> Iterator[Fact]:
             yield mind(name, said, source, f"it does nothing in {library}: {useless[name]}")
         else:
             yield _of_symptoms(host, name, value, said, source)
+
+
+def others(host: Host) -> Iterator[Fact]:
+    """Those of other libraries that runs keep, as they change what is measured."""
+    for name, value in allowed(dict(host.environment)).items():
+        if not name.startswith(PREFIX):
+            yield told(name, value, "environment")
 
 
 def _of_symptoms(host: Host, name: str, value: str, said: str, source: str) -> Fact:

@@ -75,6 +75,15 @@ CASES: list[Case] = [
         "1.0 (mlx5_3)",
         "one version",
     ),
+    ({"proc/99/comm": "sleep"}, {}, "fabric manager", MIND, "does not run", "error 802"),
+    (
+        {},
+        {"listed": listed()[:-1].replace("\nGPU 1:", "\n  MIG 1g.10gb Device  0: (UUID: MIG-5)\nGPU 1:")},
+        "MIG",
+        MIND,
+        "1 instance",
+        "nvidia-smi -mig 0",
+    ),
     ({"proc/modules": "nvidia 1\n"}, {}, "GPUDirect RDMA", MIND, "neither", "modprobe nvidia_peermem"),
 ]
 
@@ -149,6 +158,20 @@ def test_a_mask_without_the_cores_of_some_gpus_hinders(tmp_path: Path) -> None:
     assert "(4-7)" in fact.why
 
 
+def test_a_container_can_not_see_the_fabric_manager(tmp_path: Path) -> None:
+    fact = fact_of(
+        examine(dgx_host(write(dgx(tmp_path), {"proc/99/comm": "sleep", ".dockerenv": ""}))), "fabric manager"
+    )
+    assert (fact.known, fact.verdict) == (False, None)
+
+
+def test_parts_of_gpus_do_not_end_the_list(tmp_path: Path) -> None:
+    text = listed().replace("\nGPU", "\n  MIG 1g.10gb Device  0: (UUID: MIG-5)\nGPU")
+    report = examine(dgx_host(dgx(tmp_path), {"listed": text}))
+    assert fact_of(report, "GPUs").value == f"8 × {H100}"
+    assert fact_of(report, "MIG").value == "7 instances"
+
+
 def test_no_port_at_all_hinders(tmp_path: Path) -> None:
     down = {f"sys/class/infiniband/mlx5_{number}/ports/1/state": "1: DOWN\n" for number in range(8)}
     report = examine(dgx_host(write(dgx(tmp_path), down)))
@@ -188,7 +211,8 @@ def test_gpus_over_both_processors_without_nvlink(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("chosen", "verdict", "value"), [("0,1", MIND, "'0,1': 2 of 8 GPUs"), ("0,1,2,3,4,5,6,7", OK, "0,1,2,3,4,5,6,7"),
-                                     ("", MIND, "'': 0 of 8 GPUs")])  # fmt: skip
+                                     ("", MIND, "'': 0 of 8 GPUs"), ("0,-1,1", MIND, "'0,-1,1': 1 of 8 GPUs")]
+)  # fmt: skip
 def test_gpus_that_are_hidden(tmp_path: Path, chosen: str, verdict: Verdict, value: str) -> None:
     facts = list(gpus.gpus(dgx_host(dgx(tmp_path), environment={"CUDA_VISIBLE_DEVICES": chosen})))
     fact = fact_of(facts, "CUDA_VISIBLE_DEVICES")

@@ -173,6 +173,12 @@ def test_files_of_nccl_count_after_the_environment(tmp_path: Path) -> None:
     assert fact_of(list(variables.nccl_variables(named)), "NCCL_DEBUG").value == "VERSION"
 
 
+def test_variables_of_others_are_those_that_runs_keep(tmp_path: Path) -> None:
+    environment = {"OMP_NUM_THREADS": "2", "PATH": "/bin", "UCX_TLS": "rc", "NCCL_DEBUG": "INFO", "MKL_AUTH": "hunter2"}
+    facts = variables.others(host(bare(tmp_path), environment=environment))
+    assert [(fact.name, fact.value) for fact in facts] == [("OMP_NUM_THREADS", "2"), ("UCX_TLS", "rc")]
+
+
 def test_a_value_that_may_be_a_secret_is_not_shown(tmp_path: Path) -> None:
     (fact,) = variables.nccl_variables(host(bare(tmp_path), environment={"NCCL_MY_TOKEN": "hunter2"}))
     assert "hunter2" not in fact.model_dump_json()

@@ -261,7 +261,9 @@ def dgx(root: Path, acs: int = ISOLATES, nics: int = 8) -> Path:
             add_ib(root, f"mlx5_{i}", add_pci(root, [*up, f"{port}:05.0"], f"{port}:06.0", node, acs))
             write(root, {f"dev/infiniband/uverbs{i}": "", f"sys/class/infiniband/mlx5_{i}/fw_ver": "28.39.1002\n"})
             write(root, {f"sys/class/infiniband/mlx5_{i}/board_id": "MT_0000000838\n"})
-    return root
+    for i in range(4):
+        add_pci(root, ["0000:40:01.0"], f"0000:41:0{i}.0", vendor="0x10de", **{"class": "0x068000"})
+    return write(root, {"proc/99/comm": "nv-fabricmanage\n"})
 
 
 def dgx_host(root: Path, outputs: Mapping[str, str] | None = None, **changes: object) -> Host:
