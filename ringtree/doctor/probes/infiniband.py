@@ -39,6 +39,7 @@ def ports(host: Host) -> Iterator[Fact]:
 
 def slots(host: Host) -> Iterator[Fact]:
     """Whether the slot of a device carries what its port can."""
+    enough = set()
     for port in (port for port in all_ports(host) if _is_active(port)):
         name, rate = port["device"], port["rate_gbit_per_second"]
         slot = at(host.root / CLASS / name / "device")
@@ -52,7 +53,10 @@ def slots(host: Host) -> Iterator[Fact]:
             )
             yield mind(f"PCIe link of {name}", value, source, why)
         else:
-            yield ok(f"PCIe link of {name}", value, source)
+            enough.add(value)
+    if enough:
+        source = f"/{CLASS}/*/device: current_link_speed, current_link_width"
+        yield ok("PCIe links of RDMA devices", f"{', '.join(sorted(enough))}, enough for their ports", source)
 
 
 def firmware(host: Host) -> Iterator[Fact]:
