@@ -13,6 +13,7 @@ import shutil
 import subprocess
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from io import BytesIO
@@ -36,28 +37,70 @@ class NotKnown(Exception):
     """Something can't be found out here; the text says why."""
 
 
+class Hung(NotKnown):
+    """A program did not answer."""
+
+
 def run_program(command: Sequence[str]) -> str:
     """Returns what a program prints. Raises NotKnown if it is missing, fails or hangs."""
     name = command[0]
+    pipe = subprocess.PIPE
     try:
-        done = subprocess.run(
-            command, capture_output=True, timeout=_SECONDS, stdin=subprocess.DEVNULL, check=False, errors="replace"
-        )
+        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=pipe, stderr=pipe, errors="replace")
     except FileNotFoundError:
         raise NotKnown(f"{name} is not on PATH") from None
-    except subprocess.TimeoutExpired:
-        raise NotKnown(f"{name} did not answer within {_SECONDS:g} s") from None
     except OSError as error:
         raise NotKnown(f"{name} can't be started: {error.strerror or error}") from None
-    if done.returncode:
-        said = " ".join((done.stdout + done.stderr).split())
-        raise NotKnown(f"{name} failed ({done.returncode}): {said[:200]}")
-    return done.stdout
+    try:
+        printed, errors = process.communicate(timeout=_SECONDS)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        # One that waits for a dead driver can't be killed: it is not waited for, as subprocess.run would.
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(timeout=1.0)
+        for stream in (process.stdout, process.stderr):
+            if stream is not None:
+                stream.close()
+        raise Hung(f"{name} did not answer within {_SECONDS:g} s") from None
+    if process.returncode:
+        said = " ".join((printed + errors).split())
+        raise NotKnown(f"{name} failed ({process.returncode}): {said[:200]}")
+    return printed
 
 
 def _folder_of(package: str) -> Path | None:
     found = find_spec(package)
     return None if found is None or found.origin is None else Path(found.origin).parent
+
+
+class Programs:
+    """Starts programs, each command once: what it printed, or why that is not known, is remembered. One that hung is
+    not started again with other arguments either: every probe would wait for it."""
+
+    def __init__(self, start: Callable[[Sequence[str]], str] = run_program) -> None:
+        self._start = start
+        self._said: dict[tuple[str, ...], str | NotKnown] = {}
+        self._hung: dict[str, Hung] = {}
+
+    def __call__(self, command: Sequence[str]) -> str:
+        """Returns what a program prints. Raises NotKnown."""
+        if command[0] in self._hung:
+            raise self._hung[command[0]]
+        if tuple(command) not in self._said:
+            self._said[tuple(command)] = self._outcome(command)
+        said = self._said[tuple(command)]
+        if isinstance(said, NotKnown):
+            raise said
+        return said
+
+    def _outcome(self, command: Sequence[str]) -> str | NotKnown:
+        try:
+            return self._start(command)
+        except Hung as hung:
+            self._hung[command[0]] = hung
+            return hung
+        except NotKnown as because:
+            return because
 
 
 def _home() -> Path | None:
@@ -90,7 +133,7 @@ class Host:
     affinity: Sequence[int] = field(default_factory=lambda: sorted(os.sched_getaffinity(0)))
     name: str = field(default_factory=platform.node)
     home: Path | None = field(default_factory=_home)
-    run: Callable[[Sequence[str]], str] = run_program
+    run: Callable[[Sequence[str]], str] = field(default_factory=Programs)
     pause: Callable[[float], None] = time.sleep
     software: Software = field(default_factory=Software)
     asked: frozenset[str] = frozenset()

@@ -6,7 +6,7 @@ For: ringtree.doctor.examine and the table of probes. Not for: each probe (the o
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -26,7 +26,7 @@ from doctor_support import (
 
 from ringtree.arms.registry import KINDS, kind_named
 from ringtree.doctor import DoctorReport, Fact, Host, Verdict, examine
-from ringtree.doctor.host import NotKnown, run_program
+from ringtree.doctor.host import Hung, NotKnown, Programs, run_program
 from ringtree.doctor.records import ok
 from ringtree.doctor.table import ALL, GPU, HOSTS, MPI, PROBES, TORCH, Probe, needs_of
 from ringtree.errors import UsageError
@@ -166,6 +166,31 @@ def test_a_probe_that_fails_becomes_a_fact_and_the_others_go_on(tmp_path: Path) 
 def test_programs_that_fail(command: list[str], said: str) -> None:
     with pytest.raises(NotKnown, match=re.escape(said)):
         run_program(command)
+
+
+def test_each_command_is_started_once_and_a_program_that_hangs_never_again() -> None:
+    started: list[str] = []
+
+    def start(command: Sequence[str]) -> str:
+        started.append(" ".join(command))
+        if command[0] == "slow":
+            raise Hung("slow did not answer")
+        if command[0] == "absent":
+            raise NotKnown("absent is not on PATH")
+        return command[-1]
+
+    run = Programs(start)
+    assert [run(["tool", "-L"]), run(["tool", "-L"]), run(["tool", "-q"])] == ["-L", "-L", "-q"]
+    for command in (["absent"], ["absent"], ["slow", "-L"], ["slow", "-q"]):
+        with pytest.raises(NotKnown, match=command[0]):
+            run(command)
+    assert started == ["tool -L", "tool -q", "absent", "slow -L"]
+
+
+def test_a_program_that_hangs_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ringtree.doctor.host._SECONDS", 0.05)
+    with pytest.raises(Hung, match=r"tail did not answer within 0\.05 s"):
+        run_program(["tail", "-f", "/dev/null"])
 
 
 def test_what_a_program_prints_need_not_be_text() -> None:
