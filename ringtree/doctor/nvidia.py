@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ringtree.doctor import pci
 from ringtree.doctor.host import Host, NotKnown, documents_of
 
 SMI = "nvidia-smi"
@@ -19,6 +20,14 @@ WAYS = ("PIX", "PXB", "PXN", "PHB", "NODE", "SYS", "SOC")
 def names(host: Host) -> list[str]:
     """Returns the GPUs' names in full. Raises NotKnown."""
     return [name for found in documents_of(host.run([SMI, "-L"]), "nvidia_gpus") for name in found["devices"]]
+
+
+def has_gpus(host: Host) -> bool:
+    """Returns whether the driver or the bus has a GPU: some sandboxes show one without the other."""
+    try:
+        return bool(pci.gpus(host) or names(host))
+    except NotKnown:
+        return False
 
 
 def num_instances(host: Host) -> int:

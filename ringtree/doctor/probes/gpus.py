@@ -73,7 +73,7 @@ def slots(host: Host) -> Iterator[Fact]:
 
 def driver(host: Host) -> Iterator[Fact]:
     """The kernel's module and the newest CUDA that it has."""
-    if not pci.gpus(host) and not host.exists("proc/driver/nvidia/version"):
+    if not nvidia.has_gpus(host):
         return
     source = "/proc/driver/nvidia/version"
     module = module_line(host)

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from ringtree.doctor import nvidia, pci
+from ringtree.doctor import nvidia
 from ringtree.doctor.host import Host, NotKnown
 from ringtree.doctor.records import Fact, hinders, mind, ok, told
 from ringtree.errors import RingtreeError
@@ -75,7 +75,7 @@ def release(host: Host) -> tuple[str, bool]:
 def _package(host: Host, package: str) -> Iterator[Fact]:
     """The package beside PyTorch: for which CUDA it was built."""
     try:
-        newest = nvidia.versions(host)["cuda"] if pci.gpus(host) else None
+        newest = nvidia.versions(host)["cuda"] if nvidia.has_gpus(host) else None
     except NotKnown:
         newest = None
     built = re.search(r"-cu(\d+) ", package)

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from ringtree.building import cache_folder
 from ringtree.compiling import BuildError
-from ringtree.doctor import nvidia, pci
+from ringtree.doctor import nvidia
 from ringtree.doctor.host import Host, NotKnown
 from ringtree.doctor.records import Fact, mind, not_known, ok, told
 from ringtree.measure.host_files import text
@@ -42,13 +42,13 @@ def pytorch(host: Host) -> Iterator[Fact]:
     if "__version__" not in built:
         yield not_known("PyTorch", f"{folder / 'version.py'} does not tell", source)
         return
-    cuda, number = built.get("cuda"), len(pci.gpus(host))
+    cuda, has_gpus = built.get("cuda"), nvidia.has_gpus(host)
     kind = f"for CUDA {cuda}" if cuda else f"for ROCm {built['hip']}" if "hip" in built else "for CPUs"
     value = f"{built['__version__']}, {kind}"
-    if number and cuda is None and "hip" not in built:
+    if has_gpus and cuda is None and "hip" not in built:
         why = "it can't use the GPUs that are here: install a CUDA build, as PyTorch's install page says"
         yield mind("PyTorch", value, source, why)
-    elif number and cuda is not None and (newest := _too_old(host, cuda)):
+    elif has_gpus and cuda is not None and (newest := _too_old(host, cuda)):
         why = (
             f"the driver has CUDA up to {newest}, so this build can't start or runs without its newest parts: update "
             "the driver, or install a build for an older CUDA"

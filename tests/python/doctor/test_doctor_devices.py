@@ -219,6 +219,13 @@ def test_gpus_that_are_hidden(tmp_path: Path, chosen: str, verdict: Verdict, val
     assert (fact.verdict, fact.value) == (verdict, value)
 
 
+def test_a_sandbox_that_hides_the_bus_still_has_the_drivers_gpus(tmp_path: Path) -> None:
+    report = examine(dgx_host(bare(tmp_path)))
+    assert fact_of(report, "GPUs").verdict is OK
+    assert fact_of(report, "driver").value == "570.86.15, with CUDA up to 12.8"
+    assert "ACS" not in [fact.name for part in report.sections for fact in part.facts]
+
+
 def test_gpus_that_nobody_hands_on(tmp_path: Path) -> None:
     (fact,) = gpus.gpus(host(dgx(tmp_path)))
     assert (fact.verdict, fact.value) == (MIND, "8 of NVIDIA on the bus, but nvidia-smi is not on PATH")
