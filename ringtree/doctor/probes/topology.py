@@ -18,6 +18,7 @@ from ringtree.doctor.records import Fact, hinders, mind, not_known, ok, told
 from ringtree.hardware import match_gpu
 
 _SOURCE = "nvidia-smi topo -m"
+_NVLINK = ("NV", "C2C")
 _FAR_FOR_GDR = ("PHB", "NODE", "SYS", "SOC")  # NCCL's own limit is PXB (NCCL_NET_GDR_LEVEL)
 
 
@@ -30,14 +31,17 @@ def links(host: Host) -> Iterator[Fact]:
     pairs = {(a, b): matrix["links"].get(a, {}).get(b) or "?" for a in gpus for b in gpus if a < b}
     kinds = Counter(pairs.values())
     value = ", ".join(f"{kind} between {number} pairs" for kind, number in kinds.most_common())
-    slow = [pair for pair, kind in pairs.items() if not kind.startswith(("NV", "C2C"))]
-    joined = len(slow) < len(pairs)
+    joined = [pair for pair, kind in pairs.items() if kind.startswith(_NVLINK)]
+    apart = [gpu for gpu in gpus if gpu not in _reached(gpus, joined)]
     if not pairs:
         yield told("links between GPUs", "one GPU", _SOURCE)
-    elif joined and slow:
-        why = f"{slow[0][0]} and {slow[0][1]} have no NVLink, so rings over all GPUs go at the rate of PCIe there"
-        yield mind("links between GPUs", value, _SOURCE, f"{why}: nvidia-smi nvlink --status, and the fabric manager")
-    elif any(kind in ("SYS", "SOC") for kind in kinds):
+    elif joined and apart:
+        why = (
+            f"no NVLink leads from {gpus[0]} to {', '.join(apart)}, not even by way of others, so rings over all GPUs "
+            "go at the rate of PCIe there: nvidia-smi nvlink --status, and the fabric manager"
+        )
+        yield mind("links between GPUs", value, _SOURCE, why)
+    elif not joined and any(kind in ("SYS", "SOC") for kind in kinds):
         why = (
             "some pairs reach each other through both processors: bind ranks so that neighbours in the ring share a "
             "processor, or use the GPUs of one"
@@ -110,6 +114,15 @@ def numa(host: Host) -> Iterator[Fact]:
         yield mind("NUMA nodes of GPUs and NICs", value, source, why)
     else:
         yield ok("NUMA nodes of GPUs and NICs", "each GPU has an RDMA device on its own", source)
+
+
+def _reached(gpus: list[str], joined: list[tuple[str, str]]) -> set[str]:
+    """The GPUs that NVLinks reach from the first: in a cube mesh not every pair is joined, and rings go round."""
+    reached, before = set(gpus[:1]), 0
+    while len(reached) > before:
+        before = len(reached)
+        reached |= {gpu for pair in joined if reached & set(pair) for gpu in pair}
+    return reached
 
 
 def _all_links(host: Host, gpus: list[str], pairs: dict[tuple[str, str], str]) -> Iterator[Fact]:

@@ -199,6 +199,30 @@ def test_a_mesh_counts_all_links_of_a_gpu_together(tmp_path: Path) -> None:
     assert links(cut) == "17 of 18 of H100 SXM5 80GB"
 
 
+V100 = "Tesla V100-SXM2-16GB"
+# DGX-1: of each of 8 GPUs two neighbours by two links, two by one, and three that it reaches by way of others
+CUBE = {(0, 1): 1, (0, 2): 1, (0, 3): 2, (0, 4): 2, (1, 2): 2, (1, 3): 1, (1, 5): 2, (2, 3): 2, (2, 6): 1, (3, 7): 1,
+        (4, 5): 1, (4, 6): 1, (4, 7): 2, (5, 6): 2, (5, 7): 1, (6, 7): 2}  # fmt: skip
+
+
+def test_a_cube_mesh_is_whole_though_not_every_pair_is_joined(tmp_path: Path) -> None:
+    def between(a: int, b: int) -> str:
+        return f"NV{CUBE[a, b]}" if (a, b) in CUBE else "SYS"
+
+    outputs = smi_outputs(topo=topo(8, 0, link=between), listed=listed([V100] * 8))
+    facts = list(topology.links(host(bare(tmp_path), run=programs(outputs))))
+    assert [fact.verdict for fact in facts] == [OK, OK]
+    assert fact_of(facts, "NVLinks in use").value == "6 of 6 of V100 SXM2 16GB"
+
+
+def test_two_bridged_pairs_are_apart(tmp_path: Path) -> None:
+    text = topo(4, 0, link=lambda a, b: "NV12" if a // 2 == b // 2 else "SYS")
+    outputs = smi_outputs(topo=text, listed=listed(["NVIDIA A100-PCIE-40GB"] * 4))
+    fact = fact_of(list(topology.links(host(bare(tmp_path), run=programs(outputs)))), "links between GPUs")
+    assert fact.verdict is MIND
+    assert "from GPU0 to GPU2, GPU3" in fact.why
+
+
 def test_gpus_over_both_processors_without_nvlink(tmp_path: Path) -> None:
     text = topo(4, 0, link=lambda a, b: "NODE" if a // 2 == b // 2 else "SYS")
     facts = list(
