@@ -12,6 +12,7 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -41,7 +42,7 @@ def installed() -> Path:
 
 def built(recipe: Recipe) -> Path:
     """Returns the compiled file, which is there when this returns. Raises BuildError."""
-    folder = _folder(recipe)
+    folder = cache_folder() / recipe.folder
     made = folder / recipe.name
     if made.exists():
         _check_owner(made)
@@ -60,12 +61,13 @@ def built(recipe: Recipe) -> Path:
     return made
 
 
-def _folder(recipe: Recipe) -> Path:
-    asked = os.environ.get("RINGTREE_CACHE_DIR")
+def cache_folder(environment: Mapping[str, str] = os.environ) -> Path:
+    """Returns the folder of what is compiled, which need not exist yet. Raises BuildError if there is no home."""
+    asked = environment.get("RINGTREE_CACHE_DIR")
     if asked:
-        return Path(asked) / recipe.folder
+        return Path(asked)
     try:
-        return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "ringtree" / recipe.folder
+        return Path(environment.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "ringtree"
     except RuntimeError as error:  # no home
         raise BuildError(f"{error}: set RINGTREE_CACHE_DIR to a folder for what is compiled") from error
 

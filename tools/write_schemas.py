@@ -22,6 +22,8 @@ from ringtree.audit import AUDIT_FORMAT, Audit
 from ringtree.audit.claims import CLAIMS_FORMAT, JUDGEMENTS_FORMAT, ClaimsFile, Judgements
 from ringtree.comm.profile_format import FORMAT as PROFILE_FORMAT
 from ringtree.comm.profile_format import Profile
+from ringtree.doctor import FORMAT as DOCTOR_FORMAT
+from ringtree.doctor import DoctorReport
 from ringtree.explain.ladder_record import LADDER_FORMAT, Ladder
 from ringtree.health import FORMAT as HEALTH_FORMAT
 from ringtree.health import HealthReport
@@ -47,6 +49,7 @@ def schemas() -> dict[str, str]:
         "comparison.schema.json": _schema(Comparison, SUMMARY_FORMAT, "ringtree compare --json, ringtree show --json"),
         "audit.schema.json": _schema(Audit, AUDIT_FORMAT, "ringtree audit --json"),
         "health.schema.json": _schema(HealthReport, HEALTH_FORMAT, "ringtree health --json"),
+        "doctor.schema.json": _schema(DoctorReport, DOCTOR_FORMAT, "ringtree doctor --json"),
         "claims.schema.json": _schema(ClaimsFile, CLAIMS_FORMAT, "claims for ringtree audit --claims", "validation"),
         "judgements.schema.json": _schema(Judgements, JUDGEMENTS_FORMAT, "ringtree audit --claims --json"),
         "ladder.schema.json": _schema(Ladder, LADDER_FORMAT, "ringtree explain --json"),

@@ -80,9 +80,13 @@ class MpiProgram:
     def name(self) -> str:
         return f"{self.library}{self.major or ''}"
 
+    def first(self) -> Found | None:
+        """Returns the copy that is used, None if there is none."""
+        return next(_found(self.library, self.major), None)
+
     def lacks(self) -> str | None:
         """Returns why it can't run here and how to change that, in one line; None if it can."""
-        if next(_found(self.library, self.major), None) is not None:
+        if self.first() is not None:
             return None
         missing = "mpirun and mpicc of it" if self.library in (OPENMPI, MPICH) else "its mpiexec and headers"
         which = f" {self.major}" if self.major else ""
@@ -90,7 +94,7 @@ class MpiProgram:
 
     def found(self) -> Found:
         """Returns where it is. Raises BuildError."""
-        found = next(_found(self.library, self.major), None)
+        found = self.first()
         if found is None:
             raise BuildError(self.lacks() or "it was there a moment ago")
         return found

@@ -63,7 +63,7 @@ def lacks_nccl() -> str | None:
 
 @cache
 def _loaded(name: str, chosen: str | None) -> ctypes.CDLL:
-    tried = [chosen] if chosen else [*_of_packages(name), name]
+    tried = [chosen] if chosen else [*of_packages(name), name]
     for path in tried:
         try:
             return ctypes.CDLL(path)
@@ -79,8 +79,8 @@ def _loaded(name: str, chosen: str | None) -> ctypes.CDLL:
     raise NotHere(f"NVIDIA's driver ({DRIVER}) is not here: NCCL needs a GPU and its driver")
 
 
-def _of_packages(name: str) -> list[str]:
-    """The library in the package `nvidia`, which PyTorch's wheels depend on."""
+def of_packages(name: str) -> list[str]:
+    """Returns the library in the package `nvidia`, which PyTorch's wheels depend on."""
     found = importlib.util.find_spec("nvidia") if name == NCCL else None
     places = [] if found is None else list(found.submodule_search_locations or [])
     return [str(path) for place in places if (path := Path(place) / "nccl" / "lib" / name).exists()]

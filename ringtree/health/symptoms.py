@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -80,12 +80,21 @@ def next_steps(documents: Iterable[Document], bands: Iterable[BandHealth], host:
     return steps
 
 
+def variable_symptoms(variables: Mapping[str, str], host: Host) -> list[Symptom]:
+    """Returns what variables alone tell."""
+    return _found([], variables, host)
+
+
 def symptoms_of(documents: Sequence[Document], tables: Iterable[Table], host: Host) -> list[Symptom]:
     """Returns the symptoms of a log, in the order of the table."""
     seen = [one.data for one in documents if one.kind == "nccl_communicator"]
     variables: dict[str, str] = {}
     for environment in (*(table.environment for table in tables), *(data["environment"] for data in seen)):
         variables.update(environment)
+    return _found(seen, variables, host)
+
+
+def _found(seen: Sequence[dict[str, Any]], variables: Mapping[str, str], host: Host) -> list[Symptom]:
     found = []
     for condition in load_symptoms():
         details = _details(condition, seen, variables, host)
@@ -95,7 +104,9 @@ def symptoms_of(documents: Sequence[Document], tables: Iterable[Table], host: Ho
     return found
 
 
-def _details(condition: Condition, seen: Sequence[dict[str, Any]], variables: dict[str, str], host: Host) -> str | None:
+def _details(
+    condition: Condition, seen: Sequence[dict[str, Any]], variables: Mapping[str, str], host: Host
+) -> str | None:
     """Returns what shows it, None if it is not there."""
     wanted = (condition.several_hosts, host.several), (condition.nvlink, host.nvlink), (condition.nvls, host.nvls)
     if any(needed and not there for needed, there in wanted):

@@ -31,6 +31,7 @@ __all__ = [
     "lacks_memory",
     "memory_for",
     "usable_cores",
+    "version_of",
     "without_secrets",
 ]
 
@@ -88,7 +89,7 @@ def capture(emulated: bool, rank_defaults: dict[str, str], root: Path = ROOT) ->
     `root`: the directory that holds proc/ and sys/. What can't be read is None, 0 or empty; never raises.
     """
     affinity = sorted(os.sched_getaffinity(0))
-    versions = {name: _version(name) for name in (*_MEASURING, *_LOOKING)}
+    versions = {name: version_of(name) for name in (*_MEASURING, *_LOOKING)}
     return Provenance(
         host_name=platform.node(),
         cpu_model=cpu_model(root) or platform.processor() or platform.machine(),
@@ -96,7 +97,7 @@ def capture(emulated: bool, rank_defaults: dict[str, str], root: Path = ROOT) ->
         affinity=affinity,
         kernel=platform.release(),
         memory_bytes=host_files.memory(root).get("MemTotal", 0),
-        load_average=_load_average(),
+        load_average=host_files.load_average(root),
         governor=host_files.governor(affinity, root),
         cgroup_cpus=host_files.cgroup_cpus(root),
         virtual=host_files.virtual(root),
@@ -186,14 +187,8 @@ def _shown(value: object) -> str:
     return "not set or not known" if value is None else str(value)
 
 
-def _load_average() -> list[float]:
-    try:
-        return list(os.getloadavg())
-    except OSError:
-        return []
-
-
-def _version(package: str) -> str | None:
+def version_of(package: str) -> str | None:
+    """Returns the version of a Python package that is installed, None if it is not."""
     try:
         return metadata.version(package)
     except metadata.PackageNotFoundError:

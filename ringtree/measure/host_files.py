@@ -1,6 +1,6 @@
-"""What /proc and /sys say about this host: memory, governor, cgroup limit, virtual or not, CPU time taken by others.
+"""What /proc and /sys say about this host: memory, governor, limits of its cgroup, virtual or not, load, stolen time.
 
-For: provenance (environment.py) and judging how quiet a launch was. Not for: the processor's name
+For: provenance (environment.py), judging how quiet a launch was, `ringtree doctor`. Not for: the processor's name
 (ringtree/comm/cpuinfo.py), what processes set themselves (environment variables, versions), or deciding what is quiet
 enough.
 
@@ -20,6 +20,9 @@ from ringtree.comm.cpuinfo import ROOT, cpu_fields
 # Words that DMI's vendor or product has in virtual machines, of processors that don't tell through a flag.
 _VIRTUAL_WORDS = ("bochs", "compute engine", "hvm domu", "kvm", "qemu", "virtual", "vmware", "xen")
 
+# Version 1 writes the largest number of whole pages for "no limit".
+_NO_LIMIT = 1 << 62
+
 
 def virtual(root: Path = ROOT) -> bool | None:
     """Returns whether this is a virtual machine; None if nothing tells.
@@ -29,28 +32,36 @@ def virtual(root: Path = ROOT) -> bool | None:
     for name, value in cpu_fields(root):
         if name == "flags":
             return "hypervisor" in value.split()
-    dmi = " ".join(_text(root / "sys/class/dmi/id" / name) for name in ("sys_vendor", "product_name")).lower()
-    if _text(root / "sys/hypervisor/type") or any(word in dmi for word in _VIRTUAL_WORDS):
+    dmi = " ".join(text(root / "sys/class/dmi/id" / name) for name in ("sys_vendor", "product_name")).lower()
+    if text(root / "sys/hypervisor/type") or any(word in dmi for word in _VIRTUAL_WORDS):
         return True
     return None
 
 
 def memory(root: Path = ROOT) -> dict[str, int]:
-    """Returns the lines of /proc/meminfo that count kB, in bytes: "MemTotal", "MemAvailable" and others."""
+    """Returns the lines of /proc/meminfo: "MemTotal", "MemAvailable" and others in bytes, "HugePages_Free" as it is."""
     fields = {}
-    for line in _text(root / "proc/meminfo").splitlines():
+    for line in text(root / "proc/meminfo").splitlines():
         name, _, rest = line.partition(":")
         words = rest.split()
         if words and words[0].isdigit():
-            fields[name] = int(words[0]) * 1024
+            fields[name] = int(words[0]) * (1024 if words[1:] == ["kB"] else 1)
     return fields
 
 
 def governor(cores: Collection[int], root: Path = ROOT) -> str | None:
     """Returns the frequency governor of `cores`, comma-separated if they differ; None if not readable."""
     folder = root / "sys/devices/system/cpu"
-    found = {_text(folder / f"cpu{core}/cpufreq/scaling_governor") for core in cores} - {""}
+    found = {text(folder / f"cpu{core}/cpufreq/scaling_governor") for core in cores} - {""}
     return ",".join(sorted(found)) or None
+
+
+def load_average(root: Path = ROOT) -> list[float]:
+    """Returns the load averages over 1, 5 and 15 minutes; empty if not readable."""
+    try:
+        return [float(word) for word in text(root / "proc/loadavg").split()[:3]]
+    except ValueError:
+        return []
 
 
 def cgroup_cpus(root: Path = ROOT) -> float | None:
@@ -60,16 +71,35 @@ def cgroup_cpus(root: Path = ROOT) -> float | None:
     cpu.cfs_period_us. Inside a container our path may be meaningless, but the container's limit is then at the top.
     """
     limits = []
-    for line in _text(root / "proc/self/cgroup").splitlines():
+    for folder, version in cgroup_folders("cpu", root):
+        if version == 2:
+            limits.append(_cores_of(text(folder / "cpu.max").split()))
+        else:
+            limits.append(_cores_of([text(folder / f"cpu.cfs_{name}_us") for name in ("quota", "period")]))
+    return min((limit for limit in limits if limit is not None), default=None)
+
+
+def cgroup_memory(root: Path = ROOT) -> int | None:
+    """Returns the bytes that our cgroup and those above it allow; None: no limit, or not readable."""
+    names = {2: "memory.max", 1: "memory.limit_in_bytes"}
+    found = [text(folder / names[version]) for folder, version in cgroup_folders("memory", root)]
+    limits = [int(word) for word in found if word.isdigit()]
+    return min((limit for limit in limits if limit < _NO_LIMIT), default=None)
+
+
+def cgroup_folders(controller: str, root: Path = ROOT) -> list[tuple[Path, int]]:
+    """Returns where the files of a controller may lie, with the version of cgroups: of our cgroup and all above it."""
+    found: list[tuple[Path, int]] = []
+    for line in text(root / "proc/self/cgroup").splitlines():
         number, _, rest = line.partition(":")
         controllers, _, path = rest.partition(":")
         if number == "0" and not controllers:
-            for folder in _upwards([root / "sys/fs/cgroup", root / "sys/fs/cgroup/unified"], path):
-                limits.append(_cores_of(_text(folder / "cpu.max").split()))
-        elif "cpu" in controllers.split(","):
-            for folder in _upwards([root / "sys/fs/cgroup" / name for name in (controllers, "cpu")], path):
-                limits.append(_cores_of([_text(folder / f"cpu.cfs_{name}_us") for name in ("quota", "period")]))
-    return min((limit for limit in limits if limit is not None), default=None)
+            mounts = [root / "sys/fs/cgroup", root / "sys/fs/cgroup/unified"]
+            found += [(folder, 2) for folder in _upwards(mounts, path)]
+        elif controller in controllers.split(","):
+            mounts = [root / "sys/fs/cgroup" / name for name in (controllers, controller)]
+            found += [(folder, 1) for folder in _upwards(mounts, path)]
+    return found
 
 
 @dataclass(frozen=True)
@@ -88,7 +118,7 @@ class CpuTimes:
         wanted = {f"cpu{core}" for core in (os.sched_getaffinity(0) if cores is None else cores)}
         ticks = [0] * 8
         seen = False
-        for line in _text(root / "proc/stat").splitlines():
+        for line in text(root / "proc/stat").splitlines():
             name, *rest = line.split() or [""]
             if name in wanted and len(rest) >= len(ticks) and all(word.isdigit() for word in rest):
                 ticks = [sum(pair) for pair in zip(ticks, map(int, rest), strict=False)]
@@ -105,7 +135,8 @@ class CpuTimes:
         return min(1.0, max(0.0, (self.stolen - before.stolen) / passed)) if passed > 0 else None
 
 
-def _text(path: Path) -> str:
+def text(path: Path) -> str:
+    """Returns what a file says, without blanks around it; "" if it can't be read."""
     try:
         return path.read_text(errors="replace").strip()
     except OSError:

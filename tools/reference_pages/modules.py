@@ -23,6 +23,7 @@ MODULES = (
     "audit",
     "audit.claims",
     "health",
+    "doctor",
     "show.views",
     "show.run_page",
     "show.plot",

@@ -52,9 +52,9 @@ def test_virtual_machines_are_told(tmp_path: Path, files: dict[str, str], expect
 
 
 def test_memory_is_in_bytes_and_odd_lines_are_passed_over(tmp_path: Path) -> None:
-    text = "MemTotal:  1000 kB\nMemAvailable:\t 500 kB\nHugePages_Total: 0\nOdd\nEmpty:\nWord: many kB\n"
+    text = "MemTotal:  1000 kB\nMemAvailable:\t 500 kB\nHugePages_Total: 7\nOdd\nEmpty:\nWord: many kB\n"
     found = host_files.memory(tree(tmp_path, {"proc/meminfo": text}))
-    assert found == {"MemTotal": 1_024_000, "MemAvailable": 512_000, "HugePages_Total": 0}
+    assert found == {"MemTotal": 1_024_000, "MemAvailable": 512_000, "HugePages_Total": 7}
 
 
 def test_governors_of_the_given_cores(tmp_path: Path) -> None:
@@ -174,3 +174,26 @@ def test_times_of_this_machine_do_not_go_back() -> None:
     assert before is not None
     assert after is not None
     assert 0 < before.total <= after.total
+
+
+def test_load_averages_are_three_and_odd_text_is_none(tmp_path: Path) -> None:
+    assert host_files.load_average(tree(tmp_path, {"proc/loadavg": "1.50 0.73 0.55 2/93 1234\n"})) == [1.5, 0.73, 0.55]
+    assert host_files.load_average(tree(tmp_path, {"proc/loadavg": "much\n"})) == []
+    assert host_files.load_average(tmp_path / "nothing") == []
+
+
+@pytest.mark.parametrize(
+    ("files", "expected"),
+    [
+        ({"proc/self/cgroup": V2, "sys/fs/cgroup/a/memory.max": "4096\n"}, 4096),
+        ({"proc/self/cgroup": V2, "sys/fs/cgroup/a/b/memory.max": "max\n", "sys/fs/cgroup/memory.max": "8192\n"}, 8192),
+        ({"proc/self/cgroup": V2, "sys/fs/cgroup/a/b/memory.max": "max\n"}, None),
+        ({"proc/self/cgroup": V1, "sys/fs/cgroup/memory/x/memory.limit_in_bytes": "1048576\n"}, 1 << 20),
+        ({"proc/self/cgroup": V1, "sys/fs/cgroup/memory/memory.limit_in_bytes": f"{(1 << 63) - 4096}\n"}, None),
+        ({}, None),
+    ],
+)
+def test_the_least_memory_of_the_cgroups_above_counts(
+    tmp_path: Path, files: dict[str, str], expected: int | None
+) -> None:
+    assert host_files.cgroup_memory(tree(tmp_path, files)) == expected

@@ -1,0 +1,41 @@
+"""`ringtree doctor`: what helps and what hinders collectives on this machine.
+
+For: options, text and exit code. Not for: looking (ringtree.doctor).
+
+Exit codes: 0 nothing hinders, 1 something does, 2 a mistake in what was asked.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from ringtree.cli.options import AsJson
+from ringtree.cli.outcome import FAILED, exit_codes
+from ringtree.doctor import Host, Verdict, examine
+from ringtree.errors import UsageError
+from ringtree.show.cells import console_for_tables
+from ringtree.show.doctor_text import print_doctor
+
+
+def doctor(
+    arms: Annotated[
+        str | None, typer.Option(help="Look at what these arms need only (nccl,openmpi); they must be ready.")
+    ] = None,
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Print also where each fact was read.")] = False,
+    json: AsJson = False,
+) -> None:
+    """Look at cores, memory, limits, network, GPUs, software and variables, and say what to act on before measuring.
+    Exits with 1 where something hinders."""
+    with exit_codes():
+        names = [name.strip() for name in (arms or "").split(",") if name.strip()]
+        if arms is not None and not names:
+            raise UsageError("--arms names no arm; `ringtree arms` lists what there is")
+        report = examine(Host(), names)
+        if json:
+            typer.echo(report.model_dump_json(indent=1))
+        else:
+            print_doctor(console_for_tables(), report, verbose)
+        if report.verdict is Verdict.HINDERS:
+            raise typer.Exit(FAILED)
