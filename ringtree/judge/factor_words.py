@@ -27,7 +27,7 @@ def effect_lines(comparison: Comparison) -> list[str]:
         lines += [line for one in placed if not maybe for line in _depending(comparison, one)]
     missing = [size for size in comparison.sizes if size not in {one.size_bytes for one in comparison.effects}]
     if comparison.design is not None and missing:
-        lines.append(f"no effects {at_sizes(missing)}: that takes every arm of the design")
+        lines.append(f"no effects {at_sizes(missing)}: they take every arm of the design")
     return lines
 
 
