@@ -27,7 +27,8 @@ def effect_lines(comparison: Comparison) -> list[str]:
         lines += [line for one in placed if not maybe for line in _depending(comparison, one)]
     missing = [size for size in comparison.sizes if size not in {one.size_bytes for one in comparison.effects}]
     if comparison.design is not None and missing:
-        lines.append(f"no effects {at_sizes(missing)}: they take every arm of the design")
+        where = " under one placement" if len(comparison.placements) > 1 else ""
+        lines.append(f"no effects {at_sizes(missing)}: no block has correct times of every arm of the design{where}")
     return lines
 
 

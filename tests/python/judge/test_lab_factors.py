@@ -161,7 +161,7 @@ def test_a_disqualified_arm_leaves_its_size_without_effects() -> None:
     comparison = summarise(StoredRun(whole.path, whole.run, [spoilt(one) for one in whole.launches], []))
     assert {one.size_bytes for one in comparison.effects} == {KB}
     lines = verdict_lines(comparison, short=True)
-    assert "no effects at 1 MB: they take every arm of the design" in lines
+    assert "no effects at 1 MB: no block has correct times of every arm of the design" in lines
     assert "x@A=2@B=1 is disqualified at 1 MB: it hung" in lines
 
 
