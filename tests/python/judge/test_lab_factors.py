@@ -11,14 +11,16 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 import pytest
-from comparison_support import noise
+from comparison_support import FAR, Handoff, noise, placed_run
 from factors_support import design_plan, design_run
+from lab_support import NEAR
 
-from ringtree.judge.comparison import Comparison, FactorEffect
+from ringtree.judge.cells import LEAST_ROUNDS
+from ringtree.judge.comparison import MIXED, Comparison, FactorEffect
 from ringtree.judge.factors import design_line
 from ringtree.judge.summary import launches_that_decide, summarise
 from ringtree.judge.words import verdict_lines
-from ringtree.results import Launch, StoredRun
+from ringtree.results import Launch, Plan, StoredRun
 
 KB, MB = 1 << 10, 1 << 20
 
@@ -205,3 +207,23 @@ def test_a_run_without_a_design_has_no_effects() -> None:
     comparison = summarise(replace(whole, run=whole.run.model_copy(update={"plan": plan})))
     assert (comparison.effects, comparison.design, design_line(plan)) == ([], None, "")
     assert not any("design" in line for line in [*comparison.caveats, *comparison.notes, *comparison.verdicts])
+
+
+def test_a_placement_counts_where_all_arms_of_a_block_had_it() -> None:
+    """In each block another arm was far in most rounds: no block is complete on near cores, like for like each is."""
+    plan = design_plan(["A=1,2", "B=1,2"], num_launches=9)
+    others = [arm.label for arm in plan.arms[1:]]
+
+    def handoff(launch: int, arm: str, round_: int) -> Handoff:
+        far = arm == others[launch % 3] and round_ >= LEAST_ROUNDS - 1
+        return (FAR, FAR) if far else (NEAR, NEAR)
+
+    def judged(plan: Plan) -> Comparison:
+        return summarise(placed_run(plan, lambda launch, size, arm, round_: 1.5 if "A=2" in arm else 1.0, handoff))
+
+    comparison = judged(plan)
+    assert [(row.placement, row.judged) for row in comparison.shown_rows()] == [(MIXED, True)]
+    assert verdicts(comparison) == {"A 1→2": "slower", "B 1→2": "equivalent", "A × B": "equivalent"}
+    # Arms alone need no complete blocks: each was near in 6 of 9 launches.
+    alone = judged(plan.model_copy(update={"design": None}))
+    assert [(row.placement, row.judged) for row in alone.shown_rows()] == [("near", True)]
