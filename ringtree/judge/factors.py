@@ -45,8 +45,8 @@ def alias_names(design: FactorialDesign, contrast: Contrast) -> list[str]:
 
 
 def design_line(plan: Plan) -> str:
-    """Returns "2 factors, full: 4 arms", or of a fraction its resolution and what can't be told apart; "" without a
-    design."""
+    """Returns "2 factors, all combinations: 4 arms", of a fraction also its resolution and what can't be told apart; ""
+    without a design."""
     design = plan.design
     if design is None:
         return ""
@@ -60,7 +60,7 @@ def design_line(plan: Plan) -> str:
         if one.aliases
     ]
     merged = f"; can't be told apart: {'; '.join(aliased)}" if aliased else ""
-    return f"{start.format(f'{design.fraction} of all combinations (resolution {_ROMAN[length]})')}{merged}"
+    return f"{start.format(f'{design.fraction} of all combinations (resolution {_ROMAN.get(length, length)})')}{merged}"
 
 
 def effects_of(cells: RunCells, rows: Sequence[SizeRow]) -> list[FactorEffect]:

@@ -31,6 +31,7 @@ from ringtree.measure.plan import (
 from ringtree.nccl.nccl_tests import NO_OP
 from ringtree.results import ON_GPU, ArmPlan, EmulatedCluster, Plan
 from ringtree.units import (
+    count,
     format_size,
     parse_cluster,
     parse_duration,
@@ -101,9 +102,9 @@ def make_plan(request: Request) -> Plan:
     experiment = factorial_design(request.factors or (), request.fraction, request.arms)
     arms = _arms(_asked_arms(request) if experiment is None else experiment[1], request, emulation, num_ranks, left_out)
     if experiment is not None and left_out:
-        raise UsageError(
-            "a design needs all of its arms: " + "; ".join(f"{one}: {why}" for one, why in left_out.items())
-        )
+        lacking, why = next(iter(left_out.items()))
+        others = f" and {count(len(left_out) - 1, 'other')}" if len(left_out) > 1 else ""
+        raise UsageError(f"a design needs all of its arms, and {lacking}{others} can't run: {why}")
     num_launches = DEFAULT_LAUNCHES if request.launches is None else request.launches
     if not 1 <= num_launches <= 1000:
         raise UsageError(f"--launches must lie in 1..1000, not {num_launches}")

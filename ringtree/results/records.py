@@ -11,7 +11,10 @@ from __future__ import annotations
 
 from typing import Any, Literal, TypeAlias, TypeVar
 
+import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from ringtree.stats.factorial import contrasts
 
 FORMAT_NAME = "ringtree.run"
 FORMAT_VERSION = 2
@@ -143,6 +146,7 @@ class Plan(Record):
             levels = [self.design.levels(arm) for arm in self.arms]
             if len(set(levels)) != len(levels):
                 raise ValueError("no two arms of a design have the same values of all factors")
+            contrasts(np.array(levels))  # raises for arms that can't tell the factors' effects
         return self
 
 

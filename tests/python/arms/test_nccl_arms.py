@@ -236,7 +236,7 @@ def test_a_factor_that_another_one_overrules_is_noted(standin: Play) -> None:
 
 
 def test_a_design_needs_what_nccl_refuses(standin: Play) -> None:
-    with pytest.raises(UsageError, match="needs all of its arms: nccl@NCCL_ALGO=Tree"):
+    with pytest.raises(UsageError, match="needs all of its arms, and nccl@NCCL_ALGO=Tree can't run"):
         make_plan(Request(ranks=2, arms="nccl", factors=["NCCL_ALGO=Ring,Tree"], collective="all_gather"))
 
 

@@ -112,7 +112,7 @@ def test_a_design_without_one_of_its_arms_is_refused(monkeypatch: pytest.MonkeyP
     )
     monkeypatch.setattr(registry, "KINDS", (*registry.KINDS, picky))
     assert len(plan_of("A=1,3", "B=x,y", arms="picky").arms) == 4
-    with pytest.raises(UsageError, match="needs all of its arms: picky@A=2@B=y: it has no A=2 with B=y"):
+    with pytest.raises(UsageError, match="needs all of its arms, and picky@A=2@B=y can't run: it has no A=2 with B=y"):
         plan_of("A=1,2", "B=x,y", arms="picky")
 
 
@@ -141,3 +141,7 @@ def test_arms_that_are_not_the_designs_are_refused_when_a_run_is_read() -> None:
         wrong["arms"][0]["environment"] = change
         with pytest.raises(ValidationError):
             Plan.model_validate(wrong)
+    wrong = plan_of("A=1,2", "B=x,y").model_dump()
+    wrong["arms"].pop()
+    with pytest.raises(ValidationError, match="every combination of two factors' levels"):
+        Plan.model_validate(wrong)
