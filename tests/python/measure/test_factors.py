@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from ringtree.arms import registry
 from ringtree.errors import UsageError
 from ringtree.measure.factors import MOST_ARMS, factorial_design
-from ringtree.measure.plan import planned_launches
+from ringtree.measure.plan import by_environment, planned_launches
 from ringtree.measure.request import Request, make_plan
 from ringtree.results import Plan
 
@@ -53,12 +53,17 @@ def test_a_fraction_runs_a_part_with_both_values_of_every_factor_alike() -> None
             assert {seen.count(value) for value in values.split(",")} == {num_arms // 2}
 
 
-def test_the_blocks_of_a_design_have_every_arm() -> None:
+def test_the_arms_of_a_design_share_each_launch_on_one_host() -> None:
     plan = plan_of("A=1,2", "B=x,y", launches=3)
     launches = planned_launches(plan)
+    assert [launch.block for launch in launches] == [0, 1, 2]
+    assert all(list(launch.arms) == plan.arms for launch in launches)
+    assert [len(group) for group in by_environment(plan.arms)] == [1, 1, 1, 1], "each has processes of its own"
+    apart = planned_launches(plan.model_copy(update={"hosts": [0, 1]}))
+    assert [launch.block for launch in apart] == [0] * 4 + [1] * 4 + [2] * 4
     for block in range(3):
-        ran = sorted(arm.label for launch in launches if launch.block == block for arm in launch.arms)
-        assert ran == sorted(arm.label for arm in plan.arms)
+        ran = {arm.label for launch in apart if launch.block == block for arm in launch.arms}
+        assert ran == {arm.label for arm in plan.arms}
 
 
 @pytest.mark.parametrize(
