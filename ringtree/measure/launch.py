@@ -78,8 +78,8 @@ def run_launch(
         return run_sets(plan, launch, tests_sets(plan, launch, stall_limit), on_progress, hopeless)
     if boundary == "cuda":
         return run_sets(plan, launch, proven_sets(plan, launch, ranks, before), on_progress, hopeless)
-    sets = [ranks(arms, {}) for arms in by_environment(tried or launch.arms)]
-    return run_sets(plan, launch, sets, on_progress, hopeless)
+    groups = by_environment(tried or launch.arms)
+    return run_sets(plan, launch, [ranks(arms, {}) for arms in groups], on_progress, hopeless)
 
 
 def patient(stall_limit: float) -> Deadlines:
