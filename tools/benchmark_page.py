@@ -15,7 +15,7 @@ from generated import machine_and_versions
 from ringtree.judge.comparison import CellSummary, Comparison, SizeRow
 from ringtree.judge.summary import summarise
 from ringtree.results import Run, read_run
-from ringtree.show.comparison_table import MARKS
+from ringtree.show.marks import MARKS
 from ringtree.units import (
     format_change,
     format_factor,

@@ -15,10 +15,10 @@ from generated import between_marks, machine_and_versions
 from ringtree.explain.ladder import ladder_of
 from ringtree.explain.ladder_record import Effect, Ladder, PanelRecord, RungRecord, TakingRecord
 from ringtree.explain.ladder_run import read_again
-from ringtree.show.comparison_table import MARKS
 from ringtree.show.ladder.picture import write_picture
 from ringtree.show.ladder.table import DIFFER
 from ringtree.show.ladder.words import headline, in_words, place, story
+from ringtree.show.marks import MARKS
 from ringtree.units import format_time, format_time_range
 
 BEGIN, END = "<!-- measured: written by tools/ladder_page.py -->", "<!-- end of measured -->"

@@ -55,6 +55,8 @@ class ArmKind:
     lacks: Callable[[], str | None] = lambda: None  # why no arm of it can run here and how to change that, in one line
     refuses: Callable[[Wish], str | None] = lambda wish: None  # why this one can't, where `lacks` has no reason
     environment: Callable[[str], dict[str, str]] = lambda name: {}  # variables that an arm's name means
+    # Of the variables that an arm would be given those that do nothing here, with the reason, as far as it is known.
+    without_effect: Callable[[Mapping[str, str]], dict[str, str]] = lambda environment: {}
     process: Literal["rank", "own"] = "rank"  # own: native processes only, which the lab's rank processes can't be
     # How a native process hosts an arm, None where it can't; without a collective only whether it can.
     native: Callable[[str, str | None], Native | None] = lambda name, collective: None

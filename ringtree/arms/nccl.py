@@ -13,7 +13,7 @@ from typing import Any
 
 from ringtree.arms.arm import Array, Setting
 from ringtree.arms.kind import ArmKind, Wish
-from ringtree.arms.nccl_name import FORMS, HEAD, parse, why_not
+from ringtree.arms.nccl_name import FORMS, HEAD, idle, parse, why_not
 from ringtree.arms.on_gpu import OnGpu, all_agree, as_array, as_device, stored
 from ringtree.errors import UsageError
 from ringtree.gpu import Communicator, DeviceArray, StreamClock, device_count, lacks_nccl, nccl_version, unique_id
@@ -116,6 +116,7 @@ KIND = ArmKind(
     lacks=lacks_nccl,
     refuses=_refuses,
     environment=lambda name: parse(name).environment,
+    without_effect=lambda environment: {} if lacks_nccl() else idle(environment, nccl_version()),
     device="cuda",
     threads=True,
     registered_buffers=True,

@@ -20,6 +20,7 @@ from ringtree.errors import UsageError
 from ringtree.nccl import Variable, library_support, read
 from ringtree.nccl.names import ALGORITHMS, KERNELS, POINT_TO_POINT, PROTOCOLS, algorithm_name, protocol_name
 from ringtree.nccl.releases import release, version
+from ringtree.nccl.variables import without_effect
 
 HEAD = "nccl"
 OPTIONS = ("graph", "registered", "symmetric")
@@ -84,6 +85,13 @@ def why_not(
     if one_host and left(collective, seen, nccl_version)[0] == ("NVLSTree",):
         return "NVLSTree goes between hosts, and there is one"
     return _refused(collective, environment, seen, nccl_version)
+
+
+def idle(environment: Mapping[str, str], nccl_version: str) -> dict[str, str]:
+    """Returns which of an arm's variables a release passes over, with the reason."""
+    at = version(nccl_version)
+    found = {} if at is None else without_effect({**os.environ, **environment}, at)
+    return {name: reason for name, reason in found.items() if name in environment}
 
 
 def left(collective: str, environment: Mapping[str, str], nccl_version: str) -> tuple[tuple[str, ...], tuple[str, ...]]:

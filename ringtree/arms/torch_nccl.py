@@ -12,7 +12,7 @@ from ringtree.arms.arm import Setting
 from ringtree.arms.engine import SEND_RECV
 from ringtree.arms.gloo import GlooArm
 from ringtree.arms.kind import ArmKind, Wish, lacks_torch
-from ringtree.arms.nccl_name import why_not
+from ringtree.arms.nccl_name import idle, why_not
 from ringtree.gpu import device_count, lacks_gpu
 from ringtree.traits import COLLECTIVES
 
@@ -67,6 +67,7 @@ KIND = ArmKind(
     ops=("sum", "prod", "min", "max"),
     lacks=_lacks,
     refuses=_refuses,
+    without_effect=lambda environment: {} if _lacks() else idle(environment, _version()),
     device="cuda",
     in_place_only=("all_reduce", "reduce", "broadcast"),
     start_seconds=0.5,

@@ -24,6 +24,7 @@ from ringtree.compare.whole_comparison import Question, resume, run
 from ringtree.errors import UsageError
 from ringtree.measure.collective_data import SHAPES
 from ringtree.measure.crew import crew_of_the_launcher
+from ringtree.measure.factors import FRACTIONS
 from ringtree.measure.request import DEFAULT_ARMS, DEFAULT_SIZES, Request, make_plan
 from ringtree.units import parse_share
 
@@ -35,6 +36,10 @@ OPTIONS = {
         "it.",
         DEFAULT_ARMS.replace(",", ", "),  # so that the line can be broken
     ),
+    "factors": typer.Option(
+        metavar="VAR=A,B[,C]", help="Vary a variable of the one arm: all combinations run, effects are told apart."
+    ),
+    "fraction": f"Run {' or '.join(FRACTIONS)} of the combinations, the best ones, of factors of two values.",
     "launches": with_default("Fresh sets of processes.", "8"),
     "seed": with_default("Seed of order and data.", "random, stored"),
     "collective": f"One of {', '.join(SHAPES)}.",

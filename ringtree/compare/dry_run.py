@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from ringtree.judge.factors import design_line
 from ringtree.judge.words import subject
 from ringtree.measure.estimate import cell_seconds, cost_of
 from ringtree.measure.plan import planned_launches, visit_order
@@ -26,6 +27,8 @@ def print_plan(console: Console, plan: Plan) -> None:
     what = subject(plan.collective, plan.op, plan.dtype)
     console.print(Text(f"{what}, {count(plan.num_ranks, 'rank')}", style="bold"))
     console.print(Text(f"arms: {arms}"))
+    for line in [] if plan.design is None else [f"design: {design_line(plan)}", *plan.design.notes]:
+        console.print(Text(line))
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
     for heading in ("size", "launches", "rounds", "calls a batch", "seconds a launch"):
         table.add_column(heading, justify="right")

@@ -198,10 +198,11 @@ def least_rounds(placement: str) -> int:
 def rows_of(cells: RunCells, size_bytes: int) -> list[SizeRow]:
     """Returns the rows of one size: one for each placement, or a single mixed one.
 
-    A placement is judged if an arm is paired with the reference in at least `least_launches` launches under it, each
-    with at least LEAST_ROUNDS rounds there. If that holds for none of them, and pairs of any placement, like with like,
-    come from more launches, then these make the only row, `MIXED`; there one round of a launch suffices. Which case it
-    is depends on where the cores were, never on how fast an arm was, so it costs no error.
+    A placement is judged if an arm (of a design: every arm) is paired with the reference in at least `least_launches`
+    launches under it, each with at least LEAST_ROUNDS rounds there. If that holds for none of them, and pairs of any
+    placement, like with like, come from more launches, then these make the only row, `MIXED`; there one round of a
+    launch suffices. Which case it is depends on where the cores were, never on how fast an arm was, so it costs no
+    error.
     """
     least = least_launches(cells.level)
     counts = {placement: num_paired(cells, size_bytes, placement) for placement in cells.placements}
@@ -235,11 +236,13 @@ def effect_matrix(effects: Sequence[Mapping[int, float]]) -> NDArray[np.float64]
 
 
 def num_paired(cells: RunCells, size_bytes: int, placement: str) -> int:
-    """Returns the most launches in which an arm is paired with the reference; without any pair, those with times."""
+    """Returns the most launches in which an arm is paired with the reference, or of a design those in which all of its
+    arms are; without any pair, those with times."""
     reference, labels = cells.plan.reference, [arm.label for arm in cells.plan.arms]
-    paired = [len(cells.effects(size_bytes, label, reference, placement)) for label in labels if label != reference]
+    right = [label for label in labels if label != reference and cells.why_disqualified(size_bytes, label) is None]
+    paired = [set(cells.effects(size_bytes, label, reference, placement)) for label in right]
     if any(paired):
-        return max(paired)
+        return len(set.intersection(*paired)) if cells.plan.design is not None else max(map(len, paired))
     if any(cells.effects(size_bytes, label, reference, MIXED) for label in labels if label != reference):
         return 0
     timed = [

@@ -13,7 +13,7 @@ from typing import Literal
 
 from pydantic import Field, model_validator
 
-from ringtree.results import ArmPlan, EmulatedCluster, Record
+from ringtree.results import ArmPlan, EmulatedCluster, FactorialDesign, Record
 
 SUMMARY_FORMAT = "ringtree.comparison/2"
 # Placement of a row whose ratios are like for like, near against near and far against far, in one figure.
@@ -33,7 +33,8 @@ class Interval(Record):
 
 
 class Versus(Record):
-    """Geometric mean over launches of time(arm) / time(reference); below 1 the arm is faster.
+    """Geometric mean over launches of time(arm) / time(reference); below 1 the arm is faster. Of an effect of factors:
+    of the ratio that its contrast estimates.
 
     `low`, `high`: the interval that `label` names, of this ratio alone; None with a single launch. The verdict rests on
     the adjusted p values, which hold for all `num_comparisons` of the run together.
@@ -102,6 +103,22 @@ class CellSummary(Record):
     predicted: float | None = Field(
         default=None, description="seconds a call by the sliced recurrence; emulated clusters only"
     )
+
+
+class FactorEffect(Record):
+    """An effect of one factor, or an interaction of two, in one row: what it multiplies the time by.
+
+    One factor: the time with its value over that with its first value, averaged (geometrically) over the settings of
+    the others. Two: the root of this ratio with the other factor's value over this ratio with the other's first value.
+    """
+
+    size_bytes: int
+    placement: str
+    effect: str = Field(description='"A 1→2" of one factor, "A × B" of two')
+    factors: list[str] = Field(description="variables: one, or two that interact")
+    values: list[str] = Field(description="of each factor, held against its first value")
+    aliases: list[str] = Field(description='what else it may be in a fraction; "−A × B": that, the other way round')
+    versus_reference: Versus
 
 
 class Crossover(Record):
@@ -225,6 +242,8 @@ class Comparison(Record):
     preset: str | None
     rows: list[SizeRow]
     cells: list[CellSummary]
+    design: FactorialDesign | None = Field(default=None, description="null: the arms are not an experiment on factors")
+    effects: list[FactorEffect] = Field(default_factory=list, description="of the design's factors, row by row")
     crossovers: list[Crossover] = Field(default_factory=list)
     fastest: list[Fastest] = Field(default_factory=list, description="empty unless three or more arms competed")
     stragglers: list[Straggler] = Field(default_factory=list)

@@ -13,8 +13,9 @@ from itertools import groupby
 
 from ringtree.judge.cells import LEAST_ROUNDS
 from ringtree.judge.comparison import MIXED, Comparison, Drift, Outlier, Straggler
+from ringtree.judge.factors import design_line
 from ringtree.judge.findings import rivals_of
-from ringtree.judge.words import placement_phrase
+from ringtree.judge.phrases import placement_phrase
 from ringtree.measure.plan import planned_launches
 from ringtree.results import EmulatedCluster, Plan, StoredRun
 from ringtree.units import count, format_change, format_margin, format_share, format_size
@@ -27,6 +28,8 @@ def caveats_of(stored: StoredRun, comparison: Comparison) -> list[str]:
     """Returns what makes every figure of the run mean less, or something else, than it seems to."""
     plan, cores = stored.run.plan, len(stored.run.provenance.affinity)
     caveats = [*stored.notes, *(f"{what} was left out: {reason}" for what, reason in plan.left_out.items())]
+    if plan.design is not None:
+        caveats += [f"a design of {design_line(plan)}", *plan.design.notes]
     if plan.purpose == "pilot":
         caveats.append("a pilot run: it plans the launches of a comparison; do not use it as evidence")
     if plan.boundary == "native":
@@ -211,6 +214,12 @@ def _method(comparison: Comparison) -> list[str]:
     ]
     if comparison.crossovers or comparison.fastest:
         notes.append(f"crossovers and fastest arms are tested separately, at {error:.2g} % each")
+    if comparison.effects:
+        num = count(len(comparison.effects), "effect")
+        notes.append(
+            f"{num} of factors are tested as another family, at {error:.2g} %; an interaction is half of what one "
+            "factor's effect differs by between the other's values; those of three and more factors are taken as none"
+        )
     if any(versus.verdict == "inconclusive" for versus in compared):
         notes.append("to use more launches, start a new run: adding launches after looking raises the error rate")
     return notes

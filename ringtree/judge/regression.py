@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from ringtree.errors import UsageError
 from ringtree.judge.cells import ONE_CLASS, RunCells, effect_matrix, rows_of
 from ringtree.judge.comparison import MIXED, Regressed, Regression
-from ringtree.judge.words import placement_phrase
+from ringtree.judge.phrases import placement_phrase
 from ringtree.measure.environment import difference
 from ringtree.results import Plan, Provenance, StoredRun
 from ringtree.stats import slower_than_baseline

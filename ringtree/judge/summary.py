@@ -9,14 +9,15 @@ that are shown (arm × size × placement) are one family: their verdicts togethe
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 from ringtree.judge.cells import RunCells, effect_matrix, rows_of
-from ringtree.judge.comparison import CellSummary, Comparison, Interval, SizeRow, Versus
+from ringtree.judge.comparison import CellSummary, Comparison, Interval, SizeRow
+from ringtree.judge.factors import effects_of
 from ringtree.judge.findings import crossovers_of, drifts_of, fastest_of, outliers_of, stragglers_of
 from ringtree.judge.notes import caveats_of, notes_of
 from ringtree.judge.prediction import predicted_seconds
+from ringtree.judge.versus import versus_record
 from ringtree.judge.words import verdict_lines
 from ringtree.measure.budget import MOST_LAUNCHES
 from ringtree.measure.limits import time_limit
@@ -53,6 +54,8 @@ def summarise(stored: StoredRun, cells: RunCells | None = None) -> Comparison:
             for arm in plan.arms
             if cells.seen(row.size_bytes, arm.label)
         ],
+        design=plan.design,
+        effects=effects_of(cells, shown),
         crossovers=crossovers_of(cells, shown),
         fastest=fastest_of(cells, shown),
         stragglers=stragglers_of(cells),
@@ -73,13 +76,14 @@ def summarise(stored: StoredRun, cells: RunCells | None = None) -> Comparison:
 def launches_that_decide(comparison: Comparison) -> dict[int, int | None]:
     """Returns for each size about how many launches would decide its comparisons; None: no number that one would run.
 
-    Comparisons that only an unaffordable number would decide do not count, as long as others can be had.
+    Comparisons that only an unaffordable number would decide do not count, as long as others can be had. Of a design
+    the effects of its factors are what is to be decided.
     """
     found: dict[int, int | None] = {}
     for size_bytes in comparison.sizes:
         needs = [
             least_launches(versus.level) if versus.verdict != "inconclusive" else versus.launches_needed
-            for cell in comparison.cells
+            for cell in comparison.effects or comparison.cells
             if cell.size_bytes == size_bytes and (versus := cell.versus_reference) is not None
         ]
         known = [need for need in needs if need is not None]
@@ -133,24 +137,7 @@ def _cell(cells: RunCells, run: Run, row: SizeRow, arm: str, judged: Judged | No
             "busbw": busbw(plan.collective, size_bytes, interval.median, plan.num_ranks),
             "limit": limit,
             "share_of_limit": None if limit is None else limit / interval.median,
-            "versus_reference": judged and _versus_record(judged, len(seen)),
+            "versus_reference": judged and versus_record(judged, len(seen)),
             "predicted": predicted_seconds(plan, base.executed, size_bytes),
         }
-    )
-
-
-def _versus_record(judged: Judged, num_launches: int) -> Versus:
-    """`num_launches`: in which the arm ran at this size; not all of them count under every placement."""
-    needed = judged.launches_needed
-    if needed is not None:
-        # What a new run needs, in which as few of the launches will count.
-        needed = math.ceil(needed * num_launches / judged.num_launches)
-    # A single launch has no interval: its ends lie at 0 and infinity, which is nothing to print.
-    bounded = judged.low > 0 and math.isfinite(judged.high)
-    return Versus.from_fields_of(
-        judged,
-        low=judged.low if bounded else None,
-        high=judged.high if bounded else None,
-        num_comparisons=judged.num_cells,
-        launches_needed=needed,
     )

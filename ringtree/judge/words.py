@@ -10,35 +10,14 @@ is the range of the ratios of these sizes, which stand in the table and can be c
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 from typing import Protocol
 
-from ringtree.judge.comparison import MIXED, CellSummary, Comparison, Crossover, Versus
+from ringtree.judge.comparison import Comparison, Crossover
+from ringtree.judge.factor_words import effect_lines
+from ringtree.judge.phrases import Group, at_sizes, grouped, on_placement, placements_of, size_span, told_of
 from ringtree.nccl.nccl_tests import NO_OP
-from ringtree.stats import least_launches
-from ringtree.units import count, format_factor_range, format_margin, format_size, format_size_range
-
-_CLAIMS = ("faster", "slower", "equivalent")
-
-
-@dataclass(frozen=True)
-class Group:
-    """Neighbouring sizes of an arm about which the same can be said."""
-
-    kind: str
-    cells: tuple[CellSummary, ...]
-
-    @property
-    def sizes(self) -> tuple[int, ...]:
-        """The sizes of the group, ascending."""
-        return tuple(cell.size_bytes for cell in self.cells)
-
-    @property
-    def ratios(self) -> list[Versus]:
-        """The comparisons with the reference."""
-        return [cell.versus_reference for cell in self.cells if cell.versus_reference is not None]
+from ringtree.units import format_size_range
 
 
 def subject(collective: str, op: str, dtype: str) -> str:
@@ -61,15 +40,19 @@ def kind(run: _Typed) -> str:
 
 
 def verdict_lines(comparison: Comparison, short: bool = False) -> list[str]:
-    """Returns the verdicts: a line for each arm against the reference, what failed, crossovers, the fastest arms.
+    """Returns the verdicts: a line for each effect of a design's factors and for each arm against the reference, what
+    failed, crossovers, the fastest arms.
 
-    `short`: without the pairs that are shown to have no crossover; their lines above say so.
+    `short`: without the pairs that are shown to have no crossover, as their lines above say so, and without the single
+    arms of a design, which stand in the table.
     """
     if not comparison.num_launches:
         return ["no launch is stored: no verdict"]
     arms = [arm.label for arm in comparison.arms]
     others = [arm for arm in arms if arm != comparison.reference]
-    lines = [line for arm in others for line in _pair_lines(comparison, arm)]
+    lines = effect_lines(comparison)
+    if not (short and comparison.effects):
+        lines += [line for arm in others for line in _pair_lines(comparison, arm)]
     lines += [line for arm in arms for line in _failed_lines(comparison, arm)]
     return [*lines, *crossover_lines(comparison, short), *fastest_lines(comparison), *executed_lines(comparison)]
 
@@ -79,7 +62,8 @@ def crossover_lines(comparison: Comparison, short: bool = False) -> list[str]:
     lines = []
     throughout: dict[str, list[str]] = {}
     for one in comparison.crossovers:
-        where, span, pair = _on(comparison, one.placement), size_span(one.sizes), f"{one.first} and {one.second}"
+        where, span = on_placement(comparison, one.placement), size_span(one.sizes)
+        pair = f"{one.first} and {one.second}"
         if one.kind == "crossing":
             lines.append(f"crossover of {pair}{where}: {_crossing(one)}")
         elif one.kind == "several":
@@ -99,7 +83,7 @@ def fastest_lines(comparison: Comparison) -> list[str]:
             for arms, group in groupby(of_rows, key=lambda one: one.arms)
             if arms
         ]
-        lines.append(f"fastest{_on(comparison, placement)}: {'; '.join(told)}")
+        lines.append(f"fastest{on_placement(comparison, placement)}: {'; '.join(told)}")
     return lines
 
 
@@ -118,77 +102,13 @@ def executed_lines(comparison: Comparison) -> list[str]:
     return lines
 
 
-def size_span(sizes: Sequence[int]) -> str:
-    """Returns "at 1 KB", "at 1 KB and 4 KB", "from 1 KB to 1 MB" for neighbouring sizes, ascending."""
-    first, last = format_size(sizes[0]), format_size(sizes[-1])
-    if len(sizes) == 1:
-        return f"at {first}"
-    return f"at {first} and {last}" if len(sizes) == 2 else f"from {first} to {last}"
-
-
-def placement_phrase(placement: str) -> str:
-    """Returns "near cores", "cores of any placement, like for like"."""
-    return "cores of any placement (like for like)" if placement == MIXED else f"{placement} cores"
-
-
 def _pair_lines(comparison: Comparison, arm: str) -> list[str]:
-    """What is said of an arm against the reference; placements of which the same is said share a line."""
-    alike: dict[tuple[tuple[str, tuple[int, ...]], ...], list[list[Group]]] = {}
-    for placement in _placements(comparison):
-        groups = [group for group in _groups(comparison, arm, placement) if group.kind != "none"]
-        if groups:
-            alike.setdefault(tuple((group.kind, group.sizes) for group in groups), []).append(groups)
-    lines = []
-    for same in alike.values():
-        merged = [
-            Group(groups[0].kind, tuple(cell for group in groups for cell in group.cells))
-            for groups in zip(*same, strict=True)
-        ]
-        where = _on_all(comparison, [groups[0].cells[0].placement for groups in same])
-        claims = [group for group in merged if group.kind in _CLAIMS]
-        few, open_ = ([group for group in merged if group.kind == kind] for kind in ("few", "inconclusive"))
-        told = [_claim(group, comparison, named=i == 0) for i, group in enumerate(claims)]
-        told += [_too_few(comparison, few)] if few else []
-        told += [_open(open_)] if open_ else []
-        start = f"{arm} is" if claims else f"{arm} vs {comparison.reference}:"
-        lines.append(f"{start} {'; '.join(told)}{where}")
-    return lines
-
-
-def _claim(group: Group, comparison: Comparison, named: bool) -> str:
-    """`named`: say what it is compared with, which the first claim of a line does."""
-    span = _spans([group])
-    if group.kind == "equivalent":
-        to = f" to {comparison.reference}" if named else ""
-        return f"equivalent{to} within ±{format_margin(comparison.margin)} {span}"
-    than = f" than {comparison.reference}" if named else ""
-    factors = [one.ratio if group.kind == "slower" else 1 / one.ratio for one in group.ratios]
-    return f"{format_factor_range(min(factors), max(factors))}× {group.kind}{than} {span}"
-
-
-def _too_few(comparison: Comparison, groups: Sequence[Group]) -> str:
-    """No verdict yet: the ratio as it was measured, and how many launches a verdict needs."""
-    ratios = [one for group in groups for one in group.ratios]
-    factors = format_factor_range(min(one.ratio for one in ratios), max(one.ratio for one in ratios))
-    num = count(max(one.num_launches for one in ratios), "launch")
-    needed = least_launches(comparison.level)
-    return f"no verdict {_spans(groups)} from {num} (at least {needed} needed); measured time ratio {factors}"
-
-
-def _open(groups: Sequence[Group]) -> str:
-    """What is inconclusive, and how many launches would probably decide it."""
-    ratios = [one for group in groups for one in group.ratios]
-    num = count(max(one.num_launches for one in ratios), "launch")
-    return f"inconclusive {_spans(groups)} after {num} ({_outlook(ratios)})"
-
-
-def _outlook(ratios: Sequence[Versus]) -> str:
-    needed = [one.launches_needed for one in ratios if one.launches_needed is not None]
-    if not needed:
-        return "more than 1,000 needed"
-    told = f"about {max(needed)} needed"
-    rest = len(ratios) - len(needed)
-    return told if not rest else f"{told}; more than 1,000 at {count(rest, 'size')}"
+    """What is said of an arm against the reference."""
+    groups = [_groups(comparison, arm, placement) for placement in placements_of(comparison)]
+    return [
+        f"{f'{arm} is' if claims else f'{arm} vs {comparison.reference}:'} {told}"
+        for claims, told in told_of(comparison, groups, comparison.reference)
+    ]
 
 
 def _failed_lines(comparison: Comparison, arm: str) -> list[str]:
@@ -202,7 +122,7 @@ def _failed_lines(comparison: Comparison, arm: str) -> list[str]:
     wrong = {cell.size_bytes for cell in comparison.cells if cell.arm == comparison.reference and cell.disqualified}
     left = [cell.size_bytes for cell in cells if cell.disqualified is None and cell.size_bytes in wrong]
     if left and arm != comparison.reference:
-        lines.append(f"{arm} has no baseline {_at(left)}: {comparison.reference} is disqualified")
+        lines.append(f"{arm} has no baseline {at_sizes(left)}: {comparison.reference} is disqualified")
     return lines
 
 
@@ -213,15 +133,7 @@ def _groups(comparison: Comparison, arm: str, placement: str) -> list[Group]:
         for row in comparison.shown_rows()
         if row.placement == placement and (cell := comparison.find(row.size_bytes, arm, placement)) is not None
     ]
-    kinds = groupby(cells, key=lambda cell: _kind(cell, comparison))
-    return [Group(kind, tuple(group)) for kind, group in kinds]
-
-
-def _kind(cell: CellSummary, comparison: Comparison) -> str:
-    versus = cell.versus_reference
-    if versus is None:
-        return "none"
-    return "few" if versus.num_launches < least_launches(comparison.level) else versus.verdict
+    return grouped(cells, comparison)
 
 
 def _crossing(one: Crossover) -> str:
@@ -240,27 +152,3 @@ def _crossing(one: Crossover) -> str:
     other = one.second if one.faster_below == one.first else one.first
     estimate = format_size_range(one.estimate, one.estimate)
     return f"{estimate} ({one.label}: {interval}); {one.faster_below} is faster below, {other} above"
-
-
-def _placements(comparison: Comparison) -> list[str]:
-    return list(dict.fromkeys(row.placement for row in comparison.shown_rows()))
-
-
-def _on(comparison: Comparison, placement: str) -> str:
-    return f" on {placement_phrase(placement)}" if len(comparison.placements) > 1 else ""
-
-
-def _on_all(comparison: Comparison, placements: Sequence[str]) -> str:
-    if len(comparison.placements) == 1:
-        return ""
-    if len(placements) == 1:
-        return _on(comparison, placements[0])
-    return f" on {' and '.join(placements)} cores alike"
-
-
-def _spans(groups: Iterable[Group]) -> str:
-    return ", ".join(size_span(sorted(set(group.sizes))) for group in groups)
-
-
-def _at(sizes: Sequence[int]) -> str:
-    return "at " + ", ".join(format_size(size) for size in sizes)

@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from ringtree.arms import boundary_of, find_kind
-from ringtree.measure.plan import DEFAULT_LAUNCHES, MIN_ROUNDS, planned_launches, sizes_of
+from ringtree.measure.plan import DEFAULT_LAUNCHES, MIN_ROUNDS, by_environment, planned_launches, sizes_of
 from ringtree.results import Boundary, Plan
 
 _START = 0.5  # seconds of a launch, whatever runs in it
@@ -59,7 +59,7 @@ def cost_of(plan: Plan) -> Cost:
     launches = planned_launches(plan)
     seconds = 0.0
     for launch in launches:
-        seconds += starting
+        seconds += starting * len(by_environment(launch.arms))  # each environment has processes of its own
         seconds += sum(cell_seconds(plan, size.size_bytes) for size in sizes_of(plan, launch)) * len(launch.arms)
     return Cost(seconds, len(launches))
 

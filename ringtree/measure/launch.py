@@ -13,7 +13,7 @@ from ringtree.measure.crew import Crew
 from ringtree.measure.environment import memory_for
 from ringtree.measure.giving_up import given_up, patience
 from ringtree.measure.messages import Memory, ProgressReport, SetUp
-from ringtree.measure.plan import PlannedLaunch, data_seed, memory_to_keep, sizes_of
+from ringtree.measure.plan import PlannedLaunch, by_environment, data_seed, memory_to_keep, sizes_of
 from ringtree.measure.probe import Handoff, usable_cores
 from ringtree.measure.process_set import ProcessSet
 from ringtree.measure.proven_set import proven_sets
@@ -78,7 +78,8 @@ def run_launch(
         return run_sets(plan, launch, tests_sets(plan, launch, stall_limit), on_progress, hopeless)
     if boundary == "cuda":
         return run_sets(plan, launch, proven_sets(plan, launch, ranks, before), on_progress, hopeless)
-    return run_sets(plan, launch, [ranks(launch.arms, {})], on_progress, hopeless)
+    groups = by_environment(tried or launch.arms)
+    return run_sets(plan, launch, [ranks(arms, {}) for arms in groups], on_progress, hopeless)
 
 
 def patient(stall_limit: float) -> Deadlines:

@@ -4,8 +4,8 @@ For: turning choices into ringtree.results.Plan and deriving every order from it
 
 A block is every arm once. Arms that get the same environment share one launch of a block, so that they are paired; an
 arm with an environment of its own gets its own launch, and the launches of a block run in shuffled order. Arms in
-native processes, and on GPUs those of one host, share a launch whatever their environments: each environment has
-processes of its own (launch.py), which sleep while others are timed.
+native processes, and on one host those on GPUs and those of a design, share a launch whatever their environments: each
+environment has processes of its own (launch.py), which sleep while others are timed.
 
 Inside a launch every size and arm is visited several times. A round visits each of them once: sizes in shuffled order,
 and for each size its arms in shuffled order, one right after the other, so that what is compared runs close together
@@ -117,17 +117,23 @@ def _is_library(arm: ArmPlan) -> bool:
 
 def planned_launches(plan: Plan) -> list[PlannedLaunch]:
     """Returns all launches of a plan in the order in which they run."""
-    groups: dict[tuple[tuple[str, str], ...], list[ArmPlan]] = {}
-    for arm in plan.arms:
-        shared = plan.boundary == "native" or (plan.boundary in ON_GPU and plan.hosts is None)
-        own = () if shared else tuple(sorted(arm.environment.items()))
-        groups.setdefault(own, []).append(arm)
+    together = plan.boundary in ON_GPU or plan.design is not None
+    shared = plan.boundary == "native" or (together and plan.hosts is None)
+    groups = [list(plan.arms)] if shared else by_environment(plan.arms)
     launches: list[PlannedLaunch] = []
     for block in range(plan.num_launches):
-        shuffled = sorted(groups.values(), key=lambda group: _key(plan.seed, "block", block, group[0].label))
+        shuffled = sorted(groups, key=lambda group: _key(plan.seed, "block", block, group[0].label))
         for group in shuffled:
             launches.append(PlannedLaunch(len(launches), block, tuple(group)))
     return launches
+
+
+def by_environment(arms: Sequence[ArmPlan]) -> list[list[ArmPlan]]:
+    """Returns the arms that can share processes together: those with the same variables."""
+    groups: dict[tuple[tuple[str, str], ...], list[ArmPlan]] = {}
+    for arm in arms:
+        groups.setdefault(tuple(sorted(arm.environment.items())), []).append(arm)
+    return list(groups.values())
 
 
 def sizes_of(plan: Plan, launch: PlannedLaunch) -> list[SizePlan]:

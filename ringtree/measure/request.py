@@ -17,6 +17,7 @@ from ringtree.measure.collective_data import SHAPES, whole_size
 from ringtree.measure.environment import lacks_memory, memory_for
 from ringtree.measure.estimate import cell_budget, start_seconds
 from ringtree.measure.exact_data import DTYPES, largest_value, storage_of
+from ringtree.measure.factors import factorial_design
 from ringtree.measure.narrow_floats import NARROW_FLOATS
 from ringtree.measure.plan import (
     DEFAULT_LAUNCHES,
@@ -30,6 +31,7 @@ from ringtree.measure.plan import (
 from ringtree.nccl.nccl_tests import NO_OP
 from ringtree.results import ON_GPU, ArmPlan, EmulatedCluster, Plan
 from ringtree.units import (
+    count,
     format_size,
     parse_cluster,
     parse_duration,
@@ -76,6 +78,8 @@ class Request:
     library: str | None = None
     margin: str | None = None
     budget: str | None = None
+    factors: list[str] | None = None
+    fraction: str | None = None
     hosts: list[int] | None = None  # by rank, where a launcher has started ranks on several
 
 
@@ -93,7 +97,14 @@ def make_plan(request: Request) -> Plan:
         raise UsageError(f"unknown dtype {request.dtype!r}; there are: {', '.join(DTYPES)}")
     largest_value(request.dtype, num_ranks)
     left_out: dict[str, str] = {}
-    arms = _arms(request, emulation, num_ranks, left_out)
+    if request.factors and request.preset is not None:
+        raise UsageError(f"--preset {request.preset} has its own two arms: leave --factors out")
+    experiment = factorial_design(request.factors or (), request.fraction, request.arms)
+    arms = _arms(_asked_arms(request) if experiment is None else experiment[1], request, emulation, num_ranks, left_out)
+    if experiment is not None and left_out:
+        lacking, why = next(iter(left_out.items()))
+        others = f" and {count(len(left_out) - 1, 'other')}" if len(left_out) > 1 else ""
+        raise UsageError(f"a design needs all of its arms, and {lacking}{others} can't run: {why}")
     num_launches = DEFAULT_LAUNCHES if request.launches is None else request.launches
     if not 1 <= num_launches <= 1000:
         raise UsageError(f"--launches must lie in 1..1000, not {num_launches}")
@@ -134,6 +145,7 @@ def make_plan(request: Request) -> Plan:
         emulation=emulation,
         hosts=request.hosts,
         preset=request.preset,
+        design=None if experiment is None else experiment[0],
     )
 
 
@@ -186,10 +198,14 @@ def _check_hosts(request: Request, hosts: list[int]) -> None:
 
 
 def _arms(
-    request: Request, emulation: EmulatedCluster | None, num_ranks: int, left_out: dict[str, str]
+    asked: Sequence[str],
+    request: Request,
+    emulation: EmulatedCluster | None,
+    num_ranks: int,
+    left_out: dict[str, str],
 ) -> list[ArmPlan]:
     """The arms that will run; those that can't go to `left_out`. An arm that was named must exist and fit."""
-    arms = label_arms(_asked_arms(request))
+    arms = label_arms(asked)
     kinds = {arm.name: check_arm(arm.name, request.collective) for arm in arms}
     if emulation is not None:
         unfit = [name for name, kind in kinds.items() if not kind.emulated]

@@ -11,7 +11,10 @@ from __future__ import annotations
 
 from typing import Any, Literal, TypeAlias, TypeVar
 
+import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from ringtree.stats.factorial import contrasts
 
 FORMAT_NAME = "ringtree.run"
 FORMAT_VERSION = 2
@@ -57,6 +60,28 @@ class ArmPlan(Record):
     )
 
 
+class Factor(Record):
+    """A variable of the environment that a design sets. The first value is the one that the others are held against."""
+
+    variable: str
+    values: list[str] = Field(min_length=2)
+
+
+class FactorialDesign(Record):
+    """How the arms of a plan make up an experiment: each is one arm with one value of every factor.
+
+    Which arms there are is the plan's; a fraction's aliases follow from them.
+    """
+
+    factors: list[Factor] = Field(min_length=1)
+    fraction: Literal["full", "1/2", "1/4"] = Field(default="full", description="of all combinations of values")
+    notes: list[str] = Field(default=[], description="what qualifies the factors, known before the first launch")
+
+    def levels(self, arm: ArmPlan) -> tuple[int, ...]:
+        """Returns the place of each factor's value in the arm. Raises ValueError if the arm lacks a factor."""
+        return tuple(factor.values.index(arm.environment.get(factor.variable, "")) for factor in self.factors)
+
+
 class SizePlan(Record):
     """How one size is measured. Huge sizes get fewer launches, rounds and iterations, which the intervals then show."""
 
@@ -98,6 +123,7 @@ class Plan(Record):
         default=None, description="by rank, the number of its host, counted by their first ranks; null: one host"
     )
     preset: str | None = None
+    design: FactorialDesign | None = Field(default=None, description="null: the arms are not an experiment on factors")
 
     @model_validator(mode="before")
     @classmethod
@@ -112,6 +138,15 @@ class Plan(Record):
             raise ValueError(f"arm labels must be unique, not {labels}")
         if self.reference not in labels:
             raise ValueError(f"the reference {self.reference!r} is none of the arms {labels}")
+        return self
+
+    @model_validator(mode="after")
+    def _arms_are_those_of_the_design(self) -> Plan:
+        if self.design is not None:
+            levels = [self.design.levels(arm) for arm in self.arms]
+            if len(set(levels)) != len(levels):
+                raise ValueError("no two arms of a design have the same values of all factors")
+            contrasts(np.array(levels))  # raises for arms that can't tell the factors' effects
         return self
 
 

@@ -24,6 +24,8 @@ from ringtree.judge.regression import regression_lines
 from ringtree.judge.words import subject, verdict_lines
 from ringtree.measure.collective_data import shape_of
 from ringtree.measure.request import TEXTBOOK
+from ringtree.show.effects_table import TITLE, effects_table
+from ringtree.show.marks import MARKS
 from ringtree.show.printable import printable
 from ringtree.units import (
     count,
@@ -40,7 +42,6 @@ from ringtree.units import (
 
 _NARROW, _WIDE, _SIZE_COLUMN = 12, 26, 8
 _MOST_TALL_ROWS = 12  # with more, intervals are left to the full output
-MARKS = {"faster": "▲", "slower": "▼", "equivalent": "=", "inconclusive": "?"}
 _STYLES = {"faster": "green", "slower": "red", "equivalent": "cyan", "inconclusive": ""}
 
 
@@ -60,6 +61,10 @@ def print_comparison(console: Console, comparison: Comparison, verbose: bool = F
     textbook = _is_textbook(comparison)
     for table in [textbook_table(comparison)] if textbook else comparison_tables(comparison, console.width, short):
         console.print(table)
+    if comparison.effects:
+        console.print()
+        console.print(_text(TITLE, "bold"))
+        console.print(effects_table(comparison))
     if not short:
         for line in legend(comparison, _is_wide(comparison, console.width)):
             console.print(_text(line, "dim"))

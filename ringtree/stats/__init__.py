@@ -7,6 +7,7 @@ this package imports nothing of ringtree and knows no file, arm or table.
 from ringtree.stats.bandwidth import algbw, bus_factor, busbw
 from ringtree.stats.crossover import CrossoverFinding, find_crossovers
 from ringtree.stats.drift import Drift, drift, is_stable
+from ringtree.stats.factorial import LEAST_RESOLUTION, Contrast, contrasts, fractional_design, full_design, resolution
 from ringtree.stats.family import MARGIN, Judged, Outlook, Verdict, judge
 from ringtree.stats.intervals import MedianInterval, coverage_of, median_interval
 from ringtree.stats.line import Line, ToldApart, fit_line, tell_apart
@@ -21,8 +22,10 @@ from ringtree.stats.stragglers import Straggler, stragglers
 from ringtree.stats.typical import TypicalInterval, typical_interval
 
 __all__ = [
+    "LEAST_RESOLUTION",
     "MARGIN",
     "MAX_LAUNCHES",
+    "Contrast",
     "CrossoverFinding",
     "Drift",
     "Judged",
@@ -39,16 +42,20 @@ __all__ = [
     "algbw",
     "bus_factor",
     "busbw",
+    "contrasts",
     "coverage_of",
     "drift",
     "find_crossovers",
     "fit_line",
+    "fractional_design",
+    "full_design",
     "is_stable",
     "judge",
     "launches_needed",
     "least_launches",
     "median_interval",
     "outliers",
+    "resolution",
     "round_effect",
     "samples",
     "sign_flip_p",

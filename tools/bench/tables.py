@@ -12,7 +12,7 @@ from bench.bars import Bar
 from bench.effects import Place, World, is_power_of_two
 from ringtree.judge.comparison import MIXED
 from ringtree.measure.worker_set import TOO_SLOW, WRONG
-from ringtree.show.comparison_table import MARKS
+from ringtree.show.marks import MARKS
 from ringtree.stats import Judged
 from ringtree.units import format_factor, format_factor_range, format_size, format_time, format_time_range
 

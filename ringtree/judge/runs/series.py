@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from ringtree.judge.words import placement_phrase
+from ringtree.judge.phrases import placement_phrase
 from ringtree.results import Observation
 from ringtree.results.observation import IN_PLACE, NOT_STATED, OUT_OF_PLACE
 

@@ -13,8 +13,8 @@ from rich.text import Text
 from ringtree.explain.ladder_record import Effect, Ladder, PanelRecord, RungRecord, TakingRecord
 from ringtree.explain.rungs import TOP
 from ringtree.judge.comparison import Interval
-from ringtree.show.comparison_table import MARKS
 from ringtree.show.ladder.words import headline, story
+from ringtree.show.marks import MARKS
 from ringtree.show.printable import printable
 from ringtree.units import (
     count,

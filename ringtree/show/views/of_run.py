@@ -11,9 +11,11 @@ from numpy.typing import NDArray
 from ringtree.judge.cells import RunCells
 from ringtree.judge.comparison import Comparison
 from ringtree.judge.observations import observations_of_run, origins_of_run
+from ringtree.judge.phrases import placement_phrase
 from ringtree.judge.summary import summarise
-from ringtree.judge.words import kind, placement_phrase
+from ringtree.judge.words import kind
 from ringtree.results import Observation, StoredRun
+from ringtree.show.effects_table import effect_rows, headings
 from ringtree.show.views.cells import cells_of
 from ringtree.show.views.view import LimitLine, Place, Ratio, View, ViewCell, ViewRow
 from ringtree.stats import busbw
@@ -60,6 +62,7 @@ def view_of_run(stored: StoredRun) -> View:
         rows=[ViewRow(row.size_bytes, row.placement) for row in run.shown_rows()],
         cells=cells_of(observations_of_run(stored, seen, rows), complete, level=run.level),
         limits=[line for place in places if len((line := _limit(run, place)).points) > 1],
+        effects=[headings(run), *effect_rows(run)] if run.effects else [],
         crossovers=run.crossovers,
         fastest=run.fastest,
         slowest_ranks=_slowest_ranks(stored),

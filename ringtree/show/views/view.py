@@ -89,7 +89,8 @@ class LimitLine(NamedTuple):
 class View:
     """`kind`: "run" or "log". `files`: those of logs. `series`: by arm what it is called over several numbers of ranks.
 
-    `margin`: differences below it count as none; None where nothing is judged.
+    `margin`: differences below it count as none; None where nothing is judged. `effects`: of a design's factors, as a
+    table of texts, its headings first.
     """
 
     kind: str
@@ -116,6 +117,7 @@ class View:
     rows: list[ViewRow] = field(default_factory=list)
     cells: list[ViewCell] = field(default_factory=list)
     limits: list[LimitLine] = field(default_factory=list)
+    effects: list[list[str]] = field(default_factory=list)
     crossovers: list[Crossover] = field(default_factory=list)
     fastest: list[Fastest] = field(default_factory=list)
     slowest_ranks: dict[str, list[float]] = field(default_factory=dict)

@@ -216,3 +216,36 @@ def test_a_name_and_a_variable_can_not_contradict_each_other() -> None:
 def test_arms_of_hosts_and_of_gpus_are_never_in_one_run(standin: Play) -> None:
     with pytest.raises(UsageError, match="no call in common"):
         make_plan(Request(ranks=2, arms="nccl,ring"))
+
+
+def test_a_factor_that_nccl_does_not_read_is_refused(standin: Play) -> None:
+    with pytest.raises(UsageError, match=r"NCCL_TREE_THRESHOLD does nothing here: not read since 2\.5"):
+        make_plan(Request(ranks=2, arms="nccl", factors=["NCCL_ALGO=Ring,Tree", "NCCL_TREE_THRESHOLD=0,1"]))
+    with pytest.raises(UsageError, match=r"NCCL_MIN_NCHANELS does nothing here: .*did you mean NCCL_MIN_NCHANNELS"):
+        make_plan(Request(ranks=2, arms="nccl", factors=["NCCL_MIN_NCHANELS=8,32"]))
+
+
+def test_a_factor_that_another_one_overrules_is_noted(standin: Play) -> None:
+    plan = make_plan(
+        Request(ranks=2, sizes="4K", arms="nccl", factors=["NCCL_IB_DISABLE=0,1", "NCCL_IB_QPS_PER_CONNECTION=1,4"])
+    )
+    assert plan.design is not None
+    said = "NCCL_IB_DISABLE=1: the built-in InfiniBand transport is off"
+    assert plan.design.notes == [f"NCCL_IB_QPS_PER_CONNECTION does nothing in 2 of 4 arms: {said}"]
+    assert len(planned_launches(plan)) == plan.num_launches, "arms on GPUs of one host share the launch of a block"
+
+
+def test_a_design_needs_what_nccl_refuses(standin: Play) -> None:
+    with pytest.raises(UsageError, match="needs all of its arms, and nccl@NCCL_ALGO=Tree can't run"):
+        make_plan(Request(ranks=2, arms="nccl", factors=["NCCL_ALGO=Ring,Tree"], collective="all_gather"))
+
+
+def test_a_design_runs_and_every_arm_says_what_it_executed(standin: Play) -> None:
+    plan = make_plan(
+        Request(ranks=2, sizes="4K", arms="nccl", factors=["NCCL_ALGO=Ring,Tree", "NCCL_PROTO=LL,Simple"], launches=1)
+    ).model_copy(update={"cell_budget": 0.02})
+    [launch] = planned_launches(plan)
+    _, cells = run_launch(plan, launch, lambda _: None, 60.0)
+    ran = {cell.arm: (cell.executed or {})["algorithm"] for cell in cells}
+    assert list(ran.values()) == ["Ring", "Ring", "Tree", "Tree"]
+    assert all(cell.verified for cell in cells)

@@ -12,8 +12,9 @@ from comparison_support import FAR, NUM_NEAR, jitter, near_then_far, placed_run
 from lab_support import NEAR, make_cell, make_launch, make_plan, make_run, make_stored
 
 from ringtree.judge.comparison import Comparison, Crossover
+from ringtree.judge.phrases import size_span
 from ringtree.judge.summary import summarise
-from ringtree.judge.words import crossover_lines, executed_lines, fastest_lines, size_span, verdict_lines
+from ringtree.judge.words import crossover_lines, executed_lines, fastest_lines, verdict_lines
 from ringtree.results import StoredRun
 
 KB, MB = 1 << 10, 1 << 20
