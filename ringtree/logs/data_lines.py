@@ -19,6 +19,7 @@ _DELIMITERS = ("\t", ",", ";")
 
 def data_lines(source: BinaryIO, sink: Sink) -> Iterator[tuple[int, str]]:
     """Yields (number, text) of the lines that are neither empty nor comments."""
+    source.seek(0)  # a collector's comments are comments, and their lines count
     for number, text in raw_lines(source, lambda number: sink.skip(TOO_LONG, number, "")):
         if text and not text.isspace() and not text.startswith(COMMENT):
             yield number, text

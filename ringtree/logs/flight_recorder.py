@@ -12,7 +12,6 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any, BinaryIO
 
-from ringtree.logs.collector import skip_collector
 from ringtree.logs.json_stream import give_members, integer, text
 from ringtree.logs.plain_pickle import MAX_BYTES, NotPlainError, loads
 from ringtree.logs.reading import Context, Sink, UnreadableFileError
@@ -43,12 +42,13 @@ class FlightRecorderReader:
     def read(self, source: BinaryIO, context: Context, sink: Sink) -> None:
         """Emits one document, of as much as could be read."""
         dump, why = _Dump(), ""
-        source.seek(0)
+        start = source.tell()
         if source.read(1) == b"\x80":
+            source.seek(start)
             for key, value in _unpickled(source):
                 dump.member(key, value)
         else:
-            skip_collector(source)
+            source.seek(start)
             why = give_members(source, ("entries",), dump.member)
         if not dump.seen:
             raise UnreadableFileError(why or "no dump of a flight recorder")
@@ -60,7 +60,6 @@ class FlightRecorderReader:
 
 
 def _unpickled(source: BinaryIO) -> Iterator[tuple[str, Any]]:
-    source.seek(0)
     try:
         value = loads(source.read(MAX_BYTES + 1))
     except NotPlainError as error:

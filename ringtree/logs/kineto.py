@@ -15,7 +15,6 @@ from collections import Counter
 from random import Random
 from typing import Any, BinaryIO, NamedTuple
 
-from ringtree.logs.collector import skip_collector
 from ringtree.logs.json_stream import give_members, text
 from ringtree.logs.reading import Context, Sink, UnreadableFileError
 from ringtree.logs.records import Document, Format
@@ -160,7 +159,6 @@ class KinetoReader:
     def read(self, source: BinaryIO, context: Context, sink: Sink) -> None:
         """Emits one document, of as much of the trace as could be read."""
         trace = _Trace()
-        skip_collector(source)
         why = give_members(source, ("traceEvents",), trace.member)
         if why and not trace.num_events:
             raise UnreadableFileError(f"a trace without events: {why}")

@@ -14,7 +14,6 @@ import re
 from dataclasses import replace
 from typing import Any, BinaryIO
 
-from ringtree.logs.collector import skip_collector
 from ringtree.logs.context_lines import FAMILIES
 from ringtree.logs.json_stream import give_members, text
 from ringtree.logs.nccltests.deduce import Figures, ranks_of_process
@@ -85,7 +84,6 @@ class NcclTestsJsonReader:
 
     def read(self, source: BinaryIO, context: Context, sink: Sink) -> None:
         """Reads the file."""
-        skip_collector(source)
         # Figures stay as they are printed; the strings that they become are told apart by their places.
         decoder = json.JSONDecoder(parse_float=str)
         file = _File(Table(self.format, 0, complete=False), context, sink)

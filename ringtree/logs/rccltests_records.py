@@ -13,7 +13,6 @@ import json
 from collections.abc import Iterator
 from typing import Any, BinaryIO
 
-from ringtree.logs.collector import skip_collector
 from ringtree.logs.groups import Groups
 from ringtree.logs.json_stream import MalformedError, members
 from ringtree.logs.nccltests.deduce import Figures
@@ -55,7 +54,6 @@ class RcclTestsRecords:
 
     def read(self, source: BinaryIO, context: Context, sink: Sink) -> None:
         """Reads the file. Raises UnreadableFileError if its first record is none."""
-        skip_collector(source)
         groups = Groups(sink, _add_ranks)
         first: tuple[int, _Record] | None = None  # that waits for the second place of its size
         try:

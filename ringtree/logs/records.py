@@ -136,6 +136,12 @@ class Table:
         """Writes down a conclusion; the caller sets the field."""
         self.inferences.append(Inference(what, str(value), because, basis))
 
+    def conclude(self, what: str, value: object, because: str, basis: Basis = Basis.WORDS) -> None:
+        """Sets a field to what was concluded, and writes down why. Does nothing if that is None."""
+        if value is not None:
+            setattr(self, what, value)
+            self.infer(what, value, because, basis)
+
 
 @dataclass(slots=True)
 class Document:

@@ -1,4 +1,4 @@
-"""A stream that can be looked at before it is read.
+"""What a file or pipe holds, as a stream that can be looked at before it is read.
 
 For: choosing a reader by how a file begins, also where the file is a pipe; files that were packed, and UTF-16, which
 PowerShell's ">" writes. Not for: what stands in it.
@@ -7,71 +7,43 @@ PowerShell's ">" writes. Not for: what stands in it.
 from __future__ import annotations
 
 import codecs
-import io
 import tempfile
-from collections.abc import Iterator
-from typing import IO, BinaryIO
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from typing import BinaryIO
 
 from ringtree.logs.unpacking import BLOCK, is_packed, unpacked
 
+_AHEAD = 16  # bytes that tell whether it is packed or UTF-16
 _IN_MEMORY = 1 << 24
 _UTF16 = {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
 
 
-class Source:
-    """Bytes of a file or pipe, as text in UTF-8 if it is text; counts what was read. The stream stays the caller's.
+@contextmanager
+def seekable(stream: BinaryIO, on_problem: Callable[[str], None]) -> Iterator[BinaryIO]:
+    """Yields the stream or a copy, unpacked, text in UTF-8, from its beginning. The stream stays the caller's.
+    `on_problem`: why not all of it is there."""
+    with ExitStack() as copies:
 
-    `problem`: why not all of it is there, empty if it is.
-    """
+        def copied(blocks: Iterator[bytes]) -> BinaryIO:
+            copy = copies.enter_context(tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY))
+            copy.writelines(blocks)
+            return copy  # type: ignore[return-value] # it has what BinaryIO has
 
-    def __init__(self, stream: BinaryIO) -> None:
-        self._stream = stream
-        self.num_bytes = 0
-        self.problem = ""
-        self._copies: list[BinaryIO] = []
-
-    def close(self) -> None:
-        """Ends the copies that were made."""
-        for copy in self._copies:
-            copy.close()
-
-    def head(self, size: int) -> bytes:
-        """Returns up to `size` bytes from the beginning, which remain to be read."""
         ahead = b""
-        while len(ahead) < size and (block := self._stream.read(size - len(ahead))):
+        while len(ahead) < _AHEAD and (block := stream.read(_AHEAD - len(ahead))):
             ahead += block
-        packed = is_packed(ahead)
-        if packed:
-            self._stream = self._spooled(unpacked(_blocks(ahead, self._stream), self._report))
-        elif self._stream.seekable():
-            self._stream.seek(0)
-        else:
-            self._stream = self._spooled(_blocks(ahead, self._stream))
-        if packed or ahead.startswith(tuple(_UTF16)):
-            ahead = self._stream.read(size)
-            if ahead[:2] in _UTF16 and not ahead.startswith(b"\xff\xfe\0\0"):
-                self._stream = self._spooled(_as_utf8(_blocks(ahead[2:], self._stream), _UTF16[ahead[:2]]))
-                ahead = self._stream.read(size)
-            self._stream.seek(0)
-        return ahead
-
-    def seekable(self) -> BinaryIO:
-        """Returns the stream from its beginning, once `head` was called, and counts all its bytes."""
-        self.num_bytes = self._stream.seek(0, io.SEEK_END)
-        self._stream.seek(0)
-        return self._stream
-
-    def _spooled(self, blocks: Iterator[bytes]) -> BinaryIO:
-        """Returns a seekable copy, at its beginning."""
-        copy: IO[bytes] = tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY)  # noqa: SIM115 — closed with the others
-        self._copies.append(copy)  # type: ignore[arg-type] # it has what BinaryIO has
-        for block in blocks:
-            copy.write(block)
-        copy.seek(0)
-        return self._copies[-1]
-
-    def _report(self, problem: str) -> None:
-        self.problem = problem
+        if is_packed(ahead):
+            stream = copied(unpacked(_blocks(ahead, stream), on_problem))
+        elif not stream.seekable():
+            stream = copied(_blocks(ahead, stream))
+        stream.seek(0)
+        encoding = _UTF16.get(mark := stream.read(2))
+        if encoding is not None and mark + stream.read(2) != codecs.BOM_UTF32_LE:
+            stream.seek(2)
+            stream = copied(_as_utf8(_blocks(b"", stream), encoding))
+        stream.seek(0)
+        yield stream
 
 
 def _blocks(ahead: bytes, stream: BinaryIO) -> Iterator[bytes]:

@@ -44,12 +44,10 @@ class Caption:
     settings: dict[str, str] = field(default_factory=dict)
     because: dict[str, str] = field(default_factory=dict)
 
-    def infer(self, table: Table, *names: str) -> None:
-        """Writes down why a field of the table has this value, for those names that a heading gave."""
-        for name in names:
-            value = getattr(self, name)
-            if value is not None and name in self.because and getattr(table, name, None) == value:
-                table.infer(name, value, self.because[name])
+    def put(self, table: Table, name: str) -> None:
+        """Sets a field of the table to what a heading said of it, if one did."""
+        if name in self.because:
+            table.conclude(name, getattr(self, name), self.because[name])
 
 
 class Headings:
