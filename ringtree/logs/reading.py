@@ -112,6 +112,6 @@ class FileReader(Protocol):
         ...
 
     def read(self, source: BinaryIO, context: Context, sink: Sink) -> None:
-        """Reads the seekable file from where it stands, behind a collector's comments. Raises UnreadableFileError, before
-        anything was emitted, where nothing can be made of it."""
+        """Reads the seekable file from where it stands, behind a collector's comments. Raises
+        UnreadableFileError, before anything was emitted, where nothing can be made of it."""
         ...
