@@ -17,7 +17,7 @@ from ringtree.logs.plain_pickle import MAX_BYTES, NotPlainError, loads
 from ringtree.logs.reading import Context, Sink, UnreadableFileError
 from ringtree.logs.records import Document, Format
 from ringtree.logs.shapes.trace import FlightRecorder, RecordedCall, RecordedGroup
-from ringtree.logs.torch_names import collective
+from ringtree.logs.words import torch_collective
 
 _MAX_CALLS = 100  # of one group, not completed
 _MAX_MISMATCHES = 20
@@ -216,7 +216,7 @@ class _Group:
         """Holds a call's output against its input, where the collective says how they must be."""
         inputs, outputs = _sizes(entry.get("input_sizes")), _sizes(entry.get("output_sizes"))
         types = _strings(entry.get("input_dtypes")), _strings(entry.get("output_dtypes"))
-        word = collective(name)
+        word = torch_collective(name)
         if word == "all_reduce" and inputs and outputs and inputs != outputs:
             self._mismatch(f"call {sequence}, {name}: {inputs[:3]} in, {outputs[:3]} out")
         comparable = word in ("all_reduce", "all_gather", "reduce_scatter") and types[0] and types[1]
@@ -237,7 +237,7 @@ def _call(entry: dict[str, Any], name: str, state: str, sequence: int | None, is
         sequence=sequence,
         is_p2p=is_p2p,
         name=name,
-        collective=collective(name),
+        collective=torch_collective(name),
         state=state,
         **{field: integer(entry.get(field)) for field in ("record_id", "time_created_ns", "timeout_ms")},
         **{field: _sizes(entry.get(field)) for field in ("input_sizes", "output_sizes")},

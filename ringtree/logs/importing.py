@@ -78,7 +78,9 @@ def read_stream(stream: BinaryIO, name: str, emit: Callable[[Item], None] | None
         reader = next((reader for reader in FILE_READERS if reader.sniff(head)), None)
         try:
             if reader is not None:
-                reader.read(whole, Context(name), sink)
+                of_reader = Sink(sink.emit)  # what is skipped counts only if this is such a file
+                reader.read(whole, Context(name), of_reader)
+                sink.merge(of_reader)
         except UnreadableFileError as error:
             sink.skip(f"begins like a format that it is not ({error})", 1, head)
             reader = None

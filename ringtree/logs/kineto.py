@@ -19,7 +19,7 @@ from ringtree.logs.json_stream import give_members, text
 from ringtree.logs.reading import Context, Sink, UnreadableFileError
 from ringtree.logs.records import Document, Format
 from ringtree.logs.shapes.trace import TraceCollectives, TracedCalls
-from ringtree.logs.torch_names import backend, collective
+from ringtree.logs.words import torch_backend, torch_collective
 
 _MAX_KEYS = 1000
 _MAX_DURATIONS = 4096  # of one key; beyond, a random sample of them
@@ -113,7 +113,7 @@ class _Trace:
                 calls.durations.add(seconds)
                 if name in calls.kernels or len(calls.kernels) < _MAX_KERNELS:
                     calls.kernels[name[:200]] += 1
-        elif category == "user_annotation" and backend(name) in _OTHER_BACKENDS and collective(name) is not None:
+        elif category == "user_annotation" and torch_backend(name) in _OTHER_BACKENDS and torch_collective(name):
             calls = self._of(_by_shape(name, args))
             if calls is not None:
                 calls.num_calls += 1
@@ -195,7 +195,7 @@ def _record(key: _Key, calls: _Calls) -> TracedCalls:
     durations = calls.durations
     return TracedCalls(
         **key._asdict(),
-        collective=collective(key.name),
+        collective=torch_collective(key.name),
         num_calls=calls.num_calls,
         num_kernels=durations.num,
         kernel_seconds=durations.sum,

@@ -16,9 +16,7 @@ from typing import Any, BinaryIO
 
 from ringtree.logs.context_lines import FAMILIES
 from ringtree.logs.json_stream import give_members, text
-from ringtree.logs.nccltests.deduce import Figures, ranks_of_process
-from ringtree.logs.nccltests.forced import add_forced
-from ringtree.logs.nccltests.names import collective_of_file, collective_of_program
+from ringtree.logs.nccltests.deduce import Figures, add_forced, ranks_of_process
 from ringtree.logs.nccltests.ranks import RankLines
 from ringtree.logs.reading import Context, Sink, UnreadableFileError
 from ringtree.logs.records import (
@@ -35,6 +33,7 @@ from ringtree.logs.records import (
     Side,
     Table,
 )
+from ringtree.logs.words import collective_of_file, collective_of_program
 from ringtree.nccl.nccl_tests import PROGRAMS
 from ringtree.nccl.releases import version_of_code
 

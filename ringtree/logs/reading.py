@@ -41,7 +41,7 @@ class Sink:
             entry.examples.append(Example(number, text.strip()[:_MAX_TEXT]))
 
     def merge(self, other: Sink) -> None:
-        """Adds what another one skipped: for readers that know only at the end whether the file is theirs."""
+        """Adds what another one skipped."""
         for reason, theirs in other.skipped.items():
             entry = self.skipped.setdefault(reason, Skipped(reason))
             entry.num_lines += theirs.num_lines

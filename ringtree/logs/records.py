@@ -14,6 +14,8 @@ from dataclasses import dataclass, field
 from enum import Enum, auto
 from typing import Any, NamedTuple
 
+from pydantic import BaseModel, ConfigDict
+
 from ringtree.results.observation import IN_PLACE, NOT_STATED, OUT_OF_PLACE, Printed, SizeMeans
 
 # What stored runs have, too; readers take all that they make from here.
@@ -143,6 +145,16 @@ class Table:
             self.infer(what, value, because, basis)
 
 
+class Shape(BaseModel):
+    """Base of the facts that documents hold: immutable, plain JSON, no field that is not described."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    def plain(self) -> dict[str, Any]:
+        """Returns what Document.data holds."""
+        return self.model_dump(mode="json")
+
+
 @dataclass(slots=True)
 class Document:
     """A fact that is not a table of timings: a communicator's set-up, a topology, the calls of a trace.
@@ -158,10 +170,6 @@ class Document:
     job: str = ""
     last_line: int = 0
     inferences: list[Inference] = field(default_factory=list)
-
-    def infer(self, what: str, value: object, because: str) -> None:
-        """Writes down a conclusion."""
-        self.inferences.append(Inference(what, str(value), because))
 
 
 class Example(NamedTuple):

@@ -1,6 +1,6 @@
 """What NCCL writes while it makes a communicator: ranks, rings, trees, connections, graphs, the model's table.
 
-For: taking these lines apart. Not for: putting rings and trees together (rings.py, trees.py), which communicator a line
+For: taking these lines apart. Not for: putting rings and trees together (channels.py), which communicator a line
 belongs to (communicators.py).
 
 A line may be cut anywhere, by NCCL (1,023 characters, 127 for orders), by a terminal or by another process that wrote

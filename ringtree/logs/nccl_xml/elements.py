@@ -12,7 +12,7 @@ from typing import BinaryIO, TypeVar, get_args
 from xml.parsers import expat
 
 from ringtree.logs.reading import UnreadableFileError
-from ringtree.logs.shapes.base import Shape
+from ringtree.logs.records import Shape
 
 _MAX_ELEMENTS = 50_000
 _MAX_DEPTH = 64

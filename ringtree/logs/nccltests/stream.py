@@ -10,12 +10,13 @@ more lines come, so runs wait for each other (`_waiting`) until they can be told
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import Any
 
 from ringtree.logs.nccltests import scan
 from ringtree.logs.nccltests.conclude import table_of
 from ringtree.logs.nccltests.interleaved import is_one_program, split
-from ringtree.logs.nccltests.layout import Layout
+from ringtree.logs.nccltests.layout import Layout, shared
 from ringtree.logs.nccltests.markers import (
     Average,
     Concluded,
@@ -41,10 +42,13 @@ _MAX_WAITING = 1000
 
 
 class Stream:
-    """`plain`: whether a row can go straight into the open table; else it must be looked at."""
+    """`plain`: whether a row can go straight into the open table; else it must be looked at. `places`: what the last
+    line above a heading said; `pieces`: of a row that began and did not end."""
 
     def __init__(self, around: Around, job: str) -> None:
         self.plain = False
+        self.places: tuple[str, ...] = ()
+        self.pieces = Pieces()
         self._around = around
         self._job = job
         self._run: ProgramRun | None = None
@@ -52,34 +56,26 @@ class Stream:
         self._version: Version | None = None
         self._program = ""
         self._preface_line = 0
-        self._places: tuple[str, ...] = ()
         self._next_layout: Layout | None = None
-        self._pieces = Pieces()
 
     @property
     def is_open(self) -> bool:
         """Says whether a run is under way, so that a line that says little belongs to it."""
         return self._run is not None or bool(self._preface_line)
 
-    @property
-    def places(self) -> tuple[str, ...]:
-        """Returns what the last line above a heading said."""
-        return self._places
-
-    @property
-    def has_pending(self) -> bool:
-        """Says whether a row began and did not end."""
-        return bool(self._pieces)
-
-    def quick(self, text: str, number: int) -> bool:
-        """Takes a row that is certain into the open table, if `plain`; False: nothing was changed."""
-        layout = self._run.layout if self._run is not None else None
-        return layout is not None and self._add_whole(layout, layout.make_row(text, number), text)
-
-    def take_whole(self, text: str, number: int) -> bool:
-        """Takes an undamaged row into the open table, if `plain`; False: it is none."""
-        layout = self._run.layout if self._run is not None else None
-        return layout is not None and self._add_whole(layout, layout.read(text, number), text)
+    def take_whole(self, text: str, number: int, *, certain: bool) -> bool:
+        """Takes an undamaged row, or only one that is certain, into the open table, if `plain`; False: nothing was
+        changed."""
+        run, layout = self._run, self._run.layout if self._run is not None else None
+        if run is None or layout is None:
+            return False
+        row = layout.make_row(text, number) if certain else layout.read(text, number)
+        if row is None or (not layout.stated and scan.contradiction(row)):
+            return False
+        self._add(run, row)
+        if layout.tail:
+            run.add_timestamp(text.rstrip()[-19:])
+        return True
 
     def take(self, marker: Marker, number: int) -> None:
         """Takes a line around a table."""
@@ -103,7 +99,7 @@ class Stream:
         reading = best_reading(texts, self._layout())
         if reading is None:
             return self._take_end(line, number)
-        if self._pieces:
+        if self.pieces:
             self._give_up()
         taken = self._take_found(reading.text, reading.found, number)
         self._settle()
@@ -111,7 +107,7 @@ class Stream:
 
     def finish(self) -> None:
         """The stream is over."""
-        if self._pieces:
+        if self.pieces:
             self._give_up()
         self._close()
 
@@ -137,7 +133,7 @@ class Stream:
         elif reason:
             skip(reason, number, text)
         else:
-            self._pieces.begin(text[found.begin : found.end], number)
+            self.pieces.begin(text[found.begin : found.end], number)
         return True
 
     def _take_without_heading(self, text: str, found: scan.Found, number: int) -> bool:
@@ -156,7 +152,7 @@ class Stream:
 
     def _take_end(self, text: str, number: int) -> str:
         """A line without the beginning of a row: perhaps the rest of one. Returns what it was not."""
-        if not self._pieces:
+        if not self.pieces:
             # Others print four figures a line, too.
             if scan.num_measurements(text) > (0 if self.is_open else 1):
                 self._around.sink.skip(BEGINNING, number, text)
@@ -165,11 +161,11 @@ class Stream:
         layout = self._layout()
         if layout is None:
             return text
-        found, rest = self._pieces.join(text, layout)
+        found, rest = self.pieces.join(text, layout)
         if found is not None:
-            row, reason = scan.row_under(layout, found, self._pieces.line, broken=False)
+            row, reason = scan.row_under(layout, found, self.pieces.line, broken=False)
             if row is None:
-                self._around.sink.skip(reason or scan.BROKEN, self._pieces.line, text)
+                self._around.sink.skip(reason or scan.BROKEN, self.pieces.line, text)
             else:
                 self._add(self._run_for(row), row).add_extras(found, row)
             self._settle()
@@ -177,7 +173,7 @@ class Stream:
 
     def _give_up(self) -> None:
         """The row in pieces will not be whole."""
-        number, text = self._pieces.line, self._pieces.drop()
+        number, text = self.pieces.line, self.pieces.drop()
         layout, found = self._layout(), scan.find(text)
         row = scan.row_under(layout, found, number, broken=True)[0] if layout and found else None
         self._around.sink.skip(scan.BROKEN if row is None else HALF, number, text)
@@ -193,15 +189,6 @@ class Stream:
                 run = self._begin(row.line)
             run.layout = layout
         return run
-
-    def _add_whole(self, layout: Layout, row: Row | None, text: str) -> bool:
-        run = self._run
-        if run is None or row is None or (not layout.stated and scan.contradiction(row)):
-            return False
-        self._add(run, row)
-        if layout.tail:
-            run.add_timestamp(text.rstrip()[-19:])
-        return True
 
     def _add(self, run: ProgramRun, row: Row) -> ProgramRun:
         size = row.size_bytes or 0
@@ -261,11 +248,11 @@ class Stream:
         run.add_rank(marker)
 
     def _take_places(self, marker: Places, _number: int) -> None:
-        self._places = marker.places
+        self.places = marker.places
 
     def _take_heading(self, marker: Heading, number: int) -> None:
-        self._places = ()
-        layout = self._around.shared(marker.layout)
+        self.places = ()
+        layout = shared(marker.layout)
         run = self._current(number)
         if self._waiting or not run.rows:
             if run.has_totals and not self._waiting:
@@ -278,16 +265,17 @@ class Stream:
         self._settle()
 
     def _take_units(self, marker: Units, _number: int) -> None:
+        unit = marker.time_unit
         if self._next_layout is not None:
-            self._next_layout = self._around.with_units(self._next_layout, marker.time_unit)
+            self._next_layout = shared(replace(self._next_layout, time_unit=unit, has_units=True))
         elif self._run is not None and self._run.layout is not None and self._run.layout.stated:
-            self._run.layout = self._around.with_units(self._run.layout, marker.time_unit)
+            self._run.layout = shared(replace(self._run.layout, time_unit=unit, has_units=True))
             self._settle()
 
     def _take_in_run(self, run: ProgramRun, marker: Marker) -> None:
         if not run.has_totals and not self._waiting:
             run.look_around(self._around)
-        if isinstance(marker, OutOfBounds | Average) and self._pieces:
+        if isinstance(marker, OutOfBounds | Average) and self.pieces:
             self._give_up()  # while its heading counts
         if isinstance(marker, OutOfBounds):
             run.out_of_bounds.append(marker)
@@ -312,7 +300,7 @@ class Stream:
 
     def _begin(self, number: int) -> ProgramRun:
         """Opens a run; the one before it is over, or waits if it ended without its totals."""
-        if self._pieces:
+        if self.pieces:
             self._give_up()
         before = self._run
         if before is not None:
@@ -382,7 +370,7 @@ class Stream:
         self.plain = (
             run is not None
             and run.layout is not None
-            and not self._pieces
+            and not self.pieces
             and self._next_layout is None
             and not self._preface_line
             and (not run.has_totals or self._has_more_totals())

@@ -3,7 +3,7 @@
 For: whoever uses documents; their JSON schemas. Not for: reading files.
 """
 
-from ringtree.logs.shapes.base import Shape
+from ringtree.logs.records import Shape
 from ringtree.logs.shapes.nccl import NcclCommunicator, NcclWarnings
 from ringtree.logs.shapes.topology import IbPorts, NvidiaGpus, Topology, TopologyGraphs, TopologyMatrix
 from ringtree.logs.shapes.trace import FlightRecorder, TraceCollectives

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from ringtree.logs.shapes.base import Shape
+from ringtree.logs.records import Shape
 
 
 class TopologyMatrix(Shape):

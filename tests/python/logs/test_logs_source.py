@@ -12,9 +12,8 @@ from collections.abc import Callable
 import pytest
 from nccltests_support import FOOTER, modern_header, modern_row
 
-from ringtree.logs import Imported, read_stream, unpacking
-from ringtree.logs.source import seekable
-from ringtree.logs.unpacking import CUT, DAMAGED
+from ringtree.logs import Imported, read_stream, source
+from ringtree.logs.source import CUT, DAMAGED, seekable
 
 LOG = modern_header() + modern_row(1024) + modern_row(2048) + FOOTER
 PACKED = gzip.compress(LOG.encode())
@@ -92,7 +91,7 @@ def test_no_damage_raises(pack: Callable[[bytes], bytes]) -> None:
 
 
 def test_a_small_file_can_not_fill_the_disk(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(unpacking, "MAX_UNPACKED", 3 << 20)
+    monkeypatch.setattr(source, "MAX_UNPACKED", 3 << 20)
     said: list[str] = []
     with seekable(io.BytesIO(gzip.compress(b"x" * (5 << 20))), said.append) as whole:
         assert whole.seek(0, io.SEEK_END) == 3 << 20
