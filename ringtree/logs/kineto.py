@@ -10,12 +10,13 @@ describe the call by its input's shape only.
 from __future__ import annotations
 
 import math
+import statistics
 from array import array
 from collections import Counter
 from random import Random
 from typing import Any, BinaryIO, NamedTuple
 
-from ringtree.logs.json_stream import give_members, text
+from ringtree.logs.json_stream import give_members, integer, text
 from ringtree.logs.reading import Context, Sink, UnreadableFileError
 from ringtree.logs.records import Document, Format
 from ringtree.logs.shapes.trace import TraceCollectives, TracedCalls
@@ -59,11 +60,7 @@ class _Durations:
             self._kept[place] = seconds
 
     def median(self) -> float | None:
-        ordered = sorted(self._kept)
-        middle = len(ordered) // 2
-        if not ordered:
-            return None
-        return ordered[middle] if len(ordered) % 2 else (ordered[middle - 1] + ordered[middle]) / 2
+        return statistics.median(self._kept) if self._kept else None
 
     @property
     def exact(self) -> bool:
@@ -130,8 +127,8 @@ class _Trace:
     def shape(self, complete: bool) -> TraceCollectives:
         ordered = sorted(self._calls.items(), key=lambda item: (-item[1].durations.sum, -item[1].num_calls))
         return TraceCollectives(
-            rank=_number(self._info.get("rank")),
-            world_size=_number(self._info.get("world_size")),
+            rank=integer(self._info.get("rank")),
+            world_size=integer(self._info.get("world_size")),
             backend=text(self._info.get("backend")),
             nccl_version=text(self._info.get("nccl_version")),
             num_events=self.num_events,
@@ -171,12 +168,12 @@ class KinetoReader:
 def _described(args: dict[str, Any]) -> _Key:
     return _Key(
         name=args["Collective name"][:60],
-        group_size=_number(args.get("Group size")),
+        group_size=integer(args.get("Group size")),
         group=text(args.get("Process Group Name")),
         group_description=text(args.get("Process Group Description")),
         dtype=text(args.get("dtype")),
-        in_elements=_number(args.get("In msg nelems")),
-        out_elements=_number(args.get("Out msg nelems")),
+        in_elements=integer(args.get("In msg nelems")),
+        out_elements=integer(args.get("Out msg nelems")),
     )
 
 
@@ -208,17 +205,8 @@ def _record(key: _Key, calls: _Calls) -> TracedCalls:
 
 def _duration(event: dict[str, Any]) -> float:
     """Returns an event's duration in seconds; 0 where it has none that is one."""
-    duration = event.get("dur")
-    if isinstance(duration, str):
-        try:
-            duration = float(duration)
-        except ValueError:
-            return 0.0
-    if isinstance(duration, (int, float)) and 0 <= duration < 1e15:
-        return float(duration) * _MICROSECOND
-    return 0.0
-
-
-def _number(value: object) -> int | None:
-    """A trace has its numbers as numbers."""
-    return value if type(value) is int and abs(value) < 1 << 63 else None
+    try:
+        duration = float(event.get("dur") or 0)
+    except (ValueError, TypeError, OverflowError):
+        return 0.0
+    return duration * _MICROSECOND if 0 <= duration < 1e15 else 0.0

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Mapping, Sequence
 
-from ringtree.logs.nccl_info.facts import NEIGHBOURS, PLACES, Facts
+from ringtree.logs.nccl_info.facts import NEIGHBOURS, ORDERS, PLACES, Facts
 from ringtree.logs.shapes.nccl import Ring, Tree
 
 Places = Mapping[int, tuple[int, tuple[int, ...]]]
@@ -17,9 +17,9 @@ _MOST_PRINTED = 20
 
 def rings_of(facts: Facts, num_ranks: int | None) -> list[Ring]:
     """Returns the ring of each channel: what all ranks say if that is a whole ring, else what rank 0 printed."""
-    rings = []
-    for channel in sorted(facts.orders.keys() | facts.neighbours.keys()):
-        order, neighbours = facts.orders.get(channel), facts.neighbours.get(channel)
+    rings, of_ranks = [], facts.places[NEIGHBOURS]
+    for channel in sorted(facts.orders.keys() | of_ranks.keys()):
+        order, neighbours = facts.orders.get(channel), of_ranks.get(channel)
         printed = from_order(channel, order[0], order[1], num_ranks) if order is not None else None
         walked = from_neighbours(channel, neighbours, num_ranks) if neighbours else None
         ring = printed if walked is None or (printed is not None and not walked.complete) else walked
@@ -87,9 +87,9 @@ def from_neighbours(channel: int, ring: Mapping[int, tuple[int, int]], num_ranks
 
 def _contradiction(facts: Facts, channel: int, printed: Ring | None, walked: Ring | None) -> str | None:
     """Says what speaks against a ring that looks whole."""
-    for what in ("order", "neighbours"):
+    for what, word in ((ORDERS, "order"), (NEIGHBOURS, "neighbours")):
         if channel in facts.conflicts.get(what, ()):
-            return f"two lines differ in the {what} of this channel"
+            return f"two lines differ in the {word} of this channel"
     if printed is not None and walked is not None and walked.complete and printed.order:
         whole = walked.order * 2
         start = whole.index(printed.order[0]) if printed.order[0] in whole else 0
@@ -101,9 +101,9 @@ def _contradiction(facts: Facts, channel: int, printed: Ring | None, walked: Rin
 def trees_of(facts: Facts, num_ranks: int | None) -> list[Tree]:
     """Returns the tree of each channel."""
     trees = []
-    for channel, places in sorted(facts.trees.items()):
+    for channel, places in sorted(facts.places[PLACES].items()):
         problem: str | None = "two lines differ in a rank's place"
-        if channel not in facts.conflicts.get("tree", ()):
+        if channel not in facts.conflicts.get(PLACES, ()):
             problem = disagreement(places) or incompleteness(places, num_ranks)
         if problem is not None and facts.left_out[PLACES]:
             problem = "not all ranks' lines were kept"
