@@ -9,10 +9,9 @@ import csv
 from collections.abc import Iterator
 from typing import BinaryIO
 
-from ringtree.logs.lines import raw_lines
+from ringtree.logs.lines import TOO_LONG, raw_lines
 from ringtree.logs.reading import Sink
 
-TOO_LONG = "longer than 64 KiB: the rest was passed over"
 COMMENT = "#"
 _DELIMITERS = ("\t", ",", ";")
 

@@ -19,7 +19,7 @@ from typing import BinaryIO
 from ringtree.errors import UsageError
 from ringtree.logs.context_lines import observe
 from ringtree.logs.failures import FAILED, says_failed
-from ringtree.logs.lines import Line, clean, raw_lines
+from ringtree.logs.lines import TOO_LONG, Line, clean, raw_lines
 from ringtree.logs.reading import (
     NOT_RECOGNISED,
     Context,
@@ -32,7 +32,6 @@ from ringtree.logs.registry import FILE_READERS, LINE_READERS, ROW_READERS
 from ringtree.logs.source import seekable
 
 HEAD = 1 << 16
-TOO_LONG = "longer than 64 KiB: the rest was passed over"
 _ALLOCATIONS = 100_000  # between two collections
 _COLLECTOR = ("# source:", "# hardware:", "# notes:")
 _COLLECTOR_BYTES = tuple(mark.encode() for mark in _COLLECTOR)

@@ -13,25 +13,10 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any
 
-from ringtree.logs.nccltests import scan
+from ringtree.logs.nccltests import markers, scan
 from ringtree.logs.nccltests.conclude import table_of
 from ringtree.logs.nccltests.interleaved import is_one_program, split
 from ringtree.logs.nccltests.layout import Layout, shared
-from ringtree.logs.nccltests.markers import (
-    Average,
-    Concluded,
-    Cycle,
-    Heading,
-    Marker,
-    Note,
-    OutOfBounds,
-    Places,
-    Program,
-    Rank,
-    Settings,
-    Units,
-    Version,
-)
 from ringtree.logs.nccltests.pieces import Pieces, best_reading
 from ringtree.logs.nccltests.run import Around, ProgramRun
 from ringtree.logs.records import MAX_ROWS, Row, RowReason
@@ -53,7 +38,7 @@ class Stream:
         self._job = job
         self._run: ProgramRun | None = None
         self._waiting: list[ProgramRun] = []
-        self._version: Version | None = None
+        self._version: markers.Version | None = None
         self._program = ""
         self._preface_line = 0
         self._next_layout: Layout | None = None
@@ -77,7 +62,7 @@ class Stream:
             run.add_timestamp(text.rstrip()[-19:])
         return True
 
-    def take(self, marker: Marker, number: int) -> None:
+    def take(self, marker: markers.Marker, number: int) -> None:
         """Takes a line around a table."""
         self.plain = False  # until the next row was looked at, or all that stands above it
         takes = _TAKES.get(type(marker))
@@ -224,11 +209,11 @@ class Stream:
 
     # Lines around
 
-    def _take_program(self, marker: Program, number: int) -> None:
+    def _take_program(self, marker: markers.Program, number: int) -> None:
         self._program = marker.name
         self._preface_line = self._preface_line or number
 
-    def _take_version(self, marker: Version, number: int) -> None:
+    def _take_version(self, marker: markers.Version, number: int) -> None:
         run = self._run
         if run is not None and run.version is None and run.has_settings and not (run.rank_lines or run.rows):
             run.version = marker  # rccl-tests of 2025 and older prints it below its settings
@@ -236,21 +221,21 @@ class Stream:
         self._version, self._program = marker, ""
         self._preface_line = self._preface_line or number
 
-    def _take_settings(self, marker: Settings, number: int) -> None:
+    def _take_settings(self, marker: markers.Settings, number: int) -> None:
         run = self._begin(number)
         run.has_settings = True
         run.settings.update(marker.values)
 
-    def _take_rank(self, marker: Rank, number: int) -> None:
+    def _take_rank(self, marker: markers.Rank, number: int) -> None:
         run = self._current(number)
         if (run.rows or run.has_totals) and not self._waiting:
             run = self._begin(number)
         run.add_rank(marker)
 
-    def _take_places(self, marker: Places, _number: int) -> None:
+    def _take_places(self, marker: markers.Places, _number: int) -> None:
         self.places = marker.places
 
-    def _take_heading(self, marker: Heading, number: int) -> None:
+    def _take_heading(self, marker: markers.Heading, number: int) -> None:
         self.places = ()
         layout = shared(marker.layout)
         run = self._current(number)
@@ -264,7 +249,7 @@ class Stream:
             self._next_layout = layout
         self._settle()
 
-    def _take_units(self, marker: Units, _number: int) -> None:
+    def _take_units(self, marker: markers.Units, _number: int) -> None:
         unit = marker.time_unit
         if self._next_layout is not None:
             self._next_layout = shared(replace(self._next_layout, time_unit=unit, has_units=True))
@@ -272,20 +257,20 @@ class Stream:
             self._run.layout = shared(replace(self._run.layout, time_unit=unit, has_units=True))
             self._settle()
 
-    def _take_in_run(self, run: ProgramRun, marker: Marker) -> None:
+    def _take_in_run(self, run: ProgramRun, marker: markers.Marker) -> None:
         if not run.has_totals and not self._waiting:
             run.look_around(self._around)
-        if isinstance(marker, OutOfBounds | Average) and self.pieces:
+        if isinstance(marker, markers.OutOfBounds | markers.Average) and self.pieces:
             self._give_up()  # while its heading counts
-        if isinstance(marker, OutOfBounds):
+        if isinstance(marker, markers.OutOfBounds):
             run.out_of_bounds.append(marker)
-        elif isinstance(marker, Average):
+        elif isinstance(marker, markers.Average):
             run.averages.append(marker)
-        elif isinstance(marker, Concluded):
+        elif isinstance(marker, markers.Concluded):
             run.concluded = True
-        elif isinstance(marker, Note):
+        elif isinstance(marker, markers.Note):
             run.note(marker.name, marker.value)
-        elif isinstance(marker, Cycle):
+        elif isinstance(marker, markers.Cycle):
             run.num_cycles += 1
             run.last_size = 0
 
@@ -378,11 +363,11 @@ class Stream:
 
 
 _TAKES: dict[type, Callable[[Stream, Any, int], None]] = {
-    Version: Stream._take_version,
-    Program: Stream._take_program,
-    Settings: Stream._take_settings,
-    Rank: Stream._take_rank,
-    Places: Stream._take_places,
-    Heading: Stream._take_heading,
-    Units: Stream._take_units,
+    markers.Version: Stream._take_version,
+    markers.Program: Stream._take_program,
+    markers.Settings: Stream._take_settings,
+    markers.Rank: Stream._take_rank,
+    markers.Places: Stream._take_places,
+    markers.Heading: Stream._take_heading,
+    markers.Units: Stream._take_units,
 }
