@@ -16,10 +16,11 @@ from collections import Counter
 from random import Random
 from typing import Any, BinaryIO, NamedTuple
 
+from pydantic import Field
+
 from ringtree.logs.json_stream import give_members, integer, text
 from ringtree.logs.reading import Context, Sink, UnreadableFileError
-from ringtree.logs.records import Document, Format
-from ringtree.logs.shapes.trace import TraceCollectives, TracedCalls
+from ringtree.logs.records import Document, Format, Shape
 from ringtree.logs.words import torch_backend, torch_collective
 
 _MAX_KEYS = 1000
@@ -28,6 +29,47 @@ _MAX_KERNELS = 20
 _MICROSECOND = 1e-6
 _OTHER_BACKENDS = frozenset(("gloo", "mpi", "ucc", "xccl", "hccl", "ringtree"))
 _KERNEL_NAMES = ("nccl", "rccl", "mscclpp")
+
+
+class TracedCalls(Shape):
+    """Calls or kernels that have all of this in common. Durations in seconds.
+
+    A kernel's duration holds the waiting for the slowest rank: it is not a time of the collective. `median_is_exact`:
+    from all durations; else from a random sample of 4,096 of them.
+    """
+
+    collective: str | None = Field(description="ringtree's word; None where the source's word is none of a collective")
+    name: str = Field(description='the source\'s word, "_allgather_base"')
+    group_size: int | None
+    group: str | None = Field(description='"Process Group Name"')
+    group_description: str | None
+    dtype: str | None
+    in_elements: int | None
+    out_elements: int | None
+    num_calls: int = Field(description="events of the CPU")
+    num_kernels: int = Field(description="events of the GPU")
+    kernel_seconds: float = Field(description="sum over kernels")
+    kernel_median_seconds: float | None
+    kernel_max_seconds: float | None
+    median_is_exact: bool
+    kernels: dict[str, int] = Field(
+        description="kernels by name: what was compiled together, so RING_LL in a name does not say what ran"
+    )
+
+
+class TraceCollectives(Shape):
+    """A trace of PyTorch's profiler. `num_bare_kernels`: NCCL kernels that say nothing of their collective."""
+
+    rank: int | None
+    world_size: int | None
+    backend: str | None
+    nccl_version: str | None
+    num_events: int
+    calls: list[TracedCalls]
+    num_bare_kernels: int
+    bare_kernel_seconds: float
+    complete: bool = Field(description="the file was read to its end")
+    left_out: dict[str, int] = Field(description="what did not fit into memory: how many events")
 
 
 class _Key(NamedTuple):

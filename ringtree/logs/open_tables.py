@@ -111,9 +111,9 @@ class OpenTables(ABC):
     def _heads(self, line: Line) -> bool:
         """Takes a line that begins a table, or that is about no open one."""
 
-    @abstractmethod
     def _part(self, one: OpenTable, line: Line, text: str) -> bool:
         """Takes a line of a table, without blanks around it, that is not a row: headings, settings."""
+        return False
 
     @abstractmethod
     def _column(self, one: OpenTable, heading: str) -> Column:

@@ -9,7 +9,7 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 
 from ringtree.logs.nccl_info.facts import NEIGHBOURS, ORDERS, PLACES, Facts
-from ringtree.logs.shapes.nccl import Ring, Tree
+from ringtree.logs.nccl_info.shapes import Ring, Tree
 
 Places = Mapping[int, tuple[int, tuple[int, ...]]]
 _MOST_PRINTED = 20

@@ -15,9 +15,9 @@ from ringtree.logs.nccl_info.decisions import decisions_of, operations_of
 from ringtree.logs.nccl_info.facts import Facts
 from ringtree.logs.nccl_info.prefix import NCCL_INFO
 from ringtree.logs.nccl_info.process_lines import Versions
+from ringtree.logs.nccl_info.shapes import ModelledCost, NcclCommunicator, NcclRank, SearchedGraph
 from ringtree.logs.nccl_info.transports import transports_of
 from ringtree.logs.records import Document, Inference
-from ringtree.logs.shapes.nccl import ModelledCost, NcclCommunicator, NcclRank, SearchedGraph
 from ringtree.nccl.names import PATTERNS, collective, spelled
 
 _MAX_VALUES = 10

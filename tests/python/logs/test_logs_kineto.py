@@ -13,7 +13,7 @@ import pytest
 from nccl_info_support import documents, read
 
 from ringtree.logs import kineto
-from ringtree.logs.shapes import KINDS
+from ringtree.logs.kinds import KINDS
 from ringtree.logs.words import torch_collective
 
 
