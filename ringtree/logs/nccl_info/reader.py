@@ -121,8 +121,8 @@ class NcclInfoReader:
         if self._versions.line(text):
             return True
         mark = _OTHER_MARK.search(text)
-        head = text[: mark.start()] if mark is not None else ""
-        return bool(head.strip()) and parse_head(head) is not None
+        before = text[: mark.start()] if mark is not None else ""
+        return bool(before.strip()) and parse_head(before) is not None
 
     def _feed_pieces(self, line: Line, pieces: list[str]) -> bool:
         taken = False

@@ -7,6 +7,7 @@ finding them (markdown.py, csv_file.py), tables with sizes as columns or statist
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 
 from ringtree.logs.groups import Groups
 from ringtree.logs.quantities import RATE, SIMPLE, Quantity, plain, quantities, whole_number
@@ -58,6 +59,8 @@ class ColumnPlan:
         self._many_sizes = sizes if len(sizes) > 1 else []
         self._columns = [[_column(one, caption.rate_factor) for one in arm.columns] for arm in arms]
         self._average = averages_of(headings, arms)
+        names = [one for _, one in self._identifying]
+        self._facts_of = lru_cache(maxsize=1)(lambda key: RowFacts(names, key))  # all arms of a row have the same
         self._unread: dict[str, None] = {}
         self._unstated: set[str] = set()
         self._groups = Groups(sink, self._complete)
@@ -83,7 +86,7 @@ class ColumnPlan:
             if self._size is None:
                 size = self._size_of(arm)
             row = self._row(line, size, side, cells) if self._words else Row(line, size, (side,))
-            self._groups.add((key, number), row, lambda arm=arm: self._begin(cells, arm))  # type: ignore[misc]
+            self._groups.add((key, number), row, lambda arm=arm: self._begin(key, arm))  # type: ignore[misc]
             found = True
         return found
 
@@ -177,9 +180,9 @@ class ColumnPlan:
         text = arm.size or self._caption.size
         return self._sizes.bytes_of(text) if text and not self._many_sizes else None
 
-    def _begin(self, cells: Sequence[str], arm: Arm) -> Table:
+    def _begin(self, key: tuple[str, ...], arm: Arm) -> Table:
         table = self._make()
-        RowFacts(self._identifying, cells).put(table, self._caption, bool(arm.name))
+        self._facts_of(key).put(table, self._caption, bool(arm.name))
         arm.put(table)
         if self._caption.training and arm.is_of_training:
             table.settings["training"] = self._caption.training

@@ -26,14 +26,13 @@ _HOSTS_IN_NAME = re.compile(r"\((\d{1,5})[\s-]nodes?\)")
 class RowFacts:
     """What the identifying cells of a row say: `said`, by the fields of Table, and `notes` on what was concluded."""
 
-    def __init__(self, headings: Sequence[tuple[int, Heading]], cells: Sequence[str]) -> None:
-        """Reads the identifying cells: pairs of a cell's index and its heading."""
+    def __init__(self, headings: Sequence[Heading], cells: Sequence[str]) -> None:
+        """Reads the identifying cells below their headings."""
         self.said: dict[str, Any] = {}
         self.environment: dict[str, str] = {}
         self.settings: dict[str, str] = {}
         self.notes: list[tuple[str, object, str]] = []
-        for index, heading in headings:
-            cell = plain(cells[index])
+        for heading, cell in zip(headings, map(plain, cells), strict=True):
             if not is_missing(cell):
                 self._take(heading, cell)
         hosts, per_host = self.said.get("num_hosts"), self.said.pop("per_host", None)
