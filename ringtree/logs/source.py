@@ -33,7 +33,8 @@ def seekable(stream: BinaryIO, on_problem: Callable[[str], None]) -> Iterator[Bi
 
         def copied(blocks: Iterator[bytes]) -> BinaryIO:
             copy = copies.enter_context(tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY))
-            copy.writelines(blocks)
+            for block in blocks:  # writelines would keep all of them in memory
+                copy.write(block)
             return copy  # type: ignore[return-value] # it has what BinaryIO has
 
         ahead = b""

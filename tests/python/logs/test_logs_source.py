@@ -7,6 +7,7 @@ import gzip
 import io
 import json
 import lzma
+import tracemalloc
 from collections.abc import Callable
 
 import pytest
@@ -139,3 +140,15 @@ def test_headings_behind_a_prefix_count(prefix: str) -> None:
     assert sizes(found) == [1024, 2048]
     for one, other in zip(found.tables, plain.tables, strict=True):
         assert (one.num_ranks, one.columns, one.average_busbw) == (other.num_ranks, other.columns, other.average_busbw)
+
+
+def test_what_was_packed_does_not_stay_in_memory() -> None:
+    packed = io.BytesIO(gzip.compress(bytes(80 << 20)))
+    tracemalloc.start()
+    try:
+        with seekable(packed, lambda _: None) as whole:
+            assert whole.seek(0, io.SEEK_END) == 80 << 20
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 40 << 20
