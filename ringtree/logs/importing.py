@@ -103,11 +103,15 @@ def _rare_collections() -> Iterator[None]:
 
 
 def _behind_collector(stream: BinaryIO) -> str:
-    """Moves a stream from its beginning behind the comments that a collector of logs may have put there. Returns what
-    a file of any format may begin with from there on."""
+    """Moves a stream from its beginning behind the comments that a collector of logs may have put there, also below
+    blank lines. Returns what a file of any format may begin with from there on."""
     at = stream.seek(0)
-    while stream.readline(HEAD).removeprefix(codecs.BOM_UTF8).lstrip().startswith(_COLLECTOR_BYTES):
-        at = stream.tell()
+    while line := stream.readline(HEAD):
+        line = line.removeprefix(codecs.BOM_UTF8).lstrip()
+        if line.startswith(_COLLECTOR_BYTES):
+            at = stream.tell()
+        elif line:
+            break
     stream.seek(at)
     head = stream.read(HEAD).decode("utf-8", "replace").lstrip("\ufeff \t\r\n")
     stream.seek(at)
