@@ -31,7 +31,7 @@ from ringtree.judge.comparison import SUMMARY_FORMAT, Comparison
 from ringtree.judge.runs import FORMAT as RUNS_FORMAT
 from ringtree.judge.runs import RunsComparison
 from ringtree.logs.export_schema import IMPORT_FORMAT, ImportRecord
-from ringtree.logs.shapes import KINDS
+from ringtree.logs.kinds import KINDS
 from ringtree.results import FORMAT, Launch, Run
 from ringtree.show.tuning import REGRET_FORMAT, RegretReport
 from ringtree.tune.which import CHOICE_FORMAT, Explanation

@@ -13,7 +13,7 @@ from typing import BinaryIO
 
 from ringtree.logs.data_lines import cells_of, data_lines, first_lines
 from ringtree.logs.groups import Groups
-from ringtree.logs.quantities import is_number, quantity
+from ringtree.logs.quantities import is_number, quantity, whole_number
 from ringtree.logs.reading import Context, Sink, UnreadableFileError
 from ringtree.logs.records import MILLISECONDS, NOT_STATED, OUT_OF_PLACE, Fact, Format, Printed, Row, Side, Table
 from ringtree.logs.words import collective_in, element_bytes
@@ -23,7 +23,6 @@ _DTYPES = ("nccl_dtype", "allreduce_dtype")
 _KEY = ("framework", "version", "device", "op_name", "kernel_source", "num_gpus")
 OTHER_LENGTH = "a line with another number of cells than the headings"
 NO_NUMBER = "a line of AIConfigurator's without a number of elements and a latency"
-_MAX_NUMBER = 24
 
 
 class AIConfigurator:
@@ -39,8 +38,7 @@ class AIConfigurator:
 
     def read(self, source: BinaryIO, context: Context, sink: Sink) -> None:
         """Reads all lines. Raises UnreadableFileError if none is a row."""
-        local = Sink(sink.emit)
-        lines = data_lines(source, local)
+        lines = data_lines(source, sink)
         _, first = next(lines, (0, ""))
         titles = first.split(",")
         place = {title: index for index, title in enumerate(titles)}
@@ -49,34 +47,33 @@ class AIConfigurator:
             raise UnreadableFileError("its first line is not AIConfigurator's")
         key_titles = (*(title for title in _KEY if title in place), dtype_title)
         key_of = itemgetter(*(place[title] for title in key_titles))
-        groups = Groups(local)
+        groups = Groups(sink)
         for number, line in lines:
             cells = cells_of(line, ",")
             if cells is None or len(cells) != len(titles):
-                local.skip(OTHER_LENGTH, number, line)
+                sink.skip(OTHER_LENGTH, number, line)
                 continue
             key = key_of(cells)
             facts = dict(zip(key_titles, key, strict=True))
             row = _row(number, dict(zip(titles, cells, strict=True)), facts[dtype_title])
             if row is None:
-                local.skip(NO_NUMBER, number, line)
+                sink.skip(NO_NUMBER, number, line)
             else:
                 groups.add(key, row, lambda facts=facts, dtype=dtype_title: _begin(facts, dtype))  # type: ignore[misc]
         if groups.num_rows == 0:
             raise UnreadableFileError("no line has as many cells as the headings")
         groups.flush()
-        sink.merge(local)
 
 
 def _row(number: int, cells: dict[str, str], dtype: str) -> Row | None:
-    count, latency = cells["message_size"].strip(), cells["latency"].strip()
-    if not (count.isascii() and count.isdigit() and len(count) < _MAX_NUMBER) or not is_number(latency):
+    count, latency = whole_number(cells["message_size"]), cells["latency"].strip()
+    if count is None or not is_number(latency):
         return None
     power, each = quantity(cells.get("power", "")), element_bytes(dtype)
     others = (("power", Printed(power.text)),) if power is not None else ()
-    size = int(count) * each if each is not None else None
+    size = count * each if each is not None else None
     side = Side(_place_of(cells), Printed(latency, MILLISECONDS), others=others)
-    return Row(number, size, (side,), int(count), dtype)
+    return Row(number, size, (side,), count, dtype)
 
 
 def _place_of(facts: dict[str, str]) -> str:
@@ -87,8 +84,7 @@ def _begin(facts: dict[str, str], dtype_title: str) -> Table:
     table = Table(AIConfigurator.format, 0)
     table.tool = "AIConfigurator's collector"
     table.collective = collective_in(facts["op_name"])
-    ranks = facts["num_gpus"].strip()
-    table.num_ranks = int(ranks) if ranks.isascii() and ranks.isdigit() and len(ranks) < 10 else None
+    table.num_ranks = whole_number(facts["num_gpus"])
     if facts.get("device"):
         table.devices = [facts["device"]]
     table.columns = {"time": "latency"}

@@ -79,15 +79,12 @@ class AllReduceBenchReader:
             return  # every rank says it
         self.finish()
         table = Table(FORMAT, line.number, line.text.strip()[:200], line.job)
-        table.collective = "all_reduce"
         table.tool = "an all-reduce benchmark in PyTorch that grew out of J. Rasley's"
-        table.infer("collective", "all_reduce", "that is what programs that print this sentence measure")
+        table.conclude("collective", "all_reduce", "that is what programs that print this sentence measure")
         table.environment = dict(self._context.environment)
         for what, names in (("num_ranks", ("NUM_GPUS", "WORLD_SIZE")), ("num_hosts", ("NUM_NODES", "NNODES"))):
-            name = next((name for name in names if self._shell.get(name)), None)
-            if name is not None:
-                setattr(table, what, self._shell[name])
-                table.infer(what, self._shell[name], f"{name} was echoed before")
+            name = next((name for name in names if self._shell.get(name)), "")
+            table.conclude(what, self._shell.get(name), f"{name} was echoed before")
         self._table, self._first, self._size, self._pending = table, line, size, {}
 
     def _part(self, table: Table, line: Line, text: str) -> bool:

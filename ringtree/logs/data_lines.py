@@ -9,16 +9,16 @@ import csv
 from collections.abc import Iterator
 from typing import BinaryIO
 
-from ringtree.logs.lines import raw_lines
+from ringtree.logs.lines import TOO_LONG, raw_lines
 from ringtree.logs.reading import Sink
 
-TOO_LONG = "longer than 64 KiB: the rest was passed over"
 COMMENT = "#"
 _DELIMITERS = ("\t", ",", ";")
 
 
 def data_lines(source: BinaryIO, sink: Sink) -> Iterator[tuple[int, str]]:
     """Yields (number, text) of the lines that are neither empty nor comments."""
+    source.seek(0)  # a collector's comments are comments, and their lines count
     for number, text in raw_lines(source, lambda number: sink.skip(TOO_LONG, number, "")):
         if text and not text.isspace() and not text.startswith(COMMENT):
             yield number, text

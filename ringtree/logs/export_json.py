@@ -6,8 +6,9 @@ For: `ringtree import --json`, in the memory of the largest table. Not for: the 
 from __future__ import annotations
 
 import json
+import shutil
 import tempfile
-from typing import IO, TextIO
+from typing import TextIO
 
 from ringtree.logs.export_schema import IMPORT_FORMAT, DocumentRecord, SkippedRecord, TableRecord
 from ringtree.logs.importing import Imported
@@ -28,7 +29,7 @@ class JsonExport:
         self._num_files = 0
         self._num_tables = 0
         self._num_documents = 0
-        self._documents: IO[str] | None = None
+        self._documents = tempfile.SpooledTemporaryFile(_IN_MEMORY, "w+", encoding="utf-8")  # noqa: SIM115 — until the end
         self._formats: dict[str, None] = {}
 
     def __enter__(self) -> JsonExport:
@@ -36,14 +37,14 @@ class JsonExport:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        self._drop_documents()
+        self._documents.close()
         if kind is None:
             self._out.write("\n]}\n")
 
     def begin(self, name: str) -> None:
         """Begins a file."""
-        self._drop_documents()
-        self._documents = tempfile.SpooledTemporaryFile(_IN_MEMORY, "w+", encoding="utf-8")  # noqa: SIM115 — until the end
+        self._documents.seek(0)
+        self._documents.truncate()
         self._num_tables = self._num_documents = 0
         self._formats = {}
         self._out.write(f'{"," if self._num_files else ""}\n{{"file": {json.dumps(name)}, "tables": [')
@@ -55,7 +56,7 @@ class JsonExport:
         if isinstance(item, Table):
             self._out.write(f"{',' if self._num_tables else ''}\n{_json(TableRecord, item)}")
             self._num_tables += 1
-        elif self._documents is not None:
+        else:
             self._documents.write(f"{',' if self._num_documents else ''}\n{_json(DocumentRecord, item)}")
             self._num_documents += 1
 
@@ -63,26 +64,19 @@ class JsonExport:
         """Ends the file: with what else came of it, or with why it could not be read."""
         out = self._out
         out.write('], "documents": [')
-        if self._documents is not None:
-            self._documents.seek(0)
-            while block := self._documents.read(1 << 16):
-                out.write(block)
-        self._drop_documents()
-        skipped = imported.skipped if imported is not None else []
+        self._documents.seek(0)
+        shutil.copyfileobj(self._documents, out)
+        imported = imported or Imported("")
+        skipped = [SkippedRecord.model_validate(each, from_attributes=True) for each in imported.skipped]
         rest = {
             "formats": list(self._formats),
-            "skipped": [SkippedRecord.model_validate(each, from_attributes=True).model_dump() for each in skipped],
-            "num_lines": imported.num_lines if imported is not None else 0,
-            "num_bytes": imported.num_bytes if imported is not None else 0,
+            "skipped": [each.model_dump() for each in skipped],
+            "num_lines": imported.num_lines,
+            "num_bytes": imported.num_bytes,
             "stored": stored,
             "error": error,
         }
         out.write(f"], {json.dumps(rest)[1:]}")
-
-    def _drop_documents(self) -> None:
-        if self._documents is not None:
-            self._documents.close()
-            self._documents = None
 
 
 def _json(record: type[Record], item: Item) -> str:

@@ -12,13 +12,13 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any, BinaryIO
 
-from ringtree.logs.collector import skip_collector
+from pydantic import Field
+
 from ringtree.logs.json_stream import give_members, integer, text
 from ringtree.logs.plain_pickle import MAX_BYTES, NotPlainError, loads
 from ringtree.logs.reading import Context, Sink, UnreadableFileError
-from ringtree.logs.records import Document, Format
-from ringtree.logs.shapes.trace import FlightRecorder, RecordedCall, RecordedGroup
-from ringtree.logs.torch_names import collective
+from ringtree.logs.records import Document, Format, Shape
+from ringtree.logs.words import torch_collective
 
 _MAX_CALLS = 100  # of one group, not completed
 _MAX_MISMATCHES = 20
@@ -26,6 +26,55 @@ _MAX_GROUPS = 1000
 _MAX_NAMES = 50
 _PICKLE = "\ufffd"  # 0x80, the first byte, where text was expected
 _KEYS = ("entries", "pg_config", "pg_status", "nccl_comm_state", "version", "comm_lib_version")
+
+
+class RecordedCall(Shape):
+    """A call of the flight recorder that has not ended. Times of creation in nanoseconds of the recorder's clock."""
+
+    record_id: int | None
+    sequence: int | None = Field(description="collective_seq_id, or p2p_seq_id if is_p2p")
+    is_p2p: bool
+    name: str
+    collective: str | None
+    state: str
+    input_sizes: list[list[int]]
+    input_dtypes: list[str]
+    output_sizes: list[list[int]]
+    output_dtypes: list[str]
+    time_created_ns: int | None
+    timeout_ms: int | None
+
+
+class RecordedGroup(Shape):
+    """A process group of the flight recorder. What it says of itself: last sequence numbers (-1: none), as recorded."""
+
+    id: str
+    name: str | None
+    description: str | None
+    ranks: list[int]
+    last_enqueued: int | None
+    last_started: int | None
+    last_completed: int | None
+    num_entries: int
+    states: dict[str, int]
+    num_retired: int = Field(description="entries that are no longer watched: ended, whatever `state` says")
+    first_sequence: int | None
+    last_sequence: int | None
+    num_not_completed: int = Field(description="neither completed nor retired")
+    not_completed: list[RecordedCall] = Field(description="the first ones")
+    durations: dict[str, float] = Field(description="calls that have a duration, by name: mean seconds")
+    mismatches: list[str] = Field(description="what contradicts itself in this file")
+
+
+class FlightRecorder(Shape):
+    """A dump of PyTorch's flight recorder: one rank's view."""
+
+    version: str | None
+    library_version: str | None
+    num_entries: int
+    groups: list[RecordedGroup]
+    mismatches: list[str]
+    complete: bool = Field(description="the file was read to its end")
 
 
 class FlightRecorderReader:
@@ -43,12 +92,13 @@ class FlightRecorderReader:
     def read(self, source: BinaryIO, context: Context, sink: Sink) -> None:
         """Emits one document, of as much as could be read."""
         dump, why = _Dump(), ""
-        source.seek(0)
+        start = source.tell()
         if source.read(1) == b"\x80":
+            source.seek(start)
             for key, value in _unpickled(source):
                 dump.member(key, value)
         else:
-            skip_collector(source)
+            source.seek(start)
             why = give_members(source, ("entries",), dump.member)
         if not dump.seen:
             raise UnreadableFileError(why or "no dump of a flight recorder")
@@ -60,7 +110,6 @@ class FlightRecorderReader:
 
 
 def _unpickled(source: BinaryIO) -> Iterator[tuple[str, Any]]:
-    source.seek(0)
     try:
         value = loads(source.read(MAX_BYTES + 1))
     except NotPlainError as error:
@@ -217,7 +266,7 @@ class _Group:
         """Holds a call's output against its input, where the collective says how they must be."""
         inputs, outputs = _sizes(entry.get("input_sizes")), _sizes(entry.get("output_sizes"))
         types = _strings(entry.get("input_dtypes")), _strings(entry.get("output_dtypes"))
-        word = collective(name)
+        word = torch_collective(name)
         if word == "all_reduce" and inputs and outputs and inputs != outputs:
             self._mismatch(f"call {sequence}, {name}: {inputs[:3]} in, {outputs[:3]} out")
         comparable = word in ("all_reduce", "all_gather", "reduce_scatter") and types[0] and types[1]
@@ -238,7 +287,7 @@ def _call(entry: dict[str, Any], name: str, state: str, sequence: int | None, is
         sequence=sequence,
         is_p2p=is_p2p,
         name=name,
-        collective=collective(name),
+        collective=torch_collective(name),
         state=state,
         **{field: integer(entry.get(field)) for field in ("record_id", "time_created_ns", "timeout_ms")},
         **{field: _sizes(entry.get(field)) for field in ("input_sizes", "output_sizes")},

@@ -65,9 +65,6 @@ class GlooBenchmarkReader(OpenTables):
             return True
         return self._between_rules and text.strip() in ("BENCHMARK RESULTS", "VERIFY ERRORS")
 
-    def _part(self, one: OpenTable, line: Line, text: str) -> bool:
-        return False
-
     def _column(self, one: OpenTable, heading: str) -> Column:
         if heading == "elements":
             return Column(Cell.COUNT)

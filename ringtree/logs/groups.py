@@ -33,17 +33,12 @@ class Groups:
         self._sink = sink
         self._complete = complete
         self._tables: dict[Hashable, Table] = {}
-        self._num_rows = 0
-        self.num_emitted = 0
-
-    @property
-    def num_rows(self) -> int:
-        """Returns how many rows are kept or were given away."""
-        return self.num_emitted + self._num_rows
+        self._num_open = 0
+        self.num_rows = 0  # that are kept or were given away
 
     def add(self, key: Hashable, row: Row, make: Callable[[], Table]) -> None:
         """Puts the row into the table of its key, which `make` begins if need be."""
-        if self._num_rows >= MAX_ROWS:
+        if self._num_open >= MAX_ROWS:
             self.flush(continued=True)
         table = self._tables.get(key)
         if table is None:
@@ -51,7 +46,8 @@ class Groups:
             table.first_line = table.first_line or row.line
         table.rows.append(row)
         table.last_line = max(table.last_line, row.line)
-        self._num_rows += 1
+        self._num_open += 1
+        self.num_rows += 1
 
     def flush(self, continued: bool = False) -> None:
         """Gives all tables away. `continued`: the source is not over."""
@@ -60,6 +56,5 @@ class Groups:
             if self._complete is not None:
                 self._complete(table)
             self._sink.emit(table)
-        self.num_emitted += self._num_rows
-        self._num_rows = 0
+        self._num_open = 0
         self._tables.clear()

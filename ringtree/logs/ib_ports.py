@@ -10,8 +10,7 @@ from typing import Any
 
 from ringtree.logs.lines import Line
 from ringtree.logs.reading import Context, Sink
-from ringtree.logs.records import Document, Format
-from ringtree.logs.shapes.topology import IbPort, IbPorts
+from ringtree.logs.records import Document, Format, Shape
 
 FORMAT = Format("ibstat")
 
@@ -32,6 +31,25 @@ _FIELDS = {
 }
 _NOTHING = dict.fromkeys(_FIELDS.values())
 _MAX_PORTS = 10_000
+
+
+class IbPort(Shape):
+    """A port of `ibstat`. `rate_gbit_per_second` is the nominal rate of the whole port."""
+
+    device: str | None
+    port: int
+    state: str | None
+    physical_state: str | None
+    rate_gbit_per_second: float | None
+    link_layer: str | None
+    line: int
+
+
+class IbPorts(Shape):
+    """`ibstat`, whole or in pieces."""
+
+    ports: list[IbPort]
+    num_active: int
 
 
 class IbPortsReader:

@@ -7,9 +7,11 @@ Items are given away as they end, so a file of any size needs the memory of its 
 
 from __future__ import annotations
 
+import codecs
 import gc
+import io
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO
@@ -17,7 +19,7 @@ from typing import BinaryIO
 from ringtree.errors import UsageError
 from ringtree.logs.context_lines import observe
 from ringtree.logs.failures import FAILED, says_failed
-from ringtree.logs.lines import Line, clean, raw_lines
+from ringtree.logs.lines import TOO_LONG, Line, clean, raw_lines
 from ringtree.logs.reading import (
     NOT_RECOGNISED,
     Context,
@@ -27,12 +29,12 @@ from ringtree.logs.reading import (
 )
 from ringtree.logs.records import Document, Item, Skipped, Table
 from ringtree.logs.registry import FILE_READERS, LINE_READERS, ROW_READERS
-from ringtree.logs.source import Source
+from ringtree.logs.source import seekable
 
 HEAD = 1 << 16
-TOO_LONG = "longer than 64 KiB: the rest was passed over"
 _ALLOCATIONS = 100_000  # between two collections
 _COLLECTOR = ("# source:", "# hardware:", "# notes:")
+_COLLECTOR_BYTES = tuple(mark.encode() for mark in _COLLECTOR)
 
 
 @dataclass
@@ -69,27 +71,19 @@ def read_stream(stream: BinaryIO, name: str, emit: Callable[[Item], None] | None
     """Reads what a stream holds; it needs not be seekable. Raises nothing for what stands in it."""
     imported = Imported(name)
     sink = Sink(emit or imported.items.append)
-    with closing(Source(stream)) as source:
-        return _read(source, imported, sink)
-
-
-def _read(source: Source, imported: Imported, sink: Sink) -> Imported:
-    name = imported.name
-    head = without_collector(source.head(HEAD).decode("utf-8", "replace"))
-    whole = source.seekable()
-    imported.num_bytes = source.num_bytes
-    if source.problem:
-        sink.skip(source.problem, 1, "")
-    reader = next((reader for reader in FILE_READERS if reader.sniff(head)), None)
-    with _rare_collections():
+    with seekable(stream, lambda problem: sink.skip(problem, 1, "")) as whole, _rare_collections():
+        imported.num_bytes = whole.seek(0, io.SEEK_END)
+        head = _behind_collector(whole)
+        reader = next((reader for reader in FILE_READERS if reader.sniff(head)), None)
         try:
-            if reader is None:
-                imported.num_lines = _read_lines(whole, name, sink)
-            else:
-                reader.read(whole, Context(name), sink)
+            if reader is not None:
+                of_reader = Sink(sink.emit)  # what is skipped counts only if this is such a file
+                reader.read(whole, Context(name), of_reader)
+                sink.merge(of_reader)
         except UnreadableFileError as error:
             sink.skip(f"begins like a format that it is not ({error})", 1, head)
-            whole.seek(0)
+            reader = None
+        if reader is None:
             imported.num_lines = _read_lines(whole, name, sink)
     imported.skipped = list(sink.skipped.values())
     return imported
@@ -108,11 +102,19 @@ def _rare_collections() -> Iterator[None]:
         gc.set_threshold(*before)
 
 
-def without_collector(head: str) -> str:
-    """Returns the text without the leading comments that a collector of logs may have added."""
-    head = head.lstrip("\ufeff \t\r\n")
-    while head.startswith(_COLLECTOR):
-        head = head.partition("\n")[2].lstrip()
+def _behind_collector(stream: BinaryIO) -> str:
+    """Moves a stream from its beginning behind the comments that a collector of logs may have put there, also below
+    blank lines. Returns what a file of any format may begin with from there on."""
+    at = stream.seek(0)
+    while line := stream.readline(HEAD):
+        line = line.removeprefix(codecs.BOM_UTF8).lstrip()
+        if line.startswith(_COLLECTOR_BYTES):
+            at = stream.tell()
+        elif line:
+            break
+    stream.seek(at)
+    head = stream.read(HEAD).decode("utf-8", "replace").lstrip("\ufeff \t\r\n")
+    stream.seek(at)
     return head
 
 
@@ -125,6 +127,7 @@ def _read_lines(stream: BinaryIO, name: str, sink: Sink) -> int:
         *((reader.feed, None, ()) for reader in others),
     ]
     quick, mark, job, last = None, "", "", 0
+    stream.seek(0)
     for number, raw in raw_lines(stream, lambda number: sink.skip(TOO_LONG, number, "")):
         last = number
         if quick is not None and raw.startswith(mark) and quick(raw[len(mark) :], job, number):

@@ -10,17 +10,18 @@ describe the call by its input's shape only.
 from __future__ import annotations
 
 import math
+import statistics
 from array import array
 from collections import Counter
 from random import Random
 from typing import Any, BinaryIO, NamedTuple
 
-from ringtree.logs.collector import skip_collector
-from ringtree.logs.json_stream import give_members, text
+from pydantic import Field
+
+from ringtree.logs.json_stream import give_members, integer, text
 from ringtree.logs.reading import Context, Sink, UnreadableFileError
-from ringtree.logs.records import Document, Format
-from ringtree.logs.shapes.trace import TraceCollectives, TracedCalls
-from ringtree.logs.torch_names import backend, collective
+from ringtree.logs.records import Document, Format, Shape
+from ringtree.logs.words import torch_backend, torch_collective
 
 _MAX_KEYS = 1000
 _MAX_DURATIONS = 4096  # of one key; beyond, a random sample of them
@@ -28,6 +29,47 @@ _MAX_KERNELS = 20
 _MICROSECOND = 1e-6
 _OTHER_BACKENDS = frozenset(("gloo", "mpi", "ucc", "xccl", "hccl", "ringtree"))
 _KERNEL_NAMES = ("nccl", "rccl", "mscclpp")
+
+
+class TracedCalls(Shape):
+    """Calls or kernels that have all of this in common. Durations in seconds.
+
+    A kernel's duration holds the waiting for the slowest rank: it is not a time of the collective. `median_is_exact`:
+    from all durations; else from a random sample of 4,096 of them.
+    """
+
+    collective: str | None = Field(description="ringtree's word; None where the source's word is none of a collective")
+    name: str = Field(description='the source\'s word, "_allgather_base"')
+    group_size: int | None
+    group: str | None = Field(description='"Process Group Name"')
+    group_description: str | None
+    dtype: str | None
+    in_elements: int | None
+    out_elements: int | None
+    num_calls: int = Field(description="events of the CPU")
+    num_kernels: int = Field(description="events of the GPU")
+    kernel_seconds: float = Field(description="sum over kernels")
+    kernel_median_seconds: float | None
+    kernel_max_seconds: float | None
+    median_is_exact: bool
+    kernels: dict[str, int] = Field(
+        description="kernels by name: what was compiled together, so RING_LL in a name does not say what ran"
+    )
+
+
+class TraceCollectives(Shape):
+    """A trace of PyTorch's profiler. `num_bare_kernels`: NCCL kernels that say nothing of their collective."""
+
+    rank: int | None
+    world_size: int | None
+    backend: str | None
+    nccl_version: str | None
+    num_events: int
+    calls: list[TracedCalls]
+    num_bare_kernels: int
+    bare_kernel_seconds: float
+    complete: bool = Field(description="the file was read to its end")
+    left_out: dict[str, int] = Field(description="what did not fit into memory: how many events")
 
 
 class _Key(NamedTuple):
@@ -60,11 +102,7 @@ class _Durations:
             self._kept[place] = seconds
 
     def median(self) -> float | None:
-        ordered = sorted(self._kept)
-        middle = len(ordered) // 2
-        if not ordered:
-            return None
-        return ordered[middle] if len(ordered) % 2 else (ordered[middle - 1] + ordered[middle]) / 2
+        return statistics.median(self._kept) if self._kept else None
 
     @property
     def exact(self) -> bool:
@@ -114,7 +152,7 @@ class _Trace:
                 calls.durations.add(seconds)
                 if name in calls.kernels or len(calls.kernels) < _MAX_KERNELS:
                     calls.kernels[name[:200]] += 1
-        elif category == "user_annotation" and backend(name) in _OTHER_BACKENDS and collective(name) is not None:
+        elif category == "user_annotation" and torch_backend(name) in _OTHER_BACKENDS and torch_collective(name):
             calls = self._of(_by_shape(name, args))
             if calls is not None:
                 calls.num_calls += 1
@@ -131,8 +169,8 @@ class _Trace:
     def shape(self, complete: bool) -> TraceCollectives:
         ordered = sorted(self._calls.items(), key=lambda item: (-item[1].durations.sum, -item[1].num_calls))
         return TraceCollectives(
-            rank=_number(self._info.get("rank")),
-            world_size=_number(self._info.get("world_size")),
+            rank=integer(self._info.get("rank")),
+            world_size=integer(self._info.get("world_size")),
             backend=text(self._info.get("backend")),
             nccl_version=text(self._info.get("nccl_version")),
             num_events=self.num_events,
@@ -160,7 +198,6 @@ class KinetoReader:
     def read(self, source: BinaryIO, context: Context, sink: Sink) -> None:
         """Emits one document, of as much of the trace as could be read."""
         trace = _Trace()
-        skip_collector(source)
         why = give_members(source, ("traceEvents",), trace.member)
         if why and not trace.num_events:
             raise UnreadableFileError(f"a trace without events: {why}")
@@ -173,12 +210,12 @@ class KinetoReader:
 def _described(args: dict[str, Any]) -> _Key:
     return _Key(
         name=args["Collective name"][:60],
-        group_size=_number(args.get("Group size")),
+        group_size=integer(args.get("Group size")),
         group=text(args.get("Process Group Name")),
         group_description=text(args.get("Process Group Description")),
         dtype=text(args.get("dtype")),
-        in_elements=_number(args.get("In msg nelems")),
-        out_elements=_number(args.get("Out msg nelems")),
+        in_elements=integer(args.get("In msg nelems")),
+        out_elements=integer(args.get("Out msg nelems")),
     )
 
 
@@ -197,7 +234,7 @@ def _record(key: _Key, calls: _Calls) -> TracedCalls:
     durations = calls.durations
     return TracedCalls(
         **key._asdict(),
-        collective=collective(key.name),
+        collective=torch_collective(key.name),
         num_calls=calls.num_calls,
         num_kernels=durations.num,
         kernel_seconds=durations.sum,
@@ -210,17 +247,8 @@ def _record(key: _Key, calls: _Calls) -> TracedCalls:
 
 def _duration(event: dict[str, Any]) -> float:
     """Returns an event's duration in seconds; 0 where it has none that is one."""
-    duration = event.get("dur")
-    if isinstance(duration, str):
-        try:
-            duration = float(duration)
-        except ValueError:
-            return 0.0
-    if isinstance(duration, (int, float)) and 0 <= duration < 1e15:
-        return float(duration) * _MICROSECOND
-    return 0.0
-
-
-def _number(value: object) -> int | None:
-    """A trace has its numbers as numbers."""
-    return value if type(value) is int and abs(value) < 1 << 63 else None
+    try:
+        duration = float(event.get("dur") or 0)
+    except (ValueError, TypeError, OverflowError):
+        return 0.0
+    return duration * _MICROSECOND if 0 <= duration < 1e15 else 0.0

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from typing import BinaryIO, NamedTuple
 
 MAX_LINE = 1 << 16  # bytes; the rest of a longer line is passed over
+TOO_LONG = "longer than 64 KiB: the rest was passed over"
 _BLOCK = 1 << 18  # bytes that are read at once, and looked at once for what makes lines special
 
 _ANSI = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-_])")

@@ -14,12 +14,9 @@ import re
 from dataclasses import replace
 from typing import Any, BinaryIO
 
-from ringtree.logs.collector import skip_collector
 from ringtree.logs.context_lines import FAMILIES
 from ringtree.logs.json_stream import give_members, text
-from ringtree.logs.nccltests.deduce import Figures, ranks_of_process
-from ringtree.logs.nccltests.forced import add_forced
-from ringtree.logs.nccltests.names import collective_of_file, collective_of_program
+from ringtree.logs.nccltests.deduce import Figures, add_forced, ranks_of_process
 from ringtree.logs.nccltests.ranks import RankLines
 from ringtree.logs.reading import Context, Sink, UnreadableFileError
 from ringtree.logs.records import (
@@ -36,6 +33,7 @@ from ringtree.logs.records import (
     Side,
     Table,
 )
+from ringtree.logs.words import collective_of_file, collective_of_program
 from ringtree.nccl.nccl_tests import PROGRAMS
 from ringtree.nccl.releases import version_of_code
 
@@ -85,7 +83,6 @@ class NcclTestsJsonReader:
 
     def read(self, source: BinaryIO, context: Context, sink: Sink) -> None:
         """Reads the file."""
-        skip_collector(source)
         # Figures stay as they are printed; the strings that they become are told apart by their places.
         decoder = json.JSONDecoder(parse_float=str)
         file = _File(Table(self.format, 0, complete=False), context, sink)

@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import re
 
+from pydantic import Field
+
 from ringtree.logs.lines import Line
 from ringtree.logs.reading import Context, Sink
-from ringtree.logs.records import Document, Format
-from ringtree.logs.shapes.topology import NvidiaGpus
+from ringtree.logs.records import Document, Format, Shape
 
 FORMAT = Format("nvidia-smi")
 
@@ -21,6 +22,14 @@ _TITLE = re.compile(r"\|\s*NVIDIA-SMI (\S{1,40})\s+Driver Version: (\S{1,40})(?:
 _ROW = re.compile(r"\|\s*(\d{1,4})\s{1,4}([A-Za-z][\w .+/-]{2,60}?)\s+(?:On|Off|N/A|TCC|WDDM)\s*\|")
 _LISTED = re.compile(r"GPU (\d{1,4}): ([^()]{3,80}?) \(UUID: [\w-]{1,80}\)")
 _MAX_GPUS = 1024
+
+
+class NvidiaGpus(Shape):
+    """The GPUs that `nvidia-smi` names, one for each row; a name may be cut ("NVIDIA A100-SXM...")."""
+
+    devices: list[str]
+    driver: str | None
+    cuda: str | None = Field(description="the newest version of CUDA that the driver has")
 
 
 class NvidiaSmiReader:

@@ -7,8 +7,9 @@ whose programs several may write at once.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from ringtree.logs.groups import add_row
 from ringtree.logs.lines import Line
@@ -16,7 +17,7 @@ from ringtree.logs.quick_rows import Cell, Column, MakeRow, RowColumns
 from ringtree.logs.reading import Context, Sink
 from ringtree.logs.records import Row, SizeMeans, Table
 
-_MAX_JOBS, _MAX_KNOWN = 1000, 64
+_MAX_JOBS = 1000
 _MAX_FOREIGN = 500  # lines between a table's rows
 
 
@@ -25,6 +26,12 @@ def mpi_size(collective: str | None) -> SizeMeans:
     if collective == "all_to_all":
         return SizeMeans.ONE_PEER
     return SizeMeans.ONE_BLOCK if collective in ("all_gather", "gather", "scatter") else SizeMeans.TOTAL
+
+
+@lru_cache(maxsize=64)
+def _columns(columns: tuple[Column, ...], dtype: str | None, op: str | None) -> RowColumns:
+    """The tables of a log have few kinds of columns, and what they share remembers figures."""
+    return RowColumns(columns, dtype=dtype, op=op)
 
 
 @dataclass
@@ -57,7 +64,6 @@ class OpenTables(ABC):
     def __init__(self, context: Context, sink: Sink) -> None:
         self._context, self._sink = context, sink
         self._open: dict[str, OpenTable] = {}
-        self._known: dict[Hashable, RowColumns] = {}
 
     def feed(self, line: Line) -> bool:
         """Takes what a table begins with, its rows, and what else is said of it."""
@@ -105,9 +111,9 @@ class OpenTables(ABC):
     def _heads(self, line: Line) -> bool:
         """Takes a line that begins a table, or that is about no open one."""
 
-    @abstractmethod
     def _part(self, one: OpenTable, line: Line, text: str) -> bool:
         """Takes a line of a table, without blanks around it, that is not a row: headings, settings."""
+        return False
 
     @abstractmethod
     def _column(self, one: OpenTable, heading: str) -> Column:
@@ -159,13 +165,8 @@ class OpenTables(ABC):
         return row is not None
 
     def _make_columns(self, one: OpenTable) -> None:
-        """The tables of a log have few kinds of columns, and what they share remembers figures."""
         columns = tuple(self._column(one, heading) for heading in one.headings)
-        dtype, op = self._types(one)
-        key = (columns, dtype, op)
-        if key not in self._known and len(self._known) < _MAX_KNOWN:
-            self._known[key] = RowColumns(columns, dtype=dtype, op=op)
-        one.columns = self._known.get(key) or RowColumns(columns, dtype=dtype, op=op)
+        one.columns = _columns(columns, *self._types(one))
         one.make_row = one.columns.quick if all(column.cell is not Cell.PASSED for column in columns) else None
 
     def _add(self, one: OpenTable, row: Row) -> None:

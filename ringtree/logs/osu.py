@@ -76,8 +76,7 @@ class OsuReader(OpenTables):
         if (found := _PAIRS.search(text)) is not None:
             one.table.settings["pairs"] = found.group(1)
             if one.table.num_ranks is None:
-                one.table.num_ranks = 2 * int(found.group(1))
-                one.table.infer("num_ranks", one.table.num_ranks, f"{found.group(1)} pairs")
+                one.table.conclude("num_ranks", 2 * int(found.group(1)), f"{found.group(1)} pairs")
             return True
         if text.startswith(("# Overall =", "# Send Buffer on", "# Rank 0 Memory", "# Set Derived")):
             return True
@@ -131,14 +130,12 @@ def _describe(table: Table, name: str) -> None:
     table.collective = collective_in(rest)
     table.size_means = mpi_size(table.collective)
     if table.collective is None and library in ("MPI", "NCCL", "RCCL"):
-        table.collective = "send_recv"
         both = "bi-directional" in lower or "bibw" in lower
         windows = "windows of messages" if "bandwidth" in lower else "ping-pong, one way"
         table.settings["pattern"] = "windows of messages in both directions" if both else windows
-        table.infer("collective", "send_recv", f"{rest or name} is between pairs of ranks")
+        table.conclude("collective", "send_recv", f"{rest or name} is between pairs of ranks")
         if "mult" not in lower:
-            table.num_ranks = 2
-            table.infer("num_ranks", 2, "this test runs on two")
+            table.conclude("num_ranks", 2, "this test runs on two")
 
 
 def _count_ranks(table: Table, command: str) -> None:
@@ -151,6 +148,5 @@ def _count_ranks(table: Table, command: str) -> None:
         return
     launch = launch_of(command)
     for what, number in (("num_ranks", launch.num_ranks), ("num_hosts", launch.num_hosts)):
-        if number is not None and getattr(table, what) is None:
-            setattr(table, what, number)
-            table.infer(what, number, "the command line above")
+        if getattr(table, what) is None:
+            table.conclude(what, number, "the command line above")

@@ -13,12 +13,11 @@ import json
 from collections.abc import Iterator
 from typing import Any, BinaryIO
 
-from ringtree.logs.collector import skip_collector
 from ringtree.logs.groups import Groups
 from ringtree.logs.json_stream import MalformedError, members
 from ringtree.logs.nccltests.deduce import Figures
 from ringtree.logs.nccltests.ranks import RankLines
-from ringtree.logs.quantities import is_number
+from ringtree.logs.quantities import is_number, whole_number
 from ringtree.logs.reading import Context, Sink, UnreadableFileError
 from ringtree.logs.records import (
     GB_PER_SECOND,
@@ -55,7 +54,6 @@ class RcclTestsRecords:
 
     def read(self, source: BinaryIO, context: Context, sink: Sink) -> None:
         """Reads the file. Raises UnreadableFileError if its first record is none."""
-        skip_collector(source)
         groups = Groups(sink, _add_ranks)
         first: tuple[int, _Record] | None = None  # that waits for the second place of its size
         try:
@@ -131,7 +129,7 @@ def _missing(record: _Record) -> str | None:
             return name
     if record["inPlace"] not in _PLACES:
         return "place"
-    if not record.get("size", "").isdecimal() or len(record["size"]) > 18:
+    if whole_number(record.get("size", "")) is None:
         return "size"
     return next((name for name in ("time", "algBw", "busBw") if not is_number(record.get(name, ""))), None)
 
@@ -147,7 +145,7 @@ def _add(groups: Groups, line: int, records: tuple[_Record, ...]) -> None:
     first = records[0]
     key = tuple(first.get(name) for name in ("numCycle", "name", "nodes", "ranks", "type", "redop"))
     op = first["redop"] if first["redop"] != "none" else None
-    row = Row(line, int(first["size"]), tuple(_side(record) for record in records), None, first["type"], op)
+    row = Row(line, whole_number(first["size"]), tuple(_side(record) for record in records), None, first["type"], op)
     groups.add(key, row, lambda: _table(first))
 
 
@@ -167,7 +165,7 @@ def _table(first: _Record) -> Table:
     table.collective = collective_in(first["name"])
     if table.collective is None:
         table.infer("collective", "unknown", f"{first['name']!r} is none that is known")
-    table.num_hosts = _count(first.get("nodes"))
+    table.num_hosts = whole_number(first.get("nodes", "")) or None
     names = ("ranks", "ranksPerNode", "gpusPerRank")
     table.settings = {"cycle": first["numCycle"], **{name: first[name] for name in names if name in first}}
     return table
@@ -175,12 +173,8 @@ def _table(first: _Record) -> Table:
 
 def _add_ranks(table: Table) -> None:
     """The file's ranks are processes; with -g each of them drives several GPUs, which are what NCCL calls ranks."""
-    processes, gpus = _count(table.settings.get("ranks")), _count(table.settings.get("gpusPerRank"))
+    processes, gpus = (whole_number(table.settings.get(name, "")) or None for name in ("ranks", "gpusPerRank"))
     stated = processes * (gpus or 1) if processes is not None else None
     if gpus is not None and gpus > 1 and stated is not None:
         table.infer("num_ranks", stated, f"{processes} processes, {gpus} GPUs of each")
     Figures(table, stated).add_ranks(RankLines())
-
-
-def _count(text: str | None) -> int | None:
-    return int(text) if text and text.isdecimal() and len(text) < 8 and int(text) else None

@@ -41,7 +41,7 @@ class Sink:
             entry.examples.append(Example(number, text.strip()[:_MAX_TEXT]))
 
     def merge(self, other: Sink) -> None:
-        """Adds what another one skipped: for readers that know only at the end whether the file is theirs."""
+        """Adds what another one skipped."""
         for reason, theirs in other.skipped.items():
             entry = self.skipped.setdefault(reason, Skipped(reason))
             entry.num_lines += theirs.num_lines
@@ -112,6 +112,6 @@ class FileReader(Protocol):
         ...
 
     def read(self, source: BinaryIO, context: Context, sink: Sink) -> None:
-        """Reads the seekable file from its beginning. Raises UnreadableFileError, before anything was emitted, where
-        nothing can be made of it."""
+        """Reads the seekable file from where it stands, behind a collector's comments. Raises
+        UnreadableFileError, before anything was emitted, where nothing can be made of it."""
         ...

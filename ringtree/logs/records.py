@@ -14,6 +14,8 @@ from dataclasses import dataclass, field
 from enum import Enum, auto
 from typing import Any, NamedTuple
 
+from pydantic import BaseModel, ConfigDict
+
 from ringtree.results.observation import IN_PLACE, NOT_STATED, OUT_OF_PLACE, Printed, SizeMeans
 
 # What stored runs have, too; readers take all that they make from here.
@@ -136,6 +138,22 @@ class Table:
         """Writes down a conclusion; the caller sets the field."""
         self.inferences.append(Inference(what, str(value), because, basis))
 
+    def conclude(self, what: str, value: object, because: str, basis: Basis = Basis.WORDS) -> None:
+        """Sets a field to what was concluded, and writes down why. Does nothing if that is None."""
+        if value is not None:
+            setattr(self, what, value)
+            self.infer(what, value, because, basis)
+
+
+class Shape(BaseModel):
+    """Base of the facts that documents hold: immutable, plain JSON, no field that is not described."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    def plain(self) -> dict[str, Any]:
+        """Returns what Document.data holds."""
+        return self.model_dump(mode="json")
+
 
 @dataclass(slots=True)
 class Document:
@@ -152,10 +170,6 @@ class Document:
     job: str = ""
     last_line: int = 0
     inferences: list[Inference] = field(default_factory=list)
-
-    def infer(self, what: str, value: object, because: str) -> None:
-        """Writes down a conclusion."""
-        self.inferences.append(Inference(what, str(value), because))
 
 
 class Example(NamedTuple):

@@ -29,7 +29,6 @@ from ringtree.version import __version__
 
 IMPORT_FILE, SOURCE_FILE = "import.json", "source.gz"
 FORMAT = "ringtree.imported/1"
-LAST = "last"
 _BLOCK = 1 << 20
 _FAST = 1  # logs repeat themselves: higher levels take much longer and save little
 

@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import re
 
+from pydantic import Field
+
 from ringtree.logs.lines import Line
 from ringtree.logs.reading import Context, Sink
-from ringtree.logs.records import Document, Format
-from ringtree.logs.shapes.topology import TopologyMatrix
+from ringtree.logs.records import Document, Format, Shape
 
 FORMAT = Format("topology-matrix")
 
@@ -28,6 +29,25 @@ _NIC_NAME = re.compile(r"(NIC\d{1,4}):\s*(\S{1,60})")
 _ROCM = re.compile(r"=+ (Weight|Hops|Link Type) between two GPUs =+")
 _MEASURES = {"Weight": "weight", "Hops": "hops", "Link Type": "link"}
 _NOT_ONE = "begins like a matrix of devices that it is not"
+
+
+class TopologyMatrix(Shape):
+    """`nvidia-smi topo -m`, or a matrix of `rocm-smi --showtopo`. links[a][b]: how device a reaches device b.
+
+    None in `links`: the source has no such cell.
+    """
+
+    tool: str
+    measure: str = Field(description='"link", and of rocm-smi "weight" or "hops"')
+    devices: list[str]
+    links: dict[str, dict[str, str | None]]
+    gpus: list[str]
+    nics: list[str]
+    nic_names: dict[str, str] = Field(description='of the legend: "NIC0" -> "mlx5_0"')
+    cpu_affinity: dict[str, str]
+    numa_affinity: dict[str, str]
+    symmetric: bool
+    problems: list[str]
 
 
 class TopologyMatrixReader:

@@ -20,7 +20,7 @@ from typing import Any
 from ringtree.arms.nccl_name import ALGO, PROTO, left
 from ringtree.logs.nccl_info.decisions import parse_decision
 from ringtree.logs.nccl_info.prefix import INFO
-from ringtree.logs.shapes.nccl import Decision
+from ringtree.logs.nccl_info.shapes import Decision
 from ringtree.measure.plan import PlannedLaunch, sizes_of
 from ringtree.measure.process_set import CellKey, ProcessSet, SetFailed, Visited
 from ringtree.measure.rank_set import RankSet

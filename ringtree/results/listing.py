@@ -15,9 +15,9 @@ from ringtree.errors import UsageError
 from ringtree.results.files import LAUNCHES_FILE, RUN_FILE
 from ringtree.results.reading import read_header
 from ringtree.results.records import Plan, Run
+from ringtree.results.scan import scan_launches
 
 LAST = "last"
-_BLOCK = 1 << 20
 _NUM_NAMED = 5
 
 
@@ -118,20 +118,6 @@ def _may_be_run(path: Path) -> bool:
 def list_run(path: Path) -> RunListing:
     """Returns what directory `path` holds; raises nothing: what can't be read is a problem of the listing."""
     try:
-        return RunListing(path, read_header(path), count_lines(path / LAUNCHES_FILE), None)
+        return RunListing(path, read_header(path), scan_launches(path / LAUNCHES_FILE).num_lines, None)
     except UsageError as error:
         return RunListing(path, None, 0, str(error))
-
-
-def count_lines(file: Path) -> int:
-    """Returns the whole lines of a file without parsing them; 0 if there is none. Raises UsageError if unreadable."""
-    num_lines = 0
-    try:
-        with open(file, "rb") as handle:
-            while block := handle.read(_BLOCK):
-                num_lines += block.count(b"\n")
-    except FileNotFoundError:
-        return 0
-    except OSError as error:
-        raise UsageError(f"can't read {file}: {error.strerror}") from error
-    return num_lines

@@ -27,7 +27,6 @@ from ringtree.results.scan import Scan, copy_whole_lines, scan_launches
 from ringtree.results.tables import (
     CELL_FIELDS,
     CREATE,
-    CREATE_RUNS,
     INSERT_CELLS,
     INSERT_LAUNCHES,
     INSERT_RUNS,
@@ -165,7 +164,6 @@ class Database(AbstractContextManager["Database"]):
         return sources
 
     def _load(self, sources: list[_Source]) -> None:
-        self._connection.execute(CREATE_RUNS)
         self._connection.execute(CREATE)
         if not self._insert_launches(sources):
             # One file is damaged: load each by itself, so that it alone is missing.

@@ -1,6 +1,6 @@
-"""A quick look through launches.jsonl: what a reader that can't bear a torn line must know beforehand.
+"""A quick look through launches.jsonl: how much it holds, and what a reader that can't bear a torn line must know.
 
-For: query.py. Not for: checking records (reading.py).
+For: listing.py and query.py. Not for: checking records (reading.py).
 """
 
 from __future__ import annotations

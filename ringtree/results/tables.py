@@ -11,50 +11,55 @@ from __future__ import annotations
 
 import json
 
+# Of the tables that are read as they are stored: the type of each column, and what it means.
+RUN_COLUMNS = {
+    "run_id": ("VARCHAR", "`<utc>-<short id>`"),
+    "path": ("VARCHAR", "directory of the run"),
+    "created_utc": ("TIMESTAMP", "when the run was planned"),
+    "purpose": ("VARCHAR", "comparison, or pilot: it decided where a comparison spends its time and is not evidence"),
+    "collective": ("VARCHAR", "what was compared"),
+    "op": ("VARCHAR", "reduction"),
+    "dtype": ("VARCHAR", "element type"),
+    "num_ranks": ("BIGINT", "ranks, a process each"),
+    "arms": ("VARCHAR[]", "labels of the arms"),
+    "reference": ("VARCHAR", "the arm that the others are compared with"),
+    "sizes": ("BIGINT[]", "bytes"),
+    "launches_planned": ("BIGINT", "launches of the whole plan"),
+    "launches_stored": ("BIGINT", "launches that are stored and whole"),
+    "seed": ("BIGINT", "of every order and of the data"),
+    "margin": ("DOUBLE", "a difference below this share counts as none"),
+    "level": ("DOUBLE", "of intervals"),
+    "preset": ("VARCHAR", "null: none"),
+    "emulated": ("BOOLEAN", "true: links were slowed on purpose"),
+    "host": ("VARCHAR", "name of the machine that planned the run"),
+    "cpu_model": ("VARCHAR", "as the kernel names it"),
+    "num_cpus": ("BIGINT", "cores of the machine"),
+    "kernel": ("VARCHAR", "its release"),
+    "git_commit": ("VARCHAR", "of ringtree's clone; null: not run from one"),
+    "versions": ("JSON", "JSON: python, ringtree, numpy, torch"),
+    "command": ("VARCHAR", "the command line"),
+    "header": ("JSON", "JSON: all of run.json"),
+}
+LAUNCH_COLUMNS = {
+    "run_id": ("VARCHAR", "the run"),
+    "launch": ("BIGINT", "number in the order in which the plan's launches run"),
+    "block": ("BIGINT", "launches of one block are paired"),
+    "arms": ("VARCHAR[]", "labels of the arms that ran in it"),
+    "seed": ("BIGINT", "of its data"),
+    "started_utc": ("TIMESTAMP", "when it started"),
+    "wall_seconds": ("DOUBLE", "how long it took, the start of processes included"),
+    "load_average": ("DOUBLE", "over one minute, when it started"),
+    "stolen": ("DOUBLE", "share of CPU time that the hypervisor took; null: not known"),
+}
+_OF_LAUNCH = {"run_id": "the run", "launch": "the launch"}
+_OF_CELL = {**_OF_LAUNCH, "arm": "label of the arm", "size_bytes": "the size"}
+
 # What each column means, by table and in the order of the columns. Types are said by the database.
 TABLES: dict[str, dict[str, str]] = {
-    "runs": {
-        "run_id": "`<utc>-<short id>`",
-        "path": "directory of the run",
-        "created_utc": "when the run was planned",
-        "purpose": "comparison, or pilot: it decided where a comparison spends its time and is not evidence",
-        "collective": "what was compared",
-        "op": "reduction",
-        "dtype": "element type",
-        "num_ranks": "ranks, a process each",
-        "arms": "labels of the arms",
-        "reference": "the arm that the others are compared with",
-        "sizes": "bytes",
-        "launches_planned": "launches of the whole plan",
-        "launches_stored": "launches that are stored and whole",
-        "seed": "of every order and of the data",
-        "margin": "a difference below this share counts as none",
-        "level": "of intervals",
-        "preset": "null: none",
-        "emulated": "true: links were slowed on purpose",
-        "host": "name of the machine that planned the run",
-        "cpu_model": "as the kernel names it",
-        "num_cpus": "cores of the machine",
-        "kernel": "its release",
-        "git_commit": "of ringtree's clone; null: not run from one",
-        "versions": "JSON: python, ringtree, numpy, torch",
-        "command": "the command line",
-        "header": "JSON: all of run.json",
-    },
-    "launches": {
-        "run_id": "the run",
-        "launch": "number in the order in which the plan's launches run",
-        "block": "launches of one block are paired",
-        "arms": "labels of the arms that ran in it",
-        "seed": "of its data",
-        "started_utc": "when it started",
-        "wall_seconds": "how long it took, the start of processes included",
-        "load_average": "over one minute, when it started",
-        "stolen": "share of CPU time that the hypervisor took; null: not known",
-    },
+    "runs": {name: meaning for name, (_, meaning) in RUN_COLUMNS.items()},
+    "launches": {name: meaning for name, (_, meaning) in LAUNCH_COLUMNS.items()},
     "cells": {
-        "run_id": "the run",
-        "launch": "the launch",
+        **_OF_LAUNCH,
         "block": "its block",
         "arm": "label of the arm",
         "size_bytes": "the size",
@@ -75,10 +80,7 @@ TABLES: dict[str, dict[str, str]] = {
         "error": "why there are no times",
     },
     "visits": {
-        "run_id": "the run",
-        "launch": "the launch",
-        "arm": "label of the arm",
-        "size_bytes": "the size",
+        **_OF_CELL,
         "round": "in a round every arm of a size is visited once",
         "position": "place in the order of all visits of the launch",
         "num_iterations": "samples",
@@ -87,64 +89,23 @@ TABLES: dict[str, dict[str, str]] = {
         "handoff_after": "the same right after it",
     },
     "samples": {
-        "run_id": "the run",
-        "launch": "the launch",
-        "arm": "label of the arm",
-        "size_bytes": "the size",
+        **_OF_CELL,
         "iteration": "number of the timed iteration in its cell, from 0",
         "round": "the round whose visit it belongs to",
         "seconds": "the slowest rank's time of a call",
     },
     "rank_times": {
-        "run_id": "the run",
-        "launch": "the launch",
-        "arm": "label of the arm",
-        "size_bytes": "the size",
+        **_OF_CELL,
         "rank": "the rank",
         "iteration": "number of the timed iteration in its cell, from 0",
         "seconds": "this rank's time of a call",
     },
 }
 
-RUN_FIELDS = {
-    "run_id": "VARCHAR",
-    "path": "VARCHAR",
-    "created_utc": "TIMESTAMP",
-    "purpose": "VARCHAR",
-    "collective": "VARCHAR",
-    "op": "VARCHAR",
-    "dtype": "VARCHAR",
-    "num_ranks": "BIGINT",
-    "arms": "VARCHAR[]",
-    "reference": "VARCHAR",
-    "sizes": "BIGINT[]",
-    "launches_planned": "BIGINT",
-    "launches_stored": "BIGINT",
-    "seed": "BIGINT",
-    "margin": "DOUBLE",
-    "level": "DOUBLE",
-    "preset": "VARCHAR",
-    "emulated": "BOOLEAN",
-    "host": "VARCHAR",
-    "cpu_model": "VARCHAR",
-    "num_cpus": "BIGINT",
-    "kernel": "VARCHAR",
-    "git_commit": "VARCHAR",
-    "versions": "JSON",
-    "command": "VARCHAR",
-    "header": "JSON",
-}
-
+RUN_FIELDS = {name: kind for name, (kind, _) in RUN_COLUMNS.items()}
 # The fields of launches.jsonl that the tables need; DuckDB's JSON reader skips the others.
 LAUNCH_FIELDS = {
-    "launch": "BIGINT",
-    "block": "BIGINT",
-    "arms": "VARCHAR[]",
-    "seed": "BIGINT",
-    "started_utc": "VARCHAR",
-    "wall_seconds": "DOUBLE",
-    "load_average": "DOUBLE",
-    "stolen": "DOUBLE",
+    name: "VARCHAR" if kind == "TIMESTAMP" else kind for name, (kind, _) in LAUNCH_COLUMNS.items() if name != "run_id"
 }
 CELL_FIELDS = {
     "launch": "BIGINT",
@@ -154,9 +115,12 @@ CELL_FIELDS = {
         warm_up STRUCT(num_iterations BIGINT, ended VARCHAR), verified BOOLEAN, first_wrong JSON, error VARCHAR)[]""",
 }
 
-CREATE = """
-CREATE TABLE launches (run_id VARCHAR, launch BIGINT, block BIGINT, arms VARCHAR[], seed BIGINT, started_utc TIMESTAMP,
-    wall_seconds DOUBLE, load_average DOUBLE, stolen DOUBLE);
+_STORED = (("runs", RUN_COLUMNS), ("launches", LAUNCH_COLUMNS))
+CREATE = "".join(
+    f"CREATE TABLE {table} ({', '.join(f'{name} {kind}' for name, (kind, _) in columns.items())});\n"
+    for table, columns in _STORED
+)
+CREATE += """
 CREATE SCHEMA stored;
 CREATE TABLE stored.cells (run_id VARCHAR, launch BIGINT, block BIGINT, arm VARCHAR, size_bytes BIGINT, executed JSON,
     batch BIGINT, times DOUBLE[][], samples DOUBLE[],
@@ -194,7 +158,6 @@ CREATE VIEW rank_times AS SELECT run_id, launch, arm, size_bytes, rank, unnest(r
         FROM stored.cells);
 """
 
-CREATE_RUNS = f"CREATE TABLE runs ({', '.join(f'{name} {kind}' for name, kind in RUN_FIELDS.items())})"
 INSERT_RUNS = f"INSERT INTO runs SELECT unnest(from_json(?, '{json.dumps([RUN_FIELDS])}'), max_depth := 2)"
 
 # {source}: the reader of launches.jsonl files; files says which run each file belongs to.

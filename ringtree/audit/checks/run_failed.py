@@ -12,7 +12,7 @@ from ringtree.audit.findings import Finding
 from ringtree.audit.material import Material
 from ringtree.audit.rule import of_file, warning
 from ringtree.logs import FAILED, warns_of_failure
-from ringtree.logs.shapes.nccl import NcclWarnings
+from ringtree.logs.nccl_info.shapes import NcclWarnings
 
 RUN_FAILED = warning(
     "run-failed",

@@ -29,16 +29,16 @@ class CallLines:
         self._communicators = communicators
         self.handlers: dict[str, Callable[[Thread, str, int], bool]] = {"Input:": self._input, "Best": self._best}
         for function in COLLECTIVES:
-            self.handlers[f"{function}:"] = self._call
-            self.handlers.setdefault(function, self._bracketed)
+            self.handlers[f"{function}:"] = self.handlers[function] = self._call
 
     def _call(self, thread: Thread, message: str, number: int) -> bool:
+        """Takes a call, and decisions: "AllReduce [Symmetric]: 4096 Bytes -> Kernel …"."""
         if " Bytes -> " in message:
             self.decision(thread, message, number)
             return True
         words = message.split(" ", _NUM_WORDS)
         if len(words) < _NUM_WORDS or words[1] != "opCount" or words[15] != "comm":
-            return True  # it is NCCL's, but cut
+            return words[0].endswith(":")  # then it is NCCL's, but cut
         address, nranks, op_count = words[_COMM], words[_NRANKS], words[_OP_COUNT]
         process = thread.process
         member = process.by_address.get(address)
@@ -59,13 +59,6 @@ class CallLines:
         facts.num_lines += 1
         facts.last_line = number
         thread.call = (words[0][:-1], member)
-        return True
-
-    def _bracketed(self, thread: Thread, message: str, number: int) -> bool:
-        """Takes "AllReduce [Symmetric]: 4096 Bytes -> Kernel …"."""
-        if " Bytes -> " not in message:
-            return False
-        self.decision(thread, message, number)
         return True
 
     def decision(self, thread: Thread, message: str, number: int) -> None:

@@ -14,7 +14,7 @@ from collections import Counter
 from typing import Any
 
 from ringtree.logs.nccl_info.facts import Facts
-from ringtree.logs.shapes.nccl import Decision, Operation
+from ringtree.logs.nccl_info.shapes import Decision, Operation
 from ringtree.nccl.names import (
     algorithm_by_number,
     collective,

@@ -9,16 +9,15 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from ringtree.logs.nccl_info.channels import rings_of, trees_of
 from ringtree.logs.nccl_info.communicators import Communicators, Group, Process
 from ringtree.logs.nccl_info.decisions import decisions_of, operations_of
 from ringtree.logs.nccl_info.facts import Facts
 from ringtree.logs.nccl_info.prefix import NCCL_INFO
 from ringtree.logs.nccl_info.process_lines import Versions
-from ringtree.logs.nccl_info.rings import rings_of
+from ringtree.logs.nccl_info.shapes import ModelledCost, NcclCommunicator, NcclRank, SearchedGraph
 from ringtree.logs.nccl_info.transports import transports_of
-from ringtree.logs.nccl_info.trees import trees_of
 from ringtree.logs.records import Document, Inference
-from ringtree.logs.shapes.nccl import ModelledCost, NcclCommunicator, NcclRank, SearchedGraph
 from ringtree.nccl.names import PATTERNS, collective, spelled
 
 _MAX_VALUES = 10

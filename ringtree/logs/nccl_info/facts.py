@@ -20,9 +20,9 @@ MAX_TEXT = 400  # characters of each
 # What may not fit.
 ORDERS, NEIGHBOURS, PLACES = "ring orders", "neighbours in rings", "places in trees"
 
-_NONE: dict[int, Any] = {}
+Place = tuple[int, Any]
+_NONE: dict[int, Place] = {}
 KeyT = TypeVar("KeyT", str, tuple[str, str], tuple[str, ...])
-PlaceT = TypeVar("PlaceT")
 
 
 @dataclass
@@ -44,8 +44,8 @@ class Budget:
 class Facts:
     """Of one communicator, or of lines of which that is not known.
 
-    orders: channel -> (ranks as printed, whether NCCL cut them); neighbours: channel -> rank -> (previous, next);
-    trees: channel -> rank -> (parent, children). conflicts: channels of which two lines say different things of a rank.
+    orders: channel -> (ranks as printed, whether NCCL cut them); places: channel -> rank -> (previous, next) in a ring,
+    (parent, children) in a tree. conflicts: channels of which two lines say different things of a rank.
     transports: ("send" | "receive" | "", what stands behind "via"); costs: (function, algorithm, protocol) as printed.
     operations: (function, count, datatype, op, root, nranks) as printed.
     """
@@ -56,8 +56,7 @@ class Facts:
     num_lines: int = 0
     num_hosts: int | None = None
     orders: dict[int, tuple[tuple[int, ...], bool]] = field(default_factory=dict)
-    neighbours: dict[int, dict[int, tuple[int, int]]] = field(default_factory=dict)
-    trees: dict[int, dict[int, tuple[int, tuple[int, ...]]]] = field(default_factory=dict)
+    places: dict[str, dict[int, dict[int, Place]]] = field(default_factory=lambda: {NEIGHBOURS: {}, PLACES: {}})
     conflicts: dict[str, set[int]] = field(default_factory=dict)
     transports: Counter[tuple[str, str]] = field(default_factory=Counter)
     graphs: Counter[str] = field(default_factory=Counter)
@@ -89,23 +88,15 @@ class Facts:
         known = self.orders.get(channel)
         if known is not None:
             if known[0] != ranks:
-                self._conflict("order", channel)
+                self._conflict(ORDERS, channel)
         elif self.budget.take_links(len(ranks) + 1):
             self.orders[channel] = (ranks, cut)
         else:
             self.left_out[ORDERS] += 1
 
-    def keep_neighbours(self, channel: int, rank: int, previous: int, following: int) -> None:
-        """Keeps what one rank says of its place in a ring."""
-        self._keep(self.neighbours, channel, rank, (previous, following), "neighbours", NEIGHBOURS)
-
-    def keep_tree(self, channel: int, rank: int, parent: int, children: tuple[int, ...]) -> None:
-        """Keeps what one rank says of its place in a tree."""
-        self._keep(self.trees, channel, rank, (parent, children), "tree", PLACES)
-
-    def _keep(
-        self, places: dict[int, dict[int, PlaceT]], channel: int, rank: int, place: PlaceT, what: str, left_out: str
-    ) -> None:
+    def keep_place(self, what: str, channel: int, rank: int, place: Place) -> None:
+        """Keeps what one rank says of its place in a ring (NEIGHBOURS) or a tree (PLACES)."""
+        places = self.places[what]
         known = places.get(channel, _NONE).get(rank)
         if known is not None:
             if known != place:
@@ -113,7 +104,7 @@ class Facts:
         elif self.budget.take_links(1):
             places.setdefault(channel, {})[rank] = place
         else:
-            self.left_out[left_out] += 1
+            self.left_out[what] += 1
 
     def _conflict(self, what: str, channel: int) -> None:
         self.conflicts.setdefault(what, set()).add(channel)
@@ -123,14 +114,11 @@ class Facts:
         for channel, (ranks, cut) in other.orders.items():
             self.budget.links += len(ranks) + 1
             self.keep_order(channel, ranks, cut)
-        for channel, ring in other.neighbours.items():
-            self.budget.links += len(ring)
-            for rank, (previous, following) in ring.items():
-                self.keep_neighbours(channel, rank, previous, following)
-        for channel, tree in other.trees.items():
-            self.budget.links += len(tree)
-            for rank, (parent, children) in tree.items():
-                self.keep_tree(channel, rank, parent, children)
+        for what, of_channels in other.places.items():
+            for channel, places in of_channels.items():
+                self.budget.links += len(places)
+                for rank, place in places.items():
+                    self.keep_place(what, channel, rank, place)
         for what, channels in other.conflicts.items():
             self.conflicts.setdefault(what, set()).update(channels)
         for name in ("transports", "graphs", "decisions", "statements", "left_out", "operations"):

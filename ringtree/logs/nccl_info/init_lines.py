@@ -1,6 +1,6 @@
 """What NCCL writes while it makes a communicator: ranks, rings, trees, connections, graphs, the model's table.
 
-For: taking these lines apart. Not for: putting rings and trees together (rings.py, trees.py), which communicator a line
+For: taking these lines apart. Not for: putting rings and trees together (channels.py), which communicator a line
 belongs to (communicators.py).
 
 A line may be cut anywhere, by NCCL (1,023 characters, 127 for orders), by a terminal or by another process that wrote
@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable
 
 from ringtree.logs.nccl_info.communicators import JOINED_BY_SIZE, Communicators, Group, Member, Thread
-from ringtree.logs.nccl_info.facts import Facts
+from ringtree.logs.nccl_info.facts import NEIGHBOURS, PLACES, Facts
 from ringtree.nccl.names import COLLECTIVES, TUNED
 
 _N = r"(-?\d{1,9})"
@@ -138,9 +138,7 @@ class InitLines:
         return True
 
     def _channel(self, thread: Thread, message: str, number: int) -> bool:
-        via = message.find(" via ")
-        if via >= 0:
-            self._connection(thread, message, via, number)
+        if self._connection(thread, message, number):
             return True
         found = _ORDER.match(message)
         if found is None or "->" in message:
@@ -156,22 +154,24 @@ class InitLines:
         facts.keep_order(int(found.group(1)), tuple(map(int, ranks)), cut)
         return True
 
-    def _connection(self, thread: Thread, message: str, via: int, number: int) -> None:
+    def _connection(self, thread: Thread, message: str, number: int) -> bool:
+        via = message.find(" via ")
+        if via < 0:
+            return False
         facts = self._communicators.facts_of_connection(thread, number)
         before = message[:via]
         direction = "send" if before.endswith("[send]") else "receive" if before.endswith("[receive]") else ""
         facts.count_key(facts.transports, (direction, message[via + 5 : via + 200]), "connections")
         self._seen(facts, number)
+        return True
 
     def _ring(self, thread: Thread, message: str, number: int) -> bool:
-        via = message.find(" via ")
-        if via >= 0:  # up to 2.7 a connection's line begins like this
-            self._connection(thread, message, via, number)
+        if self._connection(thread, message, number):  # up to 2.7 its line begins like this
             return True
         found = _NEIGHBOURS.match(message)
         if found is not None:
             channel, previous, rank, following = map(int, found.groups())
-            self._making(thread, number).keep_neighbours(channel, rank, previous, following)
+            self._making(thread, number).keep_place(NEIGHBOURS, channel, rank, (previous, following))
         return True
 
     def _trees(self, thread: Thread, message: str, number: int) -> bool:
@@ -183,15 +183,12 @@ class InitLines:
         for found in places:
             if not (long and found.end() == len(message)):
                 channel, rank, parent, *down = map(int, found.group("channel", "rank", "parent", "one", "two", "three"))
-                facts.keep_tree(channel, rank, parent, tuple(sorted(child for child in down if child >= 0)))
+                children = tuple(sorted(child for child in down if child >= 0))
+                facts.keep_place(PLACES, channel, rank, (parent, children))
         return True
 
     def _collnet(self, thread: Thread, message: str, number: int) -> bool:
-        via = message.find(" via ")
-        if via >= 0:
-            self._connection(thread, message, via, number)
-            return True
-        return self._statement(thread, message, number)
+        return self._connection(thread, message, number) or self._statement(thread, message, number)
 
     def _pattern(self, thread: Thread, message: str, number: int) -> bool:
         facts = self._making(thread, number)

@@ -26,6 +26,7 @@ _MAX_HOSTS = 4096
 _CONNECTION = re.compile(
     r"Channel \d{1,4}(?:/\d{1,4})? ?: \d{1,9}\[\w{1,16}\] -> \d{1,9}\[\w{1,16}\].{0,40} via [A-Z]\w*/"
 )
+_OTHER_MARK = re.compile("NCCL (?:INFO|WARN|TRACE|CALL)")
 Handler = Callable[[Thread, str, int], bool]
 
 
@@ -119,11 +120,9 @@ class NcclInfoReader:
             return True
         if self._versions.line(text):
             return True
-        for mark in ("NCCL INFO", "NCCL WARN", "NCCL TRACE", "NCCL CALL"):
-            at = text.find(mark)
-            if at >= 0:
-                return parse_head(text[:at]) is not None and bool(text[:at].strip())
-        return False
+        mark = _OTHER_MARK.search(text)
+        before = text[: mark.start()] if mark is not None else ""
+        return bool(before.strip()) and parse_head(before) is not None
 
     def _feed_pieces(self, line: Line, pieces: list[str]) -> bool:
         taken = False

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 
-from ringtree.logs.shapes.nccl import Transport
+from ringtree.logs.nccl_info.shapes import Transport
 
 # The network's name may hold blanks ("AWS Libfabric"); the number in brackets is the rank whose NIC is used (PXN).
 _NET = re.compile(r"((?:NET|COLLNET)/[^/]{1,60})/(-?\d{1,9})(?:\(-?\d{1,9}\))?((?:/[A-Za-z]\w*(?:\(\w+\))?)*)")

@@ -9,8 +9,8 @@ import re
 
 from ringtree.logs.nccl_info.communicators import Process, Thread
 from ringtree.logs.nccl_info.prefix import NCCL_INFO, Head
+from ringtree.logs.nccl_info.shapes import NcclWarning, NcclWarnings
 from ringtree.logs.records import Document
-from ringtree.logs.shapes.nccl import NcclWarning, NcclWarnings
 
 _MAX_PLACES = 500
 _MAX_TEXT = 400

@@ -14,8 +14,7 @@ from ringtree.logs.nccl_xml.elements import Element, begins, parse
 from ringtree.logs.nccl_xml.graphs import read_graphs
 from ringtree.logs.nccl_xml.topology import read_topology
 from ringtree.logs.reading import Context, Sink
-from ringtree.logs.records import Document, Format
-from ringtree.logs.shapes.base import Shape
+from ringtree.logs.records import Document, Format, Shape
 
 
 @dataclass

@@ -11,9 +11,8 @@ from dataclasses import dataclass, field
 from typing import BinaryIO, TypeVar, get_args
 from xml.parsers import expat
 
-from ringtree.logs.collector import skip_collector
 from ringtree.logs.reading import UnreadableFileError
-from ringtree.logs.shapes.base import Shape
+from ringtree.logs.records import Shape
 
 _MAX_ELEMENTS = 50_000
 _MAX_DEPTH = 64
@@ -98,13 +97,11 @@ def begins(head: str, root: str) -> bool:
 
 def parse(source: BinaryIO, root: str) -> Element:
     """Returns the element `root` of a file. Raises UnreadableFileError, in one line, for what is not plain XML."""
-    skip_collector(source)
     builder = _Builder()
     parser = expat.ParserCreate()
     parser.StartElementHandler = builder.start
     parser.EndElementHandler = builder.end
     parser.StartDoctypeDeclHandler = builder.doctype
-    parser.EntityDeclHandler = builder.entity
     parser.buffer_text = True
     num_bytes = 0
     try:
@@ -143,6 +140,3 @@ class _Builder:
 
     def doctype(self, *declaration: object) -> None:
         raise UnreadableFileError("XML with a document type (<!DOCTYPE …>), which is refused")
-
-    def entity(self, *declaration: object) -> None:
-        raise UnreadableFileError("XML that defines entities (<!ENTITY …>), which is refused")

@@ -6,7 +6,7 @@ For: what was found. Not for: rings between hosts (ringtree.logs.nccl_info), the
 from __future__ import annotations
 
 from ringtree.logs.nccl_xml.elements import Element
-from ringtree.logs.shapes.topology import GraphChannel, TopologyGraph, TopologyGraphs
+from ringtree.logs.records import Shape
 from ringtree.nccl.names import PATTERNS
 
 _NAMES = {
@@ -20,6 +20,39 @@ _NAMES = {
     "same_channels": "samechannels",
 }
 _NVLS = 3  # the id of a graph whose channels name one GPU each
+
+
+class GraphChannel(Shape):
+    """What a channel passes inside one host, in order: GPUs by their number, NICs at the ends."""
+
+    gpus: list[int]
+    ranks: list[int]
+    nets: list[str]
+
+
+class TopologyGraph(Shape):
+    """A search result of NCCL_GRAPH_DUMP_FILE. id: 0 ring, 1 tree, 2 CollNet, 3 NVLS, 4 CollNet direct."""
+
+    id: int | None
+    pattern: int | None
+    pattern_name: str | None
+    cross_nic: int | None
+    num_channels: int | None
+    speed_intra_gb_per_second: float | None
+    speed_inter_gb_per_second: float | None
+    latency_inter_us: float | None
+    type_intra: str | None
+    type_inter: str | None
+    same_channels: int | None
+    channels: list[GraphChannel]
+    problems: list[str]
+
+
+class TopologyGraphs(Shape):
+    """NCCL_GRAPH_DUMP_FILE."""
+
+    version: int | None
+    graphs: list[TopologyGraph]
 
 
 def read_graphs(root: Element) -> tuple[TopologyGraphs, str]:

@@ -8,13 +8,69 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
+from pydantic import Field
+
 from ringtree.logs.nccl_xml.elements import Element
-from ringtree.logs.shapes.topology import Topology, TopologyCpu, TopologyGpu, TopologyNic
+from ringtree.logs.records import Shape
 
 _KNOWN = frozenset(("system", "cpu", "pci", "gpu", "nvlink", "nic", "net", "c2c", "pcilink"))
 _CPU = {"numa": "numaid", "family": "familyid", "model": "modelid"}
 _NIC = {"speed_mbit_per_second": "speed", "collnet": "coll"}
 _MAX_PAIRS = 4096
+
+
+class TopologyGpu(Shape):
+    """A GPU of NCCL's topology. `nvlinks`: links to each bus id; `pci_speed`, `pci_width` of the slot it sits in."""
+
+    bus_id: str
+    dev: int | None
+    rank: int | None
+    sm: int | None
+    gdr: bool | None
+    numa: str | None
+    pci_speed: str | None
+    pci_width: int | None
+    nvlinks: dict[str, int]
+    c2c: int | None = Field(None, description="links to the CPU, of Grace systems")
+
+
+class TopologyNic(Shape):
+    """A network port of NCCL's topology. `speed_mbit_per_second` as in the file."""
+
+    name: str
+    dev: int | None
+    bus_id: str | None
+    speed_mbit_per_second: float | None
+    port: int | None
+    guid: str | None
+    gdr: bool | None
+    collnet: bool | None
+    numa: str | None
+    pci_speed: str | None
+    pci_width: int | None
+
+
+class TopologyCpu(Shape):
+    """A NUMA node."""
+
+    numa: str | None
+    arch: str | None
+    vendor: str | None
+    family: str | None
+    model: str | None
+    affinity: str | None
+    host_hash: str | None
+
+
+class Topology(Shape):
+    """NCCL_TOPO_DUMP_FILE. `shared_switches`: pairs of GPU and NIC below one PCI switch, by bus id and NIC name."""
+
+    version: int | None
+    cpus: list[TopologyCpu]
+    gpus: list[TopologyGpu]
+    nics: list[TopologyNic]
+    shared_switches: list[tuple[str, str]]
+    unknown: dict[str, int] = Field(description="elements that this reader does not know: how many")
 
 
 def read_topology(root: Element) -> tuple[Topology, str]:

@@ -5,12 +5,11 @@ For: collective, number of ranks, columns, versions, algorithm of a Run that is 
 
 from __future__ import annotations
 
-from ringtree.logs.nccltests.deduce import Figures
-from ringtree.logs.nccltests.forced import add_forced
-from ringtree.logs.nccltests.names import collective_of_file, collective_of_program, collective_of_title
+from ringtree.logs.nccltests.deduce import Figures, add_forced
 from ringtree.logs.nccltests.ranks import RankLines
 from ringtree.logs.nccltests.run import Around, ProgramRun
 from ringtree.logs.records import GB_PER_SECOND, MICROSECONDS, Fact, Format, Printed, Table
+from ringtree.logs.words import collective_of_file, collective_of_program, collective_of_title
 from ringtree.nccl.releases import version_of_code
 
 FORMAT = Format("nccl-tests", Fact.EXACT_SIZES, Fact.COUNT_OF_SIZE, Fact.ONE_RUN)

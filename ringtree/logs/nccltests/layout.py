@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from ringtree.logs.quick_rows import NOT_CHECKED, Cell, Column, MakeRow, RowColumns
 from ringtree.logs.records import GB_PER_SECOND, MICROSECONDS, Printed, Row, Side
@@ -91,6 +91,12 @@ class Layout:
     def make_sides(self, figures: Sequence[str], how_many: int | None = None) -> tuple[Side, ...]:
         """Returns the sides, or the first ones, of their figures. Raises ValueError where one of them can't be."""
         return self._rows.sides(figures, how_many)
+
+
+@lru_cache(maxsize=16)
+def shared(layout: Layout) -> Layout:
+    """Returns the layout that is like this one, if there was one, so that tables share what makes their rows."""
+    return layout
 
 
 def _column(name: str, side: int, time_unit: float) -> Column:

@@ -1,7 +1,7 @@
 """How many ranks ran: from the lines of ranks, from counts, from the factor between algbw and busbw.
 
 For: the number, or the range in which it lies, with the reason. Not for: deciding which collective it was
-(collective.py).
+(deduce.py).
 
 All intervals are exact for correctly rounded figures: n is concluded only where no other fits all rows.
 """

@@ -8,6 +8,7 @@ Lines of NCCL between the rows are left to their reader, also where they are glu
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 from itertools import product
 
 from ringtree.logs.lines import MARK_INSIDE, Line
@@ -29,8 +30,7 @@ from ringtree.logs.reading import Context, Sink
 
 _ELISIONS = ("...", "…", "[...]")
 _MAX_STREAMS = 4096  # open at once
-_MAX_KNOWN, _MAX_KNOWN_TEXT = 1024, 300
-_UNKNOWN = Other()
+_MAX_KNOWN_TEXT = 300
 _MAX_MARKS = 3  # inside a line, that are tried as cuts within a number
 
 
@@ -41,14 +41,13 @@ class NcclTestsReader:
         self._around = Around(context, sink)
         self._streams: dict[str, Stream] = {}
         self._command = context.command
-        self._markers: dict[tuple[str, tuple[str, ...]], Marker | None] = {}
 
     def feed(self, line: Line) -> bool:
         """Takes rows and the lines around tables."""
         stream = self._streams.get(line.job)
         if stream is not None and stream.plain:
             text, number = line.text, line.number
-            if stream.quick(text, number) or stream.take_whole(text, number):
+            if stream.take_whole(text, number, certain=True) or stream.take_whole(text, number, certain=False):
                 return True
         return self._look(line, stream)
 
@@ -60,7 +59,7 @@ class NcclTestsReader:
     def quick(self, text: str, job: str, number: int) -> bool:
         """As RowReader has it."""
         stream = self._streams.get(job)
-        return stream is not None and stream.plain and stream.quick(text, number)
+        return stream is not None and stream.plain and stream.take_whole(text, number, certain=True)
 
     @property
     def is_open(self) -> bool:
@@ -80,10 +79,10 @@ class NcclTestsReader:
         if text == "#":
             return True  # between parts of a header, and nothing else
         places = stream.places if stream is not None else ()
-        marker = self._marker(text, places)
+        marker = _marker(text, places)
         if marker is None and "#" in text and (inside := line_inside(text)):
             text = inside
-            marker = self._marker(text, places)
+            marker = _marker(text, places)
         if marker is not None:
             return self._take_marker(marker, text, line, stream)
         around, context = self._around, self._around.context
@@ -94,25 +93,13 @@ class NcclTestsReader:
         if text[0] == "#":
             around.heading = context.heading
             return False
-        if not (text[0].isdigit() or could_hold_row(text) or (stream is not None and stream.has_pending)):
+        if not (text[0].isdigit() or could_hold_row(text) or (stream is not None and stream.pieces)):
             if stream is not None and text in _ELISIONS:
                 stream.elide()
             return False
         if "|" in text:
             return False  # a table in Markdown
         return self._take_row(line, text)
-
-    def _marker(self, text: str, places: tuple[str, ...]) -> Marker | None:
-        """As read_marker: headings and settings are the same in each table of a log, so they are read once."""
-        known = self._markers.get((text, places), _UNKNOWN)
-        if known is not _UNKNOWN:
-            return known
-        marker = read_marker(text, places)
-        if text[0] == "#" and len(text) <= _MAX_KNOWN_TEXT:
-            if len(self._markers) >= _MAX_KNOWN:
-                self._markers.clear()
-            self._markers[text, places] = marker
-        return marker
 
     def _take_marker(self, marker: Marker, text: str, line: Line, stream: Stream | None) -> bool:
         around, kind = self._around, type(marker)
@@ -152,6 +139,15 @@ class NcclTestsReader:
                 self._streams.pop(oldest).finish()
             stream = self._streams[job] = Stream(self._around, job)
         return stream
+
+
+_known_marker = lru_cache(maxsize=1024)(read_marker)
+
+
+def _marker(text: str, places: tuple[str, ...]) -> Marker | None:
+    """As read_marker: headings and settings are the same in each table of a log, so they are read once."""
+    known = text[0] == "#" and len(text) <= _MAX_KNOWN_TEXT
+    return _known_marker(text, places) if known else read_marker(text, places)
 
 
 def _ways_to_read(line: Line, text: str) -> Iterator[str]:

@@ -6,7 +6,7 @@ For: the state between a first line and the last. Not for: what is concluded fro
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from ringtree.logs.nccltests.layout import Layout
 from ringtree.logs.nccltests.markers import Average, OutOfBounds, Rank, Version
@@ -16,7 +16,6 @@ from ringtree.logs.records import Row
 
 _MAX_RANK_LINES = 1 << 17
 _MAX_SETTINGS = 200
-_MAX_LAYOUTS = 16
 
 
 @dataclass
@@ -31,17 +30,6 @@ class Around:
     heading: str = ""
     command_line: int = 0
     library_line: int = 0
-    layouts: dict[Layout, Layout] = field(default_factory=dict)
-
-    def shared(self, layout: Layout) -> Layout:
-        """Returns the layout that is like this one, if there was one, so that tables share what makes their rows."""
-        if layout not in self.layouts and len(self.layouts) >= _MAX_LAYOUTS:
-            self.layouts.clear()
-        return self.layouts.setdefault(layout, layout)
-
-    def with_units(self, layout: Layout, time_unit: float) -> Layout:
-        """Returns the layout with the unit that the line below its heading names."""
-        return self.shared(replace(layout, time_unit=time_unit, has_units=True))
 
 
 @dataclass

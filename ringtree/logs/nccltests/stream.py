@@ -10,27 +10,13 @@ more lines come, so runs wait for each other (`_waiting`) until they can be told
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import Any
 
-from ringtree.logs.nccltests import scan
+from ringtree.logs.nccltests import markers, scan
 from ringtree.logs.nccltests.conclude import table_of
 from ringtree.logs.nccltests.interleaved import is_one_program, split
-from ringtree.logs.nccltests.layout import Layout
-from ringtree.logs.nccltests.markers import (
-    Average,
-    Concluded,
-    Cycle,
-    Heading,
-    Marker,
-    Note,
-    OutOfBounds,
-    Places,
-    Program,
-    Rank,
-    Settings,
-    Units,
-    Version,
-)
+from ringtree.logs.nccltests.layout import Layout, shared
 from ringtree.logs.nccltests.pieces import Pieces, best_reading
 from ringtree.logs.nccltests.run import Around, ProgramRun
 from ringtree.logs.records import MAX_ROWS, Row, RowReason
@@ -41,47 +27,42 @@ _MAX_WAITING = 1000
 
 
 class Stream:
-    """`plain`: whether a row can go straight into the open table; else it must be looked at."""
+    """`plain`: whether a row can go straight into the open table; else it must be looked at. `places`: what the last
+    line above a heading said; `pieces`: of a row that began and did not end."""
 
     def __init__(self, around: Around, job: str) -> None:
         self.plain = False
+        self.places: tuple[str, ...] = ()
+        self.pieces = Pieces()
         self._around = around
         self._job = job
         self._run: ProgramRun | None = None
         self._waiting: list[ProgramRun] = []
-        self._version: Version | None = None
+        self._version: markers.Version | None = None
         self._program = ""
         self._preface_line = 0
-        self._places: tuple[str, ...] = ()
         self._next_layout: Layout | None = None
-        self._pieces = Pieces()
 
     @property
     def is_open(self) -> bool:
         """Says whether a run is under way, so that a line that says little belongs to it."""
         return self._run is not None or bool(self._preface_line)
 
-    @property
-    def places(self) -> tuple[str, ...]:
-        """Returns what the last line above a heading said."""
-        return self._places
+    def take_whole(self, text: str, number: int, *, certain: bool) -> bool:
+        """Takes an undamaged row, or only one that is certain, into the open table, if `plain`; False: nothing was
+        changed."""
+        run, layout = self._run, self._run.layout if self._run is not None else None
+        if run is None or layout is None:
+            return False
+        row = layout.make_row(text, number) if certain else layout.read(text, number)
+        if row is None or (not layout.stated and scan.contradiction(row)):
+            return False
+        self._add(run, row)
+        if layout.tail:
+            run.add_timestamp(text.rstrip()[-19:])
+        return True
 
-    @property
-    def has_pending(self) -> bool:
-        """Says whether a row began and did not end."""
-        return bool(self._pieces)
-
-    def quick(self, text: str, number: int) -> bool:
-        """Takes a row that is certain into the open table, if `plain`; False: nothing was changed."""
-        layout = self._run.layout if self._run is not None else None
-        return layout is not None and self._add_whole(layout, layout.make_row(text, number), text)
-
-    def take_whole(self, text: str, number: int) -> bool:
-        """Takes an undamaged row into the open table, if `plain`; False: it is none."""
-        layout = self._run.layout if self._run is not None else None
-        return layout is not None and self._add_whole(layout, layout.read(text, number), text)
-
-    def take(self, marker: Marker, number: int) -> None:
+    def take(self, marker: markers.Marker, number: int) -> None:
         """Takes a line around a table."""
         self.plain = False  # until the next row was looked at, or all that stands above it
         takes = _TAKES.get(type(marker))
@@ -103,7 +84,7 @@ class Stream:
         reading = best_reading(texts, self._layout())
         if reading is None:
             return self._take_end(line, number)
-        if self._pieces:
+        if self.pieces:
             self._give_up()
         taken = self._take_found(reading.text, reading.found, number)
         self._settle()
@@ -111,7 +92,7 @@ class Stream:
 
     def finish(self) -> None:
         """The stream is over."""
-        if self._pieces:
+        if self.pieces:
             self._give_up()
         self._close()
 
@@ -137,7 +118,7 @@ class Stream:
         elif reason:
             skip(reason, number, text)
         else:
-            self._pieces.begin(text[found.begin : found.end], number)
+            self.pieces.begin(text[found.begin : found.end], number)
         return True
 
     def _take_without_heading(self, text: str, found: scan.Found, number: int) -> bool:
@@ -156,7 +137,7 @@ class Stream:
 
     def _take_end(self, text: str, number: int) -> str:
         """A line without the beginning of a row: perhaps the rest of one. Returns what it was not."""
-        if not self._pieces:
+        if not self.pieces:
             # Others print four figures a line, too.
             if scan.num_measurements(text) > (0 if self.is_open else 1):
                 self._around.sink.skip(BEGINNING, number, text)
@@ -165,11 +146,11 @@ class Stream:
         layout = self._layout()
         if layout is None:
             return text
-        found, rest = self._pieces.join(text, layout)
+        found, rest = self.pieces.join(text, layout)
         if found is not None:
-            row, reason = scan.row_under(layout, found, self._pieces.line, broken=False)
+            row, reason = scan.row_under(layout, found, self.pieces.line, broken=False)
             if row is None:
-                self._around.sink.skip(reason or scan.BROKEN, self._pieces.line, text)
+                self._around.sink.skip(reason or scan.BROKEN, self.pieces.line, text)
             else:
                 self._add(self._run_for(row), row).add_extras(found, row)
             self._settle()
@@ -177,7 +158,7 @@ class Stream:
 
     def _give_up(self) -> None:
         """The row in pieces will not be whole."""
-        number, text = self._pieces.line, self._pieces.drop()
+        number, text = self.pieces.line, self.pieces.drop()
         layout, found = self._layout(), scan.find(text)
         row = scan.row_under(layout, found, number, broken=True)[0] if layout and found else None
         self._around.sink.skip(scan.BROKEN if row is None else HALF, number, text)
@@ -193,15 +174,6 @@ class Stream:
                 run = self._begin(row.line)
             run.layout = layout
         return run
-
-    def _add_whole(self, layout: Layout, row: Row | None, text: str) -> bool:
-        run = self._run
-        if run is None or row is None or (not layout.stated and scan.contradiction(row)):
-            return False
-        self._add(run, row)
-        if layout.tail:
-            run.add_timestamp(text.rstrip()[-19:])
-        return True
 
     def _add(self, run: ProgramRun, row: Row) -> ProgramRun:
         size = row.size_bytes or 0
@@ -237,11 +209,11 @@ class Stream:
 
     # Lines around
 
-    def _take_program(self, marker: Program, number: int) -> None:
+    def _take_program(self, marker: markers.Program, number: int) -> None:
         self._program = marker.name
         self._preface_line = self._preface_line or number
 
-    def _take_version(self, marker: Version, number: int) -> None:
+    def _take_version(self, marker: markers.Version, number: int) -> None:
         run = self._run
         if run is not None and run.version is None and run.has_settings and not (run.rank_lines or run.rows):
             run.version = marker  # rccl-tests of 2025 and older prints it below its settings
@@ -249,23 +221,23 @@ class Stream:
         self._version, self._program = marker, ""
         self._preface_line = self._preface_line or number
 
-    def _take_settings(self, marker: Settings, number: int) -> None:
+    def _take_settings(self, marker: markers.Settings, number: int) -> None:
         run = self._begin(number)
         run.has_settings = True
         run.settings.update(marker.values)
 
-    def _take_rank(self, marker: Rank, number: int) -> None:
+    def _take_rank(self, marker: markers.Rank, number: int) -> None:
         run = self._current(number)
         if (run.rows or run.has_totals) and not self._waiting:
             run = self._begin(number)
         run.add_rank(marker)
 
-    def _take_places(self, marker: Places, _number: int) -> None:
-        self._places = marker.places
+    def _take_places(self, marker: markers.Places, _number: int) -> None:
+        self.places = marker.places
 
-    def _take_heading(self, marker: Heading, number: int) -> None:
-        self._places = ()
-        layout = self._around.shared(marker.layout)
+    def _take_heading(self, marker: markers.Heading, number: int) -> None:
+        self.places = ()
+        layout = shared(marker.layout)
         run = self._current(number)
         if self._waiting or not run.rows:
             if run.has_totals and not self._waiting:
@@ -277,27 +249,28 @@ class Stream:
             self._next_layout = layout
         self._settle()
 
-    def _take_units(self, marker: Units, _number: int) -> None:
+    def _take_units(self, marker: markers.Units, _number: int) -> None:
+        unit = marker.time_unit
         if self._next_layout is not None:
-            self._next_layout = self._around.with_units(self._next_layout, marker.time_unit)
+            self._next_layout = shared(replace(self._next_layout, time_unit=unit, has_units=True))
         elif self._run is not None and self._run.layout is not None and self._run.layout.stated:
-            self._run.layout = self._around.with_units(self._run.layout, marker.time_unit)
+            self._run.layout = shared(replace(self._run.layout, time_unit=unit, has_units=True))
             self._settle()
 
-    def _take_in_run(self, run: ProgramRun, marker: Marker) -> None:
+    def _take_in_run(self, run: ProgramRun, marker: markers.Marker) -> None:
         if not run.has_totals and not self._waiting:
             run.look_around(self._around)
-        if isinstance(marker, OutOfBounds | Average) and self._pieces:
+        if isinstance(marker, markers.OutOfBounds | markers.Average) and self.pieces:
             self._give_up()  # while its heading counts
-        if isinstance(marker, OutOfBounds):
+        if isinstance(marker, markers.OutOfBounds):
             run.out_of_bounds.append(marker)
-        elif isinstance(marker, Average):
+        elif isinstance(marker, markers.Average):
             run.averages.append(marker)
-        elif isinstance(marker, Concluded):
+        elif isinstance(marker, markers.Concluded):
             run.concluded = True
-        elif isinstance(marker, Note):
+        elif isinstance(marker, markers.Note):
             run.note(marker.name, marker.value)
-        elif isinstance(marker, Cycle):
+        elif isinstance(marker, markers.Cycle):
             run.num_cycles += 1
             run.last_size = 0
 
@@ -312,7 +285,7 @@ class Stream:
 
     def _begin(self, number: int) -> ProgramRun:
         """Opens a run; the one before it is over, or waits if it ended without its totals."""
-        if self._pieces:
+        if self.pieces:
             self._give_up()
         before = self._run
         if before is not None:
@@ -382,7 +355,7 @@ class Stream:
         self.plain = (
             run is not None
             and run.layout is not None
-            and not self._pieces
+            and not self.pieces
             and self._next_layout is None
             and not self._preface_line
             and (not run.has_totals or self._has_more_totals())
@@ -390,11 +363,11 @@ class Stream:
 
 
 _TAKES: dict[type, Callable[[Stream, Any, int], None]] = {
-    Version: Stream._take_version,
-    Program: Stream._take_program,
-    Settings: Stream._take_settings,
-    Rank: Stream._take_rank,
-    Places: Stream._take_places,
-    Heading: Stream._take_heading,
-    Units: Stream._take_units,
+    markers.Version: Stream._take_version,
+    markers.Program: Stream._take_program,
+    markers.Settings: Stream._take_settings,
+    markers.Rank: Stream._take_rank,
+    markers.Places: Stream._take_places,
+    markers.Heading: Stream._take_heading,
+    markers.Units: Stream._take_units,
 }

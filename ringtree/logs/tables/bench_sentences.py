@@ -54,12 +54,9 @@ class BenchSentences:
         if found is not None:
             why = "the sentence above the table"
             caption.tool = _OTHER_TOOL if "latency" in found.group(0) or len(headings) > len(_HEADINGS) else _TOOL
-            caption.num_ranks = int(found.group("ranks"))
-            caption.because["num_ranks"] = why
-            if (collective := collective_in(found.group("what"))) is not None:
-                caption.collective, caption.because["collective"] = collective, why
-            if found.group("size"):
-                caption.size, caption.because["size"] = found.group("size"), why
+            caption.say("num_ranks", int(found.group("ranks")), why)
+            caption.say("collective", collective_in(found.group("what")), why)
+            caption.say("size", found.group("size"), why)
             trials = found.group("trials") or ""
             if trials:
                 caption.settings["trials"] = trials
@@ -72,8 +69,7 @@ class BenchSentences:
         elif list(headings) == _HEADINGS:
             caption.tool = _TOOL
             if caption.collective is None:
-                caption.collective = "all_reduce"
-                caption.because["collective"] = f"these headings are those of {_TOOL}"
+                caption.say("collective", "all_reduce", f"these headings are those of {_TOOL}")
         if caption.tool == _TOOL and first and _OLD_PAYLOAD.fullmatch(first[0]) is not None:
             caption.rate_factor = 2**30 / 1e9
 
@@ -81,8 +77,7 @@ class BenchSentences:
         """Fills a new table of these benchmarks with what is known of its run."""
         if caption.tool is None:
             return
-        table.tool = caption.tool
-        table.infer("tool", caption.tool, "its sentence or its headings")
+        table.conclude("tool", caption.tool, "its sentence or its headings")
         table.settings.update(caption.settings)
         versions = dict(self._versions)
         nccl = versions.pop("nccl", None)

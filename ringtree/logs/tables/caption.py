@@ -44,12 +44,16 @@ class Caption:
     settings: dict[str, str] = field(default_factory=dict)
     because: dict[str, str] = field(default_factory=dict)
 
-    def infer(self, table: Table, *names: str) -> None:
-        """Writes down why a field of the table has this value, for those names that a heading gave."""
-        for name in names:
-            value = getattr(self, name)
-            if value is not None and name in self.because and getattr(table, name, None) == value:
-                table.infer(name, value, self.because[name])
+    def say(self, name: str, value: object, why: str) -> None:
+        """Sets a field to what a heading says, unless that is None."""
+        if value is not None:
+            setattr(self, name, value)
+            self.because[name] = why
+
+    def put(self, table: Table, name: str) -> None:
+        """Sets a field of the table to what a heading said of it, if one did."""
+        if name in self.because:
+            table.conclude(name, getattr(self, name), self.because[name])
 
 
 class Headings:
@@ -104,9 +108,8 @@ def _number(pattern: re.Pattern[str], text: str) -> int | None:
 
 
 def _take(caption: Caption, name: str, value: object, why: str) -> None:
-    if value is not None and not getattr(caption, name):
-        setattr(caption, name, value)
-        caption.because[name] = why
+    if not getattr(caption, name):
+        caption.say(name, value, why)
 
 
 def _take_measure(caption: Caption, text: str, why: str) -> None:
@@ -120,8 +123,6 @@ def _take_measure(caption: Caption, text: str, why: str) -> None:
         if one.kind in MEASURES and (heading is None or one.unit is not None or heading.unit is None):
             heading = one
     if heading is not None:
-        caption.kind, caption.unit = heading.kind, heading.unit
-        caption.because["kind"] = why
-    if caption.place == NOT_STATED:
-        place = classify(text).place
-        caption.place = place
+        caption.unit = heading.unit
+        caption.say("kind", heading.kind, why)
+    caption.place = caption.place or classify(text).place

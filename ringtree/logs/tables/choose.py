@@ -1,7 +1,7 @@
 """The rows of a table on their way to what they mean: which way of reading fits it, and what is left out.
 
 For: whoever has a table's headings, its rows and what stands above it. Not for: finding tables (markdown.py,
-csv_file.py), the ways of reading (plan.py, across.py, statistics_rows.py).
+csv_file.py), the ways of reading (plan.py, turned.py).
 
 What a column holds may show in its cells only, and the first ones may be empty: so the first rows are held back.
 """
@@ -14,12 +14,11 @@ from ringtree.logs.quantities import quantities
 from ringtree.logs.reading import Sink
 from ringtree.logs.records import RowReason, Table
 from ringtree.logs.sizes import Sizes
-from ringtree.logs.tables.across import Across, is_across
 from ringtree.logs.tables.caption import Caption
 from ringtree.logs.tables.headings import MEASURES, OF_UNIT, TRAINING, Heading, Kind, classify
-from ringtree.logs.tables.measures import arms_of, is_missing
+from ringtree.logs.tables.measures import is_missing
 from ringtree.logs.tables.plan import ColumnPlan
-from ringtree.logs.tables.statistics_rows import StatisticsRows, is_statistics
+from ringtree.logs.tables.turned import Across, StatisticsRows, is_across, is_statistics
 from ringtree.logs.words import collective_in
 
 NO_TIMINGS = RowReason("a table without timings of collectives")
@@ -96,10 +95,11 @@ def choose(
     first: of each column the first cell that says something. make: begins a table.
     """
     if is_across(headings, first, caption):
-        return Across(headings, caption, make, sink)
+        return Across(headings, first, caption, make, sink)
     if is_statistics(headings, first, caption):
         return StatisticsRows(headings, caption, make, sink)
-    arms = arms_of(headings, first, caption)
+    plan = ColumnPlan(headings, first, caption, make, sink)
+    arms = plan.arms
     kinds = {one.kind for one in headings}
     sized = Kind.SIZE in kinds or bool(caption.size) or any(arm.size for arm in arms)
     named = Kind.ALGBW in kinds or Kind.BUSBW in kinds
@@ -111,7 +111,7 @@ def choose(
     scaled = not kinds.isdisjoint((Kind.HOSTS, Kind.RANKS)) and any(arm.is_of_training for arm in arms)
     if not arms or not (sized or named or collective or scaled):
         return None
-    return ColumnPlan(headings, arms, caption, make, sink)
+    return plan
 
 
 def _are_sizes(cells: Cells) -> bool:

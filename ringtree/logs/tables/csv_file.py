@@ -43,25 +43,23 @@ class CsvFile:
 
     def read(self, source: BinaryIO, context: Context, sink: Sink) -> None:
         """Reads all lines. Raises UnreadableFileError if none is a row."""
-        local = Sink(sink.emit)  # what is skipped counts only if this is such a file
-        lines = data_lines(source, local)
+        lines = data_lines(source, sink)
         first_number, first = next(lines, (0, ""))
         delimiter = delimiter_of(first)
         titles = cells_of(first, delimiter) if delimiter is not None else None
         if delimiter is None or titles is None:
             raise UnreadableFileError("its first line is not a heading")
         rows = TableRows(
-            [title.strip() for title in titles], lambda first: Caption(), lambda: Table(FORMAT, first_number), local
+            [title.strip() for title in titles], lambda first: Caption(), lambda: Table(FORMAT, first_number), sink
         )
         num_rows = 0
         for number, line in lines:
             cells = cells_of(line, delimiter)
             if cells is None or len(cells) != len(titles):
-                local.skip(OTHER_LENGTH, number, line)
+                sink.skip(OTHER_LENGTH, number, line)
             else:
                 num_rows += 1
                 rows.add(number, line, cells)
         if num_rows == 0:
             raise UnreadableFileError("no line has as many cells as the headings")
         rows.finish()
-        sink.merge(local)

@@ -86,20 +86,14 @@ class Arm:
             table.settings["arm"] = self.name
             table.environment.update(VARIABLE.findall(plain(self.columns[0].heading)))
             why = f'the heading "{self.columns[0].heading}" names it'
-            if (collective := collective_in(self.name)) is not None:
-                table.collective = collective
-                table.infer("collective", collective, why)
-            for what, found in (("algorithm", algorithm_in(self.name)), ("protocol", protocol_in(self.name))):
-                if found is not None:
-                    setattr(table, what, found)
-                    table.infer(what, found, why)
+            table.conclude("collective", collective_in(self.name), why)
+            table.conclude("algorithm", algorithm_in(self.name), why)
+            table.conclude("protocol", protocol_in(self.name), why)
             for what, pattern in _COUNTS:
                 if (count := pattern.search(self.name.lower())) is not None and getattr(table, what) is None:
-                    setattr(table, what, int(count.group(1)))
-                    table.infer(what, count.group(1), why)
-            if table.library is None and (library := library_in(self.name)) is not None:
-                table.library = library
-                table.infer("library", library, why)
+                    table.conclude(what, int(count.group(1)), why)
+            if table.library is None:
+                table.conclude("library", library_in(self.name), why)
         for what, value, because in self.notes:
             table.infer(what, value, because)
 

@@ -1,13 +1,13 @@
 """The rows of a table as measurements: one table of timings for each arm and each set of identifying cells.
 
 For: tables whose first line are headings and that have a row for each measurement, wherever they stand. Not for:
-finding them (markdown.py, csv_file.py), tables with sizes as columns (across.py) or statistics as rows
-(statistics_rows.py).
+finding them (markdown.py, csv_file.py), tables with sizes as columns or statistics as rows (turned.py).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 
 from ringtree.logs.groups import Groups
 from ringtree.logs.quantities import RATE, SIMPLE, Quantity, plain, quantities, whole_number
@@ -16,10 +16,9 @@ from ringtree.logs.records import Printed, Row, Side, Table
 from ringtree.logs.sizes import Sizes
 from ringtree.logs.tables.caption import Caption
 from ringtree.logs.tables.headings import OF_UNIT, Heading, Kind
-from ringtree.logs.tables.measures import FIELDS, NAMES, Arm, Measured, averages_of, is_missing
-from ringtree.logs.tables.row_facts import IDENTIFYING, RowFacts, facts_of
+from ringtree.logs.tables.measures import FIELDS, NAMES, Arm, Measured, arms_of, averages_of, is_missing
+from ringtree.logs.tables.row_facts import IDENTIFYING, RowFacts
 
-_MAX_KNOWN_KEYS = 10_000
 _MAX_UNREAD = 20
 _SHARED = (Kind.DERIVED, Kind.NUMBER, Kind.UNKNOWN)
 
@@ -31,10 +30,17 @@ class ColumnPlan:
     """Takes rows; gives tables away when `finish` is called, or before that if there are many rows."""
 
     def __init__(
-        self, headings: Sequence[Heading], arms: list[Arm], caption: Caption, make: Callable[[], Table], sink: Sink
+        self,
+        headings: Sequence[Heading],
+        first: Sequence[str],
+        caption: Caption,
+        make: Callable[[], Table],
+        sink: Sink,
     ) -> None:
-        """`make` begins a table with what the reader knows: format, title, environment."""
-        self._arms, self._caption, self._make = arms, caption, make
+        """`first`: of each column the first cell that says something; `make` begins a table with what the reader knows:
+        format, title, environment."""
+        self.arms = arms = arms_of(headings, first, caption)
+        self._caption, self._make = caption, make
         self._rate_factor = caption.rate_factor
         measured = {column.index for arm in arms for column in arm.columns}
         label_first = bool(headings) and headings[0].kind is Kind.UNKNOWN and 0 not in measured
@@ -53,7 +59,8 @@ class ColumnPlan:
         self._many_sizes = sizes if len(sizes) > 1 else []
         self._columns = [[_column(one, caption.rate_factor) for one in arm.columns] for arm in arms]
         self._average = averages_of(headings, arms)
-        self._facts: dict[tuple[str, ...], RowFacts] = {}
+        names = [one for _, one in self._identifying]
+        self._facts_of = lru_cache(maxsize=1)(lambda key: RowFacts(names, key))  # all arms of a row have the same
         self._unread: dict[str, None] = {}
         self._unstated: set[str] = set()
         self._groups = Groups(sink, self._complete)
@@ -68,7 +75,7 @@ class ColumnPlan:
         found = False
         key = tuple([cells[index] for index, _ in self._identifying])
         shared: Others | None = None if self._shared or self._many_sizes else ()
-        for number, arm in enumerate(self._arms):
+        for number, arm in enumerate(self.arms):
             side = self._side(arm, self._columns[number], cells)
             if side is None:
                 continue
@@ -79,7 +86,7 @@ class ColumnPlan:
             if self._size is None:
                 size = self._size_of(arm)
             row = self._row(line, size, side, cells) if self._words else Row(line, size, (side,))
-            self._groups.add((key, number), row, lambda arm=arm: self._begin(key, cells, arm))  # type: ignore[misc]
+            self._groups.add((key, number), row, lambda arm=arm: self._begin(key, arm))  # type: ignore[misc]
             found = True
         return found
 
@@ -173,20 +180,14 @@ class ColumnPlan:
         text = arm.size or self._caption.size
         return self._sizes.bytes_of(text) if text and not self._many_sizes else None
 
-    def _begin(self, key: tuple[str, ...], cells: Sequence[str], arm: Arm) -> Table:
-        facts = self._facts.get(key)
-        if facts is None:
-            if len(self._facts) >= _MAX_KNOWN_KEYS:
-                self._facts.clear()
-            facts = self._facts[key] = facts_of(self._identifying, cells)
+    def _begin(self, key: tuple[str, ...], arm: Arm) -> Table:
         table = self._make()
-        facts.put(table, self._caption, bool(arm.name))
+        self._facts_of(key).put(table, self._caption, bool(arm.name))
         arm.put(table)
         if self._caption.training and arm.is_of_training:
             table.settings["training"] = self._caption.training
-        if not arm.name and table.algorithm is None and self._caption.algorithm is not None:
-            table.algorithm = self._caption.algorithm
-            self._caption.infer(table, "algorithm")
+        if not arm.name and table.algorithm is None:
+            self._caption.put(table, "algorithm")
         if self._size is None and not self._many_sizes and (arm.size or self._caption.size):
             because = f'the heading "{arm.columns[0].heading}"' if arm.size else self._caption.because.get("size", "")
             table.infer("size_bytes", arm.size or self._caption.size, because)

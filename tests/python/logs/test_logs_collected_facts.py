@@ -9,7 +9,7 @@ import pytest
 from logs_support import shared_data
 
 from ringtree.logs import Document, read_file
-from ringtree.logs.shapes import KINDS
+from ringtree.logs.kinds import KINDS
 
 
 def documents(number: str, kind: str) -> list[Document]:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from nccl_info_support import read
 
-from ringtree.logs.shapes import KINDS
+from ringtree.logs.kinds import KINDS
 
 SEEDS = Path(__file__).resolve().parents[2] / "fuzz" / "logs"
 TEXTS = {path.name: path.read_bytes() for path in sorted(SEEDS.iterdir())}

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from nccl_info_support import documents, read
 
-from ringtree.logs.shapes import KINDS
+from ringtree.logs.kinds import KINDS
 
 
 def entry(sequence: int, **others: Any) -> dict[str, Any]:

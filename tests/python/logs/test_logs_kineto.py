@@ -13,8 +13,8 @@ import pytest
 from nccl_info_support import documents, read
 
 from ringtree.logs import kineto
-from ringtree.logs.shapes import KINDS
-from ringtree.logs.torch_names import collective
+from ringtree.logs.kinds import KINDS
+from ringtree.logs.words import torch_collective
 
 
 def described(name: str = "allreduce", elements: int = 1024, **others: Any) -> dict[str, Any]:
@@ -178,4 +178,4 @@ def test_memory_does_not_grow_with_the_trace() -> None:
     ],
 )
 def test_words_of_pytorch(word: str, name: str | None) -> None:
-    assert collective(word) == name
+    assert torch_collective(word) == name

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from nccl_info_support import all_ranks, communicator, communicators, complete, documents, line, read, start
 
+from ringtree.logs.kinds import KINDS
 from ringtree.logs.nccl_info import facts
 from ringtree.logs.nccl_info import reader as reader_module
-from ringtree.logs.shapes import KINDS
 
 
 def test_a_communicator_of_2_27_with_all_that_is_said_of_it() -> None:

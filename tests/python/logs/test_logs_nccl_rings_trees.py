@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from nccl_info_support import all_ranks, communicator, line, start
 
-from ringtree.logs.nccl_info.rings import from_neighbours, from_order
-from ringtree.logs.nccl_info.trees import disagreement, incompleteness
+from ringtree.logs.nccl_info.channels import disagreement, from_neighbours, from_order, incompleteness
 
 Neighbours = dict[int, tuple[int, int]]
 Places = dict[int, tuple[int, tuple[int, ...]]]

@@ -7,7 +7,7 @@ import tracemalloc
 import pytest
 from nccl_info_support import documents, read
 
-from ringtree.logs.shapes import KINDS
+from ringtree.logs.kinds import KINDS
 
 SYSTEM = """<system version="1">
   <cpu host_hash="0x1" numaid="0" affinity="ffffffff" arch="x86_64" vendor="GenuineIntel" familyid="6" modelid="143">

@@ -8,14 +8,14 @@ from hypothesis import strategies as st
 from nccltests_support import FOOTER, concluded, modern_header, modern_row, only_table, read_text
 
 from ringtree.logs.nccltests.conclude import FORMAT as NCCL_TESTS
-from ringtree.logs.nccltests.forced import forced
-from ringtree.logs.nccltests.names import (
+from ringtree.logs.nccltests.deduce import forced
+from ringtree.logs.nccltests.ranks import factor, possible_ranks, ranks_of_counts
+from ringtree.logs.records import GB_PER_SECOND, MICROSECONDS, Printed, Row, Side, Table
+from ringtree.logs.words import (
     collective_of_file,
     collective_of_program,
     collective_of_title,
 )
-from ringtree.logs.nccltests.ranks import factor, possible_ranks, ranks_of_counts
-from ringtree.logs.records import GB_PER_SECOND, MICROSECONDS, Printed, Row, Side, Table
 from ringtree.nccl.releases import version_of_code
 
 HEADING = """\

@@ -7,15 +7,14 @@ import gzip
 import io
 import json
 import lzma
+import tracemalloc
 from collections.abc import Callable
-from contextlib import closing
 
 import pytest
 from nccltests_support import FOOTER, modern_header, modern_row
 
-from ringtree.logs import Imported, read_stream, unpacking
-from ringtree.logs.source import Source
-from ringtree.logs.unpacking import CUT, DAMAGED
+from ringtree.logs import Imported, read_stream, source
+from ringtree.logs.source import CUT, DAMAGED, seekable
 
 LOG = modern_header() + modern_row(1024) + modern_row(2048) + FOOTER
 PACKED = gzip.compress(LOG.encode())
@@ -93,20 +92,20 @@ def test_no_damage_raises(pack: Callable[[bytes], bytes]) -> None:
 
 
 def test_a_small_file_can_not_fill_the_disk(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(unpacking, "MAX_UNPACKED", 3 << 20)
-    with closing(Source(io.BytesIO(gzip.compress(b"x" * (5 << 20))))) as source:
-        source.head(64)
-        assert source.seekable().seek(0, io.SEEK_END) == 3 << 20
-        assert source.problem == CUT
+    monkeypatch.setattr(source, "MAX_UNPACKED", 3 << 20)
+    said: list[str] = []
+    with seekable(io.BytesIO(gzip.compress(b"x" * (5 << 20))), said.append) as whole:
+        assert whole.seek(0, io.SEEK_END) == 3 << 20
+    assert said == [CUT]
 
 
 @pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, lzma.compress])
 @pytest.mark.parametrize("length", [1 << 20, (1 << 20) + 1, 5 << 20])
 def test_nothing_is_lost_between_blocks(length: int, pack: Callable[[bytes], bytes]) -> None:
-    with closing(Source(io.BytesIO(pack(b"x" * length)))) as source:
-        assert source.head(64) == b"x" * 64
-        assert source.seekable().read() == b"x" * length
-        assert source.problem == ""
+    said: list[str] = []
+    with seekable(io.BytesIO(pack(b"x" * length)), said.append) as whole:
+        assert whole.read() == b"x" * length
+    assert said == []
 
 
 @pytest.mark.parametrize(
@@ -141,3 +140,15 @@ def test_headings_behind_a_prefix_count(prefix: str) -> None:
     assert sizes(found) == [1024, 2048]
     for one, other in zip(found.tables, plain.tables, strict=True):
         assert (one.num_ranks, one.columns, one.average_busbw) == (other.num_ranks, other.columns, other.average_busbw)
+
+
+def test_what_was_packed_does_not_stay_in_memory() -> None:
+    packed = io.BytesIO(gzip.compress(bytes(80 << 20)))
+    tracemalloc.start()
+    try:
+        with seekable(packed, lambda _: None) as whole:
+            assert whole.seek(0, io.SEEK_END) == 80 << 20
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 40 << 20

@@ -6,7 +6,7 @@ from typing import Any
 
 from nccl_info_support import documents, read
 
-from ringtree.logs.shapes import KINDS
+from ringtree.logs.kinds import KINDS
 
 TABS = (
     "\t\x1b[4mGPU0\tGPU1\tNIC0\tCPU Affinity\tNUMA Affinity\tGPU NUMA ID\x1b[0m\n"

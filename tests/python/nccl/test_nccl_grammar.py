@@ -10,7 +10,7 @@ import pytest
 from audit_support import findings, make_table
 
 from ringtree.audit.findings import Severity
-from ringtree.logs.nccltests.forced import forced
+from ringtree.logs.nccltests.deduce import forced
 from ringtree.nccl import Variable, read
 from ringtree.nccl.names import ALGORITHMS
 

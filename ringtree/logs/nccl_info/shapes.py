@@ -12,7 +12,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from ringtree.logs.shapes.base import Shape
+from ringtree.logs.records import Shape
 
 State = Literal["seen", "started", "complete", "destroyed", "aborted"]
 
