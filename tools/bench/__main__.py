@@ -6,9 +6,8 @@ rules that `auto` chooses by between hosts.
     PYTHONPATH=tools:tests/python/support python -m bench tune [--budget 6m]
     PYTHONPATH=tools python -m bench page DIR
 
-For: `make bench` and `make bench-hosts`. A run that was interrupted goes on where it was with the same --out. Exit code
-0 also where bars are missed: a figure that is not reached stands on the page. Not for: what is done (runner.py,
-page.py).
+For: `make bench` and `make bench-hosts`. Exit code 0 also where bars are missed: a figure that is not reached stands on
+the page. Not for: what is done (runner.py, page.py).
 """
 
 from __future__ import annotations
@@ -36,15 +35,9 @@ def main(arguments: Sequence[str]) -> int:
     options = _parser().parse_args(arguments)
     try:
         _do(options)
-    except UsageError as error:
-        say(f"bench: {error}")
-        return 2
-    except RingtreeError as error:
-        say(f"bench: {error}")
-        return 1
-    except KeyboardInterrupt as interrupt:
-        say(f"bench: stopped; {interrupt}" if str(interrupt) else "bench: stopped")
-        return 130
+    except (RingtreeError, KeyboardInterrupt) as error:
+        say(f"bench: {str(error) or 'stopped'}")
+        return 2 if isinstance(error, UsageError) else 1 if isinstance(error, RingtreeError) else 130
     return 0
 
 
@@ -59,7 +52,7 @@ def _do(options: argparse.Namespace) -> None:
         tune(HOST_PARTS, parse_duration(options.budget or "6m"), say)
         return
     if options.command != "page":
-        parts = parts_named(options.parts, *([HOST_PARTS if options.hosts else PARTS] if options.parts is None else []))
+        parts = parts_named(options.parts) if options.parts else (HOST_PARTS if options.hosts else PARTS)
         budget = parse_duration(options.budget or ("10m" if options.hosts else "40m"))
         choices = Choices(budget, options.launches, options.seed, parts)
         if options.command == "rank":
@@ -86,17 +79,19 @@ def _be_a_rank(choices: Choices, runs: Path) -> None:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="bench", description="The engine and its peers, side by side.")
     commands = parser.add_subparsers(dest="command", required=True)
-    for name, what in (("run", "measure, then write the page"), ("rank", "a rank of `run`, on its host")):
+    texts = {
+        "run": "measure, then write the page",
+        "rank": "a rank of `run`, on its host",
+        "tune": "`ringtree tune` between the hosts, into the profile of this machine",
+    }
+    for name, what in texts.items():
         command = commands.add_parser(name, help=what)
         command.add_argument("--hosts", action="store_true", help="the parts between hosts")
-        command.add_argument("--budget", help="time aimed at for all of it (default 40m, between hosts 10m)")
+        command.add_argument("--budget", help="time aimed at for all of it (default 40m, --hosts 10m, tune 6m)")
         command.add_argument("--launches", type=int, default=8, help="launches of each part (default 8)")
         command.add_argument("--seed", type=int, default=1, help="of order and data (default 1)")
         command.add_argument("--parts", help=f"of: {','.join(part.name for part in (*PARTS, *HOST_PARTS))}")
         command.add_argument("--out", type=Path, dest="directory", help="default docs/benchmarks/<machine>-<date>")
-    tuning = commands.add_parser("tune", help="`ringtree tune` between the hosts, into the profile of this machine")
-    tuning.add_argument("--budget", help="time aimed at for all of it (default 6m)")
-    tuning.set_defaults(directory=None)
     commands.add_parser("page", help="write the page of a stored run again").add_argument("directory", type=Path)
     return parser
 

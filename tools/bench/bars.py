@@ -11,17 +11,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
+from generated import Bar
 
 from bench.parts import AUTO, HOST_PARTS, NATIVE, OTHERS, PARTS, RATE, RATE_BPS, SHARED, TORCH, Part
 from ringtree.judge.cells import RunCells, effect_matrix
 from ringtree.judge.comparison import MIXED, Comparison
 from ringtree.judge.summary import summarise
 from ringtree.results import StoredRun
-from ringtree.stats import TypicalInterval, least_launches, typical_interval
+from ringtree.stats import least_launches, typical_interval
 from ringtree.units import (
     count,
     format_factor,
@@ -40,18 +40,7 @@ FAMILY_LAUNCHES = least_launches() + 1
 Bands = Mapping[str, tuple[int, int]]  # by name, the first size and the last; of those, powers of two count
 BANDS: Bands = {"≤ 4 KB": (1, 4 << 10), "8 KB–2 MB": (8 << 10, 2 << 20), "≥ 4 MB": (4 << 20, 256 << 20)}
 HOST_BANDS: Bands = {format_size(size): (size, size) for size in (8, 64 << 10, 16 << 20)}
-FREE_MPI = ("openmpi", "mpich")  # how the names of the freely available MPIs begin
 RATE_BAR = 0.90
-
-
-@dataclass(frozen=True)
-class Bar:
-    """met: None where there is no data, which counts as not reached."""
-
-    question: str
-    wanted: str
-    measured: str
-    met: bool | None
 
 
 class Judged:
@@ -82,11 +71,9 @@ class Judged:
         usual = {peer: float(np.mean(column)) for peer, column in columns.items() if column and 2 * len(column) >= most}
         return min(usual, key=usual.__getitem__, default=None)
 
-    def over(
-        self, band: tuple[int, int], peers: Sequence[str], arm: str, place: str
-    ) -> tuple[TypicalInterval, str] | None:
-        """Returns the mean log ratio of the best of `peers` at each size of a band to `arm`, and of what it is made;
-        None without any pair."""
+    def over(self, band: tuple[int, int], peers: Sequence[str], arm: str, place: str) -> tuple[float, str] | None:
+        """Returns the mean ratio of the best of `peers` at each size of a band to `arm`, and it with its interval and
+        what it is made of in words; None without any pair."""
         measured = dict.fromkeys(row.size_bytes for row in self.comparison.rows)
         sizes = [size for size in measured if band[0] <= size <= band[1] and size & (size - 1) == 0]
         chosen = {size: best for size in sizes if (best := self.best(peers, arm, size, place)) is not None}
@@ -99,7 +86,10 @@ class Judged:
         arms = sorted(dict.fromkeys(chosen.values()), key=list(chosen.values()).count, reverse=True)
         told = "" if len(sizes) == 1 else f" over {len(chosen)} of {len(sizes)} sizes"
         found = typical_interval(list(values), self.comparison.level, self.comparison.seed)
-        return found, f"{told}, {count(found.num_launches, 'launch')}; {', '.join(arms)}"
+        ratio, low, high = (math.exp(end) for end in (found.centre, found.low, found.high))
+        ends = f" ({format_factor_range(low, high)})" if found.num_launches > 1 else ""
+        words = f"{format_factor(ratio)}×{ends}{told}, {count(found.num_launches, 'launch')}; {', '.join(arms)}"
+        return ratio, words
 
 
 def ahead(
@@ -122,18 +112,12 @@ def ahead(
             if factor is not None:
                 own = judged.comparison.reference + arm.removeprefix(AUTO)
                 among = [peer for peer in judged.peers if peer.startswith(peers or "")]
-                found = judged.over(ends, among, own, place)
-                told = "" if found is None else _ratio_text(found[0]) + found[1]
-                met = None if found is None else math.exp(found[0].centre) >= factor
+                ratio, told = judged.over(ends, among, own, place) or (None, "")
+                met = None if ratio is None else ratio >= factor
                 yield Bar(f"{question}, cores {name}, {band}", f"{factor:g}×", told, met)
     for name in wanted:
         if name not in ("", *places.values()):
             yield Bar(f"{question}, cores {name}", f"{wanted[name][0]:g}×", f"the cores were never {name}", None)
-
-
-def _ratio_text(found: TypicalInterval) -> str:
-    ends = f" ({format_factor_range(math.exp(found.low), math.exp(found.high))})" if found.num_launches > 1 else ""
-    return f"{format_factor(math.exp(found.centre))}×{ends}"
 
 
 def at_most(question: str, seconds: float, places: Sequence[str], judged: Judged) -> Iterator[Bar]:
@@ -173,25 +157,20 @@ def _shape(part: Part) -> str:
     return f"{count(part.hosts, 'host')} of {count(part.ranks // part.hosts, 'rank')}"
 
 
-_ANY_PEER = "against the best of all peers"
-_TWO = {NEAR: (1.8, 1.35, 1.7), FAR: (1.4, 1.2, 1.4)}
+_BEST = "against the best of all peers"
+_TWO, _SHARED = {NEAR: (1.8, 1.35, 1.7), FAR: (1.4, 1.2, 1.4)}, {"": (None, 1.8, 2.0)}
 _GLOO, _FREE = "through PyTorch, against Gloo", "against the better of Open MPI and MPICH"
 WANTED: Sequence[tuple[str, Callable[[Judged], Iterator[Bar]]]] = (
-    ("torch-2", lambda judged: ahead(f"all_reduce, 2 ranks {_GLOO}", {"": (50.0, 15.0, 6.0)}, judged)),
-    ("native-2", lambda judged: ahead(f"all_reduce, 2 ranks, {_FREE}", {"": (1.7, 1.7, 1.8)}, judged, FREE_MPI)),
-    ("native-2", lambda judged: ahead(f"all_reduce, 2 ranks, {_ANY_PEER}", _TWO, judged)),
-    (
-        "native-2",
-        lambda judged: ahead(
-            f"all_reduce, 2 ranks, shared buffers, {_ANY_PEER}", {"": (None, 1.8, 2.0)}, judged, arm=SHARED
-        ),
-    ),
+    ("torch-2", partial(ahead, f"all_reduce, 2 ranks {_GLOO}", {"": (50.0, 15.0, 6.0)})),
+    ("native-2", partial(ahead, f"all_reduce, 2 ranks, {_FREE}", {"": (1.7, 1.7, 1.8)}, peers=("openmpi", "mpich"))),
+    ("native-2", partial(ahead, f"all_reduce, 2 ranks, {_BEST}", _TWO)),
+    ("native-2", partial(ahead, f"all_reduce, 2 ranks, shared buffers, {_BEST}", _SHARED, arm=SHARED)),
     *((part.name, nobody_faster) for part in PARTS if part.name in ("native-2", "native-4", "native-16")),
-    ("native-4", lambda judged: ahead(f"all_reduce, 4 ranks on 2 cores, {_ANY_PEER}", {"": (1.4,) * 3}, judged)),
+    ("native-4", partial(ahead, f"all_reduce, 4 ranks on 2 cores, {_BEST}", {"": (1.4,) * 3})),
     ("native-4", partial(at_most, "all_reduce, 4 ranks on 2 cores", 2.5e-6, (NEAR,))),
     ("native-16", partial(at_most, "all_reduce, 16 ranks on 2 cores", 15e-6, (NEAR, FAR))),
     *(
-        (f"native-2-{other}", partial(ahead, f"{other}, 2 ranks, {_ANY_PEER}", dict.fromkeys((NEAR, FAR), (1.0,) * 3)))
+        (f"native-2-{other}", partial(ahead, f"{other}, 2 ranks, {_BEST}", dict.fromkeys((NEAR, FAR), (1.0,) * 3)))
         for other in OTHERS
     ),
     *(
@@ -200,16 +179,11 @@ WANTED: Sequence[tuple[str, Callable[[Judged], Iterator[Bar]]]] = (
         for part in HOST_PARTS
         if part.name.startswith(kind)
     ),
-    *(
-        (part.name, partial(of_rate, f"{_shape(part)}, 1 Gbit/s, ring"))
-        for part in HOST_PARTS
-        if part.name.startswith(RATE)
-    ),
+    *((one.name, partial(of_rate, f"{_shape(one)}, 1 Gbit/s, ring")) for one in HOST_PARTS if RATE in one.name),
 )
 
 
 def bars_of(parts: Mapping[str, Judged]) -> list[Bar]:
     """Returns every bar of the parts that there are, by their names; one without figures has no data."""
-    none = Bar("", "a figure", "", None)
-    found = [(part, list(bars(parts[part]))) for part, bars in WANTED if part in parts]
-    return [bar for part, bars in found for bar in bars or [replace(none, question=part)]]
+    found = [list(bars(parts[part])) or [Bar(part, "a figure", "", None)] for part, bars in WANTED if part in parts]
+    return [bar for bars in found for bar in bars]

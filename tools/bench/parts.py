@@ -95,33 +95,27 @@ PARTS = (
 # sockets reached half of 1 Gbit/s when both directions were busy, with 256 KB 93 %: the bucket then lost what it was
 # due, not the sender. That of the crossover is as small as tc allows with some room: a message that fits passes free.
 _SHAPING = {RATE: "rate 1gbit burst 256kb latency 50ms", "crossover": "rate 200mbit burst 4kb latency 50ms"}
-_RING, _TREES = ("ring", AUTO, "gloo"), ("ring", "tree", "double_tree")
-_MPI, _LARGE = (AUTO, "openmpi4", "openmpi5"), (1 << 20, 16 << 20)
+_SMALL, _LARGE, _TREES = (8, 1 << 10, 64 << 10), (1 << 20, 16 << 20), ("ring", "tree", "double_tree")
 HOST_PARTS = tuple(
     Part(f"{kind}-{hosts}x{each}", share, hosts * each, arms, sizes, hosts=hosts, shaping=_SHAPING.get(kind))
-    for kind, hosts, each, share, arms, sizes in (
-        (NATIVE, 2, 1, 0.11, _MPI, (8, 1 << 10, 64 << 10, *_LARGE)),
-        (NATIVE, 4, 1, 0.09, _MPI, (8, 1 << 10, 64 << 10, *_LARGE)),
-        (NATIVE, 2, 2, 0.09, _MPI, (8, 1 << 10, 64 << 10, *_LARGE)),
-        (TORCH, 2, 1, 0.12, (AUTO, "gloo"), (8, 64 << 10, *_LARGE)),
-        (TORCH, 4, 1, 0.13, (AUTO, "gloo"), (8, 64 << 10, *_LARGE)),
-        (TORCH, 2, 2, 0.13, (AUTO, "gloo"), (8, 64 << 10, *_LARGE)),
-        (RATE, 2, 1, 0.08, _RING, (16 << 20,)),
-        (RATE, 4, 1, 0.11, _RING, (16 << 20,)),
-        ("crossover", 4, 1, 0.08, _TREES, powers(256, 512 << 10)),
-        ("unshaped", 4, 1, 0.06, _TREES, powers(4 << 10, 4 << 20)),
+    for kind, share, shapes, arms, sizes in (
+        (NATIVE, 0.10, ((2, 1), (4, 1), (2, 2)), (AUTO, "openmpi4", "openmpi5"), (*_SMALL, *_LARGE)),
+        (TORCH, 0.12, ((2, 1), (4, 1), (2, 2)), (AUTO, "gloo"), (8, 64 << 10, *_LARGE)),
+        (RATE, 0.10, ((2, 1), (4, 1)), ("ring", AUTO, "gloo"), _LARGE[1:]),
+        ("crossover", 0.08, ((4, 1),), _TREES, powers(256, 512 << 10)),
+        ("unshaped", 0.06, ((4, 1),), _TREES, powers(4 << 10, 4 << 20)),
     )
+    for hosts, each in shapes
 )
 
 
-def parts_named(names: str | None, parts: Sequence[Part] = (*PARTS, *HOST_PARTS)) -> list[Part]:
-    """Returns the parts that `names` lists, None: all of `parts`. Raises UsageError."""
-    known = {part.name: part for part in parts}
-    asked = list(known) if names is None else names.split(",")
-    unknown = [name for name in asked if name not in known]
+def parts_named(names: str) -> list[Part]:
+    """Returns the parts that `names` lists. Raises UsageError."""
+    known = {part.name: part for part in (*PARTS, *HOST_PARTS)}
+    unknown = [name for name in names.split(",") if name not in known]
     if unknown:
         raise UsageError(f"there is no part {unknown[0]!r}; there are: {', '.join(known)}")
-    return [known[name] for name in asked]
+    return [known[name] for name in names.split(",")]
 
 
 def plan_of(part: Part, choices: Choices) -> Plan:

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
+from subprocess import TimeoutExpired
 
 from bench.across import made_hosts, require_hosts, run_on_ranks, starter
 from bench.parts import NATIVE, Choices, Part, plan_of
@@ -42,12 +43,13 @@ def run(choices: Choices, directory: Path, root: Path, say: Say) -> None:
         say(f"{part.name}: about {choices.seconds(part):.0f} s")
         try:
             _measure(part, choices, runs)
-        except (RingtreeError, OSError) as error:
+        except (RingtreeError, OSError, TimeoutExpired) as error:
             say(f"{part.name}: {error}")
         except KeyboardInterrupt:
-            raise KeyboardInterrupt(f"go on with the same options and --out {directory}") from None
+            raise KeyboardInterrupt(f"stopped; go on with the same options and --out {directory}") from None
         begun = newest(runs)
-        if begun is not None and (found := read_run(begun)).launches:
+        found = None if begun is None else read_run(begun)
+        if found is not None and any(cell.times for launch in found.launches for cell in launch.cells):
             keep(found, directory, part.name, root)
     shutil.rmtree(directory / UNDER_WAY, ignore_errors=True)
 
@@ -70,10 +72,10 @@ def measured(
     part: Part, choices: Choices, runs: Path, crew: Crew | None = None, launch_by: LaunchBy = run_launch
 ) -> StoredRun:
     """Runs a part, or what it lacks of the run that was begun in the folder `runs`. Raises RingtreeError."""
-    begun = newest(runs)
+    begun, quietly = newest(runs), lambda launch, report: None
     if begun is not None:
-        return resume_comparison(begun, _quietly, crew, launch_by)
-    return run_comparison(plan_of(part, choices), runs, _quietly, crew=crew, launch_by=launch_by)
+        return resume_comparison(begun, quietly, crew, launch_by)
+    return run_comparison(plan_of(part, choices), runs, quietly, crew=crew, launch_by=launch_by)
 
 
 def _measure(part: Part, choices: Choices, runs: Path) -> None:
@@ -85,14 +87,7 @@ def _measure(part: Part, choices: Choices, runs: Path) -> None:
             with starter(hosts) as launch_by:
                 measured(part, choices, runs, launch_by=launch_by)
             return
-        run_on_ranks(hosts, rank_command(part, choices, runs), choices.seconds(part))
-
-
-def rank_command(part: Part, choices: Choices, runs: Path) -> Sequence[str]:
-    """What every rank of a part between hosts runs: this part alone, as a crew of the lab."""
-    options = {"budget": f"{choices.seconds(part)}s", "launches": choices.launches, "seed": choices.seed}
-    return ["-m", "bench", "rank", f"--parts={part.name}", *(f"--{k}={v}" for k, v in options.items()), f"--out={runs}"]
-
-
-def _quietly(launch: object, report: object) -> None:
-    """No progress."""
+        seconds = choices.seconds(part)
+        options = {"parts": part.name, "budget": f"{seconds}s", "launches": choices.launches, "seed": choices.seed}
+        options["out"] = runs.absolute()
+        run_on_ranks(hosts, ["-m", "bench", "rank", *(f"--{name}={is_}" for name, is_ in options.items())], seconds)

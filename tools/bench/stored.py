@@ -36,8 +36,8 @@ def dated(kind: str) -> str:
 
 def published(origin: Provenance, root: Path) -> Provenance:
     """Returns where launches come from without the host's name and the paths of this machine."""
-    words = [word.replace(f"{root}/", "").replace(str(Path.home()), "~") for word in origin.command]
-    command = ["bench", *words[1:]]
+    words = [word.replace(f"{root}/", "").replace(str(Path.home()), "~") for word in origin.command[1:]]
+    command = ["bench", *words]
     return origin.model_copy(update={"host_name": machine_name(len(origin.affinity)), "command": command})
 
 
@@ -52,16 +52,11 @@ def keep(found: StoredRun, directory: Path, name: str, root: Path) -> None:
 
 
 def rounded(launch: Launch) -> Launch:
-    """Returns the launch with times in whole nanoseconds and probes in hundredths: more digits than that are noise, and
-    would be half of the file."""
-    cells = []
-    for cell in launch.cells:
-        visits = [
-            visit.model_copy(update={"handoff": visit.handoff and tuple(round(probe, 11) for probe in visit.handoff)})
-            for visit in cell.visits
-        ]
-        times = [[round(time, 9) for time in of_rank] for of_rank in cell.times]
-        cells.append(cell.model_copy(update={"times": times, "visits": visits}))
+    """Returns the launch with times in whole nanoseconds: more digits are noise, and would be half of the file."""
+    cells = [
+        cell.model_copy(update={"times": [[round(time, 9) for time in of_rank] for of_rank in cell.times]})
+        for cell in launch.cells
+    ]
     return launch.model_copy(update={"cells": cells})
 
 

@@ -9,6 +9,8 @@ import tempfile
 from datetime import datetime, timezone
 from pathlib import Path
 
+from generated import machine_and_versions
+
 from bench.stored import dated, published
 from bench.training import page, worker
 from ringtree.measure.environment import capture
@@ -28,13 +30,9 @@ def main() -> None:
     directory: Path = options.page or options.out or Path("docs/benchmarks") / dated("training-")
     if not options.page:
         origin = published(capture(emulated=False, rank_defaults={}), Path.cwd())
-        known = ", ".join(f"{name} {version}" for name, version in origin.versions.items() if version)
-        provenance = {
-            "date": datetime.now(timezone.utc).isoformat(timespec="seconds"),
-            "machine": f"{origin.cpu_model}, {origin.num_cpus} cores, Linux {origin.kernel}",
-            "versions": f"{known}; commit {origin.git_commit}",
-            "command": " ".join(["bench.training", *origin.command[1:]]),
-        }
+        told = dict(line.removeprefix("- ").split(": ", 1) for line in machine_and_versions(origin))
+        date = datetime.now(timezone.utc).isoformat(timespec="seconds")
+        provenance = {"date": date, **told, "command": " ".join(["bench.training", *origin.command[1:]])}
         run = {"provenance": provenance, "seed": options.seed, "rounds": options.rounds}
         run["parameters"] = sum(parameter.numel() for parameter in worker.model().parameters())
         run["launches"] = [_launch(options.seed + number, options.rounds) for number in range(options.launches)]

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from statistics import median
 
-from bench.bars import Bar
-from bench.page import bars_table
+from generated import Bar, bars_table
+
 from bench.training.worker import ALONE, BACKENDS, BATCH, CALLS, SMALL_BYTES, TOKENS
 from ringtree.stats import MedianInterval, median_interval
 from ringtree.units import format_size
