@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +20,7 @@ from numpy.typing import NDArray
 from method.bank import Bank
 from ringtree.judge.cells import RunCells
 from ringtree.judge.comparison import MIXED
-from ringtree.results import Cell, Launch, Plan, Run, StoredRun, Visit
+from ringtree.results import Cell, Launch, Plan, Record, Run, StoredRun, Visit
 
 ANY = "like for like"
 
@@ -59,6 +60,14 @@ def columns_of(bank: Bank, arm: int = 1, reference: int = 0) -> Columns:
     return Columns(np.array(effects, dtype=np.float64), tuple(size for size, _ in keys), kinds)
 
 
+RecordT = TypeVar("RecordT", bound=Record)
+
+
+def _partly(record: type[RecordT], **fields: Any) -> RecordT:
+    """A record of these fields alone: pairing asks for no others."""
+    return cast(RecordT, record.model_construct(**fields))
+
+
 def as_run(bank: Bank) -> StoredRun:
     """The bank as a run of which each visit has one sample, its median; it holds what pairing asks for, no more."""
     launches = []
@@ -72,14 +81,14 @@ def as_run(bank: Bank) -> StoredRun:
                     tuple(probes[round_].tolist()) if np.isfinite(probes[round_]).all() else None for round_ in rounds
                 ]
                 visits = [
-                    Visit.model_construct(round=round_, num_iterations=1, handoff=pair)
+                    _partly(Visit, round=round_, num_iterations=1, handoff=pair)
                     for round_, pair in zip(rounds, pairs, strict=True)
                 ]
                 times = [medians[rounds].astype(np.float64).tolist()]
                 cells.append(
-                    Cell.model_construct(
-                        arm=arm, size_bytes=size, batch=1, times=times, visits=visits, verified=True, error=None
+                    _partly(
+                        Cell, arm=arm, size_bytes=size, batch=1, times=times, visits=visits, verified=True, error=None
                     )
                 )
-        launches.append(Launch.model_construct(launch=block, block=block, cells=cells))
-    return StoredRun(Path(bank.name), Run.model_construct(plan=Plan.model_construct(level=0.95)), launches, [])
+        launches.append(_partly(Launch, launch=block, block=block, cells=cells))
+    return StoredRun(Path(bank.name), _partly(Run, plan=_partly(Plan, level=0.95)), launches, [])
