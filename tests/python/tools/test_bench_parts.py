@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from bench.parts import AUTO, HOST_PARTS, NATIVE, NO_TIME, PARTS, SHARED, Choices, Part, parts_named, plan_of, powers
@@ -18,6 +19,9 @@ from bench_support import FakeArm
 from ringtree.arms import mpi, registry
 from ringtree.arms.program import Native
 from ringtree.errors import UsageError
+from ringtree.measure.launch import run_launch
+from ringtree.measure.plan import PlannedLaunch
+from ringtree.results import Cell, Plan
 
 SMALL = Part("native-2-all_gather", 1.0, 2, (AUTO, "slower", "absent"), powers(8, 4096, 3), "all_gather")
 
@@ -134,3 +138,16 @@ def test_a_run_that_was_interrupted_goes_on_and_a_part_that_can_t_be_is_named(tm
     assert [launch.launch for launch in stored.launches] == [0, 1]
     assert stored.launches[0].pids == begun.launches[0].pids
     assert said[-1] == "native-4: nothing to compare with: it is not here: get it"
+
+
+@pytest.mark.usefixtures("_made_up")
+def test_launches_are_run_by_what_stands_in_for_the_lab_s_own_way(tmp_path: Path) -> None:
+    seen: list[int] = []
+
+    def launch_by(plan: Plan, launch: PlannedLaunch, *more: Any, **options: Any) -> tuple[list[int], list[Cell]]:
+        seen.append(len(options["before"]))
+        return run_launch(plan, launch, *more, **options)
+
+    stored = measured(replace(SMALL, sizes=(8,)), choices(2.0), tmp_path, launch_by=launch_by)
+    assert seen == [0, 1], "each launch knows those before it"
+    assert [launch.launch for launch in stored.launches] == [0, 1]
