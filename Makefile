@@ -175,14 +175,16 @@ faults: $(STAMPS)/torch $(STAMPS)/package $(STAMPS)/extra-test ## what ranks are
 peers: ## the MPI libraries and oneCCL that arms can be (2 GB with Intel's)
 	@PYTHON="$(PYTHON)" tools/peers.sh
 
-# 40 minutes; ARGS="--budget 10m" for less. Peers that are not installed are left out and named.
+# 40 minutes; ARGS="--budget 10m" for less, ARGS="--parts torch-2 --budget 1m --launches 2" for a trial. Peers that are
+# not installed are left out and named.
 bench: $(STAMPS)/torch $(STAMPS)/package $(STAMPS)/extra-report ## the engine beside its peers, into docs/benchmarks/<machine>-<date>
 	PYTHONPATH=tools $(BIN)/python -m bench run $(ARGS)
 
-# 10 minutes, as root with network namespaces (else it says so and ends with 2); ARGS="--budget 30m" for more.
+# 10 minutes, as root with network namespaces (else it says so and ends with 2); ARGS="--budget 30m" for more,
+# ARGS="--parts rate-2x1 --budget 1m --launches 2" for a trial.
 bench-hosts: $(STAMPS)/torch $(STAMPS)/package $(STAMPS)/extra-report ## all_reduce between hosts beside Gloo and Open MPI, into docs/benchmarks/hosts-<machine>-<date>
 	@$(SETUP) namespaces
-	PYTHONPATH=tools:tests/python/support $(BIN)/python -m bench.hosts run $(ARGS)
+	PYTHONPATH=tools:tests/python/support $(BIN)/python -m bench run --hosts $(ARGS)
 
 # 10 minutes on a quiet machine.
 bench-torch: $(STAMPS)/torch $(STAMPS)/package $(STAMPS)/extra-report ## DDP and FSDP2 steps and small calls beside Gloo, into docs/benchmarks/training-<machine>-<date>

@@ -15,10 +15,8 @@ from generated import machine_and_versions
 from ringtree.judge.comparison import CellSummary, Comparison, SizeRow
 from ringtree.judge.summary import summarise
 from ringtree.results import Run, read_run
-from ringtree.show.marks import MARKS
+from ringtree.show.comparison_table import mark
 from ringtree.units import (
-    format_change,
-    format_factor,
     format_rate,
     format_share,
     format_size,
@@ -31,11 +29,13 @@ def page(title: str, run_path: Path) -> str:
     """The page of one run. Raises UsageError if it is not a stored run."""
     stored = read_run(run_path)
     comparison = summarise(stored)
-    lines = [f"# {title}", "", *provenance(stored.run, comparison), ""]
-    lines += [f"- **{verdict}**" for verdict in comparison.verdicts]
-    lines += ["", *table(comparison), "", legend(comparison), ""]
-    lines += [f"- {note}" for note in [*comparison.caveats, *comparison.notes]]
-    return "\n".join(lines).rstrip() + "\n"
+    return "\n".join([f"# {title}", "", *provenance(stored.run, comparison), "", *body(comparison)]).rstrip() + "\n"
+
+
+def body(comparison: Comparison) -> list[str]:
+    """What the run says: verdicts, the table, what qualifies it."""
+    lines = [*(f"- **{verdict}**" for verdict in comparison.verdicts), "", *table(comparison), "", legend(comparison)]
+    return [*lines, "", *(f"- {note}" for note in [*comparison.caveats, *comparison.notes])]
 
 
 def provenance(run: Run, comparison: Comparison) -> list[str]:
@@ -78,11 +78,8 @@ def cell_text(cell: CellSummary | None) -> str:
         parts.append(format_rate(cell.busbw))
     if cell.share_of_limit is not None:
         parts.append(f"{format_share(cell.share_of_limit)} of limit")
-    versus = cell.versus_reference
-    if versus is not None:
-        factor = 1 / versus.ratio if versus.verdict == "faster" else versus.ratio
-        claimed = versus.verdict in ("faster", "slower")
-        parts.append(f"{MARKS[versus.verdict]} {format_factor(factor) + '×' if claimed else format_change(factor)}")
+    verdict = mark(cell.versus_reference, wide=True).plain
+    parts += [verdict] if verdict else []
     return " ".join(parts)
 
 

@@ -1,16 +1,35 @@
 """Pages of docs/ that tools write: what they share.
 
-For: rewriting a page or, with --check, comparing it; a part between two marks; the machine of what was measured. Not
-for: what stands on a page.
+For: rewriting a page or, with --check, comparing it; a part between two marks; the machine of what was measured; bars
+that were to be reached. Not for: what stands on a page.
 """
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from ringtree.results import Provenance
+
+MET = {True: "reached", False: "**missed**", None: "**no data**"}
+
+
+@dataclass(frozen=True)
+class Bar:
+    """met: None where there is no data, which counts as not reached."""
+
+    question: str
+    wanted: str
+    measured: str
+    met: bool | None
+
+
+def bars_table(bars: Sequence[Bar]) -> list[str]:
+    """The bars, in their order."""
+    lines = ["| bar | wanted | measured | |", "|---|---|---|---|"]
+    return lines + [f"| {bar.question} | {bar.wanted} | {bar.measured or '–'} | {MET[bar.met]} |" for bar in bars]
 
 
 def write_or_check(arguments: Sequence[str], texts: Mapping[Path, str], command: str) -> int:

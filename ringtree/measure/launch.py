@@ -89,10 +89,16 @@ def patient(stall_limit: float) -> Deadlines:
 
 
 def worker_sets(
-    plan: Plan, launch: PlannedLaunch, arms: Sequence[ArmPlan], cores: Sequence[int], deadlines: Deadlines
+    plan: Plan,
+    launch: PlannedLaunch,
+    arms: Sequence[ArmPlan],
+    cores: Sequence[int],
+    deadlines: Deadlines,
+    started_as: Callable[[Program], Program] = lambda program: program,
 ) -> list[WorkerSet]:
     """Returns the native processes that host `arms`: those of one library with the same variables are one set. All sets
-    share the launch, so that all arms are paired. Ranks are pinned to `cores` in turn."""
+    share the launch, so that all arms are paired. Ranks are pinned to `cores` in turn. `started_as`: the program that
+    starts a library's ranks elsewhere than on this host."""
     natives = {arm.label: native_of(arm, plan.collective) for arm in arms}
     groups: dict[tuple[Program, tuple[tuple[str, str], ...]], list[ArmPlan]] = {}
     for arm in arms:
@@ -102,7 +108,7 @@ def worker_sets(
     moved = Moved(plan.collective, plan.dtype, plan.op, data_seed(plan, launch.launch))
     return [
         WorkerSet(
-            program,
+            started_as(program),
             {arm.label: calls_of(natives[arm.label]) for arm in of_set},
             moved,
             plan.num_ranks,

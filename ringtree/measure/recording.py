@@ -36,6 +36,7 @@ from ringtree.results import (
 from ringtree.units import count
 
 OnProgress = Callable[[PlannedLaunch, ProgressReport], None]
+LaunchBy = Callable[..., tuple[list[int], list[Cell]]]  # what runs a launch, called as run_launch()
 
 
 class ComparisonFailed(RingtreeError):
@@ -43,13 +44,19 @@ class ComparisonFailed(RingtreeError):
 
 
 def run_comparison(
-    plan: Plan, runs: Path, on_progress: OnProgress, preflight: Preflight | None = None, crew: Crew | None = None
+    plan: Plan,
+    runs: Path,
+    on_progress: OnProgress,
+    preflight: Preflight | None = None,
+    crew: Crew | None = None,
+    launch_by: LaunchBy = run_launch,
 ) -> StoredRun:
     """Runs all launches of `plan` and returns the stored run.
 
-    `on_progress(launch, report)` is called as rank 0 finishes visits. `crew`: as run_launch(). Raises ComparisonFailed
-    if a launch fails, or UsageError if it can't be stored; what was stored before stays. On Ctrl-C all processes are
-    gone before KeyboardInterrupt leaves; its message, too, says where what was stored is and how to go on.
+    `on_progress(launch, report)` is called as rank 0 finishes visits. `crew`: as run_launch(); `launch_by`: what stands
+    in for it where processes are started in another way. Raises ComparisonFailed if a launch fails, or UsageError if it
+    can't be stored; what was stored before stays. On Ctrl-C all processes are gone before KeyboardInterrupt leaves; its
+    message, too, says where what was stored is and how to go on.
     """
     run = Run(
         format=FORMAT,
@@ -61,11 +68,13 @@ def run_comparison(
         preflight=preflight,
     )
     with RunWriter(runs, run) as writer:
-        _run_launches(plan, planned_launches(plan), [], writer, on_progress, crew)
+        _run_launches(plan, planned_launches(plan), [], writer, on_progress, partial(launch_by, crew=crew))
     return read_run(writer.path)
 
 
-def resume_comparison(path: Path, on_progress: OnProgress, crew: Crew | None = None) -> StoredRun:
+def resume_comparison(
+    path: Path, on_progress: OnProgress, crew: Crew | None = None, launch_by: LaunchBy = run_launch
+) -> StoredRun:
     """Runs the launches that the stored run in directory `path` still lacks, and returns it.
 
     Raises UsageError if this is another machine or another version than the run's: its launches must not be mixed.
@@ -79,7 +88,7 @@ def resume_comparison(path: Path, on_progress: OnProgress, crew: Crew | None = N
         )
     with RunWriter.resume(path) as writer:
         missing = [launch for launch in planned_launches(plan) if launch.launch not in writer.stored]
-        _run_launches(plan, missing, stored.launches, writer, on_progress, crew)
+        _run_launches(plan, missing, stored.launches, writer, on_progress, partial(launch_by, crew=crew))
     return read_run(path)
 
 
@@ -89,12 +98,12 @@ def _run_launches(
     before: Sequence[Launch],
     writer: RunWriter,
     on_progress: OnProgress,
-    crew: Crew | None,
+    launch_by: LaunchBy,
 ) -> None:
     stored = list(before)
     try:
         for launch in launches:
-            run = partial(run_launch, plan, launch, partial(on_progress, launch), crew=crew, before=stored)
+            run = partial(launch_by, plan, launch, partial(on_progress, launch), before=stored)
             stored.append(measure_launch(plan, launch, run))
             writer.append(stored[-1])
     except LaunchFailed as failed:

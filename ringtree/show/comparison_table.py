@@ -186,9 +186,9 @@ def _short_cell(cell: CellSummary | None, interval: bool = False) -> Text:
     """The verdict and the median; below them, the median's interval. That results are right is said above."""
     if cell is None or cell.disqualified is not None or cell.time is None:
         return _cell_text(cell, wide=False)
-    mark = _mark(cell.versus_reference, wide=False)
-    mark = Text(mark.plain.replace(" ", ""), style=mark.style)
-    first = Text(" ").join(part for part in (mark, Text(format_time(cell.time.median))) if part.plain)
+    found = mark(cell.versus_reference, wide=False)
+    verdict = Text(found.plain.replace(" ", ""), style=found.style)
+    first = Text(" ").join(part for part in (verdict, Text(format_time(cell.time.median))) if part.plain)
     return Text("\n").join([first, Text(_interval(cell.time))]) if interval else first
 
 
@@ -204,21 +204,21 @@ def _cell_text(cell: CellSummary | None, wide: bool, marked: bool = True) -> Tex
     interval = _interval(cell.time)
     rate = format_rate(cell.busbw) if cell.busbw > 0 else "–"  # a single rank has no bus
     share = "" if cell.share_of_limit is None else format_share(cell.share_of_limit)
-    mark = _mark(cell.versus_reference, wide) if marked else Text()
+    verdict = mark(cell.versus_reference, wide) if marked else Text()
     lines = [Text(f"{format_time(cell.time.median)} ✓")]
     if wide:
         lines[0].append(f"  {interval}")
         lines.append(Text(f"{rate}  {share} of limit" if share else rate))
     else:
         lines += [Text(interval), Text(rate)]
-        mark = Text("  ").join(part for part in (mark, Text(share)) if part.plain)
+        verdict = Text("  ").join(part for part in (verdict, Text(share)) if part.plain)
     if cell.predicted:  # a cluster of one host has no link that could be modelled
         lines.append(Text(f"model {format_time(cell.predicted)} {cell.time.median / cell.predicted - 1:+.1%}"))
-    lines += [mark] if mark.plain else []
+    lines += [verdict] if verdict.plain else []
     return Text("\n").join(lines)
 
 
-def _mark(versus: Versus | None, wide: bool) -> Text:
+def mark(versus: Versus | None, wide: bool) -> Text:
     """The verdict and by how much: "▲ 1.31×"; with its interval where there is room."""
     if versus is None:
         return Text()

@@ -15,7 +15,7 @@ import time
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from bench.hosts.arms import write_agent
+from bench.across import write_agent
 from hosts_support import Hosts
 
 from faults.peers import START_S, Programs, befall, collect, survivor

@@ -1,50 +1,43 @@
-"""The command of the bench: `run` measures and writes the page, `page` only writes it.
+"""The command of the bench: `run` measures and writes the page, `page` only writes it, `tune` before both makes the
+rules that `auto` chooses by between hosts.
 
-    PYTHONPATH=tools python -m bench run [--budget 40m] [--launches 8] [--arms mpich5,impi] [--parts native-2]
+    PYTHONPATH=tools python -m bench run [--budget 40m] [--launches 8] [--parts native-2,torch-2]
+    PYTHONPATH=tools:tests/python/support python -m bench run --hosts [--budget 10m]
+    PYTHONPATH=tools:tests/python/support python -m bench tune [--budget 6m]
     PYTHONPATH=tools python -m bench page DIR
 
-For: `make bench`. A run that was interrupted goes on where it was with the same --out. Exit code 0 also where bars are
-missed: a figure that is not reached stands on the page. Not for: what is done (parts.py, page.py).
+For: `make bench` and `make bench-hosts`. Exit code 0 also where bars are missed: a figure that is not reached stands on
+the page. Not for: what is done (runner.py, page.py).
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
+from bench.across import tune
 from bench.page import write_page
-from bench.parts import DEFAULT_BUDGET, LARGEST, PARTS, Choices, run
-from bench.stored import default_directory
+from bench.parts import HOST_PARTS, PARTS, Choices, parts_named
+from bench.runner import measured, run
+from bench.stored import dated
 from ringtree.errors import RingtreeError, UsageError
-from ringtree.measure.probe import usable_cores
-from ringtree.units import parse_duration, parse_size
+from ringtree.measure.crew import crew_of_the_launcher
+from ringtree.units import parse_duration
 
 ROOT = Path(__file__).resolve().parents[2]
-BENCHMARKS = ROOT / "docs" / "benchmarks"
 
 
 def main(arguments: Sequence[str]) -> int:
     """Returns the exit code: 0, 2 for what can't be done, 130 after Ctrl-C."""
     options = _parser().parse_args(arguments)
-    return reported("bench", lambda: write_page(_measured(options) if options.command == "run" else options.directory))
-
-
-def reported(name: str, do: Callable[[], tuple[Path, int]]) -> int:
-    """Does it, says how many bars of the page were missed, and returns the exit code."""
     try:
-        page, missed = do()
-    except UsageError as error:
-        print(f"{name}: {error}", file=sys.stderr)
-        return 2
-    except RingtreeError as error:
-        print(f"{name}: {error}", file=sys.stderr)
-        return 1
-    except KeyboardInterrupt as interrupt:
-        print(f"{name}: stopped; {interrupt}" if str(interrupt) else f"{name}: stopped", file=sys.stderr)
-        return 130
-    print(f"{page}: {missed} bars are not reached", file=sys.stderr)
+        _do(options)
+    except (RingtreeError, KeyboardInterrupt) as error:
+        say(f"bench: {str(error) or 'stopped'}")
+        return 2 if isinstance(error, UsageError) else 1 if isinstance(error, RingtreeError) else 130
     return 0
 
 
@@ -53,39 +46,53 @@ def say(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
 
 
-def _measured(options: argparse.Namespace) -> Path:
-    """Measures, and returns the run's directory."""
-    parts = {part.name: part for part in PARTS}
-    names = list(parts) if options.parts is None else options.parts.split(",")
-    unknown = [name for name in names if name not in parts]
-    if unknown:
-        raise UsageError(f"there is no part {unknown[0]!r}; there are: {', '.join(parts)}")
-    choices = Choices(
-        budget=DEFAULT_BUDGET if options.budget is None else parse_duration(options.budget),
-        num_launches=options.launches,
-        seed=options.seed,
-        arms=None if options.arms is None else options.arms.split(","),
-        parts=[parts[name] for name in names],
-        largest=LARGEST if options.largest is None else parse_size(options.largest),
-    )
-    directory = Path(options.out or default_directory(BENCHMARKS, len(usable_cores())))
-    run(choices, directory, ROOT, say)
-    return directory
+def _do(options: argparse.Namespace) -> None:
+    directory: Path = options.directory
+    if options.command == "tune":
+        tune(HOST_PARTS, parse_duration(options.budget or "6m"), say)
+        return
+    if options.command != "page":
+        parts = parts_named(options.parts) if options.parts else (HOST_PARTS if options.hosts else PARTS)
+        budget = parse_duration(options.budget or ("10m" if options.hosts else "40m"))
+        choices = Choices(budget, options.launches, options.seed, parts)
+        if options.command == "rank":
+            _be_a_rank(choices, directory)
+            return
+        kind = "hosts-" if any(part.hosts > 1 for part in parts) else ""
+        directory = directory or ROOT / "docs" / "benchmarks" / dated(kind)
+        run(choices, directory, ROOT, say)
+    page, missed = write_page(directory)
+    say(f"{page}: {missed} bars are not reached")
+
+
+def _be_a_rank(choices: Choices, runs: Path) -> None:
+    """Rank 0 is the lab, the others do what it says."""
+    with crew_of_the_launcher() or contextlib.nullcontext() as crew:
+        if crew is None:
+            raise UsageError("started on one host: LOCAL_WORLD_SIZE must be less than WORLD_SIZE")
+        if crew.rank != 0:
+            crew.serve()
+        else:
+            measured(choices.parts[0], choices, runs, crew)
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="bench", description="The engine and its peers, side by side.")
     commands = parser.add_subparsers(dest="command", required=True)
-    measure = commands.add_parser("run", help="measure, then write the page")
-    measure.add_argument("--budget", help="time aimed at for all of it, for example 10m (default 40m)")
-    measure.add_argument("--launches", type=int, help="launches of each part (default 8, with little time 7)")
-    measure.add_argument("--seed", type=int, default=1, help="of order and data (default 1)")
-    measure.add_argument("--arms", help="peers, separated by commas; the engine always takes part (default all)")
-    measure.add_argument("--parts", help=f"of: {','.join(part.name for part in PARTS)} (default all)")
-    measure.add_argument("--largest", help="largest size (default 256M)")
-    measure.add_argument("--out", type=Path, help="directory (default docs/benchmarks/<machine>-<date>)")
-    page = commands.add_parser("page", help="write the page of a stored run again")
-    page.add_argument("directory", type=Path)
+    texts = {
+        "run": "measure, then write the page",
+        "rank": "a rank of `run`, on its host",
+        "tune": "`ringtree tune` between the hosts, into the profile of this machine",
+    }
+    for name, what in texts.items():
+        command = commands.add_parser(name, help=what)
+        command.add_argument("--hosts", action="store_true", help="the parts between hosts")
+        command.add_argument("--budget", help="time aimed at for all of it (default 40m, --hosts 10m, tune 6m)")
+        command.add_argument("--launches", type=int, default=8, help="launches of each part (default 8)")
+        command.add_argument("--seed", type=int, default=1, help="of order and data (default 1)")
+        command.add_argument("--parts", help=f"of: {','.join(part.name for part in (*PARTS, *HOST_PARTS))}")
+        command.add_argument("--out", type=Path, dest="directory", help="default docs/benchmarks/<machine>-<date>")
+    commands.add_parser("page", help="write the page of a stored run again").add_argument("directory", type=Path)
     return parser
 
 

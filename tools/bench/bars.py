@@ -1,175 +1,189 @@
 """What is to be reached against other libraries, and whether it is.
 
-For: the first table of the page. Not for: computing ratios (effects.py).
+For: the first table of the page. Not for: computing effects (ringtree.judge), or the rest of the page (page.py).
 
-A bar is met by the measured value itself, not by the end of its interval that happens to help. A placement that the
-run never met has no data, which counts as not reached. Where a library has several versions or settings (Open MPI with
-and without CMA, Intel MPI's ways to yield), the fastest at each size counts.
+A ratio is time(peer) / time(engine): above 1 the engine is faster. A bar is met by the measured value itself, not by
+the end of its interval that happens to help. Near and far have bars of their own, and what was not measured counts as
+not reached. Where a library has several versions or settings, the fastest at each size counts.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 
-from bench.effects import BANDS, FAR, NEAR, Place, World
-from bench.parts import ALL_REDUCE, COLLECTIVES, FAMILY_LAUNCHES, NATIVE, PARTS, TORCH, Part
-from ringtree.stats import TypicalInterval
-from ringtree.units import count, format_factor, format_factor_range, format_size, format_time, format_time_range
+import numpy as np
+from generated import Bar
 
-FREE_MPI = ("openmpi", "mpich")  # how the names of the freely available MPIs begin
-GLOO_BARS = (50.0, 15.0, 6.0)  # one a band
-MPI_BARS = (1.7, 1.7, 1.8)
-BEST_BARS = {NEAR: (1.8, 1.35, 1.7), FAR: (1.4, 1.2, 1.4)}
-AHEAD_BARS = {NEAR: (1.0, 1.0, 1.0), FAR: (1.0, 1.0, 1.0)}  # of all other collectives
-SHARED_BARS = (None, 1.8, 2.0)
-FOUR_RANKS_BAR = 1.4
-FOUR_RANKS_SECONDS, SIXTEEN_RANKS_SECONDS = 2.5e-6, 15e-6
+from bench.parts import AUTO, HOST_PARTS, NATIVE, OTHERS, PARTS, RATE, RATE_BPS, SHARED, TORCH, Part
+from ringtree.judge.cells import RunCells, effect_matrix
+from ringtree.judge.comparison import MIXED, Comparison
+from ringtree.judge.summary import summarise
+from ringtree.results import StoredRun
+from ringtree.stats import least_launches, typical_interval
+from ringtree.units import (
+    count,
+    format_factor,
+    format_factor_range,
+    format_share,
+    format_size,
+    format_time,
+    format_time_range,
+)
+
+NEAR, FAR = "near", "far"
+NEAR_HANDOFF = 1e-7  # seconds; cores that share a cache hand a line over in less, others in more
+# One more than a single comparison needs: with six, where most peers are slower, the flip of all launches makes one of
+# them look as fast as anything could, and a peer that is faster everywhere could not be told.
+FAMILY_LAUNCHES = least_launches() + 1
+Bands = Mapping[str, tuple[int, int]]  # by name, the first size and the last; of those, powers of two count
+BANDS: Bands = {"≤ 4 KB": (1, 4 << 10), "8 KB–2 MB": (8 << 10, 2 << 20), "≥ 4 MB": (4 << 20, 256 << 20)}
+HOST_BANDS: Bands = {format_size(size): (size, size) for size in (8, 64 << 10, 16 << 20)}
+RATE_BAR = 0.90
 
 
-@dataclass(frozen=True)
-class Bar:
-    """met: None where there is no data, which counts as not reached."""
+class Judged:
+    """One part as the lab judges it."""
 
-    question: str
-    wanted: str
-    measured: str
-    met: bool | None
+    def __init__(self, stored: StoredRun) -> None:
+        self.stored, self.cells = stored, RunCells(stored)
+        self.comparison: Comparison = summarise(stored, self.cells)
+
+    @property
+    def peers(self) -> list[str]:
+        """Labels of the other libraries' arms."""
+        own = self.comparison.reference
+        return [arm.label for arm in self.comparison.arms if arm.label.partition("/")[0] != own]
+
+    def places(self) -> dict[str, str]:
+        """Returns the placements that there are figures of, and what each is called: one alone is near or far by its
+        hand-off. Near held against near and far against far where neither alone has launches enough at any size."""
+        shown = {row.placement for row in self.comparison.shown_rows()}
+        alone = FAR if (self.cells.typical_handoff or 0.0) >= NEAR_HANDOFF else NEAR
+        return {place: place or alone for place in ([MIXED] if shown == {MIXED} else self.comparison.placements)}
+
+    def best(self, peers: Sequence[str], arm: str, size: int, place: str) -> str | None:
+        """Returns the peer with the smallest mean effect. Those with fewer than half of the launches of the one with
+        most are passed over: their luck is not speed."""
+        columns = {peer: list(self.cells.effects(size, peer, arm, place).values()) for peer in peers}
+        most = max(map(len, columns.values()), default=0)
+        usual = {peer: float(np.mean(column)) for peer, column in columns.items() if column and 2 * len(column) >= most}
+        return min(usual, key=usual.__getitem__, default=None)
+
+    def over(self, band: tuple[int, int], peers: Sequence[str], arm: str, place: str) -> tuple[float, str] | None:
+        """Returns the mean ratio of the best of `peers` at each size of a band to `arm`, and it with its interval and
+        what it is made of in words; None without any pair."""
+        measured = dict.fromkeys(row.size_bytes for row in self.comparison.rows)
+        sizes = [size for size in measured if band[0] <= size <= band[1] and size & (size - 1) == 0]
+        chosen = {size: best for size in sizes if (best := self.best(peers, arm, size, place)) is not None}
+        if not chosen:
+            return None
+        effects = effect_matrix([self.cells.effects(size, peer, arm, place) for size, peer in chosen.items()])
+        # Relative to its size's mean: a launch that only has the sizes with large ratios is not a slow one.
+        means = np.nanmean(effects, axis=0)
+        values = means.mean() + np.nanmean(effects - means, axis=1)
+        arms = sorted(dict.fromkeys(chosen.values()), key=list(chosen.values()).count, reverse=True)
+        told = "" if len(sizes) == 1 else f" over {len(chosen)} of {len(sizes)} sizes"
+        found = typical_interval(list(values), self.comparison.level, self.comparison.seed)
+        ratio, low, high = (math.exp(end) for end in (found.centre, found.low, found.high))
+        ends = f" ({format_factor_range(low, high)})" if found.num_launches > 1 else ""
+        words = f"{format_factor(ratio)}×{ends}{told}, {count(found.num_launches, 'launch')}; {', '.join(arms)}"
+        return ratio, words
 
 
-def bars_of(worlds: Mapping[str, World], asked: Collection[str] | None = None) -> list[Bar]:
-    """Returns every bar for the parts of a run, by the parts' names; those of parts that did not run have no data.
+def ahead(
+    question: str,
+    wanted: Mapping[str, Sequence[float | None]],
+    judged: Judged,
+    peers: tuple[str, ...] = (),
+    arm: str = AUTO,
+    bands: Bands = BANDS,
+) -> Iterator[Bar]:
+    """Yields by placement and band whether the engine's `arm` is ahead of the best peer by as much as is wanted.
 
-    `asked`: parts that the run was to have, None for all; collectives without any of them have no bars.
+    `wanted`: by placement, "" for any: a factor for each band, None where there is no bar. `peers`: how their names
+    begin, () for all.
     """
-    bars: list[Bar] = []
-    for collective in collectives_of(asked):
-        two = worlds.get(_name(NATIVE, 2, collective))
-        of_one = _all_reduce_bars(worlds) if collective == ALL_REDUCE else _best_of_all(two, AHEAD_BARS)
-        bars += [replace(bar, question=f"{collective}, {bar.question}") for bar in of_one]
-    return bars
+    places = judged.places()
+    for place, name in places.items():
+        factors = wanted.get(name, wanted.get("", ()))
+        for (band, ends), factor in zip(bands.items(), factors, strict=False):
+            if factor is not None:
+                own = judged.comparison.reference + arm.removeprefix(AUTO)
+                among = [peer for peer in judged.peers if peer.startswith(peers or "")]
+                ratio, told = judged.over(ends, among, own, place) or (None, "")
+                met = None if ratio is None else ratio >= factor
+                yield Bar(f"{question}, cores {name}, {band}", f"{factor:g}×", told, met)
+    for name in wanted:
+        if name not in ("", *places.values()):
+            yield Bar(f"{question}, cores {name}", f"{wanted[name][0]:g}×", f"the cores were never {name}", None)
 
 
-def collectives_of(asked: Collection[str] | None) -> list[str]:
-    """Returns the collectives that these parts are of; None: all parts."""
-    parts = {part.name: part.collective for part in PARTS}
-    wanted = set(parts.values()) if asked is None else {parts[name] for name in asked if name in parts}
-    return [collective for collective in COLLECTIVES if collective in wanted]
+def at_most(question: str, seconds: float, places: Sequence[str], judged: Judged) -> Iterator[Bar]:
+    """Yields by placement whether the engine takes no longer for 8 bytes."""
+    for place, name in judged.places().items():
+        cell = judged.comparison.find(8, judged.comparison.reference, place)
+        if name in places and cell is not None and cell.time is not None:
+            time = cell.time
+            told = f"{format_time(time.median)} ({format_time_range(time.low, time.high)}; {time.label})"
+            yield Bar(f"{question} {name}, 8 B", f"at most {format_time(seconds)}", told, time.median <= seconds)
 
 
-def _all_reduce_bars(worlds: Mapping[str, World]) -> list[Bar]:
-    bars: list[Bar] = []
-    through_torch, two, four = (worlds.get(_name(*part)) for part in ((TORCH, 2), (NATIVE, 2), (NATIVE, 4)))
-    bars += _in_each_place("2 ranks through PyTorch, against Gloo", through_torch, None, GLOO_BARS)
-    free = None if two is None else [peer for peer in two.peers if peer.startswith(FREE_MPI)]
-    bars += _in_each_place("2 ranks, against the better of Open MPI and MPICH", two, free, MPI_BARS)
-    bars += _best_of_all(two, BEST_BARS)
-    shared = None if two is None else f"{two.engine}/shared"
-    bars += _in_each_place("2 ranks, shared buffers, against the best of all peers", two, None, SHARED_BARS, shared)
-    same = {name: world for name, world in worlds.items() if world.is_native and world.collective == ALL_REDUCE}
-    bars += [_nobody_faster(name, world) for name, world in same.items()]
-    bars += _in_each_place("4 ranks on 2 cores, against the best of all peers", four, None, (FOUR_RANKS_BAR,) * 3)
-    bars += _time_bars("4 ranks on 2 cores", four, FOUR_RANKS_SECONDS, (NEAR,))
-    bars += _time_bars("16 ranks on 2 cores", worlds.get(_name(NATIVE, 16)), SIXTEEN_RANKS_SECONDS, (NEAR, FAR))
-    return bars
+def nobody_faster(judged: Judged) -> Iterator[Bar]:
+    """Yields whether no peer is significantly faster at any size."""
+    found = [(one, one.versus_reference) for one in judged.comparison.cells if one.arm in judged.peers]
+    family = [(cell, one) for cell, one in found if one is not None and one.num_launches >= FAMILY_LAUNCHES]
+    faster = [cell for cell, one in family if one.verdict == "faster"]
+    open_ = sum(one.verdict == "inconclusive" for _, one in family)
+    told = f"{len(faster)} of {len(family)} comparisons with at least {FAMILY_LAUNCHES} launches, {open_} inconclusive"
+    who = "; ".join(f"{cell.arm} {cell.placement} at {format_size(cell.size_bytes)}" for cell in faster)
+    question = f"{judged.stored.run.run_id}: peers significantly faster at a single size"
+    yield Bar(question, "none", f"{told}{who and ': '}{who}", not faster if family else None)
 
 
-def _name(kind: str, num_ranks: int, collective: str = ALL_REDUCE) -> str:
-    return Part(kind, num_ranks, 0.0, 0, collective=collective).name
+def of_rate(question: str, judged: Judged) -> Iterator[Bar]:
+    """Yields by size whether a ring fills the shaped links between hosts."""
+    for cell in judged.comparison.cells:
+        if cell.arm == "ring" and cell.busbw is not None and cell.time is not None:
+            share, time = cell.busbw * 8 / RATE_BPS, cell.time
+            low, high = (100 * share * time.median / end for end in (time.high, time.low))
+            told = f"{100 * share:.1f}% ({low:.1f}–{high:.1f}%), {count(time.num_launches, 'launch')}"
+            what = f"{question}, {format_size(cell.size_bytes)}: busbw over the rate"
+            yield Bar(what, f"≥ {format_share(RATE_BAR)}", told, share >= RATE_BAR)
 
 
-def ratio_text(interval: TypicalInterval, ratio: float, ends: tuple[float, float]) -> str:
-    """Returns "1.85× (1.80–1.90)"; with one launch no interval."""
-    if interval.num_launches == 1:
-        return f"{format_factor(ratio)}× (1 launch)"
-    return f"{format_factor(ratio)}× ({format_factor_range(*ends)})"
+def _shape(part: Part) -> str:
+    return f"{count(part.hosts, 'host')} of {count(part.ranks // part.hosts, 'rank')}"
 
 
-def _best_of_all(two: World | None, wanted: Mapping[str, Sequence[float]]) -> list[Bar]:
-    """2 ranks against the fastest peer of each size; `wanted`: by column, one a band."""
-    bars: list[Bar] = []
-    for column, of_bands in wanted.items():
-        question = f"2 ranks {column}, against the best of all peers"
-        places = [place for place in two.places if place.column == column] if two else []
-        for place in places:
-            bars += _bands(question, two, place, None, of_bands)
-        if not places:
-            bars.append(Bar(question, _wanted(of_bands[0]), f"the cores were never {column}" if two else "", None))
-    return bars
+_BEST = "against the best of all peers"
+_TWO, _SHARED = {NEAR: (1.8, 1.35, 1.7), FAR: (1.4, 1.2, 1.4)}, {"": (None, 1.8, 2.0)}
+_GLOO, _FREE = "through PyTorch, against Gloo", "against the better of Open MPI and MPICH"
+WANTED: Sequence[tuple[str, Callable[[Judged], Iterator[Bar]]]] = (
+    ("torch-2", partial(ahead, f"all_reduce, 2 ranks {_GLOO}", {"": (50.0, 15.0, 6.0)})),
+    ("native-2", partial(ahead, f"all_reduce, 2 ranks, {_FREE}", {"": (1.7, 1.7, 1.8)}, peers=("openmpi", "mpich"))),
+    ("native-2", partial(ahead, f"all_reduce, 2 ranks, {_BEST}", _TWO)),
+    ("native-2", partial(ahead, f"all_reduce, 2 ranks, shared buffers, {_BEST}", _SHARED, arm=SHARED)),
+    *((part.name, nobody_faster) for part in PARTS if part.name in ("native-2", "native-4", "native-16")),
+    ("native-4", partial(ahead, f"all_reduce, 4 ranks on 2 cores, {_BEST}", {"": (1.4,) * 3})),
+    ("native-4", partial(at_most, "all_reduce, 4 ranks on 2 cores", 2.5e-6, (NEAR,))),
+    ("native-16", partial(at_most, "all_reduce, 16 ranks on 2 cores", 15e-6, (NEAR, FAR))),
+    *(
+        (f"native-2-{other}", partial(ahead, f"{other}, 2 ranks, {_BEST}", dict.fromkeys((NEAR, FAR), (1.0,) * 3)))
+        for other in OTHERS
+    ),
+    *(
+        (part.name, partial(ahead, f"{_shape(part)} {words}", {"": (1.0,) * 3}, bands=HOST_BANDS))
+        for kind, words in ((NATIVE, "native C, against Open MPI"), (TORCH, _GLOO))
+        for part in HOST_PARTS
+        if part.name.startswith(kind)
+    ),
+    *((one.name, partial(of_rate, f"{_shape(one)}, 1 Gbit/s, ring")) for one in HOST_PARTS if RATE in one.name),
+)
 
 
-def _in_each_place(
-    question: str,
-    world: World | None,
-    peers: Sequence[str] | None,
-    wanted: Sequence[float | None],
-    engine: str | None = None,
-) -> list[Bar]:
-    if world is None or not world.places:
-        return [Bar(question, _wanted(next(one for one in wanted if one is not None)), "", None)]
-    return [
-        bar
-        for place in world.places
-        for bar in _bands(f"{question}, {place.name or place.column}", world, place, peers, wanted, engine)
-    ]
-
-
-def _bands(
-    question: str,
-    world: World | None,
-    place: Place,
-    peers: Sequence[str] | None,
-    wanted: Sequence[float | None],
-    engine: str | None = None,
-) -> list[Bar]:
-    bars = []
-    for band, bar in zip(BANDS, wanted, strict=True):
-        if bar is None or world is None:
-            continue
-        found = world.band(band, world.peers if peers is None else peers, place, engine)
-        what = f"{question}, {band.name}"
-        if found is None:
-            bars.append(Bar(what, _wanted(bar), "", None))
-            continue
-        text = ratio_text(found.interval, found.ratio, found.ends)
-        arms = sorted(dict.fromkeys(found.chosen.values()), key=list(found.chosen.values()).count, reverse=True)
-        text += f" over {len(found.chosen)} of {found.num_wanted} sizes, {count(found.interval.num_launches, 'launch')}"
-        bars.append(Bar(what, _wanted(bar), f"{text}; {', '.join(arms)}", found.ratio >= bar))
-    return bars
-
-
-def _nobody_faster(name: str, world: World) -> Bar:
-    """No peer is significantly faster at any size, in any kind of call that a user's program could make of both."""
-    compared = [found for found in world.verdicts() if found[1] in world.peers]
-    judged = [found for found in compared if found[3].num_launches >= FAMILY_LAUNCHES]
-    faster: dict[str, list[tuple[int, float]]] = {}
-    for size, label, place, found in judged:
-        if found.verdict == "faster":
-            faster.setdefault(f"{label} {place}".rstrip(), []).append((size, found.ratio))
-    open_ = sum(found.verdict == "inconclusive" for *_, found in judged)
-    below = sum(found.high < 1 for *_, found in compared)
-    num_faster = sum(map(len, faster.values()))
-    told = f"{num_faster} of {len(judged)} comparisons with at least {FAMILY_LAUNCHES} launches, {open_} inconclusive"
-    told += f"; of all {len(compared)}, {below} have an interval below 1"
-    who = []
-    for label, sizes in faster.items():
-        lowest = format_factor(min(ratio for _, ratio in sizes))
-        who.append(f"{label} at {', '.join(format_size(size) for size, _ in sizes)} (down to {lowest}×)")
-    measured = f"{told}: {'; '.join(who)}" if who else told
-    return Bar(f"{name}: peers significantly faster at a single size", "none", measured, not faster if judged else None)
-
-
-def _time_bars(question: str, world: World | None, limit: float, columns: Sequence[str]) -> list[Bar]:
-    """Time of the engine at 8 B."""
-    wanted = f"at most {format_time(limit)}"
-    bars = []
-    for place in world.places if world is not None else ():
-        time = world.time(8, world.engine, place) if world is not None and place.column in columns else None
-        if time is not None:
-            measured = f"{format_time(time.median)} ({format_time_range(time.low, time.high)}; {time.label})"
-            bars.append(Bar(f"{question} {place.column}, 8 B", wanted, measured, time.median <= limit))
-    return bars or [Bar(f"{question} {' or '.join(columns)}, 8 B", wanted, "", None)]
-
-
-def _wanted(bar: float | None) -> str:
-    return "" if bar is None else f"{bar:g}×"
+def bars_of(parts: Mapping[str, Judged]) -> list[Bar]:
+    """Returns every bar of the parts that there are, by their names; one without figures has no data."""
+    found = [list(bars(parts[part])) or [Bar(part, "a figure", "", None)] for part, bars in WANTED if part in parts]
+    return [bar for bars in found for bar in bars]

@@ -9,23 +9,13 @@ the exception, and says so in the table.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from generated import Bar
 
 from method.counts import Share
 
 MAX_ERROR, MIN_POWER, MIN_COVERAGE = 0.05, 0.95, 0.93
 BAR_EFFECT = 0.10
 MIN_DRAWS, MIN_RUNS, MIN_LIVE = 1000, 200, 20
-
-
-@dataclass(frozen=True)
-class Bar:
-    """met: None where there is no data yet, which counts as not reached."""
-
-    question: str
-    wanted: str
-    measured: str
-    met: bool | None
 
 
 def at_most(question: str, share: Share, limit: float, least_draws: int) -> Bar:

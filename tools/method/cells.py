@@ -1,24 +1,26 @@
 """A bank -> the effects that a comparison of its arms would judge.
 
 For: log(time of an arm / time of the reference) by block and column, and the columns that a run of some of the blocks
-shows. Not for: judging them (ringtree.stats.judge).
+shows. Not for: the effects themselves, which are those of the lab (ringtree.judge.cells), or judging them
+(ringtree.stats.judge).
 
-The rules are those of the lab's comparisons. A launch's effect is the median over rounds of the log ratio of the
-two visits' medians, for rounds in which both ran under the same placement of the cores; the placements are found in all
-probes of the bank. A size is shown once for each placement that enough launches have; if none has, once for like with
-like of any placement.
+A size is shown once for each placement that enough launches have; if none has, once for like with like of any
+placement.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from method.bank import Bank
-from ringtree.judge.cells import LEAST_ROUNDS
-from ringtree.stats import Placements, least_launches, round_effect, split_placements
+from ringtree.judge.cells import RunCells
+from ringtree.judge.comparison import MIXED
+from ringtree.results import Cell, Launch, Plan, Record, Run, StoredRun, Visit
 
 ANY = "like for like"
 
@@ -49,46 +51,44 @@ class Columns:
 
 def columns_of(bank: Bank, arm: int = 1, reference: int = 0) -> Columns:
     """The effects of one arm of `bank` against another, by index in bank.arms."""
-    placements = split_placements([float(probe) for probe in bank.probes[np.isfinite(bank.probes)]])
-    names = placements.names or ("",)
-    effects, sizes, kinds = [], [], []
-    for size_index, size in enumerate(bank.sizes):
-        for name in (*names, ANY) if len(names) > 1 else names:
-            column = [
-                _effect(bank, placements, (block, size_index), (arm, reference), name)
-                for block in range(bank.num_blocks)
-            ]
-            effects.append(column)
-            sizes.append(size)
-            kinds.append(name)
-    return Columns(np.array(effects).T, tuple(sizes), tuple(kinds))
+    cells = RunCells(as_run(bank))
+    names = [*cells.placements, *([MIXED] if len(cells.placements) > 1 else [])]
+    keys = [(size, name) for size in bank.sizes for name in names]
+    found = [cells.effects(size, bank.arms[arm], bank.arms[reference], name) for size, name in keys]
+    effects = [[of_blocks.get(block, np.nan) for of_blocks in found] for block in range(bank.num_blocks)]
+    kinds = tuple(ANY if name == MIXED else name for _, name in keys)
+    return Columns(np.array(effects, dtype=np.float64), tuple(size for size, _ in keys), kinds)
 
 
-def _effect(bank: Bank, placements: Placements, where: tuple[int, int], arms: tuple[int, int], wanted: str) -> float:
-    """The effect of one block at one size in rounds of the placement `wanted`; NaN if there are too few."""
-    block, size = where
-    first: list[list[float]] = []
-    second: list[list[float]] = []
-    for round_ in range(bank.num_rounds):
-        mine, other = (float(bank.medians[block, size, arm, round_]) for arm in arms)
-        if np.isnan(mine) or np.isnan(other):
-            continue
-        found = {_placement(placements, bank.probes[block, size, arm, round_]) for arm in arms}
-        if len(found) == 1 and None not in found and (wanted == ANY or found == {wanted}):
-            first.append([mine])
-            second.append([other])
-    least = LEAST_ROUNDS if placements.names and wanted != ANY else 1
-    return round_effect(first, second) if len(first) >= least else float("nan")
+RecordT = TypeVar("RecordT", bound=Record)
 
 
-def _placement(placements: Placements, probes: NDArray[np.float32]) -> str | None:
-    """Of one visit; None if the cores moved, or if it was not probed though placements differ."""
-    if not placements.names:
-        return ""
-    before, after = (float(probe) for probe in probes)
-    return placements.of_visit(before, after) if np.isfinite(before) and np.isfinite(after) else None
+def _partly(record: type[RecordT], **fields: Any) -> RecordT:
+    """A record of these fields alone: pairing asks for no others."""
+    return cast(RecordT, record.model_construct(**fields))
 
 
-def least_shown(level: float) -> int:
-    """Fewer launches than this can't tell anything, so such a column is not shown."""
-    return least_launches(level)
+def as_run(bank: Bank) -> StoredRun:
+    """The bank as a run of which each visit has one sample, its median; it holds what pairing asks for, no more."""
+    launches = []
+    for block in range(bank.num_blocks):
+        cells = []
+        for place, size in enumerate(bank.sizes):
+            for number, arm in enumerate(bank.arms):
+                medians, probes = bank.medians[block, place, number], bank.probes[block, place, number]
+                rounds = [int(round_) for round_ in np.flatnonzero(np.isfinite(medians))]
+                pairs = [
+                    tuple(probes[round_].tolist()) if np.isfinite(probes[round_]).all() else None for round_ in rounds
+                ]
+                visits = [
+                    _partly(Visit, round=round_, num_iterations=1, handoff=pair)
+                    for round_, pair in zip(rounds, pairs, strict=True)
+                ]
+                times = [medians[rounds].astype(np.float64).tolist()]
+                cells.append(
+                    _partly(
+                        Cell, arm=arm, size_bytes=size, batch=1, times=times, visits=visits, verified=True, error=None
+                    )
+                )
+        launches.append(_partly(Launch, launch=block, block=block, cells=cells))
+    return StoredRun(Path(bank.name), _partly(Run, plan=_partly(Plan, level=0.95)), launches, [])

@@ -17,9 +17,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from method.cells import Columns, least_shown
+from method.cells import Columns
 from method.counts import Share
-from ringtree.stats import Judged, judge
+from ringtree.stats import Judged, judge, least_launches
 
 LAUNCHES = 8
 MARGIN, LEVEL = 0.02, 0.95
@@ -44,11 +44,14 @@ class ErrorRates:
 QUICK = 25
 
 
-def draw(columns: Columns, seed: int, index: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The effects that the run of draw `index` shows, (launches, cells), and its sign for each launch."""
+Drawn = tuple[NDArray[np.intp], NDArray[np.float64], NDArray[np.float64]]
+
+
+def draw(columns: Columns, seed: int, index: int) -> Drawn:
+    """The columns that the run of draw `index` shows, their effects, (launches, cells), and a sign for each launch."""
     random = np.random.default_rng([seed, index])
     rows = random.choice(len(columns.effects), size=LAUNCHES, replace=False)
-    return _shown(columns, rows), random.choice([-1.0, 1.0], size=LAUNCHES)[:, np.newaxis]
+    return *_shown(columns, rows), random.choice([-1.0, 1.0], size=LAUNCHES)[:, np.newaxis]
 
 
 def error_rates(columns: Columns, num_draws: int, seed: int, judging: Judge = judge) -> ErrorRates:
@@ -56,7 +59,7 @@ def error_rates(columns: Columns, num_draws: int, seed: int, judging: Judge = ju
     counts = {"permuted": 0, "as_measured": 0, "slower": 0, "equivalent": 0, "quick": 0}
     cells = 0
     for index in range(num_draws):
-        effects, signs = draw(columns, seed, index)
+        _, effects, signs = draw(columns, seed, index)
         cells += effects.shape[1]
         claimed = claims_difference(effects * signs, judging)
         counts["permuted"] += claimed
@@ -66,7 +69,7 @@ def error_rates(columns: Columns, num_draws: int, seed: int, judging: Judge = ju
         counts["slower"] += "slower" in verdicts
         counts["equivalent"] += "equivalent" in verdicts
     parts = np.arange(len(columns.effects) // LAUNCHES * LAUNCHES).reshape(-1, LAUNCHES)
-    disjoint = sum(claims_difference(_shown(columns, rows), judging) for rows in parts)
+    disjoint = sum(claims_difference(_shown(columns, rows)[1], judging) for rows in parts)
     return ErrorRates(
         permuted=Share(counts["permuted"], num_draws),
         as_measured=Share(counts["as_measured"], num_draws),
@@ -83,10 +86,9 @@ def claims_difference(effects: NDArray[np.float64], judging: Judge = judge) -> b
     return any(judged.verdict in ("faster", "slower") for judged in judging(effects, MARGIN, LEVEL))
 
 
-def _shown(columns: Columns, rows: NDArray[np.int64]) -> NDArray[np.float64]:
+def _shown(columns: Columns, rows: NDArray[np.int64]) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
     """Raises ValueError if the blocks show nothing, which a bank of real launches must not let happen unseen."""
-    shown = columns.shown(rows, least_shown(LEVEL))
+    shown = columns.shown(rows, least_launches(LEVEL))
     if not len(shown):
         raise ValueError("a run of these blocks has nothing to judge: no cell reaches the least number of launches")
-    taken: NDArray[np.float64] = columns.effects[np.ix_(rows, shown)]
-    return taken
+    return shown, columns.effects[np.ix_(rows, shown)]

@@ -15,6 +15,7 @@ from typing import Any
 
 import jinja2
 import numpy as np
+from generated import MET
 
 from method.counts import Share
 from method.live import VERDICTS
@@ -40,7 +41,7 @@ def page(text: str) -> str:
     )  # autoescape stays off: this is no HTML
     markdown.filters |= {"form": format, "share": share_text, "machine": _machine}
     template = markdown.from_string(TEMPLATE.read_text())
-    figures = {"digest": digest(text), "verdicts": VERDICTS, "live_rows": _live_rows(summary["live"])}
+    figures = {"digest": digest(text), "verdicts": VERDICTS, "live_rows": _live_rows(summary["live"]), "met": MET}
     return template.render(summary, **figures).rstrip("\n") + "\n"
 
 

@@ -16,9 +16,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from method.cells import Columns, least_shown
+from method.cells import Columns
 from method.counts import Share
-from method.error_rate import LAUNCHES, LEVEL, MARGIN
+from method.error_rate import LAUNCHES, LEVEL, MARGIN, draw
 from ringtree.stats import judge
 
 EFFECTS = (0.05, 0.10, 0.30)
@@ -40,13 +40,9 @@ def injected_power(columns: Columns, effect: float, num_draws: int, seed: int) -
     found: dict[tuple[int, str], list[int]] = {}
     wrong = 0
     for index in range(num_draws):
-        random = np.random.default_rng([seed, index])
-        rows = random.choice(len(columns.effects), size=LAUNCHES, replace=False)
-        signs = random.choice([-1.0, 1.0], size=LAUNCHES)[:, np.newaxis]
-        shown = columns.shown(rows, least_shown(LEVEL))
-        effects = columns.effects[np.ix_(rows, shown)] * signs
+        shown, effects, signs = draw(columns, seed, index)
         for place, column in enumerate(shown):
-            changed = effects.copy()
+            changed = effects * signs
             changed[:, place] += np.log1p(effect)
             verdict = judge(changed, MARGIN, LEVEL)[place].verdict
             found.setdefault((columns.sizes[column], columns.placements[column]), []).append(verdict == "slower")

@@ -14,6 +14,8 @@ from dataclasses import is_dataclass
 from pathlib import Path
 from typing import Any
 
+from generated import Bar
+
 import ringtree
 from method import bars
 from method.bank import Bank, read_bank
@@ -143,7 +145,7 @@ def needed_table(num_draws: int = NEEDED_DRAWS) -> list[dict[str, Any]]:
     return rows
 
 
-def all_bars(banks: dict[str, Any], emulated: dict[str, Any], live: dict[str, Any]) -> list[bars.Bar]:
+def all_bars(banks: dict[str, Any], emulated: dict[str, Any], live: dict[str, Any]) -> list[Bar]:
     """Every bar, in the order of the page."""
     found = []
     for name, bank in banks.items():
@@ -164,7 +166,7 @@ def all_bars(banks: dict[str, Any], emulated: dict[str, Any], live: dict[str, An
     return found
 
 
-def _error_bars(name: str, bank: dict[str, Any] | None) -> list[bars.Bar]:
+def _error_bars(name: str, bank: dict[str, Any] | None) -> list[Bar]:
     question = f"runs with a false difference, {name}"
     if bank is None:
         return [bars.no_data(question)]
@@ -179,7 +181,7 @@ def _error_bars(name: str, bank: dict[str, Any] | None) -> list[bars.Bar]:
     ]
 
 
-def _power_bar(name: str, bank: dict[str, Any] | None) -> bars.Bar:
+def _power_bar(name: str, bank: dict[str, Any] | None) -> Bar:
     question = f"power at {bars.BAR_EFFECT:.0%} with {LAUNCHES} launches, {name}"
     if bank is None:
         return bars.no_data(question)
@@ -187,7 +189,7 @@ def _power_bar(name: str, bank: dict[str, Any] | None) -> bars.Bar:
     return bars.at_least(question, Share(*at["found"]), bars.MIN_POWER, POWER_DRAWS)
 
 
-def _live_bar(name: str, live: dict[str, Any] | None) -> bars.Bar:
+def _live_bar(name: str, live: dict[str, Any] | None) -> Bar:
     slowed = name == "live-slowed"
     question = f"live runs that {'find the slowed arm' if slowed else 'claim nothing'}, {name}"
     if live is None:

@@ -331,7 +331,7 @@ def test_the_page_of_a_run_has_its_verdict_and_every_cell(tmp_path: Path) -> Non
     page = load_tool("benchmark_page").page("Title", tmp_path / stored.run.run_id)
     assert page.startswith("# Title\n")
     assert "- **a is 2.0× faster than b at 1 KB; 3.0× slower at 1 MB**" in page
-    assert "| 1 KB | 500 µs (500–500 µs) 2.05 MB/s ▲ 2.0× | 1.00 ms (1.00–1.00 ms) 1.02 MB/s |" in page
+    assert "| 1 KB | 500 µs (500–500 µs) 2.05 MB/s ▲ 2.0× (2.0) | 1.00 ms (1.00–1.00 ms) 1.02 MB/s |" in page
     assert str(tmp_path) not in page
 
 

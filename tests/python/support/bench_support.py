@@ -5,12 +5,13 @@ For: the tests of bench. Not for: assertions.
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from bench.effects import World
+from bench.bars import Judged
 from bench.parts import ALL_REDUCE
 from comparison_support import NUM_NEAR, Handoff, near_then_far, noise, placed_run
 from lab_support import make_plan
@@ -35,16 +36,15 @@ class FakeArm:
         return {}
 
 
-def made_up_world(
+def made_up(
     seconds: Callable[[int, int, str, int], float],
-    labels: Sequence[str] = ("engine", "mpich5"),
+    labels: Sequence[str] = ("auto", "mpich5"),
     sizes: Sequence[int] = (8, 64 << 10, 4 << 20),
     handoff: Callable[[int, str, int], Handoff | None] = near_then_far,
     name: str = "native-2",
-    num_launches: int = 8,
-) -> World:
+) -> Judged:
     """A part whose visits took `seconds(launch, size, label, round)`; four rounds of a launch are near, three far."""
-    return World(made_up_part(seconds, labels, sizes, handoff, name, num_launches))
+    return Judged(made_up_part(seconds, labels, sizes, handoff, name))
 
 
 def made_up_part(
@@ -56,8 +56,8 @@ def made_up_part(
     num_launches: int = 8,
 ) -> StoredRun:
     """The same, as it is stored."""
-    _, num_ranks, *collective = name.split("-")
-    plan = make_plan(labels, sizes, num_launches, int(num_ranks))
+    _, shape, *collective = name.split("-")
+    plan = make_plan(labels, sizes, num_launches, math.prod(map(int, shape.split("x"))))
     plan = plan.model_copy(update={"reference": labels[0], "collective": "".join(collective) or ALL_REDUCE})
     stored = placed_run(plan, seconds, handoff)
     return replace(stored, run=stored.run.model_copy(update={"run_id": name}))

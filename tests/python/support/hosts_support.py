@@ -22,6 +22,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -226,32 +227,51 @@ def why_no_hosts() -> str:
     return ""
 
 
+def on_host(hosts: Hosts, host: int, *command: str) -> list[str]:
+    """The command that runs `command` on a host."""
+    return ["nsenter", f"--net={hosts.namespace(host)}", *command]
+
+
+def rank_variables(hosts: Hosts, rank: int, store: str) -> dict[str, str]:
+    """What torchrun would tell a rank; `store` is what Hosts.store() named."""
+    address, port = store.removeprefix("tcp://").rsplit(":", 1)
+    return {
+        "RANK": str(rank),
+        "WORLD_SIZE": str(hosts.num_ranks),
+        "LOCAL_WORLD_SIZE": str(hosts.ranks_per_host),
+        "MASTER_ADDR": address,
+        "MASTER_PORT": port,
+        **hosts.environment(),
+    }
+
+
 def run_on(hosts: Hosts, *command: str, **environment: str) -> list[subprocess.CompletedProcess[str]]:
     """Runs `ringtree <command>` as every rank of the hosts, as torchrun would start it; what became of each rank."""
-    address, port = hosts.store().removeprefix("tcp://").rsplit(":", 1)
-    started = []
-    for rank in range(hosts.num_ranks):
-        variables = {
-            "RANK": str(rank),
-            "WORLD_SIZE": str(hosts.num_ranks),
-            "LOCAL_WORLD_SIZE": str(hosts.ranks_per_host),
-            "MASTER_ADDR": address,
-            "MASTER_PORT": port,
-            **hosts.environment(),
-            **environment,
-        }
-        inside = ["nsenter", f"--net={hosts.namespace(hosts.host_of(rank))}"]
-        started.append(
-            subprocess.Popen(
-                [*inside, sys.executable, "-m", "ringtree", *command],
-                env={**os.environ, **variables},
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                text=True,
-            )
+    return run_python_on(hosts, ["-m", "ringtree", *command], PATIENCE_S, **environment)
+
+
+def run_python_on(
+    hosts: Hosts, words: Sequence[str], patience: float, **environment: str
+) -> list[subprocess.CompletedProcess[str]]:
+    """Runs Python with `words` as every rank. Raises TimeoutExpired, with none left, after `patience` seconds."""
+    store = hosts.store()
+    started = [
+        subprocess.Popen(
+            on_host(hosts, hosts.host_of(rank), sys.executable, *words),
+            env={**os.environ, **rank_variables(hosts, rank, store), **environment},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
         )
+        for rank in range(hosts.num_ranks)
+    ]
     ended = []
-    for process in started:
-        out, err = process.communicate(timeout=PATIENCE_S)
-        ended.append(subprocess.CompletedProcess(process.args, process.returncode, out, err))
+    try:
+        for process in started:
+            out, err = process.communicate(timeout=patience)
+            ended.append(subprocess.CompletedProcess(process.args, process.returncode, out, err))
+    finally:
+        for process in started:
+            process.kill()
+            process.wait()
     return ended

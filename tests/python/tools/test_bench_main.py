@@ -6,15 +6,15 @@ from pathlib import Path
 
 import pytest
 from bench.__main__ import main
+from bench.stored import keep
 from bench_support import made_up_part, times_of
-from test_bench_page import store
 
 
 def test_the_page_of_a_stored_run_is_written_whatever_the_bars_say(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     pytest.importorskip("matplotlib")
-    store(tmp_path, made_up_part(times_of({"engine": 1.0, "mpich5": 0.9}), ("engine", "mpich5"), (8,)))
+    keep(made_up_part(times_of({"auto": 1.0, "mpich5": 0.9}), ("auto", "mpich5"), (8,)), tmp_path, "native-2", tmp_path)
     assert main(["page", str(tmp_path)]) == 0
     assert "bars are not reached" in capsys.readouterr().err
     assert "**missed**" in (tmp_path / "index.md").read_text()
@@ -26,7 +26,8 @@ def test_the_page_of_a_stored_run_is_written_whatever_the_bars_say(
         (["page", "/nowhere"], "holds no run of the bench"),
         (["run", "--parts", "native-3"], "there is no part 'native-3'; there are: native-2"),
         (["run", "--budget", "soon"], "invalid duration 'soon'"),
-        (["run", "--largest", "much"], "invalid size 'much'"),
+        (["run", "--budget", "0s"], "--budget must be above 0"),
+        (["rank", "--parts", "rate-2x1", "--out", "runs"], "started on one host"),
     ],
 )
 def test_mistakes_are_one_line_and_code_2(arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -9,13 +9,17 @@ import tempfile
 from datetime import datetime, timezone
 from pathlib import Path
 
-from bench.stored import machine_name, provenance
+from generated import machine_and_versions
+
+from bench.stored import dated, published
 from bench.training import page, worker
+from ringtree.measure.environment import capture
 
 SIZE = 2
 
 
 def main() -> None:
+    """Measures and writes the page, or only writes it again."""
     parser = argparse.ArgumentParser(prog="bench.training", description=__doc__)
     parser.add_argument("--launches", type=int, default=8)
     parser.add_argument("--rounds", type=int, default=8)
@@ -23,37 +27,19 @@ def main() -> None:
     parser.add_argument("--out", type=Path)
     parser.add_argument("--page", type=Path, help="only write the page of this folder again")
     options = parser.parse_args()
-    if options.page:
-        page.write(options.page)
-        return
-    date = datetime.now(timezone.utc).date().isoformat()
-    directory = options.out or Path("docs/benchmarks") / f"training-{machine_name(SIZE)}-{date}"
-    launches = []
-    for number in range(options.launches):
-        launches.append(_launch(options.seed + number, options.rounds))
-        print(f"launch {number + 1} of {options.launches}", flush=True)
-    directory.mkdir(parents=True, exist_ok=True)
-    run = {
-        "provenance": _provenance(),
-        "seed": options.seed,
-        "rounds": options.rounds,
-        "parameters": sum(parameter.numel() for parameter in worker._model().parameters()),
-        "launches": launches,
-    }
-    (directory / "launches.json").write_text(json.dumps(run, indent=1) + "\n")
+    directory: Path = options.page or options.out or Path("docs/benchmarks") / dated("training-")
+    if not options.page:
+        origin = published(capture(emulated=False, rank_defaults={}), Path.cwd())
+        told = dict(line.removeprefix("- ").split(": ", 1) for line in machine_and_versions(origin))
+        date = datetime.now(timezone.utc).isoformat(timespec="seconds")
+        provenance = {"date": date, **told, "command": " ".join(["bench.training", *origin.command[1:]])}
+        run = {"provenance": provenance, "seed": options.seed, "rounds": options.rounds}
+        run["parameters"] = sum(parameter.numel() for parameter in worker.model().parameters())
+        run["launches"] = [_launch(options.seed + number, options.rounds) for number in range(options.launches)]
+        directory.mkdir(parents=True, exist_ok=True)
+        (directory / page.LAUNCHES).write_text(json.dumps(run, indent=1) + "\n")
     page.write(directory)
     print(directory / "index.md")
-
-
-def _provenance() -> dict[str, str]:
-    found = provenance(machine_name(SIZE), Path.cwd())
-    known = ", ".join(f"{name} {version}" for name, version in found.versions.items() if version)
-    return {
-        "date": datetime.now(timezone.utc).isoformat(timespec="seconds"),
-        "machine": f"{found.cpu_model}, {found.num_cpus} cores, Linux {found.kernel}",
-        "versions": f"{known}; commit {found.git_commit}",
-        "command": " ".join(found.command),
-    }
 
 
 def _launch(seed: int, rounds: int) -> dict[str, list[float]]:

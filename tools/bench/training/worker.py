@@ -65,13 +65,13 @@ def _steps(groups: dict[str, object]) -> dict[str, Callable[[], None]]:
     from torch.distributed.fsdp import fully_shard
     from torch.nn.parallel import DistributedDataParallel
 
-    found: dict[str, Callable[[], None]] = {"local": _step(_model())}
+    found: dict[str, Callable[[], None]] = {"local": _step(model())}
     for backend, group in groups.items():
-        ddp = DistributedDataParallel(_model(), process_group=group)
+        ddp = DistributedDataParallel(model(), process_group=group)
         if backend == ALONE:
             ddp.register_comm_hook(None, _no_communication)  # what `fake` returns DDP does not take
         found[f"ddp {backend}"] = _step(ddp)
-        net = _model()
+        net = model()
         mesh = DeviceMesh.from_group(group, "cpu")  # type: ignore[arg-type]
         for layer in net.layers:  # type: ignore[union-attr]
             fully_shard(layer, mesh=mesh)
@@ -104,7 +104,8 @@ def _calls(groups: dict[str, object]) -> dict[str, Callable[[], None]]:
     }
 
 
-def _model() -> torch.nn.Module:
+def model() -> torch.nn.Module:
+    """Returns the transformer, the same on every rank."""
     import torch
     from torch import nn
 
