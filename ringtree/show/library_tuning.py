@@ -20,7 +20,7 @@ OWN = "its own choice"
 
 def print_library_rules(console: Console, found: LibraryRules) -> None:
     """Prints sizes, rules, and how to deploy them."""
-    title = f"{found.arm} ({found.version}), {found.collective}, {count(found.num_ranks, 'rank')}, called from C"
+    title = f"{found.arm}, {found.version}: {found.collective}, {count(found.num_ranks, 'rank')}, called from C"
     console.print(Text(printable(title), style="bold"))
     by_cores = any(one.placement for one in found.sizes)
     names = ["size", *(["cores"] if by_cores else []), "switch", OWN, "with rules", "faster", "in the rules"]

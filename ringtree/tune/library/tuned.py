@@ -32,7 +32,7 @@ class LibraryRules(Record):
     format: str = FORMAT
     arm: str
     library: str
-    version: str
+    version: str = Field(description="of the library, with its name; oneCCL's is that of the MPI below it")
     collective: str
     num_ranks: int
     rules: list[SizeRange] = Field(description="empty: nothing won against the library's own choice")

@@ -87,7 +87,7 @@ def tune_library(asked: LibraryAsked, runs: Path, progress: Progress) -> Library
     return LibraryRules(
         arm=asked.arm,
         library=asked.library,
-        version=MpiProgram(asked.library, _major(asked.arm)).found().version,
+        version=MpiProgram(asked.library, _major(asked.arm)).found().toolchain.version,
         collective=COLLECTIVE,
         num_ranks=asked.num_ranks,
         rules=rules,

@@ -35,13 +35,14 @@ RULES = [
     SizeRange(first=8193, last=262144, switch="rabenseifner"),  # sqrt(65536 · 2^20) = 2^18
 ]
 Seconds = Callable[[str, int], float]
+THERE = SimpleNamespace(version="4.0.2", toolchain=SimpleNamespace(version="MPI 4.0.2"))
 
 
 @pytest.fixture(autouse=True)
 def _there(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every library is there, in a version."""
     monkeypatch.setattr(mpi_libraries.MpiProgram, "lacks", lambda self: None)
-    monkeypatch.setattr(mpi_libraries.MpiProgram, "found", lambda self: SimpleNamespace(version="4.0.2"))
+    monkeypatch.setattr(mpi_libraries.MpiProgram, "found", lambda self: THERE)
 
 
 def made_up(plan: Plan, seconds: Seconds, wrong: str = "") -> StoredRun:
