@@ -14,7 +14,7 @@ import pytest
 from nccl_standin import Play, standin
 from typer.testing import CliRunner
 
-from ringtree.arms import common_boundary, registry
+from ringtree.arms import common_boundary, native_engine, registry
 from ringtree.arms import kind_named as arm_kind
 from ringtree.cli import app
 from ringtree.errors import UsageError
@@ -157,6 +157,7 @@ def test_nccls_ladder_runs_over_the_stand_in_and_says_what_ran(
     assert code == 0
 
 
+@pytest.mark.skipif(native_engine.lacks() is not None, reason="needs the engine's worker")
 def test_a_library_that_is_missing_leaves_a_native_ladder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     gone = [
         replace(kind, lacks=lambda: "it is not here: get it") if kind.name in native_ladder.LIBRARIES else kind
