@@ -17,7 +17,7 @@ from ringtree.explain.ladder_record import Effect, Ladder, PanelRecord, RungReco
 from ringtree.explain.ladder_run import read_again
 from ringtree.show.ladder.picture import write_picture
 from ringtree.show.ladder.table import DIFFER
-from ringtree.show.ladder.words import headline, in_words, place, story
+from ringtree.show.ladder.words import called, headline, in_words, place, story
 from ringtree.show.marks import MARKS
 from ringtree.units import format_time, format_time_range
 
@@ -51,8 +51,8 @@ def provenance(ladder: Ladder) -> list[str]:
     return [
         f"- date: {ladder.created_utc}; command: `ringtree {' '.join(origin.command[1:])}`",
         *machine_and_versions(origin),
-        f"- {ladder.collective}, {ladder.op}, {ladder.dtype}, {ladder.num_ranks} ranks, in place, through "
-        f"{ladder.through}; {ladder.num_launches} launches, seed {ladder.seed}; every element verified on every rank",
+        f"- {ladder.collective}, {ladder.op}, {ladder.dtype}, {ladder.num_ranks} ranks, {called(ladder)}; "
+        f"{ladder.num_launches} launches, seed {ladder.seed}; every element verified on every rank",
         f"- floor: {ladder.floor_formula}",
         *(f"- {caveat}" for caveat in ladder.caveats),
     ]

@@ -34,6 +34,8 @@ from ringtree.logs.export_schema import IMPORT_FORMAT, ImportRecord
 from ringtree.logs.kinds import KINDS
 from ringtree.results import FORMAT, Launch, Run
 from ringtree.show.tuning import REGRET_FORMAT, RegretReport
+from ringtree.tune.library.tuned import FORMAT as LIBRARY_RULES_FORMAT
+from ringtree.tune.library.tuned import LibraryRules
 from ringtree.tune.which import CHOICE_FORMAT, Explanation
 
 REFERENCE = Path(__file__).parents[1] / "docs" / "reference"
@@ -54,6 +56,7 @@ def schemas() -> dict[str, str]:
         "judgements.schema.json": _schema(Judgements, JUDGEMENTS_FORMAT, "ringtree audit --claims --json"),
         "ladder.schema.json": _schema(Ladder, LADDER_FORMAT, "ringtree explain --json"),
         "profile.schema.json": _schema(Profile, PROFILE_FORMAT, "profile.json, ringtree tune --json"),
+        "library-rules.schema.json": _schema(LibraryRules, LIBRARY_RULES_FORMAT, "ringtree tune --arms --json"),
         "choice.schema.json": _schema(Explanation, CHOICE_FORMAT, "ringtree which --json"),
         "compare-runs.schema.json": _schema(RunsComparison, RUNS_FORMAT, "ringtree compare-runs --json"),
         "import.schema.json": _schema(ImportRecord, IMPORT_FORMAT, "ringtree import --json"),

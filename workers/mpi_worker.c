@@ -22,8 +22,10 @@ static int my_rank, num_ranks;
 
 static const char* start(int* rank, int* size) {
   int level = 0;
-  MPI_T_init_thread(MPI_THREAD_SINGLE, &level); /* for control(); a library without it says so there */
   const char* error = said(MPI_Init(NULL, NULL));
+  /* For control(); a library without it says so there. Not before MPI_Init: MPICH 4.0 then dies of a variable's value
+   * that it does not know, which it would otherwise name. */
+  MPI_T_init_thread(MPI_THREAD_SINGLE, &level);
   if (!error) error = said(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));
   if (!error) error = said(MPI_Comm_rank(MPI_COMM_WORLD, &my_rank));
   if (!error) error = said(MPI_Comm_size(MPI_COMM_WORLD, &num_ranks));
@@ -131,7 +133,7 @@ static const char* control(const char* name, char* value, size_t capacity) {
   union {
     int number;
     unsigned long number_long;
-    char text[kMaxText];
+    char text[4096]; /* Open MPI counts 2048 for any text */
   } found = {0};
   const bool is_text = kind == MPI_CHAR;
   const char* error = count > (int)sizeof found ? kUnsupported : said(MPI_T_cvar_read(handle, &found));

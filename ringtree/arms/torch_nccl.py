@@ -39,7 +39,8 @@ def _version() -> str:
     return ".".join(map(str, torch.cuda.nccl.version()))  # type: ignore[no-untyped-call]
 
 
-def _lacks() -> str | None:
+def lacks_torch_nccl() -> str | None:
+    """As `ArmKind.lacks`, of what PyTorch runs over NCCL."""
     missing = lacks_torch() or lacks_gpu()
     if missing is None:
         import torch
@@ -65,7 +66,7 @@ KIND = ArmKind(
     boundaries=("cuda",),
     dtypes=_DTYPES,
     ops=("sum", "prod", "min", "max"),
-    lacks=_lacks,
+    lacks=lacks_torch_nccl,
     refuses=_refuses,
     without_effect=lambda environment: {} if _lacks() else idle(environment, _version()),
     device="cuda",

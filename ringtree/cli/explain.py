@@ -1,4 +1,4 @@
-"""`ringtree explain`: why the library is so much faster than a ring written in Python, change by change.
+"""`ringtree explain`: why the library is so much faster than a textbook's algorithm, change by change.
 
 For: the options of a ladder. Not for: measuring, judging or drawing it (ringtree.explain).
 
@@ -18,6 +18,7 @@ from ringtree.cli.outcome import FAILED, exit_codes
 from ringtree.comm.meeting import refuse_several_hosts
 from ringtree.errors import UsageError, os_errors
 from ringtree.explain.ladder import ladder_of
+from ringtree.explain.ladder_kinds import KINDS
 from ringtree.explain.ladder_record import TOO_FEW_ROUNDS, Ladder
 from ringtree.explain.ladder_run import measure, read_again
 from ringtree.explain.plan import Asked
@@ -31,6 +32,7 @@ PICTURE = "ladder.svg"
 
 
 OPTIONS = {
+    "ladder": f"Which one: {'; '.join(f'{kind.name} ({kind.about})' for kind in KINDS)}.",
     "ranks": "Number of ranks, a process each.",
     "sizes": "Sizes in bytes: a list, or first:last:factor.",
     "budget": "Time aimed at.",
@@ -53,7 +55,7 @@ def explain(
         typer.Option(metavar="FILE", help=with_default("The waterfall: svg, png, pdf.", "ladder.svg beside the run")),
     ] = None,
 ) -> None:
-    """Measure a ladder from a ring in Python to auto, each rung changing one thing, and draw it."""
+    """Measure a ladder of arms, each rung changing one thing, and draw it."""
     with exit_codes():
         stderr = Console(stderr=True)
         why = why_no_figure(picture)

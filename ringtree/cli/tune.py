@@ -16,8 +16,9 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
-from ringtree.cli.options import AsJson, with_default
+from ringtree.cli.options import RUNS, AsJson, Runs, with_default
 from ringtree.cli.outcome import exit_codes
+from ringtree.cli.tune_arms import tune_arms
 from ringtree.comm.profile import default_path
 from ringtree.comm.profile_format import Profile, read_profile, this_machine, why_not_here, with_tables_kept
 from ringtree.errors import RingtreeError, UsageError, os_errors
@@ -39,6 +40,10 @@ from ringtree.tune.tuning import begin_or_resume, run
 
 
 def tune(
+    arms: Annotated[
+        str | None,
+        typer.Option(help="Tune the switches of openmpi, mpich, impi or oneccl instead, and hand back its rules."),
+    ] = None,
     ranks: Annotated[
         str | None,
         typer.Option(help=with_default("Numbers of ranks, e.g. 2,4.", "2, 4 and the number of cores")),
@@ -61,7 +66,9 @@ def tune(
     output: Annotated[
         Path | None,
         typer.Option(
-            "--output", "-o", help=with_default("The profile, written or checked.", "where auto looks for it")
+            "--output",
+            "-o",
+            help=with_default("The profile, written or checked; a library's rules.", "where auto looks for it"),
         ),
     ] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with an interrupted tuning as it was asked.")] = False,
@@ -69,10 +76,18 @@ def tune(
     check: Annotated[
         bool, typer.Option("--check", help="Measure what auto loses against the best choice, at sizes not tuned at.")
     ] = False,
+    runs: Runs = RUNS,
     json: AsJson = False,
 ) -> None:
     """Measure this machine (minutes; can be interrupted) and write the profile that auto chooses by."""
     with exit_codes():
+        if arms is not None:
+            others = {"buffers": buffers, "resume": resume, "fresh": fresh, "check": check}
+            unfit = [name for name, value in others.items() if value]
+            if unfit:
+                raise UsageError(f"--{unfit[0]} belongs to the engine's profile: leave it or --arms out")
+            tune_arms(arms, ranks, collectives, sizes, budget or DEFAULT_BUDGET, seed, output, runs, json)
+            return
         place = (default_path() if output is None else output).absolute()
         asked = {
             "ranks": ranks,

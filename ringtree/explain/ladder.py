@@ -17,20 +17,18 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-from ringtree.arms import kind_of
-from ringtree.arms.textbook import KIND as TEXTBOOK
-from ringtree.errors import UsageError
+from ringtree.arms import boundary_of
+from ringtree.explain.ladder_kinds import kind_of
 from ringtree.explain.ladder_record import TOO_FEW_ROUNDS, Effect, Ladder, PanelRecord, RungRecord, TakingRecord
 from ringtree.explain.pilot import decide, executed
-from ringtree.explain.plan import PRESET, ladders_of
-from ringtree.explain.rungs import TOP, Rung
+from ringtree.explain.plan import ladders_of
+from ringtree.explain.rungs import Rung
 from ringtree.judge.cells import RunCells, effect_matrix
 from ringtree.judge.comparison import CellSummary, Comparison, Interval, SizeRow
 from ringtree.judge.summary import summarise
 from ringtree.results import Plan, StoredRun
 from ringtree.stats import Judged, judge
 
-FLOOR_FORMULA = "max(hand-off, max(1, ranks / copying cores) × size / copy rate of a core), all probed in this run"
 STEP, WORTH, INTERACTION, TOTAL = "step", "worth", "interaction", "total"
 Key = tuple[int, str, str, str]  # size, placement, kind of effect, key of the rung
 Effects = Mapping[int, float]  # block -> log ratio
@@ -39,17 +37,18 @@ Effects = Mapping[int, float]  # block -> log ratio
 def ladder_of(stored: StoredRun, pilot: StoredRun) -> Ladder:
     """Returns the ladder of a run; launches that are missing simply count less. Raises UsageError for another run."""
     run, plan = stored.run, stored.run.plan
-    algorithm = algorithm_of(plan)
+    kind, algorithm = kind_of(plan)
     labels = {arm.label for arm in plan.arms}
     ladders, taken = ladders_of(
+        kind,
         algorithm,
         plan.num_ranks,
         len(run.provenance.affinity),
-        f"send-recv:{algorithm}" in labels,
-        decide(pilot, algorithm),
+        decide(pilot, kind, algorithm),
+        lambda arm: None if arm in labels else plan.left_out.get(arm, "it took no part in this run"),
     )
     comparison, cells = summarise(stored), RunCells(stored)
-    panels = [_Panel(comparison, cells, row, ladders[row.size_bytes]) for row in comparison.shown_rows()]
+    panels = [_Panel(comparison, cells, row, ladders[row.size_bytes], kind.top) for row in comparison.shown_rows()]
     for panel in panels:
         panel.take_away(taken[panel.row.size_bytes])
     judged = _judge(plan, {key: found for panel in panels for key, found in panel.effects.items()})
@@ -58,27 +57,20 @@ def ladder_of(stored: StoredRun, pilot: StoredRun) -> Ladder:
         pilot=pilot.run.run_id,
         created_utc=run.created_utc,
         provenance=run.provenance,
+        ladder=kind.name,
+        top=kind.top,
         algorithm=algorithm,
-        through=_through(cells),
-        floor_formula=FLOOR_FORMULA,
+        through=boundary_of(plan),
+        floor_formula=kind.floor,
         panels=[panel.record(judged) for panel in panels],
     )
-
-
-def algorithm_of(plan: Plan) -> str:
-    """Returns the algorithm with which a stored plan's ladder starts. UsageError: it is not a ladder's plan."""
-    found = (arm.name for arm in plan.arms if (kind := kind_of(arm)) is not None and kind.name == TEXTBOOK.name)
-    name = next(found, None)
-    if plan.preset != PRESET or name is None:
-        raise UsageError("this run is not a ladder: `ringtree show` prints it, `ringtree explain` measures one")
-    return name.partition(":")[2]
 
 
 class _Panel:
     """One row of the run while its ladder is put together."""
 
-    def __init__(self, comparison: Comparison, cells: RunCells, row: SizeRow, ladder: list[Rung]) -> None:
-        self.row = row
+    def __init__(self, comparison: Comparison, cells: RunCells, row: SizeRow, ladder: list[Rung], top: str) -> None:
+        self.row, self._top = row, top
         self._comparison, self._cells = comparison, cells
         self.effects: dict[Key, Effects] = {}
         self._rungs: list[tuple[Rung, str | None]] = []  # with the arm below
@@ -92,7 +84,7 @@ class _Panel:
                 below = rung.arm
         first = next((rung.arm for rung, _ in self._rungs if rung.arm is not None and self._is_timed(rung.arm)), None)
         if first is not None:
-            self._note(TOTAL, TOTAL, self._between(TOP, first))
+            self._note(TOTAL, TOTAL, self._between(self._top, first))
 
     def take_away(self, takings: list[Rung]) -> None:
         """Adds what the top is worth without one thing."""
@@ -100,14 +92,14 @@ class _Panel:
         for taking in takings:
             if taking.arm is None:
                 continue
-            worth = self._between(TOP, taking.arm)
+            worth = self._between(self._top, taking.arm)
             self._note(WORTH, taking.key, worth)
             step = self.effects.get(self._key(STEP, taking.key), {})
             self._note(INTERACTION, taking.key, {block: step[block] - worth[block] for block in step if block in worth})
 
     def record(self, judged: Mapping[Key, Judged]) -> PanelRecord:
         """Returns the panel with its effects judged."""
-        top = self._cell(TOP)
+        top = self._cell(self._top)
 
         def effect(kind: str, key: str) -> Effect | None:
             found = judged.get(self._key(kind, key))
@@ -211,9 +203,3 @@ def _effect(judged: Judged) -> Effect:
         verdict=judged.verdict,
         label=judged.label,
     )
-
-
-def _through(cells: RunCells) -> str:
-    size = cells.plan.sizes[0].size_bytes
-    told = executed(cells, size, TOP) or {}
-    return str(told.get("through", "unknown"))

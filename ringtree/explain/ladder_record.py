@@ -87,9 +87,11 @@ class Ladder(Record):
     collective: str
     op: str
     dtype: str
+    ladder: str = Field(default="python", description="which one: `ringtree explain --ladder`")
+    top: str = Field(default="auto/shared", description="its last arm, from which one thing at a time is taken away")
     algorithm: str = Field(description="with which the ladder starts")
     num_ranks: int
-    through: str = Field(description='boundary of every call: "torch" or "numpy"')
+    through: str = Field(description='boundary of every call: "torch", "numpy", "native" (C) or "cuda"')
     num_launches: int
     num_planned: int
     seed: int

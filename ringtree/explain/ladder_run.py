@@ -13,9 +13,9 @@ from pathlib import Path
 from rich.console import Console
 
 from ringtree.errors import UsageError
-from ringtree.explain.ladder import algorithm_of
+from ringtree.explain.ladder_kinds import KINDS, kind_named, kind_of
 from ringtree.explain.pilot import decide
-from ringtree.explain.plan import PRESET, Asked, ladder_plan, pilot_plan
+from ringtree.explain.plan import Asked, ladder_plan, pilot_plan
 from ringtree.measure.plan import fresh_seed
 from ringtree.measure.progress import LiveProgress
 from ringtree.measure.recording import run_comparison
@@ -29,7 +29,7 @@ def measure(asked: Asked, runs: Path, stderr: Console) -> tuple[StoredRun, Store
     asked = replace(asked, seed=fresh_seed() if asked.seed is None else asked.seed)
     pilot = _run(pilot_plan(asked), runs, stderr)
     left = parse_duration(asked.budget) - (time.monotonic() - started)
-    plan = ladder_plan(asked, decide(pilot, asked.algorithm), pilot.run.run_id, left)
+    plan = ladder_plan(asked, decide(pilot, kind_named(asked.ladder), asked.algorithm), pilot.run.run_id, left)
     return _run(plan, runs, stderr), pilot
 
 
@@ -37,9 +37,9 @@ def read_again(runs: Path, text: str) -> tuple[StoredRun, StoredRun]:
     """Returns the stored run that `text` names, and its pilot. Raises UsageError if one is missing or no ladder's."""
     stored = read_run(find_run(runs, text))
     pilot = stored.run.plan.pilot
-    if stored.run.plan.preset == PRESET and pilot is None:
+    if stored.run.plan.preset in [kind.preset for kind in KINDS] and pilot is None:
         raise UsageError(f"{stored.run.run_id} is a pilot: name the run that followed it")
-    algorithm_of(stored.run.plan)  # raises for what is not a ladder
+    kind_of(stored.run.plan)  # raises for what is not a ladder
     assert pilot is not None
     return stored, read_run(stored.path.parent / pilot)
 

@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from ringtree.comm.communicator import protocols as known_protocols
-from ringtree.explain.rungs import SIMPLE, TOP
+from ringtree.explain.ladder_kinds import LadderKind
+from ringtree.explain.python_ladder import SIMPLE
 from ringtree.judge.cells import RunCells
 from ringtree.judge.comparison import MIXED
 from ringtree.results import StoredRun
@@ -29,18 +29,13 @@ class Decided:
     tops: Mapping[int, Mapping[str, Any] | None]
 
 
-def pilot_arms(algorithm: str) -> list[str]:
-    """Returns the arms of the pilot."""
-    return [*(f"{algorithm}/{protocol}" for protocol in known_protocols()), TOP]
-
-
-def decide(pilot: StoredRun, algorithm: str) -> Decided:
+def decide(pilot: StoredRun, kind: LadderKind, algorithm: str) -> Decided:
     """Returns what a pilot's launches decide; a protocol that is not faster by more than the margin is not taken."""
     cells = RunCells(pilot)
     sizes = [size.size_bytes for size in pilot.run.plan.sizes]
     return Decided(
-        {size: _fastest_protocol(cells, size, algorithm) for size in sizes},
-        {size: executed(cells, size, TOP) for size in sizes},
+        {size: _fastest_protocol(cells, size, kind, algorithm) for size in sizes},
+        {size: executed(cells, size, kind.top) for size in sizes},
     )
 
 
@@ -49,10 +44,11 @@ def executed(cells: RunCells, size_bytes: int, arm: str) -> Mapping[str, Any] | 
     return next((one.cell.executed for one in cells.seen(size_bytes, arm).values() if one.cell.executed), None)
 
 
-def _fastest_protocol(cells: RunCells, size_bytes: int, algorithm: str) -> str:
+def _fastest_protocol(cells: RunCells, size_bytes: int, kind: LadderKind, algorithm: str) -> str:
     found = {SIMPLE: -math.log1p(cells.plan.margin)}
-    for protocol in known_protocols():
-        effects = cells.effects(size_bytes, f"{algorithm}/{protocol}", f"{algorithm}/{SIMPLE}", MIXED)
+    plain = kind.protocol_arm(algorithm, SIMPLE)
+    for protocol in kind.protocols:
+        effects = cells.effects(size_bytes, kind.protocol_arm(algorithm, protocol), plain, MIXED)
         if protocol != SIMPLE and effects:
             found[protocol] = float(np.mean(list(effects.values())))
     return min(found, key=lambda protocol: found[protocol])

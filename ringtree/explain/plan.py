@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ringtree.arms import common_boundary, kind_named
 from ringtree.errors import UsageError
-from ringtree.explain.pilot import Decided, pilot_arms
-from ringtree.explain.rungs import Rung, arms_of, rungs, takings
+from ringtree.explain.ladder_kinds import DEFAULT, LadderKind, kind_named
+from ringtree.explain.pilot import Decided
+from ringtree.explain.rungs import Lacks, Rung, arms_of, without_lacking
 from ringtree.measure.environment import usable_cores
 from ringtree.measure.estimate import start_of, start_seconds
 from ringtree.measure.plan import DEFAULT_LAUNCHES
@@ -18,7 +18,6 @@ from ringtree.measure.request import Request, make_plan
 from ringtree.results import Plan
 from ringtree.units import format_duration, parse_duration
 
-PRESET = "explain"
 DEFAULT_ALGORITHM = "ring"
 DEFAULT_RANKS = 2
 DEFAULT_SIZES = "4K,1M,64M"
@@ -34,6 +33,7 @@ _LEAST_CELL, _MOST_CELL = 0.05, 1.0
 class Asked:
     """What was asked for. `launches` None: as many as the budget allows, 8 at least. `seed` None: a fresh one."""
 
+    ladder: str = DEFAULT
     algorithm: str = DEFAULT_ALGORITHM
     ranks: int = DEFAULT_RANKS
     sizes: str = DEFAULT_SIZES
@@ -44,13 +44,15 @@ class Asked:
 
 def pilot_plan(asked: Asked) -> Plan:
     """Returns the plan of the pilot. Raises UsageError for what can't be done."""
+    kind = kind_named(asked.ladder)
+    kind.check_algorithm(asked.algorithm)
     if asked.ranks < 2:
         raise UsageError(f"one rank has nobody to talk to: --ranks must be at least 2, not {asked.ranks}")
-    arms = pilot_arms(asked.algorithm)
-    plan = _plan(asked, arms, PILOT_LAUNCHES)
+    plan = _plan(asked, kind, kind.pilot_arms(asked.algorithm), PILOT_LAUNCHES)
     seconds = parse_duration(asked.budget) * PILOT_SHARE
-    start, num_cells = start_of(plan), len(arms) * len(plan.sizes)
-    least = DEFAULT_LAUNCHES * (start_seconds(asked.ranks, "torch") + 10 * len(plan.sizes) * _LEAST_CELL)
+    start, num_cells = start_of(plan), len(plan.arms) * len(plan.sizes)
+    starting = start_seconds(asked.ranks, kind.boundary(asked.algorithm))
+    least = DEFAULT_LAUNCHES * (starting + 10 * len(plan.sizes) * _LEAST_CELL)
     if asked.launches is None and parse_duration(asked.budget) < least:
         raise UsageError(
             f"--budget {asked.budget} is too short: {DEFAULT_LAUNCHES} launches take at least about "
@@ -63,16 +65,14 @@ def pilot_plan(asked: Asked) -> Plan:
 
 def ladder_plan(asked: Asked, decided: Decided, pilot_run: str, seconds: float) -> Plan:
     """Returns the plan of the run that is evidence. `seconds`: that are left for it; `pilot_run`: the pilot's id."""
-    has_torch = kind_named(f"send-recv:{asked.algorithm}").lacks() is None
-    ladders, taken = ladders_of(asked.algorithm, asked.ranks, usable_cores(), has_torch, decided)
+    kind = kind_named(asked.ladder)
+    ladders, taken = ladders_of(kind, asked.algorithm, asked.ranks, usable_cores(), decided)
     arms = arms_of([*ladders.values(), *taken.values()])
-    usable = [arm for arm in arms if kind_named(arm).lacks() is None]
-    start = start_seconds(asked.ranks, common_boundary(usable), usable)
-    num_cells = len(usable) * len(decided.protocols)
+    plan = _plan(asked, kind, arms, DEFAULT_LAUNCHES)
+    start, num_cells = start_of(plan), len(plan.arms) * len(plan.sizes)
     affordable = int(seconds / (start + num_cells * CELL_SECONDS))
     num_launches = asked.launches or max(DEFAULT_LAUNCHES, min(MOST_LAUNCHES, affordable))
-    plan = _plan(asked, arms, num_launches)
-    return plan.model_copy(
+    return _plan(asked, kind, arms, num_launches).model_copy(
         update={
             "pilot": pilot_run,
             "time_budget": parse_duration(asked.budget),
@@ -82,17 +82,23 @@ def ladder_plan(asked: Asked, decided: Decided, pilot_run: str, seconds: float) 
 
 
 def ladders_of(
-    algorithm: str, num_ranks: int, num_cores: int, has_torch: bool, decided: Decided
+    kind: LadderKind,
+    algorithm: str,
+    num_ranks: int,
+    num_cores: int,
+    decided: Decided,
+    lacks: Lacks = lambda arm: None,
 ) -> tuple[dict[int, list[Rung]], dict[int, list[Rung]]]:
     """Returns, by size, the rungs and what is taken away from the top, as the pilot decided."""
     ladders = {
-        size: rungs(algorithm, protocol, num_ranks, num_cores, has_torch)
+        size: without_lacking(kind.rungs(algorithm, protocol, num_ranks, num_cores), lacks)
         for size, protocol in decided.protocols.items()
     }
-    return ladders, {size: takings(algorithm, size, top) for size, top in decided.tops.items()}
+    taken = {size: without_lacking(kind.takings(algorithm, size, top), lacks) for size, top in decided.tops.items()}
+    return ladders, taken
 
 
-def _plan(asked: Asked, arms: list[str], num_launches: int) -> Plan:
+def _plan(asked: Asked, kind: LadderKind, arms: list[str], num_launches: int) -> Plan:
     request = Request(
         ranks=asked.ranks,
         sizes=asked.sizes,
@@ -100,7 +106,7 @@ def _plan(asked: Asked, arms: list[str], num_launches: int) -> Plan:
         launches=num_launches,
         seed=asked.seed,
     )
-    return make_plan(request).model_copy(update={"preset": PRESET})
+    return make_plan(request).model_copy(update={"preset": kind.preset})
 
 
 def _bounded(cell_budget: float) -> float:

@@ -1,33 +1,24 @@
-"""The ladder as data: which arm is which rung, and what can be taken away from the top alone.
+"""A rung: one arm of a ladder, the arm below it with one thing changed; and what every ladder does with its rungs.
 
-For: names, titles and the reasons why something is not measured. Not for: measuring (session.py) or arithmetic
-(ladder.py).
-
-A rung is the arm below it with one thing changed. The *top* is the last: the engine's own choice, with shared buffers.
+For: what ladders are made of. Not for: which ladders there are (ladder_kinds.py; each has a file), measuring
+(ladder_run.py) or arithmetic (ladder.py).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 
-from ringtree.units import format_size
+Lacks = Callable[[str], str | None]  # why an arm (a label) can't run here; None: it can
 
-SIMPLE = "simple"
-TOP = "auto/shared"
-SLOT_BYTES = 64 << 10  # the most that travels at once (core/schedule/layout.h)
-
-START, NATIVE, MEMORY, WAITING, FUSED, SLICES, CHANNELS, PROTOCOL, ALGORITHM, STREAMING, BUFFERS = (
+# Keys that ladders share: what is changed by the rung, or taken away from the top.
+START, NATIVE, WAITING, PROTOCOL, ALGORITHM, CHANNELS, STREAMING, BUFFERS = (
     "start",
     "native",
-    "memory",
     "waiting",
-    "fused",
-    "slices",
-    "channels",
     "protocol",
     "algorithm",
+    "channels",
     "streaming",
     "buffers",
 )
@@ -45,53 +36,9 @@ class Rung:
     aside: bool = False
 
 
-def rungs(algorithm: str, protocol: str, num_ranks: int, num_cores: int, has_torch: bool) -> list[Rung]:
-    """Returns the ladder of one size, from the bottom.
-
-    `algorithm`: with which it starts; `protocol`: the fastest of it at this size; `num_cores`: that ranks may use.
-    """
-    cores = f"{num_ranks} ranks, {num_cores} cores"
-    no_torch = None if has_torch else "PyTorch is not installed"
-    shared = None if num_cores >= num_ranks else f"not measurable: ranks share cores ({cores}), so who waits sleeps"
-    turns = f"not measurable: no two cores a rank ({cores}), so channels would take turns"
-    fastest = f"no change: {SIMPLE} is the fastest at this size (pilot)" if protocol == SIMPLE else None
-    return [
-        _unless(no_torch, START, f"{algorithm} in Python over TCP", f"send-recv:{algorithm}"),
-        Rung(NATIVE, "Python → native code", f"textbook-tcp:{algorithm}"),
-        Rung(MEMORY, "TCP → shared memory", f"textbook-shm:{algorithm}"),
-        _unless(shared, WAITING, "asleep → spinning", f"textbook-spin:{algorithm}"),
-        Rung(FUSED, "separate folds → fused", f"textbook-fused:{algorithm}"),
-        Rung(SLICES, "whole chunks → slices in slots", f"{algorithm}/{SIMPLE}"),
-        _unless(
-            None if num_cores >= 2 * num_ranks else turns,
-            *(CHANNELS, "one channel → two", f"{algorithm}/{SIMPLE}/2ch"),
-            aside=True,
-        ),
-        _unless(fastest, PROTOCOL, f"{SIMPLE} → the fastest protocol", f"{algorithm}/{protocol}"),
-        Rung(ALGORITHM, f"{algorithm} → auto's choice", "auto"),
-        Rung(BUFFERS, "private buffers → shared ones", TOP),
-    ]
-
-
-def takings(algorithm: str, size_bytes: int, top: Mapping[str, Any] | None) -> list[Rung]:
-    """Returns what is taken away from the top at one size, in the order of the rungs.
-
-    `top`: what the top executed there (`last_call()`); None: not known, then all is taken away that can be at any size.
-    """
-    why_slices, why_protocol, why_algorithm, why_streaming = _why_not(algorithm, size_bytes, top)
-    found = [
-        Rung(NATIVE, "in Python", None, "an interpreter in Python has neither the engine's memory nor its slots"),
-        Rung(MEMORY, "over TCP", None, "the engine has no links over TCP"),
-        Rung(WAITING, "asleep", None, "how the engine waits follows from the number of cores"),
-        Rung(FUSED, "separate folds", f"{TOP}/unfused"),
-        _unless(why_slices, SLICES, "slices of a whole slot", f"{TOP}/{SLOT_BYTES >> 10}K"),
-        Rung(CHANNELS, "fewer channels", None, "the top has one channel"),
-        _unless(why_protocol, PROTOCOL, f"the protocol {SIMPLE}", f"{TOP}/{SIMPLE}"),
-        _unless(why_algorithm, ALGORITHM, algorithm, f"{algorithm}/shared/as-auto"),
-        _unless(why_streaming, STREAMING, "output through the caches", f"{TOP}/ordinary"),
-        Rung(BUFFERS, "private buffers", "auto/for-shared"),
-    ]
-    return [taking for taking in found if taking.key != STREAMING or taking.arm is not None]
+def unless(why: str | None, key: str, title: str, arm: str, aside: bool = False) -> Rung:
+    """Returns a rung that is not measured if there is a reason."""
+    return Rung(key, title, arm if why is None else None, why, aside)
 
 
 def arms_of(ladders: Iterable[Sequence[Rung]]) -> list[str]:
@@ -100,25 +47,10 @@ def arms_of(ladders: Iterable[Sequence[Rung]]) -> list[str]:
     return list(dict.fromkeys(name for name in names if name is not None))
 
 
-def _unless(why: str | None, key: str, title: str, arm: str, aside: bool = False) -> Rung:
-    return Rung(key, title, arm if why is None else None, why, aside)
-
-
-def _why_not(
-    algorithm: str, size_bytes: int, top: Mapping[str, Any] | None
-) -> tuple[str | None, str | None, str | None, str | None]:
-    """Why slices, protocol, algorithm and streaming can't be taken away from what the top executed; None: they can."""
-    if top is None:
-        return None, None, None, None
-    chunk = -(-size_bytes // int(top["num_chunks"]))
-    slices = None
-    if chunk <= int(top["slice_bytes"]):
-        slices = f"a chunk ({format_size(chunk)}) is one slice"
-    elif int(top["slice_bytes"]) >= SLOT_BYTES:
-        slices = f"slices are whole slots already ({format_size(SLOT_BYTES)}, the most that a slot carries)"
-    return (
-        slices,
-        f"auto runs {SIMPLE}" if top["protocol"] == SIMPLE else None,
-        f"auto runs {algorithm}" if top["algorithm"] == algorithm else None,
-        None if top["streaming"] else "auto writes through the caches",
-    )
+def without_lacking(rungs: Iterable[Rung], lacks: Lacks) -> list[Rung]:
+    """Returns the rungs; those whose arm can't run here have the reason in its place."""
+    found = []
+    for rung in rungs:
+        why = None if rung.arm is None else lacks(rung.arm)
+        found.append(rung if why is None else replace(rung, arm=None, why=why))
+    return found

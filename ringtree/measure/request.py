@@ -214,8 +214,9 @@ def _arms(
                 f"{', '.join(unfit)} can't run over emulated links; only the engine's arms can: auto, ring, …"
             )
         left_out.update(dict.fromkeys(unfit, "it can't run over emulated links, which are the engine's own"))
+    on_gpu = any(kind.device == "cuda" for kind in kinds.values())
     for arm in arms:
-        reason = _why_not(arm, kinds[arm.name], request, num_ranks)
+        reason = _why_not(arm, kinds[arm.name], request, num_ranks, on_gpu)
         if arm.name not in left_out and reason is not None:
             left_out[arm.label] = reason
     usable = [arm for arm in arms if arm.name not in left_out and arm.label not in left_out]
@@ -225,7 +226,7 @@ def _arms(
     return usable
 
 
-def _why_not(arm: ArmPlan, kind: ArmKind, request: Request, num_ranks: int) -> str | None:
+def _why_not(arm: ArmPlan, kind: ArmKind, request: Request, num_ranks: int, on_gpu: bool) -> str | None:
     """Why an arm can't take part; None if it can."""
     if request.hosts is not None and not kind.several_hosts(arm.name):
         return "it runs on one host only"
@@ -233,7 +234,7 @@ def _why_not(arm: ArmPlan, kind: ArmKind, request: Request, num_ranks: int) -> s
         return f"it has no {request.dtype}; it has: {', '.join(kind.dtypes)}"
     if kind.process == "own" and kind.device == "cpu" and kind.native(arm.name, None) is None:
         return "it runs in processes that compare doesn't start"
-    wish = Wish(arm.name, arm.environment, request.collective, num_ranks, request.hosts is not None)
+    wish = Wish(arm.name, arm.environment, request.collective, num_ranks, request.hosts is not None, on_gpu)
     return kind.lacks() or kind.refuses(wish)
 
 

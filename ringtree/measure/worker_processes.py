@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import select
 import signal
 import time
@@ -23,6 +24,8 @@ from ringtree.measure.lifeline import start_guard
 _POLL = 0.01  # seconds between two looks at a process that is to end
 _TERMINATE = 2.0  # seconds that a launcher gets to clean up after SIGTERM
 _KILLED = 1.0  # seconds that the kernel gets to end what was killed
+# A line that says what went wrong; not that of a backtrace through some handle_error().
+_OF_ERROR = re.compile(r"\berror|\binvalid\b|caught signal", re.IGNORECASE)
 
 
 class WorkerProcesses:
@@ -73,7 +76,7 @@ class WorkerProcesses:
         size = os.fstat(self._output).st_size
         tail = os.pread(self._output, 1 << 16, max(0, size - (1 << 16))).decode(errors="replace")
         lines = [line.strip() for line in tail.splitlines() if line.strip(" -=*\t")]
-        return ([line for line in lines if "error" in line.lower()] or lines or [""])[-1]
+        return ([line for line in lines if _OF_ERROR.search(line)] or lines or [""])[-1]
 
     def end(self, patience: float, pids: Sequence[int] = ()) -> None:
         """Waits `patience` seconds for the command to end by itself, then ends it and all of its descendants.

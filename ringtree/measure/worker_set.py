@@ -15,6 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
+from typing import Any
 
 from ringtree.arms import Program
 from ringtree.arms.mpi import is_taken
@@ -206,7 +207,7 @@ class WorkerSet:
                 raise _CellLost(f"{WRONG}{wrong} elements on rank {rank}")
         return answer
 
-    def _executed(self, arm: str) -> dict[str, str]:
+    def _executed(self, arm: str) -> dict[str, Any]:
         """What the library says of itself and of its settings; of the last call only the engine tells what ran."""
         told = {"backend": self._program.name, "through": "native", **self._said}
         if self._ranks is None or self._calls[arm].algorithm is None:
@@ -215,7 +216,8 @@ class WorkerSet:
             ran = self._ranks.tell("control executed", self._deadlines.first)[0]
         except Refused:
             return told
-        return {**told, **dict(word.split("=", 1) for word in ran.split())}
+        said = dict(word.split("=", 1) for word in ran.split())
+        return {**told, **{name: int(value) if value.isdigit() else value for name, value in said.items()}}
 
 
 def read_controls(ranks: WorkerRanks, wanted: Mapping[str, str], timeout: float) -> dict[str, str]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 
+from ringtree.arms import common_boundary
 from ringtree.bench.figures import BenchSide, MeasuredRow, Summary
 from ringtree.bench.machine import device_of, host_name
 from ringtree.bench.options import Options, is_through_torch
@@ -45,7 +46,7 @@ def opening_lines(options: Options, pids: Sequence[int], copied: bool) -> list[s
         f"maxBytes {options.max_bytes} step: {step} warmup iters: {options.asked.warmup_iters} "
         f"iters: {options.asked.iters} agg iters: {options.asked.agg_iters} validation: {options.asked.check} "
         f"graph: 0 unalign: {options.asked.unalign}",
-        f"# Arm: {options.arm}, called from Python on {'GPU' if options.on_gpu else 'CPU'} memory"
+        f"# Arm: {options.arm}, called from {_caller(options.arm)} on {'GPU' if options.on_gpu else 'CPU'} memory"
         f"{', shared' if options.shared_buffers else ''}{', through PyTorch' if is_through_torch(options) else ''}",
     ]
     if copied:
@@ -66,6 +67,10 @@ def opening_lines(options: Options, pids: Sequence[int], copied: bool) -> list[s
         for rank, pid in enumerate(pids)
     ]
     return [*lines, "#", *_heading(options)]
+
+
+def _caller(arm: str) -> str:
+    return "C" if common_boundary([arm]) in ("native", "cuda_native") else "Python"
 
 
 def row_line(options: Options, measured: MeasuredRow, now: datetime) -> str:

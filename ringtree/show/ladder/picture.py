@@ -31,6 +31,7 @@ _CARD, _INK, _FAINT, _GRID = "#fdfdfb", "#222222", "#777772", "#d9d9d4"
 _COLOURS = {"faster": "#34803a", "slower": "#b3402f", "equivalent": "#b9b9b4", "inconclusive": "#b9b9b4"}
 _WHOLE, _TAKEN, _FLOOR = "#2d5f9a", "#a85a17", "#555550"
 _ROW_HEIGHT, _PANEL_WIDTH, _LABEL_WIDTH, _AROUND = 0.32, 3.1, 2.4, 1.1  # inches
+_SHORT = 32  # letters of a reason
 _BELOW = 0.34  # of a row: where what is taken away from the top stands
 
 
@@ -164,7 +165,8 @@ def _tick(seconds: float) -> str:
 
 def _short(rung: RungRecord) -> str:
     """The reason in a few words; all of it stands in the table."""
-    return (rung.why or "not measured").partition(":")[0]
+    words = (rung.why or "not measured").partition(":")[0]
+    return words if len(words) <= _SHORT else f"{words[:_SHORT]}…"
 
 
 def _explain_marks(figure: Figure) -> None:

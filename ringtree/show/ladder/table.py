@@ -11,9 +11,8 @@ from rich.table import Table
 from rich.text import Text
 
 from ringtree.explain.ladder_record import Effect, Ladder, PanelRecord, RungRecord, TakingRecord
-from ringtree.explain.rungs import TOP
 from ringtree.judge.comparison import Interval
-from ringtree.show.ladder.words import headline, story
+from ringtree.show.ladder.words import called, headline, story
 from ringtree.show.marks import MARKS
 from ringtree.show.printable import printable
 from ringtree.units import (
@@ -50,9 +49,8 @@ def print_ladder(console: Console, ladder: Ladder) -> None:
 
 def title(ladder: Ladder) -> str:
     """One line: what was measured."""
-    through = {"torch": "through PyTorch", "numpy": "on NumPy arrays"}.get(ladder.through, ladder.through)
     return (
-        f"{ladder.collective} {ladder.op} {ladder.dtype}, {count(ladder.num_ranks, 'rank')}, in place, {through}, "
+        f"{ladder.collective} {ladder.op} {ladder.dtype}, {count(ladder.num_ranks, 'rank')}, {called(ladder)}, "
         f"{count(ladder.num_launches, 'launch')}"
     )
 
@@ -94,10 +92,10 @@ def legend(ladder: Ladder) -> list[str]:
         "time: median over launches and its interval; every element was right on every rank in every launch",
         f"factors: geometric mean over launches of paired ratios, {' / '.join(labels) or 'no interval'}; ▲ faster, "
         f"▼ slower, = within ±{within}, ? inconclusive; the verdicts of all factors hold together",
-        f"worth at the top: time of {TOP} without this one thing, over its time with it; without: {without}",
+        f"worth at the top: time of {ladder.top} without this one thing, over its time with it; without: {without}",
         f"differ: step over worth; {DIFFER} shown to differ (the effects interact), {ALIKE} the same within ±{within}",
         f"floor: {ladder.floor_formula}",
-        f"pilot {ladder.pilot} chose the protocols; --picture draws this",
+        f"pilot {ladder.pilot} decided what is measured at each size; --picture draws this",
     ]
 
 

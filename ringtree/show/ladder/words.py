@@ -7,9 +7,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ringtree.explain.ladder_record import Effect, PanelRecord, RungRecord, TakingRecord
+from ringtree.explain.ladder_record import Effect, Ladder, PanelRecord, RungRecord, TakingRecord
 from ringtree.judge.comparison import MIXED
 from ringtree.units import format_factor, format_factor_range, format_share, format_size, format_time
+
+_CALLED = {
+    "torch": "in place, through PyTorch",
+    "numpy": "in place, on NumPy arrays",
+    "native": "out of place, called from C",
+    "cuda": "in place, put on the GPU's stream from Python",
+}
+
+
+def called(ladder: Ladder) -> str:
+    """Returns how every arm of the ladder was called."""
+    return _CALLED.get(ladder.through, ladder.through)
 
 
 def headline(panel: PanelRecord) -> str:

@@ -15,10 +15,12 @@ from explain_support import PILOT_ID, SIZE, TIMES, TOP_RAN, made_up_pilot, made_
 from ringtree.cli.explain import is_wrong
 from ringtree.errors import UsageError
 from ringtree.explain.ladder import ladder_of
+from ringtree.explain.ladder_kinds import KINDS
 from ringtree.explain.ladder_record import TOO_FEW_ROUNDS, Ladder, PanelRecord, RungRecord, TakingRecord
 from ringtree.explain.pilot import decide
-from ringtree.explain.rungs import rungs, takings
+from ringtree.explain.python_ladder import rungs, takings
 
+PYTHON = KINDS[0]
 NOISE = 0.02  # what the mean of the made-up launches may be off by
 
 
@@ -109,7 +111,7 @@ def test_what_is_not_measured_has_a_reason() -> None:
 
 def test_a_faster_protocol_of_the_pilot_is_a_rung() -> None:
     pilot = made_up_pilot({"simple": 1.6e-4, "ll": 9e-4, "ll128": 1.28e-4})
-    assert decide(pilot, "ring").protocols == {SIZE: "ll128"}
+    assert decide(pilot, PYTHON, "ring").protocols == {SIZE: "ll128"}
     times = {**TIMES, "ring/ll128": 1.28e-4}
     arms = [*list(TIMES)[:6], "ring/ll128", *list(TIMES)[6:]]
     panel = only_panel(ladder_of(made_up_run(times_of(times), arms), pilot))
@@ -122,7 +124,7 @@ def test_a_faster_protocol_of_the_pilot_is_a_rung() -> None:
 
 def test_a_protocol_that_is_as_fast_is_not_taken() -> None:
     pilot = made_up_pilot({"simple": 1.6e-4, "ll": 9e-4, "ll128": 1.59e-4})
-    assert decide(pilot, "ring").protocols == {SIZE: "simple"}
+    assert decide(pilot, PYTHON, "ring").protocols == {SIZE: "simple"}
 
 
 def test_a_wrong_arm_is_no_rung_to_stand_on() -> None:
@@ -139,7 +141,9 @@ def test_a_wrong_arm_is_no_rung_to_stand_on() -> None:
 
 def test_without_pytorch_the_ladder_begins_natively() -> None:
     arms = list(TIMES)[1:]
-    panel = only_panel(ladder_of(made_up_run(arms=arms), made_up_pilot()))
+    panel = only_panel(
+        ladder_of(made_up_run(arms=arms, left_out={"send-recv:ring": "PyTorch is not installed"}), made_up_pilot())
+    )
     assert (rung(panel, "start").arm, rung(panel, "start").why) == (None, "PyTorch is not installed")
     assert rung(panel, "native").step is None
     assert panel.total is not None
@@ -205,12 +209,12 @@ def test_what_the_top_runs_decides_what_can_be_taken_away(changes: dict[str, Any
 
 def test_channels_and_spinning_follow_from_the_cores() -> None:
     def found(num_cores: int) -> dict[str, str | None]:
-        return {one.key: one.arm for one in rungs("ring", "simple", 2, num_cores, True)}
+        return {one.key: one.arm for one in rungs("ring", "simple", 2, num_cores)}
 
     assert (found(1)["waiting"], found(1)["channels"]) == (None, None)
     assert (found(2)["waiting"], found(2)["channels"]) == ("textbook-spin:ring", None)
     assert found(4)["channels"] == "ring/simple/2ch"
-    (aside,) = [one for one in rungs("ring", "simple", 2, 4, True) if one.aside]
+    (aside,) = [one for one in rungs("ring", "simple", 2, 4) if one.aside]
     assert aside.key == "channels"
 
 

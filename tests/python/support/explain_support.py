@@ -12,9 +12,9 @@ from typing import Any
 from comparison_support import noise
 from lab_support import make_cell, make_launch, make_plan, make_run, make_visits
 
-from ringtree.explain.plan import PRESET
 from ringtree.results import CopyRate, Launch, MachineLimits, Plan, StoredRun, Visit
 
+PRESET = "explain"
 SIZE = 1 << 20
 PILOT_ID, RUN_ID = "20260101T000000Z-aaaaaa", "20260101T000100Z-bbbbbb"
 # Seconds of a call. Steps from the bottom: 4, 2, 2.5, 1.25, 2, then (no protocol) 1.25 and 2.
@@ -72,11 +72,12 @@ def made_up_run(
     wrong: str | None = None,
     handoff: Callable[[int, str, int], tuple[float, float] | None] = lambda launch, arm, round_: None,
     num_rounds: int = 3,
+    left_out: Mapping[str, str] | None = None,
 ) -> StoredRun:
     """A ladder's run; by default with TIMES. `wrong`: an arm that is never verified; `handoff(launch, arm, round)`."""
     names = list(TIMES) if arms is None else arms
     plan = make_plan(names, [SIZE], num_launches, preset=PRESET, max_rounds=num_rounds)
-    plan = plan.model_copy(update={"pilot": PILOT_ID, "reference": names[0]})
+    plan = plan.model_copy(update={"pilot": PILOT_ID, "reference": names[0], "left_out": dict(left_out or {})})
     return _stored(plan, RUN_ID, seconds or times_of(TIMES), top, handoff, wrong, num_rounds)
 
 
