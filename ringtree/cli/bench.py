@@ -20,7 +20,7 @@ from ringtree.bench.json_report import JsonFile
 from ringtree.bench.options import Asked, Options, make_options, parse_min_busbw
 from ringtree.cli.options import asks, with_default
 from ringtree.cli.outcome import WRONG, exit_codes
-from ringtree.comm.meeting import refuse_several_hosts
+from ringtree.comm.meeting import refuse_launched
 from ringtree.errors import RingtreeError, UsageError
 from ringtree.nccl.nccl_tests import COLLECTIVES, DTYPES, OPS
 from ringtree.show.bench_text import closing_lines, opening_lines, row_line
@@ -104,7 +104,7 @@ def bench(
     with exit_codes():
         refuse(context.args)
         options = make_options(asked)
-        refuse_several_hosts("ringtree bench")
+        refuse_launched("ringtree bench")
         required = parse_min_busbw(os.environ.get("NCCL_TESTS_MIN_BW"))
         file = None if output_file is None else JsonFile(output_file)
         measure(options, None if required is None else required * 1e9, file)

@@ -14,8 +14,9 @@ from functools import partial
 from pathlib import Path
 
 from ringtree.errors import RingtreeError, UsageError
-from ringtree.measure.crew import Crew, crew_of_the_launcher
+from ringtree.measure.crew import Crew
 from ringtree.measure.environment import capture
+from ringtree.measure.joining import crew_of_the_launcher
 from ringtree.measure.launch import run_launch
 from ringtree.measure.plan import planned_launches
 from ringtree.measure.rank_group import LaunchFailed
@@ -54,11 +55,11 @@ def main(plan_file: str, runs: str) -> int:
         if crew is None:
             raise UsageError("started on one host: LOCAL_WORLD_SIZE must be less than WORLD_SIZE")
         with crew:
-            if crew.rank != 0:
+            if not crew.is_lab:
                 crew.serve()
                 return 0
             plan = Plan.model_validate_json(Path(plan_file).read_bytes())
-            print(measure(plan.model_copy(update={"hosts": crew.hosts}), Path(runs), crew))
+            print(measure(plan.model_copy(update={"hosts": crew.agent_hosts}), Path(runs), crew))
     except RingtreeError as error:
         print(f"agent: {error}", file=sys.stderr)
         return 1
