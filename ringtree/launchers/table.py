@@ -81,7 +81,7 @@ def _nests(kind: int, inner: Identity, outer_kind: int, outer: Identity) -> bool
         return True
     if kind == ANY:
         size = inner.local_size
-        return bool(size) and inner.world_size == outer.world_size * size and inner.rank // size == outer.rank
+        return bool(size and inner.world_size == outer.world_size * size and inner.rank // size == outer.rank)
     return kind < outer_kind
 
 

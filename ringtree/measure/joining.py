@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 import platform
 
-from ringtree.errors import DeadlineError, MismatchError, RingtreeError, UsageError
+from ringtree.errors import RingtreeError, UsageError
 from ringtree.launchers import Identity, LaunchersDisagree, address_of, identify
 from ringtree.measure.crew import Crew, Hello
 
@@ -55,8 +55,8 @@ def join(identity: Identity) -> Crew:
     problem = differing_versions(crew.hellos)
     if problem is not None:
         crew.comm.close()
-        error = UsageError(problem)
-        raise error if identity.rank == 0 else SaidElsewhere(error)
+        told = UsageError(problem)
+        raise told if identity.rank == 0 else SaidElsewhere(told)
     return crew
 
 
@@ -94,8 +94,6 @@ def _said_by(identity: Identity, error: RingtreeError) -> RingtreeError:
     """Who says that joining failed: rank 0; of what only another host can know, the first process there."""
     if identity.rank == 0:
         return error
-    if isinstance(error, UsageError) and not isinstance(error, MismatchError) and not identity.local_rank:
+    if isinstance(error, UsageError) and not identity.local_rank:
         return UsageError(f"{platform.node()}: {error}")
-    if isinstance(error, DeadlineError | RingtreeError):
-        return SaidElsewhere(error)
-    return error
+    return SaidElsewhere(error)
