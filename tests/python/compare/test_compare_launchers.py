@@ -1,18 +1,19 @@
 """`ringtree compare` under real launchers on one machine: mpirun of two makes, srun, torchrun.
 
 For: agents, one a rank or one a host; what is stored of the launcher; SIGTERM and what goes on after it. Not for: what
-variables mean (test_launchers_identity.py), or hosts with a network between them (test_compare_hosts.py).
+variables mean (test_launchers_identity.py), or torchrun on hosts with a network between them
+(test_compare_hosts.py).
 """
 
 from __future__ import annotations
 
 import json
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from launchers_support import RINGTREE, mpirun, plain_environment, run, slurm, torchrun, why_no_slurm
+from hosts_support import Hosts, why_no_hosts
+from launchers_support import RINGTREE, Slurm, mpirun, plain_environment, run, slurm, torchrun, why_no_slurm
 
 from ringtree.results import find_run, read_run
 
@@ -21,12 +22,12 @@ AT_HOME = {"MASTER_ADDR": "127.0.0.1"}  # n0 and n1 are names of this machine th
 
 
 @pytest.fixture(scope="module")
-def a_slurm() -> Iterator[dict[str, str]]:
+def a_slurm() -> Iterator[Slurm]:
     reason = why_no_slurm()
     if reason:
         pytest.skip(reason)
-    with slurm() as environment:
-        yield environment | AT_HOME
+    with slurm() as started:
+        yield started
 
 
 def command_of(launcher: str, count: int) -> list[str]:
@@ -65,16 +66,36 @@ def test_agents_of_several_ranks_each(tmp_path: Path) -> None:
     check_stored(tmp_path, "MPICH", 2, 4)
 
 
-def test_srun_with_an_agent_a_node(a_slurm: dict[str, str], tmp_path: Path) -> None:
+def test_srun_with_an_agent_a_node(a_slurm: Slurm, tmp_path: Path) -> None:
     asked = [*SMALL, "--ranks", "4", "--launches", "2", "--json", "--runs", str(tmp_path)]
-    done = run(["srun", "-N2", "--ntasks-per-node=1", *RINGTREE, *asked], a_slurm)
+    done = a_slurm.run("srun", "-N2", "--ntasks-per-node=1", *RINGTREE, *asked, **AT_HOME)
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["num_ranks"] == 4
     check_stored(tmp_path, "Slurm", 2, 4)
 
 
-def test_srun_says_who_is_who(a_slurm: dict[str, str]) -> None:
-    done = run(["srun", "-N2", "--ntasks-per-node=2", *RINGTREE, "launchers", "--json"], a_slurm)
+def test_srun_on_two_hosts_needs_a_secret_and_no_variable(tmp_path: Path) -> None:
+    reason = why_no_slurm() or why_no_hosts()
+    if reason:
+        pytest.skip(reason)
+    asked = [*SMALL, "--ranks", "4", "--launches", "2", "--json", "--runs", str(tmp_path)]
+    with Hosts(2) as hosts, slurm(hosts) as started:
+        srun = ["srun", "-N2", "--ntasks-per-node=1", *RINGTREE]
+        refused = started.run(*srun, *asked)
+        assert refused.returncode == 2
+        assert refused.stderr.count("ringtree: ranks on several hosts need a secret") == 1, "one process speaks"
+        done = started.run(*srun, *asked, RINGTREE_SECRET_FILE=str(hosts.secret_file))
+        assert done.returncode == 0, done.stderr
+    stored = read_run(find_run(tmp_path, "last"))
+    said = stored.run.provenance.launcher
+    assert said is not None
+    assert (said.name, said.num_processes, len(said.hosts)) == ("Slurm", 2, 2)
+    assert stored.run.plan.hosts == [0, 0, 1, 1]
+    assert all(cell.verified for launch in stored.launches for cell in launch.cells)
+
+
+def test_srun_says_who_is_who(a_slurm: Slurm) -> None:
+    done = a_slurm.run("srun", "-N2", "--ntasks-per-node=2", *RINGTREE, "launchers", "--json")
     assert done.returncode == 0, done.stderr
     decoder, said, rest = json.JSONDecoder(), [], done.stdout.strip()
     while rest:  # each task writes a document of its own
@@ -93,30 +114,22 @@ def test_srun_says_who_is_who(a_slurm: dict[str, str]) -> None:
     assert len({rows["ranks meet"] for rows in said}) == 1
 
 
-def test_a_schedulers_sigterm_leaves_what_was_measured(a_slurm: dict[str, str], tmp_path: Path) -> None:
+def test_a_schedulers_sigterm_leaves_what_was_measured(a_slurm: Slurm, tmp_path: Path) -> None:
     srun = ["srun", "-N2", "--ntasks-per-node=1", *RINGTREE]
-    with subprocess.Popen(
-        [*srun, *SMALL, "--launches", "3", "--runs", str(tmp_path)],
-        env=a_slurm,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    ) as running:
+    with a_slurm.start(*srun, *SMALL, "--launches", "3", "--runs", str(tmp_path), **AT_HOME) as running:
         assert running.stderr is not None
         said = []
         for line in running.stderr:
             said.append(line)
             if "launch 2 of 3" in line:  # so the first one is stored
-                step = subprocess.run(
-                    ["squeue", "-h", "-s", "-o", "%i"], env=a_slurm, capture_output=True, text=True, check=True
-                ).stdout.split()[0]
-                subprocess.run(["scancel", "--signal=TERM", step], env=a_slurm, check=True)
+                step = a_slurm.run("squeue", "-h", "-s", "-o", "%i").stdout.split()[0]
+                assert a_slurm.run("scancel", "--signal=TERM", step).returncode == 0
         running.wait(timeout=120)
     text = " ".join("".join(said).split())
     assert "ringtree: terminated; all rank processes have ended; 1 launch stored in" in text, text
     assert "go on with: ringtree compare --resume" in text
     assert text.count("ringtree:") == 1, "one process speaks"
-    gone_on = run([*srun, "compare", "--resume", "last", "--runs", str(tmp_path), "--json"], a_slurm)
+    gone_on = a_slurm.run(*srun, "compare", "--resume", "last", "--runs", str(tmp_path), "--json", **AT_HOME)
     assert gone_on.returncode == 0, gone_on.stderr
     assert len(read_run(find_run(tmp_path, "last")).launches) == 3
 

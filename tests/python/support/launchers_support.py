@@ -17,7 +17,10 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
+
+from hosts_support import Hosts
 
 RINGTREE = [sys.executable, "-m", "ringtree"]
 PATIENCE_S = 300
@@ -26,7 +29,7 @@ _OF_LAUNCHERS = ("SLURM_", "OMPI_", "PMI", "PALS_", "FLUX_", "JSM_", "TORCHELAST
 _OF_TORCH = ("RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT")
 _SLURM = """\
 ClusterName=ringtree
-SlurmctldHost={host}(127.0.0.1)
+SlurmctldHost={host}({addresses[0]})
 SlurmUser=root
 SlurmdUser=root
 AuthType=auth/munge
@@ -47,8 +50,8 @@ SlurmctldPidFile={folder}/slurmctld.pid
 SlurmdPidFile={folder}/slurmd.%n.pid
 SlurmctldLogFile={folder}/slurmctld.log
 SlurmdLogFile={folder}/slurmd.%n.log
-NodeName=n0 NodeHostname={host} NodeAddr=127.0.0.1 Port={ports[1]} CPUs=8 State=UNKNOWN
-NodeName=n1 NodeHostname={host} NodeAddr=127.0.0.1 Port={ports[2]} CPUs=8 State=UNKNOWN
+NodeName=n0 NodeHostname={host} NodeAddr={addresses[0]} Port={ports[1]} CPUs=8 State=UNKNOWN
+NodeName=n1 NodeHostname={host} NodeAddr={addresses[1]} Port={ports[2]} CPUs=8 State=UNKNOWN
 PartitionName=all Nodes=ALL Default=YES State=UP
 """
 
@@ -90,9 +93,32 @@ def why_no_slurm() -> str:
     return "" if os.geteuid() == 0 else "slurmd starts steps as root only"
 
 
+@dataclass(frozen=True)
+class Slurm:
+    """A running one. `environment`: of its commands; `on_first`: what runs them on the first node."""
+
+    environment: dict[str, str]
+    on_first: list[str]
+
+    def run(self, *command: str, **variables: str) -> subprocess.CompletedProcess[str]:
+        """Runs a command of Slurm's to its end."""
+        return run([*self.on_first, *command], self.environment | variables)
+
+    def start(self, *command: str, **variables: str) -> subprocess.Popen[str]:
+        """Starts a command of Slurm's."""
+        return subprocess.Popen(
+            [*self.on_first, *command],
+            env=self.environment | variables,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+
 @contextlib.contextmanager
-def slurm() -> Iterator[dict[str, str]]:
-    """A Slurm of two nodes, n0 and n1, on this machine; gives the environment for srun."""
+def slurm(hosts: Hosts | None = None) -> Iterator[Slurm]:
+    """A Slurm of two nodes, n0 and n1, on this machine. `hosts`: two network namespaces, one for each node; there the
+    nodes' names resolve, in an /etc/hosts of theirs. Else they are names of this machine that nothing resolves."""
     with tempfile.TemporaryDirectory(prefix="ringtree-slurm-", dir="/tmp") as name, contextlib.ExitStack() as stack:
         folder = Path(name)
         for made in ("state", "spool.n0", "spool.n1"):
@@ -101,16 +127,22 @@ def slurm() -> Iterator[dict[str, str]]:
         key.write_bytes(os.urandom(1024))
         key.chmod(0o600)
         host = socket.gethostname().split(".")[0]
-        (folder / "slurm.conf").write_text(_SLURM.format(folder=folder, host=host, ports=_free_ports(3)))
+        addresses = ["127.0.0.1"] * 2 if hosts is None else [hosts.address(node) for node in range(2)]
+        names = "".join(f"{address} n{node}\n" for node, address in enumerate(addresses))
+        (folder / "hosts").write_text(f"127.0.0.1 localhost\n{addresses[0]} {host}\n{names}")
+        conf = _SLURM.format(folder=folder, host=host, ports=_free_ports(3), addresses=addresses)
+        (folder / "slurm.conf").write_text(conf)
+        on = [[] if hosts is None else _on_node(hosts, node, folder / "hosts") for node in range(2)]
         environment = plain_environment() | {"SLURM_CONF": str(folder / "slurm.conf"), "PATH": _path()}
         munged = ["munged", "--foreground", "--force", f"--key-file={key}", f"--socket={socket_file}"]
         munged += [f"--{what}-file={folder}/munge.{what}" for what in ("pid", "log", "seed")]
-        for daemon in (munged, ["slurmctld", "-D"], ["slurmd", "-D", "-N", "n0"], ["slurmd", "-D", "-N", "n1"]):
-            stack.enter_context(_daemon(daemon, environment, folder))
+        daemons = [munged, [*on[0], "slurmctld", "-D"], *([*on[i], "slurmd", "-D", "-N", f"n{i}"] for i in range(2))]
+        for number, daemon in enumerate(daemons):
+            stack.enter_context(_daemon(daemon, environment, folder / f"daemon{number}.out"))
         # srun waits for nodes that have not registered yet, so nothing has to be waited for here but the controller.
-        ready = ["sh", "-c", "until scontrol ping | grep -q UP; do sleep 0.1; done"]
+        ready = [*on[0], "sh", "-c", "until scontrol ping | grep -q UP; do sleep 0.1; done"]
         subprocess.run(ready, env=environment, timeout=60, check=True, capture_output=True)
-        yield environment
+        yield Slurm(environment, on[0])
 
 
 def run(command: list[str], environment: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
@@ -149,10 +181,16 @@ def start_by_hand(
     ]
 
 
+def _on_node(hosts: Hosts, node: int, names: Path) -> list[str]:
+    """What runs a command in a node's network, and with its names."""
+    resolving = ["unshare", "--mount", "sh", "-c", 'mount --bind "$0" /etc/hosts && exec "$@"', str(names)]
+    return ["nsenter", f"--net={hosts.namespace(node)}", *resolving]
+
+
 @contextlib.contextmanager
-def _daemon(command: list[str], environment: dict[str, str], folder: Path) -> Iterator[None]:
-    with (folder / f"{command[0]}.{command[-1][-2:]}.out").open("wb") as output:
-        process = subprocess.Popen(command, env=environment, stdout=output, stderr=output, cwd=folder)
+def _daemon(command: list[str], environment: dict[str, str], log: Path) -> Iterator[None]:
+    with log.open("wb") as output:
+        process = subprocess.Popen(command, env=environment, stdout=output, stderr=output, cwd=log.parent)
         try:
             yield
         finally:
