@@ -1,6 +1,6 @@
 """Commands that start their ranks themselves, started by a launcher: each says so and does not run in every process.
 
-For: bench, explain and trace-run. Not for: those that do run there (test_compare_hosts.py, test_tune_hosts.py).
+For: explain and trace-run. Not for: those that do run there (test_compare_hosts.py, test_tune_hosts.py).
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 from ringtree.cli import app
 
 
-@pytest.mark.parametrize("command", ["bench", "explain", "trace-run"])
+@pytest.mark.parametrize("command", ["explain", "trace-run"])
 def test_a_command_that_starts_its_own_ranks_is_refused_under_a_launcher(
     command: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
