@@ -12,12 +12,14 @@ uses ringtree must not pay for. Nothing here may raise: that would break their `
 def register() -> None:
     """Tells torch.distributed the name `ringtree`; the code behind it is loaded when a group is first made."""
     try:
-        from torch.distributed import Backend, is_available, register_rendezvous_handler
+        from torch.distributed import Backend, is_available
 
         if is_available() and "ringtree" not in Backend.backend_list:
             Backend.register_backend("ringtree", _create, devices=["cpu"])
             _hide(Backend)
-            register_rendezvous_handler("ringtree", _rendezvous)
+            from torch.distributed.rendezvous import register_rendezvous_handler
+
+            register_rendezvous_handler("ringtree", _rendezvous)  # type: ignore[no-untyped-call]
     except Exception:  # no torch.distributed of a kind that we know: then there is no such backend
         pass
 

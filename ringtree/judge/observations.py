@@ -9,7 +9,6 @@ from collections.abc import Iterable, Iterator
 
 from ringtree.judge.cells import RunCells
 from ringtree.results import Cell, Launcher, Observation, Origin, StoredRun
-from ringtree.units import count
 
 
 def observations_of_run(
@@ -74,7 +73,7 @@ def origins_of_run(stored: StoredRun) -> dict[str, Origin]:
 def _started_by(launcher: Launcher) -> str:
     """Names what started the processes: "Slurm job 71.0, 2 processes on n0, n1"."""
     job = "" if launcher.job is None else f" job {launcher.job}"
-    return f"{launcher.name}{job}, {count(launcher.num_processes, 'process')} on {', '.join(launcher.hosts)}"
+    return f"{launcher.name}{job}, {launcher.num_processes} processes on {', '.join(launcher.hosts)}"
 
 
 def _executed(cell: Cell) -> str:

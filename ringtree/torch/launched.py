@@ -18,14 +18,14 @@ from ringtree.errors import UsageError
 from ringtree.launchers import address_of, identify, port_of
 
 if TYPE_CHECKING:
-    from torch.distributed import Store
+    from torch._C._distributed_c10d import Store
 
 SCHEME = "ringtree"
 
 
 def rendezvous(url: str, timeout: timedelta = timedelta(minutes=30), **_: Any) -> Iterator[tuple[Store, int, int]]:
     """Yields store, rank and world size, as torch.distributed asks of a rendezvous handler. Raises UsageError."""
-    from torch.distributed import PrefixStore, TCPStore
+    from torch._C._distributed_c10d import PrefixStore, TCPStore  # not exported, says torch.distributed
 
     identity = identify()
     if identity is None:
