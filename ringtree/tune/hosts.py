@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ringtree.comm.profile import own_cores
 from ringtree.errors import UsageError
 from ringtree.measure.crew import Crew
 from ringtree.units import parse_counts
@@ -32,5 +31,6 @@ def hosts_of(crew: Crew, ranks: str | None = None) -> Hosts:
     num_hosts = max(hosts) + 1
     if hosts != sorted(hosts) or len({*map(hosts.count, hosts)}) > 1:
         raise UsageError("rules require equal, consecutive ranks per host: start the ranks so")
-    alone = crew.num_agents == len(hosts)
-    return Hosts(len(hosts), num_hosts, crew.comm.own_cores if alone else own_cores(len(hosts) // num_hosts))
+    agents_are_ranks = crew.num_agents == len(hosts)
+    own_cores = crew.comm.own_cores if agents_are_ranks else len(hosts) // num_hosts <= len(crew.cores)
+    return Hosts(len(hosts), num_hosts, own_cores)
