@@ -5,6 +5,7 @@ For: processes of one job, started by RANK and WORLD_SIZE. Not for: launchers (t
 
 from __future__ import annotations
 
+import os
 import signal
 import socket
 import subprocess
@@ -13,7 +14,9 @@ from pathlib import Path
 import pytest
 from launchers_support import PATIENCE_S, start_by_hand
 
-from ringtree.measure.crew import Hello, local_ranks, spread
+from ringtree.errors import DeadlineError
+from ringtree.launchers import Identity
+from ringtree.measure.crew import Crew, Hello, local_ranks, spread
 from ringtree.measure.joining import differing_versions
 from ringtree.results import find_run, read_run
 
@@ -141,6 +144,12 @@ def test_other_versions_are_named_host_by_host() -> None:
     assert "ringtree is 0.0.9 on n1, 0.1.0 on rank 0's host" in said
     assert "torch is 2.13 on n1, missing on rank 0's host" in said
     assert said.count("on n1") == 2, "once a host"
+
+
+def test_an_agent_that_never_comes_is_named() -> None:
+    alone = Identity("Slurm", 0, 2, local_size=2, job=f"no-such-job-{os.getpid()}", sources={"job": "SLURM_JOB_ID"})
+    with pytest.raises(DeadlineError, match="rank 1"):
+        Crew(alone, join_limit=0.5)
 
 
 def test_agents_share_ranks_evenly() -> None:
