@@ -197,14 +197,15 @@ def init(
     algorithms that fold all ranks in one go in rank order then run. Raises UsageError, DeadlineError (names who did
     not come), MismatchError.
     """
+    if rank is not None and world_size is not None:
+        _check_rank(rank, world_size)
     if rank is None or world_size is None or store is None:
         launched = identity_of(rank, world_size)
         rank = launched.rank if rank is None else rank
         world_size = launched.world_size if world_size is None else world_size
         store = store_of(launched) if store is None else store
+        _check_rank(rank, world_size)
     shape = None if emulate is None else (emulate.hosts, emulate.ranks_per_host, emulate.alpha, emulate.beta)
-    if not 0 <= rank < world_size:
-        raise UsageError(f"rank {rank} is not within a world of {world_size}")
     towards: str | None = None
     if isinstance(store, Store):
         place, prefix = store, name
@@ -231,6 +232,11 @@ def init(
     # Read and kept by now, and gone from what this process's environment shows; os.environ is a copy of its own.
     os.environ.pop("RINGTREE_SECRET", None)
     return made
+
+
+def _check_rank(rank: int, world_size: int) -> None:
+    if not 0 <= rank < world_size:
+        raise UsageError(f"rank {rank} is not within a world of {world_size}")
 
 
 def _profile_rules(profile: str | os.PathLike[str] | None) -> str:

@@ -11,11 +11,11 @@ import threading
 from ringtree._core import FileStore, Store, TcpStore, UnixStore
 from ringtree.comm.torchrun import torchrun_store
 from ringtree.errors import UsageError
-from ringtree.launchers import Identity, Surroundings, address_of, identify, job_key, port_of
+from ringtree.launchers import Identity, Surroundings, address_of, describe, identify, job_key, port_of
 
-NO_LAUNCHER = (
-    "no launcher has started this process: start the ranks with torchrun, srun, mpirun or another that `ringtree "
-    "launchers` knows, or give rank=, world_size= and store="
+_NO_LAUNCHER = (
+    "no launcher has started this process as a rank{}: start the ranks with torchrun, srun, mpirun or another that "
+    "`ringtree launchers` knows, or give rank=, world_size= and store="
 )
 
 
@@ -47,15 +47,18 @@ STORES = Stores()
 
 def identity_of(rank: int | None, world_size: int | None) -> Identity:
     """Returns who this process is; what is given counts above what the launcher says. Raises UsageError."""
-    environment = dict(os.environ)
-    given = rank is not None and world_size is not None
     found = identify()
-    if found is None and given:  # a launcher that says where to meet, and no more
-        environment.update(RANK=str(rank), WORLD_SIZE=str(world_size))
-        found = identify(Surroundings(environment))
+    if found is None and rank is not None and world_size is not None:  # MASTER_PORT and its like may be set
+        found = identify(Surroundings({**os.environ, "RANK": str(rank), "WORLD_SIZE": str(world_size)}))
     if found is None:
-        raise UsageError(NO_LAUNCHER)
+        raise UsageError(no_launcher())
     return found
+
+
+def no_launcher() -> str:
+    """Returns what to say to who needs a launcher, with the variables that are there but do not suffice."""
+    near = [f"{source} is there, but {value}" for _, value, source in describe(os.environ).rows]
+    return _NO_LAUNCHER.format(f" ({'; '.join(near)})" if near else "")
 
 
 def store_of(identity: Identity) -> str:

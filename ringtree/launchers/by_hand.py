@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from ringtree.launchers.identity import Finding, Identity, Surroundings
 
-NAME = "RANK and WORLD_SIZE"
+NAME = "the environment"
 RAY, KUBEFLOW = "Ray Train", "Kubeflow"
 
 

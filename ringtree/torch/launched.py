@@ -13,14 +13,12 @@ from collections.abc import Iterator
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
-from ringtree.comm.meeting import NO_LAUNCHER
+from ringtree.comm.meeting import no_launcher
 from ringtree.errors import UsageError
 from ringtree.launchers import address_of, identify, port_of
 
 if TYPE_CHECKING:
     from torch._C._distributed_c10d import Store
-
-SCHEME = "ringtree"
 
 
 def rendezvous(url: str, timeout: timedelta = timedelta(minutes=30), **_: Any) -> Iterator[tuple[Store, int, int]]:
@@ -29,9 +27,12 @@ def rendezvous(url: str, timeout: timedelta = timedelta(minutes=30), **_: Any) -
 
     identity = identify()
     if identity is None:
-        raise UsageError(NO_LAUNCHER)
+        raise UsageError(no_launcher())
     rank, size = identity.rank, identity.world_size
-    host = address_of(identity)[0] if identity.several_hosts else identity.address or "127.0.0.1"
+    if identity.several_hosts or identity.sources.get("address") == "MASTER_ADDR":
+        host = address_of(identity)[0]
+    else:
+        host = "127.0.0.1"
     # The backend takes the network that leads there (core/bootstrap/network.cpp), as with env://.
     os.environ.setdefault("MASTER_ADDR", host)
     serves = rank == 0 and not identity.serves_store

@@ -103,7 +103,7 @@ def found(*environments: dict[str, str], above: list[list[str]] | None = None) -
             ("Ray Train", 1, 2, 0, 1, True),
         ),
         ({"PMI_RANK": "0", "PMI_SIZE": "2"}, ("PMI", 0, 2, None, None, False)),
-        ({"RANK": "0", "WORLD_SIZE": "2"}, ("RANK and WORLD_SIZE", 0, 2, None, None, False)),
+        ({"RANK": "0", "WORLD_SIZE": "2"}, ("the environment", 0, 2, None, None, False)),
     ],
 )
 def test_each_launcher_is_read(environment: dict[str, str], expected: tuple[object, ...]) -> None:
@@ -198,7 +198,7 @@ def test_the_inner_launcher_counts() -> None:
 
 def test_who_agrees_fills_in_what_the_other_lacks() -> None:
     mapped = found(SRUN, {"RANK": "3", "WORLD_SIZE": "4", "MASTER_ADDR": "n08", "MASTER_PORT": "29500"})
-    assert (mapped.launcher, mapped.local_size, mapped.job) == ("RANK and WORLD_SIZE", 2, "71.2")
+    assert (mapped.launcher, mapped.local_size, mapped.job) == ("the environment", 2, "71.2")
     assert mapped.sources["job"] == "SLURM_JOB_ID, SLURM_STEP_ID"
     pmi2 = found(SRUN, {"PMI_RANK": "3", "PMI_SIZE": "4", "PMI_JOBID": "71.2"})
     assert pmi2.launcher == "Slurm"
