@@ -53,7 +53,7 @@ def main(plan_file: str, runs: str) -> int:
     try:
         crew = crew_of_the_launcher()
         if crew is None:
-            raise UsageError("started on one host: LOCAL_WORLD_SIZE must be less than WORLD_SIZE")
+            raise UsageError("no launcher has started several processes: RANK and WORLD_SIZE must be set")
         with crew:
             if not crew.is_lab:
                 crew.serve()
