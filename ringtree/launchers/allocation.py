@@ -7,17 +7,21 @@ jsm.py).
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 
 from ringtree.launchers import host_lists
 from ringtree.launchers.identity import Finding
+
+# PBS writes it on the job's first host; on the others the variable may name a file that is not there.
+NODE_FILE = "PBS_NODEFILE"
 
 
 def take_allocation(found: Finding, environment: Mapping[str, str]) -> None:
     """Adds the job's hosts to what was found. Raises UsageError for a list that can't be read."""
     if nodes := environment.get("SLURM_JOB_NODELIST"):
         found.take("hosts", host_lists.expand(nodes), "SLURM_JOB_NODELIST")
-    elif path := environment.get("PBS_NODEFILE"):
-        found.take("hosts", host_lists.from_file(path), "PBS_NODEFILE")
+    elif (path := environment.get(NODE_FILE)) and Path(path).is_file():
+        found.take("hosts", host_lists.from_file(path), NODE_FILE)
     elif slots := environment.get("LSB_MCPU_HOSTS"):
         found.take("hosts", host_lists.with_counts(slots), "LSB_MCPU_HOSTS")
     elif names := environment.get("LSB_HOSTS"):

@@ -13,6 +13,7 @@ from __future__ import annotations
 import hashlib
 
 from ringtree.errors import UsageError
+from ringtree.launchers.allocation import NODE_FILE
 from ringtree.launchers.identity import Identity
 
 FIRST_PORT, NUM_PORTS = 20000, 10000  # below the ports that kernels hand out by themselves (from 32768 on in Linux)
@@ -21,7 +22,8 @@ FIRST_PORT, NUM_PORTS = 20000, 10000  # below the ports that kernels hand out by
 def address_of(identity: Identity) -> tuple[str, str]:
     """Returns a name or an address of rank 0's host, and what said so. Raises UsageError."""
     said = identity.sources.get("address", "")
-    if identity.address is not None and (said == "MASTER_ADDR" or not identity.hosts):
+    known_to_all = bool(identity.hosts) and identity.sources.get("hosts") != NODE_FILE
+    if identity.address is not None and (said == "MASTER_ADDR" or not known_to_all):
         return identity.address, said
     if identity.hosts:
         return identity.hosts[0], f"the first of {identity.sources['hosts']}"

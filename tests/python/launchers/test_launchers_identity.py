@@ -8,6 +8,7 @@ mpirun and mpiexec as they were seen, the others by their documentation). Not fo
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -158,6 +159,16 @@ def test_mpirun_inside_a_scheduler_takes_its_hosts() -> None:
     assert address_of(found(OPEN_MPI_4))[0] == "192.0.2.2", "else it is mpirun's own host"
     assert address_of(found(OPEN_MPI_5))[0] == "login-3"
     assert found(OPEN_MPI_4, {"LSB_HOSTS": "h1 h1 h2"}).hosts == ("h1", "h2")
+
+
+def test_pbs_shows_its_node_file_to_the_first_host_only(tmp_path: Path) -> None:
+    file = tmp_path / "nodes"
+    file.write_text("h1\nh1\nh2\n")
+    first, other = ({"PBS_NODEFILE": str(path)} for path in (file, tmp_path / "absent"))
+    assert found(OPEN_MPI_4, first).hosts == ("h1", "h2")
+    assert found(OPEN_MPI_4, other).hosts == ()
+    assert address_of(found(OPEN_MPI_4, first)) == address_of(found(OPEN_MPI_4, other)), "so mpirun's host it is"
+    assert address_of(found(PALS | {"PMI_SIZE": "4", "PMI_LOCAL_SIZE": "2"}, first))[0] == "h1"
 
 
 def test_mpichs_job_is_where_its_mpiexec_listens() -> None:
