@@ -1,4 +1,5 @@
-"""What PyTorch calls when it looks for backends, so that `init_process_group("ringtree")` works without an import.
+"""What PyTorch calls when it looks for backends, so that `init_process_group("ringtree")` works without an import, and
+so does `init_method="ringtree://"`.
 
 For: the entry points `torch.backends` (called by every `import torch` up to 2.13) and `torch.distributed.backends`
 (from 2.14 on, called when the name is first used). Not for: people; `ringtree.torch` is theirs.
@@ -16,6 +17,9 @@ def register() -> None:
         if is_available() and "ringtree" not in Backend.backend_list:
             Backend.register_backend("ringtree", _create, devices=["cpu"])
             _hide(Backend)
+            from torch.distributed.rendezvous import register_rendezvous_handler
+
+            register_rendezvous_handler("ringtree", _rendezvous)  # type: ignore[no-untyped-call]
     except Exception:  # no torch.distributed of a kind that we know: then there is no such backend
         pass
 
@@ -47,3 +51,9 @@ def _create(store, rank, size, timeout):  # type: ignore[no-untyped-def] # as re
     from ringtree.torch import create
 
     return create(store, rank, size, timeout)
+
+
+def _rendezvous(url, timeout=None, **more):  # type: ignore[no-untyped-def] # as rendezvous() calls it
+    from ringtree.torch.launched import rendezvous
+
+    return rendezvous(url, **more) if timeout is None else rendezvous(url, timeout, **more)

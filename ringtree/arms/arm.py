@@ -29,9 +29,9 @@ class Setting:
     `communicator` makes or returns the engine's communicator with these `channels` and `shared_buffers`, as
     ringtree.init names them; arms that don't use the engine never call it. `rendezvous` is an id for a store of the
     arm's own: not guessable, the same on all ranks, another one for each arm.
-    `torch_store` is the path of one file for all ranks of the launch, for torch's file rendezvous; None if they run on
-    several hosts: rank 0 then serves a TCP store, and `share(port)` gives rank 0's number to all. `agreed` tells every
-    rank whether something was true on all.
+    `torch_store` is the path of one file for all ranks of the launch, for torch's file rendezvous; None if several
+    agents started them: rank 0 then serves a TCP store on its host, which all reach as `torch_host`, and `share(port)`
+    gives rank 0's number to all. `agreed` tells every rank whether something was true on all.
     `boundary`: how every arm of this comparison is called, with NumPy arrays or through PyTorch with tensors. Arrays of
     a dtype that NumPy lacks hold its bits, and become tensors of it. `factor`: this rank's, of premul_sum.
     `op`: counts where something is reduced. `all_arguments`: calls pass what is not said as well, so that all arms of
@@ -48,6 +48,8 @@ class Setting:
     rendezvous: str
     boundary: Boundary
     timeout: float
+    torch_host: str | None = None
+    local_rank: int | None = None  # which of its host's ranks it is; None: all are here
     factor: float = 1.0
     all_arguments: bool = False
     share: Callable[[int], int] = int  # for one rank or one file nothing needs to be shared

@@ -9,7 +9,6 @@ the result, and two events on the stream have what the GPU took.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from typing import Any, Protocol, cast
 
@@ -37,8 +36,7 @@ class OnGpu:
     """A rank's GPU."""
 
     def __init__(self, setting: Setting) -> None:
-        # With several hosts the launcher says which of its host's ranks this one is.
-        local = setting.rank if setting.torch_store is not None else int(os.environ.get("LOCAL_RANK", setting.rank))
+        local = setting.rank if setting.local_rank is None else setting.local_rank
         self.patterns: Patterns = on_device(local % max(1, device_count()))
         self.device: Device = self.patterns.device
         self.timeout = setting.timeout

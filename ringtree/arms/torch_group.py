@@ -3,7 +3,7 @@
 For: one group, made once a process: Gloo's, or NCCL's where buffers lie on GPUs. Not for: what runs over it.
 
 The ranks of one host meet through torch's file rendezvous on a memory file that they inherited, so nothing is left on
-disk and no port is opened for it, and speak over loopback. Those of several hosts meet in a TCP store of rank 0's.
+disk and no port is opened for it, and speak over loopback. Ranks of several agents meet in a TCP store of rank 0's.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def shared_group(setting: Setting) -> dist.ProcessGroup:
 
 def _tcp_store(setting: Setting) -> TCPStore:
     """Rank 0 takes a free port and tells the others. torch binds it on all interfaces, whatever it is told."""
-    host, timeout = os.environ["MASTER_ADDR"], timedelta(seconds=setting.timeout)
+    host, timeout = setting.torch_host or "127.0.0.1", timedelta(seconds=setting.timeout)
     if setting.rank == 0:
         served = TCPStore(host, 0, is_master=True, wait_for_workers=False, timeout=timeout)
         setting.share(served.port)

@@ -13,6 +13,7 @@ from ringtree.bench.figures import MeasuredRow, make_side
 from ringtree.bench.options import Options, is_through_torch
 from ringtree.bench.rows import BenchRow, Combination, combinations, make_row, rows, warm_up_sizes
 from ringtree.measure.collective_data import shape_of
+from ringtree.measure.crew import Crew
 from ringtree.measure.messages import SetUp, TimeSide
 from ringtree.measure.plan import label_arms
 from ringtree.measure.process_set import SetFailed
@@ -28,12 +29,13 @@ OnRow = Callable[[MeasuredRow], None]
 _STALL_LIMIT = 1e6
 
 
-def run(options: Options, on_joined: OnJoined, on_row: OnRow) -> None:
+def run(options: Options, on_joined: OnJoined, on_row: OnRow, crew: Crew | None = None) -> None:
     """Runs the bench. `on_joined`: called once, with the ranks' pids; `on_row`: with each row when it is done.
+    `crew`: who starts the ranks where a launcher has started processes.
 
     Call it from the main thread. Raises LaunchFailed if a rank dies or fails.
     """
-    ranks = _ranks(options)
+    ranks = _ranks(options, crew)
     try:
         ranks.start()
         for number, combination in enumerate(combinations(options)):
@@ -58,7 +60,7 @@ def run(options: Options, on_joined: OnJoined, on_row: OnRow) -> None:
         ranks.kill()
 
 
-def _ranks(options: Options) -> RankSet | WorkerSides:
+def _ranks(options: Options, crew: Crew | None) -> RankSet | WorkerSides:
     boundary = common_boundary([options.arm])
     if boundary == "native":
         native = native_of(label_arms([options.arm])[0], COLLECTIVES[options.asked.collective])
@@ -69,6 +71,7 @@ def _ranks(options: Options) -> RankSet | WorkerSides:
         options.seed,
         "torch" if is_through_torch(options) else boundary,
         environment=kind_named(options.arm).environment(options.arm),
+        crew=crew,
         num_threads=options.num_threads,
         shared_buffers=options.shared_buffers,
         timeout=options.timeout,

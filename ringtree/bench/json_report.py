@@ -26,7 +26,7 @@ from ringtree.bench.json_records import (
     RowRecord,
     SideRecord,
 )
-from ringtree.bench.machine import device_of, host_name
+from ringtree.bench.machine import device_of
 from ringtree.bench.options import Options
 from ringtree.errors import UsageError, os_errors
 from ringtree.measure.environment import allowed, without_secrets
@@ -111,7 +111,7 @@ def make_report(
 
 
 def _config(options: Options, pids: Sequence[int]) -> Config:
-    (where, name), host = device_of(options.on_gpu), host_name()
+    where, name = device_of(options.on_gpu)
     step = (
         {"step_factor": options.asked.stepfactor}
         if options.asked.stepfactor > 1
@@ -119,7 +119,7 @@ def _config(options: Options, pids: Sequence[int]) -> Config:
     )
     return Config(
         nthreads=options.num_threads,
-        ngpus=options.num_processes,
+        ngpus=options.num_gpus,
         minimum_bytes=options.min_bytes,
         maximum_bytes=options.max_bytes,
         **step,
@@ -138,7 +138,7 @@ def _config(options: Options, pids: Sequence[int]) -> Config:
                 rank=rank,
                 group=0,
                 pid=pid,
-                hostname=host,
+                hostname=options.host_of(rank),
                 device=rank,
                 device_hex=where,
                 device_info=name,

@@ -10,9 +10,11 @@ import math
 from dataclasses import dataclass
 
 from ringtree.arms import ArmKind, Wish, check_arm, lacks_torch
+from ringtree.bench.machine import host_name
 from ringtree.bench.names import ALL, NAMES_OP, NOT_IN_NUMPY
 from ringtree.errors import UsageError
 from ringtree.measure.collective_data import shape_of
+from ringtree.measure.crew import Crew
 from ringtree.measure.environment import lacks_memory, memory_for
 from ringtree.measure.exact_data import check_exact
 from ringtree.measure.plan import fresh_seed
@@ -64,6 +66,7 @@ class Options:
 
     `num_threads`: ranks of each process. `dtypes`: nccl-tests' names. `shared_buffers`: buffers that the peers read in
     place; `on_gpu`: ranks have a GPU each, and buffers in its memory. `timeout`: of each wait inside a rank, seconds.
+    `host_names`: of each of the launcher's processes, which share the ranks' processes evenly; empty: no launcher.
     """
 
     asked: Asked
@@ -80,10 +83,22 @@ class Options:
     on_gpu: bool
     timeout: float
     seed: int
+    host_names: tuple[str, ...] = ()
 
     @property
     def num_ranks(self) -> int:
         return self.num_processes * self.num_threads
+
+    @property
+    def num_gpus(self) -> int:
+        """What -g counts, as nccl-tests does: ranks' processes of each process that was started."""
+        return self.num_processes // max(1, len(self.host_names))
+
+    def host_of(self, rank: int) -> str:
+        """Returns the name of a rank's host, without its domain."""
+        if not self.host_names:
+            return host_name()
+        return self.host_names[rank * len(self.host_names) // self.num_ranks].split(".")[0]
 
 
 def is_through_torch(options: Options) -> bool:
@@ -91,11 +106,19 @@ def is_through_torch(options: Options) -> bool:
     return options.dtypes[0] in NOT_IN_NUMPY and not options.on_gpu
 
 
-def make_options(asked: Asked) -> Options:
-    """Returns a run that can be started. Raises UsageError."""
+def make_options(asked: Asked, crew: Crew | None = None) -> Options:
+    """Returns a run that can be started, by the processes of `crew` where a launcher has started some. Raises
+    UsageError."""
     kind = _check_collective_and_arm(asked)
     num_threads = 1 if asked.nthreads is None else asked.nthreads
     num_processes = asked.ngpus if asked.ngpus is not None else 2 if asked.nthreads is None else 1
+    on_several_hosts = crew is not None and crew.on_several_hosts
+    if crew is not None:
+        num_processes = crew.num_agents * (1 if asked.ngpus is None else asked.ngpus)
+        if kind.process == "own":
+            raise UsageError(f"{asked.arm}: its processes are not the launcher's: run it without one")
+        if on_several_hosts and not kind.several_hosts(asked.arm):
+            raise UsageError(f"{asked.arm}: it runs on one host only")
     num_ranks = num_processes * num_threads
     if num_processes < 1 or num_threads < 1 or num_ranks > MAX_RANKS:
         raise UsageError(f"-g times -t must lie in 1..{MAX_RANKS}, not {num_processes} times {num_threads}")
@@ -113,9 +136,7 @@ def make_options(asked: Asked) -> Options:
         raise UsageError(f"-z {asked.blocking} puts barriers between calls, which {asked.arm} has not: leave -z out")
     on_gpu = kind.device == "cuda"
     arm = _registered(asked, kind)
-    reason = kind.refuses(
-        Wish(arm, kind.environment(arm), COLLECTIVES[asked.collective], num_ranks, several_hosts=False)
-    )
+    reason = kind.refuses(Wish(arm, kind.environment(arm), COLLECTIVES[asked.collective], num_ranks, on_several_hosts))
     if reason is not None:
         raise UsageError(f"{arm}: {reason}")
     dtypes = _dtypes(asked, kind)
@@ -141,6 +162,7 @@ def make_options(asked: Asked) -> Options:
         on_gpu=on_gpu,
         timeout=float(asked.timeout) or RANK_TIMEOUT,
         seed=fresh_seed(),
+        host_names=() if crew is None else tuple(hello.host_name for hello in crew.hellos),
     )
 
 

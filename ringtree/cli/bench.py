@@ -18,10 +18,11 @@ from ringtree.bench.bench_run import run
 from ringtree.bench.figures import MeasuredRow, summarise
 from ringtree.bench.json_report import JsonFile
 from ringtree.bench.options import Asked, Options, make_options, parse_min_busbw
+from ringtree.cli.agents import as_lab_or_agent
 from ringtree.cli.options import asks, with_default
 from ringtree.cli.outcome import WRONG, exit_codes
-from ringtree.comm.meeting import refuse_several_hosts
 from ringtree.errors import RingtreeError, UsageError
+from ringtree.measure.crew import Crew
 from ringtree.nccl.nccl_tests import COLLECTIVES, DTYPES, OPS
 from ringtree.show.bench_text import closing_lines, opening_lines, row_line
 
@@ -103,11 +104,14 @@ def bench(
     """Measure like nccl-tests: its options, columns, JSON and exit codes, for any arm."""
     with exit_codes():
         refuse(context.args)
-        options = make_options(asked)
-        refuse_several_hosts("ringtree bench")
         required = parse_min_busbw(os.environ.get("NCCL_TESTS_MIN_BW"))
-        file = None if output_file is None else JsonFile(output_file)
-        measure(options, None if required is None else required * 1e9, file)
+
+        def run_here(crew: Crew | None) -> None:
+            options = make_options(asked, crew)
+            file = None if output_file is None else JsonFile(output_file)
+            measure(options, None if required is None else required * 1e9, file, crew)
+
+        as_lab_or_agent(run_here)
 
 
 def refuse(arguments: list[str]) -> None:
@@ -123,10 +127,10 @@ def refuse(arguments: list[str]) -> None:
         raise UsageError(f"unexpected argument {arguments[0]!r}: bench takes options only, see ringtree bench --help")
 
 
-def measure(options: Options, required: float | None, file: JsonFile | None) -> None:
+def measure(options: Options, required: float | None, file: JsonFile | None, crew: Crew | None = None) -> None:
     """Runs, prints line by line, writes the file whatever happens; leaves with WRONG as nccl-tests would.
 
-    `required`: bytes/s that the mean busbw is held against.
+    `required`: bytes/s that the mean busbw is held against. `crew`: as bench_run.run().
     """
     pids: list[int] = []
     rows: list[MeasuredRow] = []
@@ -144,7 +148,7 @@ def measure(options: Options, required: float | None, file: JsonFile | None) -> 
         _say(f"# Writing JSON output to {file.path}")
     errors: list[str] = []
     try:
-        run(options, on_joined, on_row)
+        run(options, on_joined, on_row, crew)
     except (RingtreeError, KeyboardInterrupt) as error:
         errors.append(str(error) or "interrupted")
         raise

@@ -2,13 +2,12 @@
 
 For: the options of a comparison. Not for: planning, running or judging it (ringtree.judge).
 
-The result goes to standard output, everything else to standard error. Started by a launcher on several hosts (torchrun,
-or RANK, WORLD_SIZE, LOCAL_WORLD_SIZE, MASTER_ADDR and MASTER_PORT), the process of rank 0 is the one that speaks.
+The result goes to standard output, everything else to standard error. Where a launcher has started several processes
+(torchrun, srun, mpirun, …), that of rank 0 is the one that speaks.
 """
 
 from __future__ import annotations
 
-import contextlib
 from dataclasses import replace
 from typing import Annotated
 
@@ -16,6 +15,7 @@ import typer
 from rich.console import Console
 
 from ringtree.arms import arms_written
+from ringtree.cli.agents import as_lab_or_agent
 from ringtree.cli.options import EMULATE, RUNS, AsCsv, AsJson, Baseline, Runs, Verbose, asks, with_default, written
 from ringtree.cli.outcome import exit_codes
 from ringtree.cli.output import check_format, finish
@@ -23,7 +23,7 @@ from ringtree.compare.dry_run import print_plan
 from ringtree.compare.whole_comparison import Question, resume, run
 from ringtree.errors import UsageError
 from ringtree.measure.collective_data import SHAPES
-from ringtree.measure.crew import crew_of_the_launcher
+from ringtree.measure.crew import Crew
 from ringtree.measure.factors import FRACTIONS
 from ringtree.measure.request import DEFAULT_ARMS, DEFAULT_SIZES, Request, make_plan
 from ringtree.units import parse_share
@@ -82,21 +82,20 @@ def compare(
     with exit_codes():
         check_format(json, csv)
         stderr = Console(stderr=True)
-        with crew_of_the_launcher() or contextlib.nullcontext() as crew:
-            if crew is not None and crew.rank != 0:
-                crew.serve()
-                return
+
+        def measure(crew: Crew | None) -> None:
             if resume_run is not None:
                 given = written(context, *OPTIONS, "dry_run")
                 if given:
                     raise UsageError(f"--resume goes on with a stored plan: leave {', '.join(given)} out")
                 stored = resume(runs, resume_run, stderr, crew)
             else:
-                hosts = None if crew is None else crew.hosts
-                plan = make_plan(replace(asked, hosts=hosts))
+                plan = make_plan(replace(asked, agents=None if crew is None else crew.agent_hosts))
                 if dry_run:
                     print_plan(Console(), plan)
                     return
                 question = Question(detect=None if detect is None else parse_share(detect), preflight=not no_preflight)
                 stored = run(plan, runs, question, stderr, crew)
-        finish(stored, runs, as_json=json, as_csv=csv, verbose=verbose, baseline=fail_if_slower_than)
+            finish(stored, runs, as_json=json, as_csv=csv, verbose=verbose, baseline=fail_if_slower_than)
+
+        as_lab_or_agent(measure)

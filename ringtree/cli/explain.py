@@ -15,7 +15,7 @@ from rich.console import Console
 
 from ringtree.cli.options import RUNS, Runs, asks, with_default
 from ringtree.cli.outcome import FAILED, exit_codes
-from ringtree.comm.meeting import refuse_several_hosts
+from ringtree.comm.meeting import refuse_launched
 from ringtree.errors import UsageError, os_errors
 from ringtree.explain.ladder import ladder_of
 from ringtree.explain.ladder_kinds import KINDS
@@ -64,7 +64,7 @@ def explain(
         if show is not None:
             stored, pilot = read_again(runs, show)
         else:
-            refuse_several_hosts("ringtree explain")
+            refuse_launched("ringtree explain")
             stored, pilot = measure(asked, runs, stderr)
         ladder = ladder_of(stored, pilot)
         print_ladder(Console(), ladder)

@@ -13,9 +13,11 @@ import typer
 
 from ringtree.compare.preflight import TooNoisy
 from ringtree.errors import RingtreeError, UsageError
+from ringtree.measure.ending import Terminated
+from ringtree.measure.joining import SaidElsewhere
 from ringtree.show.printable import printable
 
-FAILED, USAGE, SLOWER, TOO_NOISY, NOTHING_KNOWN, WRONG, INTERRUPTED = 1, 2, 3, 4, 5, 7, 130
+FAILED, USAGE, SLOWER, TOO_NOISY, NOTHING_KNOWN, WRONG, INTERRUPTED, TERMINATED = 1, 2, 3, 4, 5, 7, 130, 143
 
 
 @contextmanager
@@ -23,6 +25,8 @@ def exit_codes() -> Iterator[None]:
     """Turns ringtree's errors into one line and an exit code."""
     try:
         yield
+    except SaidElsewhere as error:
+        raise typer.Exit(USAGE if error.is_usage else FAILED) from None
     except UsageError as error:
         _stop(str(error), USAGE)
     except TooNoisy as error:
@@ -32,7 +36,8 @@ def exit_codes() -> Iterator[None]:
     except KeyboardInterrupt as interrupt:
         # The lab says here which launches are stored; one that comes from anywhere else says nothing.
         kept = f"; {interrupt}" if interrupt.args else ""
-        _stop(f"interrupted; all rank processes have ended{kept}", INTERRUPTED)
+        what, code = ("terminated", TERMINATED) if isinstance(interrupt, Terminated) else ("interrupted", INTERRUPTED)
+        _stop(f"{what}; all rank processes have ended{kept}", code)
 
 
 def _stop(message: str, code: int) -> None:

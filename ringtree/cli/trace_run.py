@@ -12,7 +12,7 @@ import typer
 
 from ringtree.cli.options import EMULATE, asks
 from ringtree.cli.outcome import exit_codes
-from ringtree.comm.meeting import refuse_several_hosts
+from ringtree.comm.meeting import refuse_launched
 from ringtree.show.cells import console_for_tables
 from ringtree.show.trace_table import print_run
 from ringtree.trace import summarise, write_chrome_trace
@@ -46,7 +46,7 @@ def trace_run(
     """Trace a few calls: a timeline of every rank for Perfetto or chrome://tracing, and where the time went."""
     with exit_codes():
         options = make_options(asked)
-        refuse_several_hosts("ringtree trace-run")
+        refuse_launched("ringtree trace-run")
         check_out(out)
         traced = run(options)
         about = {"ringtree": __version__, "options": options.model_dump()}

@@ -2,13 +2,12 @@
 
 For: the options of a tuning and of its check. Not for: measuring or choosing (ringtree.tune).
 
-The result goes to standard output, everything else to standard error. Started by a launcher on several hosts, as
-`ringtree compare` can be, it tunes for these; the process of rank 0 is the one that speaks and writes.
+The result goes to standard output, everything else to standard error. Started by a launcher, as `ringtree
+compare` can be, it tunes for the ranks that it started; the process of rank 0 is the one that speaks and writes.
 """
 
 from __future__ import annotations
 
-import contextlib
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -16,13 +15,14 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
+from ringtree.cli.agents import as_lab_or_agent
 from ringtree.cli.options import RUNS, AsJson, Runs, with_default
 from ringtree.cli.outcome import exit_codes
 from ringtree.cli.tune_arms import tune_arms
 from ringtree.comm.profile import default_path
 from ringtree.comm.profile_format import Profile, read_profile, this_machine, why_not_here, with_tables_kept
 from ringtree.errors import RingtreeError, UsageError, os_errors
-from ringtree.measure.crew import Crew, crew_of_the_launcher
+from ringtree.measure.crew import Crew
 from ringtree.measure.plan import fresh_seed
 from ringtree.results.files import make_directory, write_whole
 from ringtree.show.cells import console_for_tables, say
@@ -106,23 +106,23 @@ def tune(
             raise UsageError(
                 "--check takes collectives and sizes from the profile: leave --collectives and --sizes out"
             )
-        with crew_of_the_launcher() or contextlib.nullcontext() as crew:
-            if crew is not None and crew.rank != 0:
-                crew.serve()
-                return
+
+        def measure(crew: Crew | None) -> None:
             request = None if resume else _request(place, check, asked, crew)
             with os_errors(f"can't make {place.parent}"):
                 if not place.parent.exists():
                     make_directory(place.parent)
             header, history = _measure(state_of(place, CHECK if check else TUNE), request, fresh, crew)
-        if check:
-            _finish_check(header.request, history, json)
-        else:
-            _finish_tune(place, header, history, json)
+            if check:
+                _finish_check(header.request, history, json)
+            else:
+                _finish_tune(place, header, history, json)
+
+        as_lab_or_agent(measure)
 
 
 def _request(place: Path, check: bool, asked: dict[str, Any], crew: Crew | None) -> TuneRequest:
-    hosts = None if crew is None else hosts_of(crew)
+    hosts = None if crew is None else hosts_of(crew, asked["ranks"])
     seed = fresh_seed() if asked["seed"] is None else asked["seed"]
     ranks, buffers, budget = asked["ranks"], asked["buffers"], asked["budget"] or DEFAULT_BUDGET
     if check:
@@ -151,7 +151,7 @@ def _measure(state: Path, request: TuneRequest | None, fresh: bool, crew: Crew |
 def _check_crew(request: TuneRequest, crew: Crew | None) -> None:
     """One that was interrupted may have been begun on other hosts."""
     begun = (request.worlds[0].num_hosts, request.worlds[0].num_ranks)
-    hosts = None if crew is None else hosts_of(crew)
+    hosts = None if crew is None else hosts_of(crew, str(begun[1]))
     if begun[0] > 1 if hosts is None else begun != (hosts.num_hosts, hosts.num_ranks):
         raise UsageError(f"it was begun with {request.worlds[0].words}: start as many, or discard it with --fresh")
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import typer
 from rich.console import Console
 
-from ringtree.comm.meeting import refuse_several_hosts
+from ringtree.comm.meeting import refuse_launched
 from ringtree.errors import UsageError, os_errors
 from ringtree.measure.plan import fresh_seed
 from ringtree.measure.progress import LiveProgress
@@ -38,7 +38,7 @@ def tune_arms(
     json: bool,
 ) -> None:
     """Tunes one library after the other, each with its part of the time. Raises UsageError."""
-    refuse_several_hosts("ringtree tune --arms")
+    refuse_launched("ringtree tune --arms")
     names = list(dict.fromkeys(name.strip() for name in arms.split(",")))
     for name in names:
         library_of(name)

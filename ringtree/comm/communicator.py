@@ -1,7 +1,7 @@
 """The communicator: a group of ranks that call collectives together: over shared memory inside a host, over TCP
 between hosts.
 
-    with ringtree.init() as comm:                  # RANK and WORLD_SIZE, as torchrun sets them
+    with ringtree.init() as comm:                  # rank and world size from torchrun, srun, mpirun, …
         comm.all_reduce(gradients)                 # in place; NumPy array or CPU tensor
 
 For: making groups and calling collectives. Not for: algorithms (schedule.py), comparing them (ringtree.measure).
@@ -20,7 +20,7 @@ from ringtree._core import protocols as core_protocols
 from ringtree._core import support as core_support
 from ringtree.comm import profile as profiles
 from ringtree.comm.collectives import Collectives
-from ringtree.comm.meeting import STORES, from_environment, host_of, store_of_the_launcher
+from ringtree.comm.meeting import STORES, host_of, identity_of, store_of
 from ringtree.comm.rank_trace import DEFAULT_EVENTS, RankTrace, from_core
 from ringtree.comm.work import Starter, Work
 from ringtree.errors import UsageError
@@ -184,12 +184,12 @@ def init(
 ) -> Communicator:
     """Meets the other ranks and returns this rank's communicator.
 
-    rank, world_size: by default from RANK and WORLD_SIZE, as torchrun sets them. store: where ranks find each other:
-    "unix:<id>" (an abstract socket that rank 0 serves; leaves no file), "file:<directory>", "tcp://<host>:<port>" (an
-    address of rank 0's, for several hosts), or a ringtree.ThreadStore for ranks that are threads; by default what the
-    launcher says (meeting.py). Several hosts need a secret and know their network by RINGTREE_IFNAME, MASTER_ADDR or
-    the store's host; docs/hosts.md. timeout: seconds for meeting and for each call. memory_cap: most bytes of
-    shared memory for this rank's links. channels: copies of each schedule, each on its part of the data. name:
+    rank, world_size: by default what the launcher says (torchrun, srun, mpirun, …: ringtree.launchers). store: where
+    ranks find each other: "unix:<id>" (an abstract socket that rank 0 serves; leaves no file), "file:<directory>",
+    "tcp://<host>:<port>" (an address of rank 0's, for several hosts), or a ringtree.ThreadStore for ranks that are
+    threads; by default what the launcher says. Several hosts need a secret and know their network by RINGTREE_IFNAME,
+    MASTER_ADDR or the store's host; docs/hosts.md. timeout: seconds for meeting and for each call. memory_cap: most
+    bytes of shared memory for this rank's links. channels: copies of each schedule, each on its part of the data. name:
     tells several communicators of one store apart. profile: what `ringtree tune` measured here, by default the file
     that it wrote, if there is one; "" for none. Rank 0's profile counts on all ranks. shared_buffers: "auto"
     chooses for arrays of `ringtree.empty` on every rank; others stay right and may be slower. deterministic: the
@@ -197,18 +197,21 @@ def init(
     algorithms that fold all ranks in one go in rank order then run. Raises UsageError, DeadlineError (names who did
     not come), MismatchError.
     """
-    rank = from_environment("RANK", rank)
-    world_size = from_environment("WORLD_SIZE", world_size)
+    if rank is not None and world_size is not None:
+        _check_rank(rank, world_size)
+    if rank is None or world_size is None or store is None:
+        launched = identity_of(rank, world_size)
+        rank = launched.rank if rank is None else rank
+        world_size = launched.world_size if world_size is None else world_size
+        store = store_of(launched) if store is None else store
+        _check_rank(rank, world_size)
     shape = None if emulate is None else (emulate.hosts, emulate.ranks_per_host, emulate.alpha, emulate.beta)
-    if not 0 <= rank < world_size:
-        raise UsageError(f"rank {rank} is not within a world of {world_size}")
     towards: str | None = None
     if isinstance(store, Store):
         place, prefix = store, name
     else:
-        where = store or store_of_the_launcher()
-        place, prefix = STORES.meet(where, rank, name, timeout)
-        towards = host_of(where)
+        place, prefix = STORES.meet(store, rank, name, timeout)
+        towards = host_of(store)
     rules = _profile_rules(profile) if rank == 0 and emulate is None else ""
     made = Communicator(
         CoreCommunicator(
@@ -229,6 +232,11 @@ def init(
     # Read and kept by now, and gone from what this process's environment shows; os.environ is a copy of its own.
     os.environ.pop("RINGTREE_SECRET", None)
     return made
+
+
+def _check_rank(rank: int, world_size: int) -> None:
+    if not 0 <= rank < world_size:
+        raise UsageError(f"rank {rank} is not within a world of {world_size}")
 
 
 def _profile_rules(profile: str | os.PathLike[str] | None) -> str:

@@ -1,17 +1,22 @@
-"""Where ranks find each other: stores by name, and what a launcher says about it in the environment.
+"""Where ranks find each other: stores by name, and the one that follows from what a launcher says.
 
-For: ringtree.init. Not for: how a store works (core/bootstrap).
+For: ringtree.init. Not for: how a store works (core/bootstrap), or launchers' variables (ringtree.launchers).
 """
 
 from __future__ import annotations
 
-import hashlib
 import os
 import threading
 
 from ringtree._core import FileStore, Store, TcpStore, UnixStore
 from ringtree.comm.torchrun import torchrun_store
 from ringtree.errors import UsageError
+from ringtree.launchers import Identity, Surroundings, address_of, describe, identify, job_key, port_of
+
+_NO_LAUNCHER = (
+    "no launcher has started this process as a rank{}: start the ranks with torchrun, srun, mpirun or another that "
+    "`ringtree launchers` knows, or give rank=, world_size= and store="
+)
 
 
 class Stores:
@@ -40,38 +45,38 @@ class Stores:
 STORES = Stores()
 
 
-def from_environment(variable: str, given: int | None) -> int:
-    """Returns `given` or, if it is None, the number in that variable. Raises UsageError if there is none."""
-    if given is not None:
-        return given
-    text = os.environ.get(variable)
-    if text is None:
-        raise UsageError(f"give {variable.lower()}=, or start the ranks with torchrun, which sets {variable}")
-    try:
-        return int(text)
-    except ValueError:
-        raise UsageError(f"{variable}={text!r} is not a number") from None
+def identity_of(rank: int | None, world_size: int | None) -> Identity:
+    """Returns who this process is; what is given counts above what the launcher says. Raises UsageError."""
+    found = identify()
+    if found is None and rank is not None and world_size is not None:  # MASTER_PORT and its like may be set
+        found = identify(Surroundings({**os.environ, "RANK": str(rank), "WORLD_SIZE": str(world_size)}))
+    if found is None:
+        raise UsageError(no_launcher())
+    return found
 
 
-def store_of_the_launcher() -> str:
-    """Returns the name of the store that all ranks of a job of torchrun derive alike. Raises UsageError without one.
+def no_launcher() -> str:
+    """Returns what to say to who needs a launcher, with the variables that are there but do not suffice."""
+    near = [f"{source} is there, but {value}" for _, value, source in describe(os.environ).rows]
+    return _NO_LAUNCHER.format(f" ({'; '.join(near)})" if near else "")
 
-    On one host a unix store; on several (LOCAL_WORLD_SIZE says so) torchrun's own, or where there is none, one that
-    rank 0 serves at MASTER_ADDR and MASTER_PORT.
+
+def store_of(identity: Identity) -> str:
+    """Returns the name of the store that all ranks of a launcher's job derive alike. Raises UsageError if the launcher
+    does not say enough.
+
+    On one host a unix store; on several torchrun's own, or where there is none, one that rank 0 serves.
     """
-    if "MASTER_PORT" not in os.environ:
-        raise UsageError('give store="unix:<id>", or start the ranks with torchrun, which sets MASTER_PORT')
-    if not on_several_hosts():
-        keys = ("MASTER_ADDR", "MASTER_PORT", "TORCHELASTIC_RUN_ID", "TORCHELASTIC_RESTART_COUNT")
-        job = hashlib.sha256("\0".join(os.environ.get(key, "") for key in keys).encode()).hexdigest()[:32]
-        return f"unix:{job}"
-    address = f"{os.environ.get('MASTER_ADDR', '')}:{os.environ['MASTER_PORT']}"
-    return f"torchrun://{address}" if os.environ.get("TORCHELASTIC_USE_AGENT_STORE") == "True" else f"tcp://{address}"
+    if not identity.several_hosts:
+        return f"unix:{job_key(identity)}"
+    host, port = address_of(identity)[0], port_of(identity)[0]
+    where = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+    return f"torchrun://{where}" if identity.serves_store else f"tcp://{where}"
 
 
-def store_to_join() -> str:
+def to_join(store: str) -> str:
     """Returns the launcher's store as processes reach it that ranks of the launcher start: nobody of them serves it."""
-    return store_of_the_launcher().replace("tcp://", "tcp-join://")
+    return store.replace("tcp://", "tcp-join://")
 
 
 def host_of(store: str) -> str | None:
@@ -80,18 +85,13 @@ def host_of(store: str) -> str | None:
     return _split_address(place)[0] if kind in ("tcp", "tcp-join", "torchrun") else None
 
 
-def on_several_hosts() -> bool:
-    """Whether a launcher has started this process as a rank, and ranks on other hosts as well."""
-    world, local = os.environ.get("WORLD_SIZE"), os.environ.get("LOCAL_WORLD_SIZE")
-    return world is not None and local is not None and world != local
-
-
-def refuse_several_hosts(command: str) -> None:
-    """Raises UsageError where a launcher has started ranks on several hosts: `command` would run once for each."""
-    if on_several_hosts():
+def refuse_launched(command: str) -> None:
+    """Raises UsageError where a launcher has started several processes: `command` would run once in each."""
+    found = identify()
+    if found is not None and found.world_size > 1:
         raise UsageError(
-            f"a launcher has started this on several hosts (WORLD_SIZE is not LOCAL_WORLD_SIZE), and {command} runs on "
-            "one: `ringtree compare` and `ringtree tune` run there"
+            f"{found.launcher} has started {found.world_size} processes, and {command} starts its ranks itself, on one "
+            "host: run it without the launcher; compare, bench and tune run under one"
         )
 
 

@@ -17,6 +17,7 @@ from collections.abc import Callable
 import numpy as np
 
 from ringtree.errors import RingtreeError
+from ringtree.measure.crew import Crew
 from ringtree.measure.launch import run_launch
 from ringtree.measure.messages import ProgressReport
 from ringtree.measure.plan import planned_launches
@@ -42,12 +43,15 @@ def wants_preflight(plan: Plan) -> bool:
     return plan.emulation is None and plan.hosts is None and judged and len(plan.arms) > 1
 
 
-def run_preflight(plan: Plan, asked: float, on_progress: Callable[[ProgressReport], None]) -> Preflight:
-    """Runs the launch. `asked`: the difference that is to be told, as a share. Raises LaunchFailed."""
+def run_preflight(
+    plan: Plan, asked: float, on_progress: Callable[[ProgressReport], None], crew: Crew | None = None
+) -> Preflight:
+    """Runs the launch. `asked`: the difference that is to be told, as a share; `crew`: as run_launch(). Raises
+    LaunchFailed."""
     started = time.monotonic()
     trial = trial_plan(plan)
     launch = planned_launches(trial)[0]
-    _, cells = run_launch(trial, launch, on_progress)
+    _, cells = run_launch(trial, launch, on_progress, crew=crew)
     scatter = {}
     for size in trial.sizes:
         one, other = (cell for cell in cells if cell.size_bytes == size.size_bytes)

@@ -37,7 +37,7 @@ class Question:
 def run(plan: Plan, runs: Path, question: Question, stderr: Console, crew: Crew | None = None) -> StoredRun:
     """Runs a comparison from its preflight to its last launch; progress goes to `stderr`. `crew`: as run_launch()."""
     started = time.monotonic()
-    found = _look_ahead(plan, question, stderr)
+    found = _look_ahead(plan, question, stderr, crew)
     if plan.time_budget is not None:
         plan = _spend(plan, plan.time_budget, runs, time.monotonic() - started, stderr, crew)
     with LiveProgress(stderr, plan) as progress:
@@ -57,11 +57,11 @@ def resume(runs: Path, text: str, stderr: Console, crew: Crew | None = None) -> 
         return resume_comparison(path, progress.on_progress, crew)
 
 
-def _look_ahead(plan: Plan, question: Question, stderr: Console) -> Preflight | None:
+def _look_ahead(plan: Plan, question: Question, stderr: Console, crew: Crew | None) -> Preflight | None:
     if not question.preflight or not wants_preflight(plan):
         return None
     with stderr.status("preflight: how noisy is this machine?"):
-        found = run_preflight(plan, question.detect or DEFAULT_DETECT, lambda _: None)
+        found = run_preflight(plan, question.detect or DEFAULT_DETECT, lambda _: None, crew)
     told = f"differences of {percent(found.detectable)} at best" if math.isfinite(found.detectable) else "nothing"
     stderr.print(f"preflight: {plan.num_launches} launches could tell {told}", markup=False, highlight=False)
     refuse_if_too_noisy(plan, found)

@@ -17,7 +17,7 @@ from ringtree.judge.factors import design_line
 from ringtree.judge.findings import rivals_of
 from ringtree.judge.phrases import placement_phrase
 from ringtree.measure.plan import planned_launches
-from ringtree.results import EmulatedCluster, Plan, StoredRun
+from ringtree.results import EmulatedCluster, Plan, Provenance, StoredRun
 from ringtree.units import count, format_change, format_margin, format_share, format_size
 
 MOST_STOLEN = 0.01  # share of CPU time; above it the hypervisor is part of what was timed
@@ -40,7 +40,7 @@ def caveats_of(stored: StoredRun, comparison: Comparison) -> list[str]:
     if plan.emulation is not None:
         caveats.append(_emulated(plan.emulation))
     elif plan.hosts is not None:
-        caveats.append(_on_hosts(plan.hosts, stored.run.provenance.host_name))
+        caveats.append(_on_hosts(plan.hosts, stored.run.provenance))
     elif plan.num_ranks > cores:
         caveats.append(f"{plan.num_ranks} ranks on {count(cores, 'core')}: timings include OS scheduling")
     load = stored.run.provenance.load_average[:1]
@@ -83,11 +83,13 @@ def _emulated(cluster: EmulatedCluster) -> str:
     )
 
 
-def _on_hosts(hosts: list[int], recorded: str) -> str:
+def _on_hosts(hosts: list[int], provenance: Provenance) -> str:
     sizes = [str(hosts.count(host)) for host in range(max(hosts) + 1)]
+    # Agents of a launcher check each other's versions before the first launch (measure/joining.py).
+    recorded = "machine and versions were" if provenance.launcher is None else "the machine was"
     return (
         f"ranks on {count(len(sizes), 'host')} ({' + '.join(sizes)}), over the network between them; "
-        f"machine and versions were recorded on {recorded} only"
+        f"{recorded} recorded on {provenance.host_name} only"
     )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from ringtree.judge.cells import RunCells
-from ringtree.results import Cell, Observation, Origin, StoredRun
+from ringtree.results import Cell, Launcher, Observation, Origin, StoredRun
 
 
 def observations_of_run(
@@ -43,6 +43,7 @@ def origins_of_run(stored: StoredRun) -> dict[str, Origin]:
         "run": stored.run.run_id,
         "created": stored.run.created_utc,
         "host": where.host_name,
+        "launcher": "" if where.launcher is None else _started_by(where.launcher),
         "processor": f"{where.cpu_model}, {where.num_cpus} cores",
         "kernel": where.kernel,
         "virtual machine": {True: "yes", False: "no", None: "not known"}[where.virtual],
@@ -67,6 +68,12 @@ def origins_of_run(stored: StoredRun) -> dict[str, Origin]:
         )
         for arm in plan.arms
     }
+
+
+def _started_by(launcher: Launcher) -> str:
+    """Names what started the processes: "Slurm job 71.0, 2 processes on n0, n1"."""
+    job = "" if launcher.job is None else f" job {launcher.job}"
+    return f"{launcher.name}{job}, {launcher.num_processes} processes on {', '.join(launcher.hosts)}"
 
 
 def _executed(cell: Cell) -> str:

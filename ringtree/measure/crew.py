@@ -1,152 +1,197 @@
-"""Several hosts: one agent for each rank, which starts that rank's process anew for every launch.
+"""The agents of a launcher's job: processes that start the ranks of each launch anew, wherever they were started.
 
-    torchrun --nnodes 2 --nproc-per-node 2 --no-python ringtree compare …
+    srun --ntasks-per-node=1 ringtree compare --ranks 16 …      an agent a host, with several ranks each
+    mpirun -n 16 ringtree compare …                             an agent a rank
 
-The agent of rank 0 is the lab; the others do what it says: run a rank of a launch, and report. They speak through a
-communicator of the engine's own, so that one that dies ends the others within a second.
+The agent of rank 0 is the lab; the others do what it says: run their ranks of a launch, and report. They speak through
+a communicator of the engine's own, so that one that dies ends the others within a second.
 
-For: what the launcher has started, seen as a crew. Not for: processes (rank_group.py), or what ranks do.
+For: what the launcher has started, seen as a crew. Not for: joining it (joining.py), processes (rank_group.py), what
+the lab sees of a launch (crew_group.py), or what ranks do.
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable
+import platform
 from contextlib import AbstractContextManager
 from types import TracebackType
 from typing import Any, Literal
 
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import Field, ValidationError
 
 from ringtree._core import interface_towards
 from ringtree.comm.communicator import init
-from ringtree.comm.meeting import from_environment, on_several_hosts, store_to_join
+from ringtree.comm.meeting import store_of, to_join
 from ringtree.errors import MismatchError, RingtreeError, UsageError
+from ringtree.launchers import Identity, address_of
 from ringtree.measure import exchange
+from ringtree.measure.environment import measuring_versions
 from ringtree.measure.messages import RankSpec, reports
-from ringtree.measure.rank_group import STALL_LIMIT, LaunchFailed, RankGroup
-from ringtree.results import Record
+from ringtree.measure.rank_group import LaunchFailed, RankGroup
+from ringtree.results import Launcher, Record
 
 PROGRAM = "ringtree.measure.rank_process"  # what every rank of a launch runs
-_PATIENCE = 24 * 3600.0  # of an agent for its next order: who thinks meanwhile is the lab, or a person
-
-OnReport = Callable[[int, Any], None]
+JOIN_LIMIT = 300.0  # seconds for all agents to come: hosts boot and mount at their own pace
+ORDER_LIMIT = 24 * 3600.0  # of an agent for its next order: who thinks meanwhile is the lab, or a person
+ANSWER_LIMIT = 120.0  # of the lab for what became of the others' ranks, once its own have ended
 
 
 class Order(Record):
-    """What the lab tells the agents: run your rank of a launch, or go home. `spec`: rank 0's."""
+    """What the lab tells the agents: run your ranks of a launch, or go home. `spec`: rank 0's; `local_ranks`: by rank,
+    which of its host's it is."""
 
     kind: Literal["launch", "end"]
     spec: dict[str, Any] | None = None
+    local_ranks: list[int] = Field(default_factory=list)
     environment: dict[str, str] = Field(default_factory=dict)
 
 
 class Outcome(Record):
-    """What became of one rank: its pid, and in one line why it failed, if it did."""
+    """What became of an agent's ranks: their pids, and in one line why they failed, if they did."""
 
-    pid: int = 0
+    pids: list[int] = Field(default_factory=list)
     failure: str | None = None
 
 
-class Crew(AbstractContextManager["Crew"]):
-    """The agents of a job. The same object on each; which of them is the lab is told by `rank`."""
+class Hello(Record):
+    """What each agent tells of itself when it joins."""
 
-    def __init__(self) -> None:
-        if "RINGTREE_SECRET" in os.environ:
-            raise UsageError("rank processes need the secret too: give it by RINGTREE_SECRET_FILE, not RINGTREE_SECRET")
-        self.rank = from_environment("RANK", None)
-        self.comm = init(name="crew", profile="", timeout=_PATIENCE)
-        self.hosts: list[int] = self.comm.hosts
-        self.store = store_to_join()
+    host_name: str
+    cores: list[int] = Field(description="that it may use: launchers bind processes to some of their host's")
+    versions: dict[str, str | None]
+
+
+class Crew(AbstractContextManager["Crew"]):
+    """The agents of a job. The same object on each; which of them is the lab is told by `is_lab`.
+
+    `agent_hosts`: by agent, the number of its host, counted by their first agents; `hellos`: what each said of itself.
+    """
+
+    def __init__(self, identity: Identity, join_limit: float = JOIN_LIMIT) -> None:
+        self.identity, self.number = identity, identity.rank
+        store = store_of(identity)
+        self.comm = init(identity.rank, identity.world_size, store, name="crew", profile="", timeout=join_limit)
+        self.agent_hosts: list[int] = self.comm.hosts
+        own = Hello(host_name=platform.node(), cores=sorted(os.sched_getaffinity(0)), versions=measuring_versions())
+        self.hellos = [Hello.model_validate_json(hello) for hello in exchange.gather(self.comm, own)]
+        # Ranks of one host meet in a store of rank 0's; who was started by a crew on several has the agents' store.
+        self.store = to_join(store) if self.on_several_hosts else None
+        self._is_running = False  # a launch: the other agents then don't listen
+
+    @property
+    def is_lab(self) -> bool:
+        """Whether this agent plans, speaks and stores."""
+        return self.number == 0
+
+    @property
+    def num_agents(self) -> int:
+        """How many processes the launcher has started."""
+        return self.comm.world_size
+
+    @property
+    def on_several_hosts(self) -> bool:
+        """Whether agents run on more than one host, which is the kernels' word and not the launcher's."""
+        return len(set(self.agent_hosts)) > 1
+
+    @property
+    def torch_host(self) -> str:
+        """Where ranks reach rank 0's host, for PyTorch's own store."""
+        return address_of(self.identity)[0] if self.on_several_hosts else "127.0.0.1"
+
+    @property
+    def described(self) -> Launcher:
+        """The launcher, for a run's provenance."""
+        names = dict(zip(self.agent_hosts, (hello.host_name for hello in self.hellos), strict=True))
+        return Launcher(
+            name=self.identity.launcher,
+            job=self.identity.job,
+            num_processes=self.num_agents,
+            hosts=[names[number] for number in sorted(names)],
+        )
+
+    @property
+    def cores(self) -> list[int]:
+        """Cores of the lab's host that its agents may use between them."""
+        here = [hello.cores for host, hello in zip(self.agent_hosts, self.hellos, strict=True) if host == 0]
+        return sorted({core for cores in here for core in cores})
+
+    def hosts_of(self, num_ranks: int) -> list[int]:
+        """Returns each rank's host if every agent has as many, one agent's after another's. Raises UsageError."""
+        return spread(self.agent_hosts, num_ranks)
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """The lab sends the others home."""
-        if self.rank == 0:
-            with contextlib.suppress(RingtreeError):  # then one of them has gone, and the others know
+        """The lab sends the others home; from the middle of a launch by abort, as they don't listen then."""
+        with contextlib.suppress(RingtreeError):  # then one of them has gone, and the others know
+            if self.is_lab and self._is_running:
+                self.comm.abort("the lab has ended")
+            elif self.is_lab:
                 self.tell(Order(kind="end"))
         self.comm.close()
 
     def serve(self) -> None:
-        """The other agents: does what the lab says until it says that all is done."""
-        while (order := Order.model_validate_json(exchange.hear(self.comm))).kind != "end":
+        """The other agents: does what the lab says until it says that all is done. Raises RingtreeError if the lab or
+        another agent is lost."""
+        while (order := Order.model_validate_json(exchange.hear(self.comm, ORDER_LIMIT))).kind != "end":
             with contextlib.closing(self.start(order)) as own:
+                self.gather(Outcome(pids=own.pids), ORDER_LIMIT)
+                outcome = Outcome(pids=own.pids)
                 try:
-                    outcome = Outcome(pid=own.finish(lambda rank, report: None)[0])
+                    own.finish(lambda rank, report: None, ORDER_LIMIT)  # how long it may take is the lab's affair
                 except LaunchFailed as failed:
                     outcome = Outcome(failure=str(failed))
-            self.gather(outcome)
+            self.gather(outcome, ORDER_LIMIT)
 
     def tell(self, order: Order) -> None:
         """The lab: says what the others do next."""
-        exchange.tell(self.comm, order)
+        self._is_running = order.kind == "launch"
+        exchange.tell(self.comm, order, ANSWER_LIMIT)
 
-    def gather(self, mine: Outcome) -> list[Outcome]:
-        """Returns the outcomes of all ranks, on all agents."""
-        return [Outcome.model_validate_json(outcome) for outcome in exchange.gather(self.comm, mine)]
+    def gather(self, mine: Outcome, limit: float = ANSWER_LIMIT) -> list[Outcome]:
+        """Returns the outcomes of all agents, on all agents."""
+        return [Outcome.model_validate_json(outcome) for outcome in exchange.gather(self.comm, mine, limit)]
+
+    def is_over(self) -> None:
+        """The lab: the launch has ended on all agents, and they listen again."""
+        self._is_running = False
 
     def start(self, order: Order) -> RankGroup:
-        """Starts this agent's rank of a launch."""
+        """Starts this agent's ranks of a launch."""
         try:
             spec = RankSpec.model_validate(order.spec)
         except ValidationError as error:
             raise MismatchError(f"rank 0 runs another version of ringtree: {error.errors()[0]['msg']}") from None
+        each = spec.num_ranks // self.num_agents
 
         def make_spec(which: int, process_group: int) -> RankSpec:
-            return spec.model_copy(update={"rank": which, "process_group": process_group})
+            own = {"rank": which, "process_group": process_group, "local_rank": order.local_ranks[which]}
+            return spec.model_copy(update=own)
 
-        environment = {**_network_of(order), **order.environment}
-        return RankGroup(PROGRAM, [self.rank], make_spec, reports, environment)
+        ranks = range(self.number * each, (self.number + 1) * each, spec.num_threads)
+        return RankGroup(PROGRAM, ranks, make_spec, reports, {**self._network(), **order.environment})
 
-
-class CrewGroup:
-    """The rank processes of one launch, one on each agent, as the lab sees them: what a RankGroup is on one host. Only
-    rank 0, which is the lab's own, hears commands and reports."""
-
-    def __init__(self, crew: Crew, spec: RankSpec, environment: dict[str, str]) -> None:
-        order = Order(kind="launch", spec=spec.model_dump(mode="json"), environment=environment)
-        crew.tell(order)
-        self._crew, self._own = crew, crew.start(order)
-
-    def tell(self, command: BaseModel) -> None:
-        """As RankGroup.tell()."""
-        self._own.tell(command)
-
-    def listen(self, on_report: OnReport, stall_limit: float, is_over: Callable[[], bool] = lambda: False) -> None:
-        """As RankGroup.listen()."""
-        try:
-            self._own.listen(on_report, stall_limit, is_over)
-        except LaunchFailed as failed:
-            self._own.close()  # then the others fail, too
-            self._outcomes(Outcome(failure=str(failed)))
-
-    def finish(self, on_report: OnReport) -> list[int]:
-        """As RankGroup.finish()."""
-        self.listen(on_report, STALL_LIMIT)
-        return [outcome.pid for outcome in self._outcomes(Outcome(pid=self._own.pids[0]))]
-
-    def close(self) -> None:
-        """As RankGroup.close()."""
-        self._own.close()
-
-    def _outcomes(self, mine: Outcome) -> list[Outcome]:
-        outcomes = self._crew.gather(mine)
-        failures = [each.failure for each in outcomes if each.failure is not None]
-        if failures:
-            raise LaunchFailed("; ".join(failures))
-        return outcomes
+    def _network(self) -> dict[str, str]:
+        """What Gloo needs to find its network: the interface from which ranks of other hosts are reached here."""
+        if "GLOO_SOCKET_IFNAME" in os.environ or not self.on_several_hosts:
+            return {}
+        interface = interface_towards(self.torch_host)
+        return {} if interface is None else {"GLOO_SOCKET_IFNAME": interface}
 
 
-def crew_of_the_launcher() -> Crew | None:
-    """Returns this process's crew if a launcher has started it as a rank among ranks of several hosts, else None."""
-    return Crew() if on_several_hosts() else None
+def spread(agent_hosts: list[int], num_ranks: int) -> list[int]:
+    """Returns each rank's host if every agent has as many ranks, one agent's after another's. Raises UsageError."""
+    num_agents = len(agent_hosts)
+    if num_ranks % num_agents:
+        raise UsageError(
+            f"the launcher has started {num_agents} processes, and each has as many ranks: --ranks must be a multiple "
+            f"of {num_agents}, not {num_ranks}"
+        )
+    return [agent_hosts[rank // (num_ranks // num_agents)] for rank in range(num_ranks)]
 
 
-def _network_of(order: Order) -> dict[str, str]:
-    """What Gloo needs to find its network: the interface from which ranks of other hosts are reached here."""
-    if "GLOO_SOCKET_IFNAME" in os.environ or "MASTER_ADDR" not in os.environ:
-        return {}
-    interface = interface_towards(os.environ["MASTER_ADDR"])
-    return {} if interface is None else {"GLOO_SOCKET_IFNAME": interface}
+def local_ranks(hosts: list[int]) -> list[int]:
+    """Returns by rank how many ranks of its host come before it."""
+    return [hosts[:rank].count(host) for rank, host in enumerate(hosts)]

@@ -19,7 +19,7 @@ from ringtree.comm.cpuinfo import ROOT, cpu_model
 from ringtree.gpu.driver import device_memory
 from ringtree.measure import host_files
 from ringtree.measure.host_files import CpuTimes
-from ringtree.results import ON_GPU, Boundary, Provenance
+from ringtree.results import ON_GPU, Boundary, Launcher, Provenance
 from ringtree.units import count, format_size
 
 __all__ = [
@@ -83,12 +83,20 @@ _LOOKING = ("scipy", "duckdb")
 _JOB_NAMES = ("SLURM_JOB_ID", "SLURM_JOB_NODELIST")
 
 
-def capture(emulated: bool, rank_defaults: dict[str, str], root: Path = ROOT) -> Provenance:
-    """Returns the provenance of a run that starts now; `rank_defaults`: what ranks get unless it is set.
+def capture(
+    emulated: bool,
+    rank_defaults: dict[str, str],
+    root: Path = ROOT,
+    launcher: Launcher | None = None,
+    cores: list[int] | None = None,
+) -> Provenance:
+    """Returns the provenance of a run that starts now; `rank_defaults`: what ranks get unless it is set; `launcher`:
+    what started the processes, if one did;
+    `cores`: that ranks on this host may use, by default this process's.
 
     `root`: the directory that holds proc/ and sys/. What can't be read is None, 0 or empty; never raises.
     """
-    affinity = sorted(os.sched_getaffinity(0))
+    affinity = sorted(os.sched_getaffinity(0)) if cores is None else cores
     versions = {name: version_of(name) for name in (*_MEASURING, *_LOOKING)}
     return Provenance(
         host_name=platform.node(),
@@ -106,6 +114,7 @@ def capture(emulated: bool, rank_defaults: dict[str, str], root: Path = ROOT) ->
         command=[_printable(without_secrets(word)) for word in sys.argv],
         environment=allowed({**rank_defaults, **os.environ}),
         emulated=emulated,
+        launcher=launcher,
     )
 
 
@@ -130,6 +139,7 @@ def difference(before: Provenance, now: Provenance) -> list[str]:
             for name in ("python", *_MEASURING)
         ),
         ("the commit", before.git_commit, now.git_commit),
+        *_launched(before.launcher, now.launcher),
     ]
     variables = sorted({*before.environment, *now.environment} - set(_JOB_NAMES))
     fields += [(name, before.environment.get(name), now.environment.get(name)) for name in variables]
@@ -173,9 +183,20 @@ def lacks_memory(needed: int, num_ranks: int, available: int) -> str | None:
     return f"{count(num_ranks, 'rank')} {need} about {about} of memory and {free} are free"
 
 
+def measuring_versions() -> dict[str, str | None]:
+    """Returns the versions that take part in measuring, which all hosts of a run must have alike."""
+    return {"python": platform.python_version(), **{name: version_of(name) for name in _MEASURING}}
+
+
 def usable_cores() -> int:
     """Returns the number of cores that this process may run on."""
     return len(os.sched_getaffinity(0))
+
+
+def _launched(before: Launcher | None, now: Launcher | None) -> list[tuple[str, object, object]]:
+    """What may differ of launchers: everything but the job's id."""
+    fields = {"name": "the launcher", "num_processes": "the number of its processes", "hosts": "the set of its hosts"}
+    return [(what, getattr(before, name, None), getattr(now, name, None)) for name, what in fields.items()]
 
 
 def _printable(text: str) -> str:

@@ -36,8 +36,8 @@ def run_launch(
     """Runs one launch; returns the ranks' pids and its cells: sizes ascending, arms as in the plan.
 
     `on_progress` is called with each visit. `stall_limit`: seconds that one of them may take. `crew`: who starts the
-    ranks where they run on several hosts. `before`: earlier launches, so that what they gave up is not tried again.
-    Call it from the main thread. Raises LaunchFailed if no process is left.
+    ranks where a launcher has started processes. `before`: earlier launches, so that what they gave up is not tried
+    again. Call it from the main thread. Raises LaunchFailed if no process is left.
     """
     hopeless = given_up(before)
     tried = [

@@ -40,8 +40,10 @@ class RankSpec(Record):
     session: str
     store: str | None = Field(default=None, description="where ranks of several hosts meet; else in one of this host")
     torch_store: str | None = Field(
-        default=None, description="path of a file for torch's rendezvous; None: ranks are on several hosts"
+        default=None, description="path of a file for torch's rendezvous; None: several agents have started the ranks"
     )
+    torch_host: str | None = Field(default=None, description="where rank 0 then serves torch's rendezvous")
+    local_rank: int | None = Field(default=None, description="which of its host's ranks this is; None: all are here")
     timeout: float = Field(description="seconds of each wait of an arm")
     idle_limit: float = Field(description="seconds of each wait for the lab's commands and for each other")
     num_threads: int = Field(default=1, description="ranks of this process, from `rank` on, each a thread")

@@ -263,12 +263,13 @@ def _signal_group(process_group: int, number: signal.Signals) -> None:
 
 @contextlib.contextmanager
 def _interrupts_held() -> Iterator[None]:
-    """A second Ctrl-C must not stop the cleaning up after the first."""
+    """A second Ctrl-C, or a scheduler's SIGTERM after it, must not stop the cleaning up after the first."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    before = {number: signal.signal(number, signal.SIG_IGN) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -107,6 +107,8 @@ class RankProgram:
                     dtype=asked.dtype,
                     communicator=self._engine,
                     torch_store=spec.torch_store,
+                    torch_host=spec.torch_host,
+                    local_rank=spec.local_rank,
                     share=self._share,
                     agreed=self.sync.all_true,
                     rendezvous=f"{spec.session}-arm{self._num_set_up}",
@@ -164,7 +166,13 @@ def run_ranks(spec: RankSpec, report: ReportTo, commands_from: int | None) -> No
     if spec.num_threads == 1:
         run_rank(spec, report, commands_from)
     else:
-        own = [spec.model_copy(update={"rank": spec.rank + thread}) for thread in range(spec.num_threads)]
+        first = spec.local_rank
+        own = [
+            spec.model_copy(
+                update={"rank": spec.rank + thread, "local_rank": None if first is None else first + thread}
+            )
+            for thread in range(spec.num_threads)
+        ]
         on_threads(lambda thread: run_rank(own[thread], report, commands_from), spec.num_threads)
 
 

@@ -1,7 +1,7 @@
 """Rank processes of ours as a process set: many arms in the same ranks, on this host or on several.
 
-For: what the lab tells rank 0, and what all ranks answer. Not for: processes (rank_group.py, crew.py), or what ranks do
-(rank_process.py).
+For: what the lab tells rank 0, and what all ranks answer. Not for: processes (rank_group.py, crew_group.py), or what
+ranks do (rank_process.py).
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ import secrets
 from collections.abc import Sequence
 
 from ringtree.comm.communicator import DEFAULT_MEMORY_CAP, Choice
-from ringtree.measure.crew import PROGRAM, Crew, CrewGroup
+from ringtree.measure.crew import PROGRAM, Crew
+from ringtree.measure.crew_group import CrewGroup
 from ringtree.measure.messages import (
     Answer,
     AnswersReport,
@@ -58,8 +59,8 @@ class RankSet:
         idle_limit: float = IDLE_LIMIT,
         stall_limit: float = STALL_LIMIT,
     ) -> None:
-        """`crew`: who starts the ranks where they run on several hosts; `environment`: variables of theirs; the others
-        as RankSpec says."""
+        """`crew`: who starts the ranks where a launcher started processes; `environment`: variables of theirs; the
+        others as RankSpec says."""
         self.arms, self.boundary = [arm.arm for arm in arms], boundary
         self.pids: list[int] = []
         self._asked, self._num_ranks, self._environment = arms, num_ranks, environment or {}
@@ -80,6 +81,7 @@ class RankSet:
             emulation=emulation,
             session=secrets.token_hex(16),
             store=None if crew is None else crew.store,
+            torch_host=None if crew is None else crew.torch_host,
             timeout=timeout,
             idle_limit=idle_limit,
             num_threads=num_threads,
@@ -90,6 +92,7 @@ class RankSet:
     def start(self) -> None:
         if self._crew is not None:
             self._group = CrewGroup(self._crew, self._spec, self._environment)
+            self.pids = self._group.pids
             return
         self._store = os.memfd_create("ringtree-torch-store")
         spec = self._spec.model_copy(update={"torch_store": f"/proc/self/fd/{self._store}"})

@@ -19,7 +19,7 @@ from ringtree.measure.launch import run_launch
 from ringtree.measure.limits import probe_limits
 from ringtree.measure.messages import ProgressReport
 from ringtree.measure.plan import PlannedLaunch, data_seed, planned_launches
-from ringtree.measure.rank_group import RANK_ENVIRONMENT, LaunchFailed
+from ringtree.measure.rank_group import RANK_ENVIRONMENT
 from ringtree.results import (
     FORMAT,
     Cell,
@@ -63,7 +63,7 @@ def run_comparison(
         run_id=new_run_id(),
         created_utc=_utc(),
         plan=plan,
-        provenance=_provenance(plan),
+        provenance=_provenance(plan, crew),
         limits=probe_limits(plan),
         preflight=preflight,
     )
@@ -81,7 +81,7 @@ def resume_comparison(
     """
     stored = read_run(path)
     plan = stored.run.plan
-    differences = difference(stored.run.provenance, _provenance(plan))
+    differences = difference(stored.run.provenance, _provenance(plan, crew))
     if differences:
         raise UsageError(
             f"{stored.run.run_id} can't go on here, its launches would not be comparable: {'; '.join(differences)}"
@@ -106,10 +106,12 @@ def _run_launches(
             run = partial(launch_by, plan, launch, partial(on_progress, launch), before=stored)
             stored.append(measure_launch(plan, launch, run))
             writer.append(stored[-1])
-    except LaunchFailed as failed:
+    except UsageError:
+        raise
+    except RingtreeError as failed:  # a launch failed, or an agent is lost
         raise ComparisonFailed(f"{failed}; {_kept(len(writer.stored), writer.path)}") from None
-    except KeyboardInterrupt:
-        raise KeyboardInterrupt(_kept(len(writer.stored), writer.path)) from None
+    except KeyboardInterrupt as interrupt:  # Ctrl-C, or Terminated
+        raise type(interrupt)(_kept(len(writer.stored), writer.path)) from None
 
 
 def measure_launch(plan: Plan, launch: PlannedLaunch, run: Callable[[], tuple[list[int], list[Cell]]]) -> Launch:
@@ -132,8 +134,11 @@ def measure_launch(plan: Plan, launch: PlannedLaunch, run: Callable[[], tuple[li
     )
 
 
-def _provenance(plan: Plan) -> Provenance:
-    return capture(emulated=plan.emulation is not None, rank_defaults=RANK_ENVIRONMENT)
+def _provenance(plan: Plan, crew: Crew | None) -> Provenance:
+    emulated = plan.emulation is not None
+    if crew is None:
+        return capture(emulated, RANK_ENVIRONMENT)
+    return capture(emulated, RANK_ENVIRONMENT, launcher=crew.described, cores=crew.cores)
 
 
 def _kept(num_launches: int, path: Path) -> str:

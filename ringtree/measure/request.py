@@ -14,6 +14,7 @@ from functools import partial
 from ringtree.arms import ArmKind, Wish, check_arm, common_boundary, has_arm
 from ringtree.errors import UsageError
 from ringtree.measure.collective_data import SHAPES, whole_size
+from ringtree.measure.crew import spread
 from ringtree.measure.environment import lacks_memory, memory_for
 from ringtree.measure.estimate import cell_budget, start_seconds
 from ringtree.measure.exact_data import DTYPES, largest_value, storage_of
@@ -80,7 +81,7 @@ class Request:
     budget: str | None = None
     factors: list[str] | None = None
     fraction: str | None = None
-    hosts: list[int] | None = None  # by rank, where a launcher has started ranks on several
+    agents: list[int] | None = None  # the host of each process that a launcher has started; each has as many ranks
 
 
 def make_plan(request: Request) -> Plan:
@@ -143,7 +144,7 @@ def make_plan(request: Request) -> Plan:
         time_budget=None if request.budget is None else parse_duration(request.budget),
         left_out=left_out,
         emulation=emulation,
-        hosts=request.hosts,
+        hosts=hosts_of(request, num_ranks),
         preset=request.preset,
         design=None if experiment is None else experiment[0],
     )
@@ -176,11 +177,10 @@ def num_ranks_of(request: Request, emulation: EmulatedCluster | None) -> int:
         if num_ranks is not None and num_ranks != emulated:
             raise UsageError(f"--emulate {request.emulate} means {emulated} ranks, not --ranks {num_ranks}")
         num_ranks = emulated
+    if request.agents is not None:
+        _check_launched(request)
     if num_ranks is None:
-        num_ranks = DEFAULT_RANKS
-    if request.hosts is not None:
-        _check_hosts(request, request.hosts)
-        num_ranks = len(request.hosts)
+        num_ranks = DEFAULT_RANKS if request.agents is None else len(request.agents)
     if emulation is not None and num_ranks > MAX_RANKS:
         raise UsageError(f"--emulate {request.emulate} means {num_ranks} ranks, more than {MAX_RANKS}: use fewer")
     if not 1 <= num_ranks <= MAX_RANKS:
@@ -188,13 +188,17 @@ def num_ranks_of(request: Request, emulation: EmulatedCluster | None) -> int:
     return num_ranks
 
 
-def _check_hosts(request: Request, hosts: list[int]) -> None:
+def hosts_of(request: Request, num_ranks: int) -> list[int] | None:
+    """Returns each rank's host, None if there is one. Raises UsageError for ranks that can't be spread evenly."""
+    hosts = None if request.agents is None else spread(request.agents, num_ranks)
+    return hosts if hosts is not None and len(set(hosts)) > 1 else None
+
+
+def _check_launched(request: Request) -> None:
     if request.emulate is not None:
-        raise UsageError("a cluster is emulated on one host: leave --emulate out, or start ringtree on one host only")
-    if request.ranks is not None and request.ranks != len(hosts):
-        raise UsageError(f"the launcher has started {len(hosts)} ranks, not --ranks {request.ranks}: leave it out")
+        raise UsageError("a cluster is emulated on one host: leave --emulate out, or start ringtree without a launcher")
     if request.preset is not None:
-        raise UsageError(f"--preset {request.preset} compares ranks of one host: start ringtree on one host only")
+        raise UsageError(f"--preset {request.preset} compares ranks of one host: start ringtree without a launcher")
 
 
 def _arms(
@@ -228,13 +232,16 @@ def _arms(
 
 def _why_not(arm: ArmPlan, kind: ArmKind, request: Request, num_ranks: int, on_gpu: bool) -> str | None:
     """Why an arm can't take part; None if it can."""
-    if request.hosts is not None and not kind.several_hosts(arm.name):
+    hosts = hosts_of(request, num_ranks)
+    if hosts is not None and not kind.several_hosts(arm.name):
         return "it runs on one host only"
+    if request.agents is not None and kind.process == "own":
+        return "its processes are not the launcher's: run it without one"
     if request.dtype not in kind.dtypes:
         return f"it has no {request.dtype}; it has: {', '.join(kind.dtypes)}"
     if kind.process == "own" and kind.device == "cpu" and kind.native(arm.name, None) is None:
         return "it runs in processes that compare doesn't start"
-    wish = Wish(arm.name, arm.environment, request.collective, num_ranks, request.hosts is not None, on_gpu)
+    wish = Wish(arm.name, arm.environment, request.collective, num_ranks, hosts is not None, on_gpu)
     return kind.lacks() or kind.refuses(wish)
 
 

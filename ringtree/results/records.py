@@ -165,6 +165,15 @@ class MachineLimits(Record):
     handoff: float | None = Field(description="one cache line from core to core, one way, seconds; None: one core only")
 
 
+class Launcher(Record):
+    """What started the processes of a run, where it was not the lab itself."""
+
+    name: str
+    job: str | None = Field(description="its id, as the launcher gives it")
+    num_processes: int = Field(ge=1, description="each starts as many ranks of every launch")
+    hosts: list[str] = Field(description="names, in the order of their first ranks")
+
+
 class Provenance(Record):
     """Machine, versions and command of a run. The environment holds allow-listed variables only."""
 
@@ -185,6 +194,7 @@ class Provenance(Record):
     command: list[str]
     environment: dict[str, str]
     emulated: bool = Field(description="true: links were slowed on purpose; no time here is the machine's own")
+    launcher: Launcher | None = Field(default=None, description="null: the lab started all processes, on one host")
 
 
 class Preflight(Record):

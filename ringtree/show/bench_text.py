@@ -11,7 +11,7 @@ from datetime import datetime
 
 from ringtree.arms import common_boundary
 from ringtree.bench.figures import BenchSide, MeasuredRow, Summary
-from ringtree.bench.machine import device_of, host_name
+from ringtree.bench.machine import device_of
 from ringtree.bench.options import Options, is_through_torch
 from ringtree.measure.collective_data import shape_of
 from ringtree.nccl.nccl_tests import COLLECTIVES
@@ -42,7 +42,7 @@ def opening_lines(options: Options, pids: Sequence[int], copied: bool) -> list[s
     lines = [
         f"# ringtree version {__version__} nccl-tests-layout={LAYOUT}",
         f"# Collective test starting: {program_name(options)}",
-        f"# nThread {options.num_threads} nGpus {options.num_processes} minBytes {options.min_bytes} "
+        f"# nThread {options.num_threads} nGpus {options.num_gpus} minBytes {options.min_bytes} "
         f"maxBytes {options.max_bytes} step: {step} warmup iters: {options.asked.warmup_iters} "
         f"iters: {options.asked.iters} agg iters: {options.asked.agg_iters} validation: {options.asked.check} "
         f"graph: 0 unalign: {options.asked.unalign}",
@@ -63,7 +63,7 @@ def opening_lines(options: Options, pids: Sequence[int], copied: bool) -> list[s
     where, device = device_of(options.on_gpu)
     lines += ["#", "# Using devices"]
     lines += [
-        f"#  Rank {rank:2d} Group  0 Pid {pid:6d} on {host_name():>10s} device {rank:2d} [{where}] {device}"
+        f"#  Rank {rank:2d} Group  0 Pid {pid:6d} on {options.host_of(rank):>10s} device {rank:2d} [{where}] {device}"
         for rank, pid in enumerate(pids)
     ]
     return [*lines, "#", *_heading(options)]

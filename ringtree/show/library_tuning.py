@@ -10,7 +10,7 @@ from rich.text import Text
 
 from ringtree.judge.comparison import Interval
 from ringtree.show.cells import plain_table
-from ringtree.show.comparison_table import MARKS
+from ringtree.show.marks import MARKS
 from ringtree.show.printable import printable
 from ringtree.tune.library.tuned import LibraryRules, TunedSize
 from ringtree.units import count, format_factor, format_factor_range, format_size, format_time

@@ -1,4 +1,4 @@
-"""The hosts on which a launcher has started the ranks that a tuning measures.
+"""The hosts on which a launcher has started the processes whose ranks a tuning measures.
 
 For: which world that is. Not for: starting ranks there (ringtree.measure.crew).
 """
@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from ringtree.errors import UsageError
 from ringtree.measure.crew import Crew
+from ringtree.units import parse_counts
 
 
 @dataclass(frozen=True)
@@ -20,9 +21,16 @@ class Hosts:
     own_cores: bool  # every rank has one
 
 
-def hosts_of(crew: Crew) -> Hosts:
-    """Returns the hosts of a crew. Raises UsageError if they are not as rules describe hosts."""
-    num_ranks, num_hosts = len(crew.hosts), max(crew.hosts) + 1
-    if num_ranks % num_hosts or crew.hosts != sorted(crew.hosts) or len({*map(crew.hosts.count, crew.hosts)}) > 1:
+def hosts_of(crew: Crew, ranks: str | None = None) -> Hosts:
+    """Returns the hosts of a crew's ranks; `ranks`: how many, None: one an agent. Raises UsageError for another number
+    than agents can share, or hosts that are not as rules describe them."""
+    counts = [crew.num_agents] if ranks is None else parse_counts(ranks, "ranks")
+    if len(counts) != 1:
+        raise UsageError(f"under a launcher one number of ranks is tuned, not --ranks {ranks}")
+    hosts = crew.hosts_of(counts[0])
+    num_hosts = max(hosts) + 1
+    if hosts != sorted(hosts) or len({*map(hosts.count, hosts)}) > 1:
         raise UsageError("rules require equal, consecutive ranks per host: start the ranks so")
-    return Hosts(num_ranks, num_hosts, crew.comm.own_cores)
+    agents_are_ranks = crew.num_agents == len(hosts)
+    own_cores = crew.comm.own_cores if agents_are_ranks else len(hosts) // num_hosts <= len(crew.cores)
+    return Hosts(len(hosts), num_hosts, own_cores)

@@ -50,7 +50,7 @@ def make_request(
     if hosts is None:
         worlds = _worlds(_ranks(ranks), kinds, collectives_once, all_sizes)
     else:
-        _check_against(hosts, ranks, kinds)
+        _check_against(hosts, kinds)
         worlds = [World(num_ranks=hosts.num_ranks, num_hosts=hosts.num_hosts)]
     return _checked(TUNE, collectives_once, worlds, all_sizes, budget, seed, hosts)
 
@@ -68,7 +68,7 @@ def check_request(
     wanted = None if ranks is None else _ranks(ranks)
     kinds = BUFFERS if buffers is None else _buffers(buffers)
     if hosts is not None:
-        _check_against(hosts, ranks, None if buffers is None else kinds)
+        _check_against(hosts, None if buffers is None else kinds)
         wanted = [hosts.num_ranks]
     tables = [
         table
@@ -116,9 +116,7 @@ def default_ranks() -> list[int]:
     return sorted({2, 4, min(MAX_RANKS, max(2, len(os.sched_getaffinity(0))))})
 
 
-def _check_against(hosts: Hosts, ranks: str | None, buffers: Iterable[str] | None) -> None:
-    if ranks is not None and _ranks(ranks) != [hosts.num_ranks]:
-        raise UsageError(f"the launcher has started {hosts.num_ranks} ranks, not --ranks {ranks}: leave it out")
+def _check_against(hosts: Hosts, buffers: Iterable[str] | None) -> None:
     if hosts.num_ranks > MAX_RANKS:
         raise UsageError(f"at most {MAX_RANKS} ranks are tuned, not {hosts.num_ranks}")
     if buffers is not None and SHARED in buffers:

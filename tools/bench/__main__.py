@@ -24,7 +24,7 @@ from bench.parts import HOST_PARTS, PARTS, Choices, parts_named
 from bench.runner import measured, run
 from bench.stored import dated
 from ringtree.errors import RingtreeError, UsageError
-from ringtree.measure.crew import crew_of_the_launcher
+from ringtree.measure.joining import crew_of_the_launcher
 from ringtree.units import parse_duration
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -69,8 +69,8 @@ def _be_a_rank(choices: Choices, runs: Path) -> None:
     """Rank 0 is the lab, the others do what it says."""
     with crew_of_the_launcher() or contextlib.nullcontext() as crew:
         if crew is None:
-            raise UsageError("started on one host: LOCAL_WORLD_SIZE must be less than WORLD_SIZE")
-        if crew.rank != 0:
+            raise UsageError("no launcher has started several processes: RANK and WORLD_SIZE must be set")
+        if not crew.is_lab:
             crew.serve()
         else:
             measured(choices.parts[0], choices, runs, crew)

@@ -133,7 +133,7 @@ def plan_of(part: Part, choices: Choices) -> Plan:
             collective=part.collective,
             reference=part.arms[0],
             # What native arms are started by between hosts is across.py's, not the lab's.
-            hosts=None if native or part.hosts == 1 else part.host_of_ranks,
+            agents=None if native or part.hosts == 1 else part.host_of_ranks,
         )
     ).model_copy(update={"cell_budget": LEAST_CELL, "hosts": part.host_of_ranks if part.hosts > 1 else None})
     if all(arm.name.startswith(AUTO) for arm in plan.arms):

@@ -152,7 +152,7 @@ def made_up(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     """The command around reports that are made up: `num_wrong` of rank 1, an `error` after the first row."""
     wanted: dict[str, Any] = {"num_wrong": 0, "error": None}
 
-    def run(options: Options, on_joined: Any, on_row: Any) -> None:
+    def run(options: Options, on_joined: Any, on_row: Any, crew: None = None) -> None:
         on_joined(pids_of(options))
         for row in rows_of(options, lambda rank, half: side(num_wrong=wanted["num_wrong"] * rank)):
             on_row(row)
@@ -205,7 +205,7 @@ def test_a_run_that_fails_leaves_its_rows_and_the_reason_in_the_file(
 def test_a_rank_that_can_not_go_on_ends_the_run_with_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     options = options_of(minbytes="8", maxbytes="8")
     broken = replace(options, arm="ring/no-such-option")
-    monkeypatch.setattr(COMMAND, "make_options", lambda given: broken)
+    monkeypatch.setattr(COMMAND, "make_options", lambda given, crew: broken)
     result = invoke()
     assert result.exit_code == 1
     (line,) = result.stderr.splitlines()

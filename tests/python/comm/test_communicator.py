@@ -190,6 +190,9 @@ def test_without_rank_and_world_size_init_says_what_to_do(monkeypatch: pytest.Mo
     with pytest.raises(ringtree.UsageError, match="torchrun"):
         ringtree.init(store="unix:x")
     monkeypatch.setenv("RANK", "one")
+    with pytest.raises(ringtree.UsageError, match="RANK is there, but WORLD_SIZE is not set"):
+        ringtree.init(store="unix:x")
+    monkeypatch.setenv("WORLD_SIZE", "2")
     with pytest.raises(ringtree.UsageError, match="not a number"):
         ringtree.init(store="unix:x")
 

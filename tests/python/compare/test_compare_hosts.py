@@ -56,7 +56,7 @@ def test_what_cannot_run_between_hosts_is_left_out_or_refused(tmp_path: Path) ->
         assert fitting[0].returncode == 0, fitting[0].stderr
         assert set(json.loads(fitting[0].stdout)["left_out"]) == {"ring/ll", "textbook-shm:ring"}
         for options, said in [
-            (["--ranks", "3"], "has started 2 ranks, not --ranks 3"),
+            (["--ranks", "3"], "--ranks must be a multiple of 2, not 3"),
             (["--emulate", "2x1"], "emulated on one host"),
             (["--arms", "nonsense"], "unknown arm"),
         ]:

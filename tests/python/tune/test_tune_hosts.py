@@ -56,7 +56,7 @@ def test_what_cannot_be_tuned_on_hosts_is_refused(tmp_path: Path) -> None:
     place = str(tmp_path / "profile.json")
     with Hosts(2) as hosts:
         for options, said in [
-            (["--ranks", "4"], "has started 2 ranks, not --ranks 4"),
+            (["--ranks", "3"], "--ranks must be a multiple of 2, not 3"),
             (["--buffers", "shared"], "shared buffers are tuned on one host"),
             (["--resume"], "there is no interrupted tuning"),
         ]:

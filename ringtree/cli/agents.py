@@ -1,0 +1,41 @@
+"""What a command does as one of the processes that a launcher has started: measure as the lab, or serve it.
+
+For: compare, tune and bench. Not for: agents themselves (ringtree.measure.crew), or commands that measure on one host
+without a launcher only.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from ringtree.errors import PeerError, RingtreeError
+from ringtree.measure.crew import Crew
+from ringtree.measure.ending import ended_by_sigterm, ended_by_the_lab
+from ringtree.measure.joining import SaidElsewhere, crew_of_the_launcher
+
+
+def as_lab_or_agent(measure: Callable[[Crew | None], None]) -> None:
+    """Calls `measure` with the crew in the process of rank 0, or with None where no launcher has started several; the
+    other processes serve until all is done. Raises what `measure` raises, and SaidElsewhere."""
+    crew = crew_of_the_launcher()
+    if crew is None:
+        with ended_by_sigterm():
+            measure(None)
+    elif crew.is_lab:
+        with ended_by_sigterm(), crew:
+            measure(crew)
+    else:
+        with ended_by_the_lab(), crew:
+            _serve(crew)
+
+
+def _serve(crew: Crew) -> None:
+    try:
+        crew.serve()
+    except RingtreeError as error:
+        # The lab says what went wrong; if it is the one that died, the next agent does.
+        lab_died = isinstance(error, PeerError) and re.search(r"\brank 0\b", str(error)) is not None
+        if lab_died and crew.number == 1:
+            raise
+        raise SaidElsewhere(error) from None

@@ -1,0 +1,23 @@
+"""Who am I? What the program that started this process says about rank, world size, hosts, job and meeting point.
+
+For: the one place that reads launchers' variables; a file a launcher, `table.py` lists them and says which one counts.
+Not for: joining the other ranks (ringtree.comm), or starting ranks of a launch (ringtree.measure.crew).
+"""
+
+from ringtree.launchers.description import Described, describe
+from ringtree.launchers.identity import Identity, Surroundings
+from ringtree.launchers.meeting_point import address_of, job_key, port_of
+from ringtree.launchers.table import LAUNCHERS, LaunchersDisagree, identify
+
+__all__ = [
+    "LAUNCHERS",
+    "Described",
+    "Identity",
+    "LaunchersDisagree",
+    "Surroundings",
+    "address_of",
+    "describe",
+    "identify",
+    "job_key",
+    "port_of",
+]

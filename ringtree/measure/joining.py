@@ -1,0 +1,99 @@
+"""Becoming an agent: who joins, what is checked first, and who says what went wrong.
+
+For: one clear line where a crew can't be made. Not for: what a crew does (crew.py).
+
+A mistake that all processes of a job make is said once, by rank 0; the others end with the same exit code and say
+nothing. What only another host can know (its secret file, a name that it can't resolve) is said by the first process
+there, with the host's name.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+
+from ringtree.errors import RingtreeError, UsageError
+from ringtree.launchers import Identity, LaunchersDisagree, address_of, identify
+from ringtree.measure.crew import Crew, Hello
+
+SECRETS = ("RINGTREE_SECRET_FILE", "RINGTREE_SECRET")
+_LOOPBACK = ("localhost", "127.", "::1")
+
+
+class SaidElsewhere(RingtreeError):
+    """Another process of the job says why. `is_usage`: whether it is the user's mistake."""
+
+    def __init__(self, error: RingtreeError) -> None:
+        super().__init__(str(error))
+        self.is_usage = isinstance(error, UsageError)
+
+
+def crew_of_the_launcher() -> Crew | None:
+    """Returns this process's crew if a launcher has started it among others, else None. Raises UsageError or
+    SaidElsewhere."""
+    try:
+        identity = identify()
+    except LaunchersDisagree as error:
+        if 0 in error.ranks:
+            raise
+        raise SaidElsewhere(error) from None
+    if identity is None or identity.world_size == 1:
+        return None
+    return join(identity)
+
+
+def join(identity: Identity) -> Crew:
+    """Returns the crew of that process's job, when all of it have come."""
+    try:
+        _check(identity)
+    except UsageError as error:
+        raise (error if identity.rank == 0 else SaidElsewhere(error)) from None
+    try:
+        crew = Crew(identity)
+    except RingtreeError as error:
+        raise _said_by(identity, error) from None
+    problem = differing_versions(crew.hellos)
+    if problem is not None:
+        crew.comm.close()
+        told = UsageError(problem)
+        raise told if identity.rank == 0 else SaidElsewhere(told)
+    return crew
+
+
+def differing_versions(hellos: list[Hello]) -> str | None:
+    """Returns what hosts have in other versions than rank 0's, host by host; None: nothing."""
+    first = hellos[0]
+    said: dict[str, None] = {}
+    for hello in hellos:
+        for name, version in hello.versions.items():
+            here = first.versions.get(name)
+            if version != here:
+                said[
+                    f"{name} is {version or 'not installed'} on {hello.host_name}, {here or 'missing'} on rank 0's host"
+                ] = None
+    if not said:
+        return None
+    return f"hosts have other versions: {'; '.join(said)}: install the same everywhere"
+
+
+def _check(identity: Identity) -> None:
+    """What all processes of the job know alike. Raises UsageError."""
+    if "RINGTREE_SECRET" in os.environ:
+        raise UsageError("rank processes need the secret too: give it by RINGTREE_SECRET_FILE, not RINGTREE_SECRET")
+    if not identity.several_hosts:
+        return
+    host = address_of(identity)[0]
+    if not host.startswith(_LOOPBACK) and not any(os.environ.get(name) for name in SECRETS):
+        raise UsageError(
+            "ranks on several hosts need a secret: write one into a file that only you can read and set "
+            "RINGTREE_SECRET_FILE to its path on every rank"
+        )
+
+
+def _said_by(identity: Identity, error: RingtreeError) -> RingtreeError:
+    """Who says that joining failed: rank 0; of what only another host can know, the first process there."""
+    if identity.rank == 0:
+        return error
+    if isinstance(error, UsageError) and not identity.local_rank:
+        return UsageError(f"{platform.node()}: {error}")
+    return SaidElsewhere(error)

@@ -1,0 +1,157 @@
+"""Agents that die, do not come or do not fit: one line of one process, an exit code, and what was measured is kept.
+
+For: processes of one job, started by RANK and WORLD_SIZE. Not for: launchers (test_compare_launchers.py).
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+from pathlib import Path
+
+import pytest
+from launchers_support import PATIENCE_S, start_by_hand
+
+from ringtree.errors import DeadlineError
+from ringtree.launchers import Identity
+from ringtree.measure.crew import Crew, Hello, local_ranks, spread
+from ringtree.measure.joining import differing_versions
+from ringtree.results import find_run, read_run
+
+LONG = ["compare", "--arms", "ring,auto", "--sizes", "8", "--launches", "500", "--no-preflight"]
+Ended = list[tuple[int, str]]
+
+
+def read_until(process: subprocess.Popen[str], words: str) -> str:
+    """Reads what a process says until there are these words in a line."""
+    assert process.stderr is not None
+    said = ""
+    for line in process.stderr:
+        said += line
+        if words in line:
+            return said
+    raise AssertionError(said)
+
+
+def ends(processes: list[subprocess.Popen[str]]) -> Ended:
+    """The exit codes, and what each said besides progress."""
+    ended = []
+    for process in processes:
+        said = process.communicate(timeout=PATIENCE_S)[1]
+        lines = [line for line in said.splitlines() if not line.startswith("launch ")]
+        ended.append((process.returncode, " ".join(" ".join(lines).split())))
+    return ended
+
+
+@pytest.mark.parametrize("victim", [1, 2])
+def test_an_agent_that_dies_ends_the_run_with_what_was_stored(victim: int, tmp_path: Path) -> None:
+    agents = start_by_hand(3, *LONG, "--runs", str(tmp_path))
+    read_until(agents[0], "launch 2 of 500")
+    agents[victim].kill()
+    ended = ends(agents)
+    assert ended[0][0] == 1, ended
+    assert f"rank {victim}" in ended[0][1]
+    assert "go on with: ringtree compare --resume" in ended[0][1]
+    other = 3 - victim
+    assert ended[other] == (1, ""), "the others say nothing"
+    assert read_run(find_run(tmp_path, "last")).launches
+
+
+def test_a_lab_that_dies_is_told_by_one_agent(tmp_path: Path) -> None:
+    agents = start_by_hand(3, *LONG, "--runs", str(tmp_path))
+    read_until(agents[0], "launch 2 of 500")
+    agents[0].kill()
+    ended = ends(agents)
+    assert ended[0][0] == -signal.SIGKILL
+    assert ended[1][0] == 1
+    assert "rank 0" in ended[1][1]
+    assert ended[2] == (1, "")
+
+
+def test_ctrl_c_of_all_is_told_once(tmp_path: Path) -> None:
+    """As a terminal sends it, and mpirun hands it on."""
+    agents = start_by_hand(2, *LONG, "--runs", str(tmp_path))
+    read_until(agents[0], "launch 2 of 500")
+    for agent in reversed(agents):
+        agent.send_signal(signal.SIGINT)
+    (code, said), other = ends(agents)
+    assert code == 130, said
+    assert "interrupted; all rank processes have ended; " in said
+    assert "go on with: ringtree compare --resume" in said
+    assert other[1] == ""
+
+
+def test_ranks_that_disagree_on_the_world_size(tmp_path: Path) -> None:
+    agents = start_by_hand(2, *LONG, "--runs", str(tmp_path), of_last={"WORLD_SIZE": "3"})
+    first, second = ends(agents)
+    assert first[0] in (1, 2), first
+    assert "3" in first[1]
+    assert second[1] == "", "one process speaks"
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_secret_that_is_missing_is_asked_for_once(tmp_path: Path) -> None:
+    agents = start_by_hand(
+        2, *LONG, "--runs", str(tmp_path), LOCAL_WORLD_SIZE="1", MASTER_ADDR="192.0.2.1", RINGTREE_SECRET_FILE=""
+    )
+    first, second = ends(agents)
+    assert first[0] == 2
+    assert first[1].startswith("ringtree: ranks on several hosts need a secret: ")
+    assert second == (2, "")
+
+
+def test_a_port_in_use_is_named(tmp_path: Path) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = str(taken.getsockname()[1])
+        agents = start_by_hand(1, *LONG, LOCAL_WORLD_SIZE="1", WORLD_SIZE="2", MASTER_PORT=port)
+        ((code, said),) = ends(agents)
+    assert code == 2
+    assert f"the store at 127.0.0.1:{port} cannot listen, as another process has the port" in said
+
+
+def test_a_host_name_that_does_not_resolve(tmp_path: Path) -> None:
+    secret = tmp_path / "secret"
+    secret.write_text("x" * 32)
+    secret.chmod(0o600)
+    agents = start_by_hand(
+        1,
+        *LONG,
+        LOCAL_WORLD_SIZE="1",
+        WORLD_SIZE="2",
+        MASTER_ADDR="no-such-host.invalid",
+        RINGTREE_SECRET_FILE=str(secret),
+    )
+    ((code, said),) = ends(agents)
+    assert code == 2
+    assert "no address is known for host 'no-such-host.invalid'" in said
+
+
+def test_other_versions_are_named_host_by_host() -> None:
+    same = {"ringtree": "0.1.0", "numpy": "2.0", "torch": None}
+    older = same | {"ringtree": "0.0.9", "torch": "2.13"}
+    crew = [
+        Hello(host_name="n0", cores=[0], versions=same),
+        Hello(host_name="n1", cores=[0], versions=older),
+        Hello(host_name="n1", cores=[1], versions=older),
+    ]
+    assert differing_versions(crew[:1]) is None
+    said = differing_versions(crew)
+    assert said is not None
+    assert "ringtree is 0.0.9 on n1, 0.1.0 on rank 0's host" in said
+    assert "torch is 2.13 on n1, missing on rank 0's host" in said
+    assert said.count("on n1") == 2, "once a host"
+
+
+def test_an_agent_that_never_comes_is_named() -> None:
+    alone = Identity("Slurm", 0, 2, local_size=2, job=f"no-such-job-{os.getpid()}", sources={"job": "SLURM_JOB_ID"})
+    with pytest.raises(DeadlineError, match="rank 1"):
+        Crew(alone, join_limit=0.5)
+
+
+def test_agents_share_ranks_evenly() -> None:
+    assert spread([0, 0, 1], 6) == [0, 0, 0, 0, 1, 1]
+    assert local_ranks([0, 0, 1, 0, 1]) == [0, 1, 0, 2, 1]
