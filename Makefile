@@ -80,16 +80,20 @@ test-cpp: $(STAMPS)/build-tools ## the C++ tests
 	$(WITH_TOOLS) ctest --preset dev --parallel $(JOBS)
 
 QUIET_TESTS = $(BIN)/python -m pytest tests/python -n $(JOBS) --maxprocesses 8 --dist worksteal --defer
-# In two parts, each with its closing line: tests that start nothing side by side, then the others one after the other
-# (tests/deferring.py). What makes hosts out of network namespaces, a browser, and Hugging Face's accelerate, are brought in
-# for CI only: elsewhere tests that need them are skipped and say so.
+# What starts processes waits half of its time: one more than there are cores, until memory counts.
+BUSY_TESTS = $(BIN)/python -m pytest tests/python -n $$(($(JOBS) + 1)) --maxprocesses 5 --dist worksteal -m "not alone" --deferred
+LONE_TESTS = $(BIN)/python -m pytest tests/python -m alone --deferred
+# In three parts, each with its closing line (tests/deferring.py): tests that start nothing, those that start processes,
+# both side by side, then the ones that measure time, with nothing beside them. What makes hosts out of network namespaces,
+# a browser, and Hugging Face's accelerate, are brought in for CI only: elsewhere tests that need them are skipped and say so.
 test-python: $(STAMPS)/torch $(STAMPS)/package $(STAMPS)/extra-test $(if $(CI),$(STAMPS)/extra-train) ## the Python tests
 	$(if $(CI),@$(SETUP) namespaces)
 	$(if $(CI),@$(SETUP) browser)
 	rm -f build/deferred-tests
 	failed=0; \
 	$(QUIET_TESTS) build/deferred-tests || failed=1; \
-	$(BIN)/python -m pytest tests/python --deferred build/deferred-tests || failed=1; \
+	$(BUSY_TESTS) build/deferred-tests || failed=1; \
+	$(LONE_TESTS) build/deferred-tests || failed=1; \
 	exit $$failed
 
 build/tidy/compile_commands.json: $(STAMPS)/build-tools $(CORE_FILES)
