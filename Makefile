@@ -27,7 +27,7 @@ TIDY_FILES = $(shell find core -name '*.cpp' -not -path 'core/bindings/*')
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help build torch compare torch-suite torch-suite-check bench-torch check test test-cpp test-python lint mypy clang-tidy layers asan fuzz fuzz-logs tsan capi model faults peers bench bench-hosts bench-emulated bench-compare bench-explain method-check method-data docs audit-published audit-mutants tables format clean distclean
+.PHONY: help build torch compare torch-suite torch-suite-check bench-torch check test test-cpp build-dev build-asan build-tsan test-python test-python-beside test-python-alone prepare lint mypy clang-tidy layers asan fuzz fuzz-logs tsan capi model faults peers bench bench-hosts bench-emulated bench-compare bench-explain method-check method-data docs audit-published audit-mutants tables format clean distclean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
@@ -73,24 +73,44 @@ test: ## set up what is missing, then every test
 	@$(MAKE) --no-print-directory test-cpp
 	@$(MAKE) --no-print-directory test-python
 
-test-cpp: $(STAMPS)/build-tools ## the C++ tests
+# The core and its tests, compiled for test-cpp, asan and tsan.
+build-dev build-asan build-tsan: build-%: $(STAMPS)/build-tools
 	@$(SETUP) gtest
-	$(WITH_TOOLS) cmake --preset dev -DRINGTREE_WERROR=$(WERROR)
-	$(WITH_TOOLS) cmake --build --preset dev
+	$(WITH_TOOLS) cmake --preset $* $(if $(filter dev,$*),-DRINGTREE_WERROR=$(WERROR))
+	$(WITH_TOOLS) cmake --build --preset $*
+
+test-cpp: build-dev ## the C++ tests
 	$(WITH_TOOLS) ctest --preset dev --parallel $(JOBS)
 
 QUIET_TESTS = $(BIN)/python -m pytest tests/python -n $(JOBS) --maxprocesses 8 --dist worksteal --defer
-# In two parts, each with its closing line: tests that start nothing side by side, then the others one after the other
-# (tests/deferring.py). What makes hosts out of network namespaces, a browser, and Hugging Face's accelerate, are brought in
-# for CI only: elsewhere tests that need them are skipped and say so.
-test-python: $(STAMPS)/torch $(STAMPS)/package $(STAMPS)/extra-test $(if $(CI),$(STAMPS)/extra-train) ## the Python tests
+# What starts processes waits half of its time: one more than there are cores, until memory counts.
+BUSY_TESTS = $(BIN)/python -m pytest tests/python -n $$(($(JOBS) + 1)) --maxprocesses 5 --dist worksteal -m "not alone" --deferred
+LONE_TESTS = $(BIN)/python -m pytest tests/python -m alone --deferred
+# In three parts, each with its closing line (tests/deferring.py): tests that start nothing, those that start processes,
+# both side by side, then the ones that measure time, with nothing beside them. What makes hosts out of network namespaces,
+# a browser, and Hugging Face's accelerate, are brought in for CI only: elsewhere tests that need them are skipped and say so.
+test-python: ## the Python tests
+	@failed=0; \
+	$(MAKE) --no-print-directory test-python-beside || failed=1; \
+	$(MAKE) --no-print-directory test-python-alone || failed=1; \
+	exit $$failed
+
+TO_TEST_PYTHON = $(STAMPS)/torch $(STAMPS)/package $(STAMPS)/extra-test $(if $(CI),$(STAMPS)/extra-train)
+test-python-beside: $(TO_TEST_PYTHON)
 	$(if $(CI),@$(SETUP) namespaces)
 	$(if $(CI),@$(SETUP) browser)
 	rm -f build/deferred-tests
 	failed=0; \
 	$(QUIET_TESTS) build/deferred-tests || failed=1; \
-	$(BIN)/python -m pytest tests/python --deferred build/deferred-tests || failed=1; \
+	$(BUSY_TESTS) build/deferred-tests || failed=1; \
 	exit $$failed
+
+test-python-alone: $(TO_TEST_PYTHON)
+	$(LONE_TESTS) build/deferred-tests
+
+# All that stages of CI bring in, so that two of them can run side by side: apt and pip want to be alone.
+prepare: $(STAMPS)/torch $(STAMPS)/package $(STAMPS)/extra-dev $(STAMPS)/extra-test $(STAMPS)/extra-docs $(STAMPS)/extra-train
+	@for need in gtest spin pkg-config mpi namespaces browser; do $(SETUP) $$need || exit 1; done
 
 build/tidy/compile_commands.json: $(STAMPS)/build-tools $(CORE_FILES)
 	@$(SETUP) gtest
@@ -128,10 +148,7 @@ layers: $(STAMPS)/extra-dev ## who may import whom, C++ and Python
 	$(BIN)/python tools/check_layers.py
 	$(BIN)/lint-imports
 
-asan: $(STAMPS)/build-tools ## the C++ tests under AddressSanitizer and UndefinedBehaviorSanitizer
-	@$(SETUP) gtest
-	$(WITH_TOOLS) cmake --preset asan
-	$(WITH_TOOLS) cmake --build --preset asan
+asan: build-asan ## the C++ tests under AddressSanitizer and UndefinedBehaviorSanitizer
 	$(WITH_TOOLS) UBSAN_OPTIONS=print_stacktrace=1 ctest --preset asan --parallel $(JOBS)
 
 FUZZ_EXECUTIONS ?= 10000000
@@ -145,14 +162,12 @@ fuzz: $(STAMPS)/build-tools ## the decoders of what comes over the network, FUZZ
 fuzz-logs: $(STAMPS)/package ## the readers of other people's logs, FUZZ_EXECUTIONS damaged inputs
 	PYTHONPATH=tools $(BIN)/python -m fuzz_logs --executions $(FUZZ_EXECUTIONS) $(ARGS)
 
-tsan: $(STAMPS)/build-tools ## the C++ tests (ranks as threads) under ThreadSanitizer
-	@$(SETUP) gtest
-	$(WITH_TOOLS) cmake --preset tsan
-	$(WITH_TOOLS) cmake --build --preset tsan
+tsan: build-tsan ## the C++ tests (ranks as threads) under ThreadSanitizer
 	$(WITH_TOOLS) tools/tsan_env.sh ctest --preset tsan --parallel $(JOBS)
 
 # MPI is brought in for CI only: elsewhere its example is left out where there is none.
 capi: $(STAMPS)/build-tools ## install libringtree into build/capi-install, build and run the C and MPI examples from there
+	@$(SETUP) gtest
 	@$(SETUP) pkg-config
 	$(if $(CI),@$(SETUP) mpi)
 	$(WITH_TOOLS) JOBS=$(JOBS) WERROR=$(WERROR) tools/capi.sh

@@ -20,6 +20,7 @@ endif()
 target_link_libraries(rt_options INTERFACE Threads::Threads)
 if(RINGTREE_SANITIZE)
   target_compile_options(rt_options INTERFACE -fsanitize=${RINGTREE_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all
+                         $<$<BOOL:$<TARGET_PROPERTY:RINGTREE_ANY_ENUM>>:-fno-sanitize=enum> # a target's own would come too early
                          $<$<CXX_COMPILER_ID:GNU>:-Wno-array-bounds>) # GCC 12, where a temporary string is moved
   target_link_options(rt_options INTERFACE -fsanitize=${RINGTREE_SANITIZE})
 endif()

@@ -1,9 +1,10 @@
 """Tests that start a process, a thread or a socket are put off, so that all others can run side by side.
 
-For: `make test-python`, in two parts. `--defer FILE` runs every test until it starts something; such a test is stopped
-there, counts as deferred and is written to FILE. `--deferred FILE` runs those, one after the other. Which is which is
-found out by each run: there is no list of files that could be out of date. Marked `alone`: a test that starts threads
-in C++, which nothing here sees, or whose result depends on how fast the machine is.
+For: `make test-python`, in three parts. `--defer FILE` runs every test until it starts something; such a test is
+stopped there, counts as deferred and is written to FILE. `--deferred FILE` runs those: a few side by side
+(`-m "not alone"`), then the others one after the other (`-m alone`). Which tests start something is found out by each
+run: there is no list of files that could be out of date. Marked `alone`: a test that starts threads in C++, which
+nothing here sees, that looks at all of the machine (/dev/shm), or whose result depends on how fast the machine is.
 """
 
 from __future__ import annotations
@@ -99,7 +100,7 @@ class OnlyDeferred:
     def __init__(self, file: Path) -> None:
         self.names = set(file.read_text().split("\n")) - {""}
 
-    @pytest.hookimpl(trylast=True)
+    @pytest.hookimpl(tryfirst=True)  # before `-m` leaves out a part of them
     def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
         chosen = [item for item in items if item.nodeid in self.names]
         lost = self.names - {item.nodeid for item in chosen}

@@ -1,13 +1,15 @@
 #!/usr/bin/env bash
 # libringtree as an outside user meets it: builds and installs the library, then builds the examples from the installation
 # alone, by pkg-config and by find_package, and runs them. What fails ends it with the failing command's exit code.
-#   capi.sh          into build/capi, build/capi-install and build/capi-examples; wants cmake and ninja on PATH
+#   capi.sh          into build/dev, build/capi-install and build/capi-examples; wants cmake and ninja on PATH
+# The library is the one that the C++ tests use, so that the core is not compiled once more. Its Release build is in the
+# Python package, whose torch.distributed backend calls it.
 # The MPI example takes part where mpicc and mpirun are; where not, that is said. Not for the library's own tests, which
 # are tests/core/capi.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-build=$PWD/build/capi
+build=$PWD/build/dev
 prefix=$PWD/build/capi-install
 examples=$PWD/build/capi-examples
 jobs=${JOBS:-$(nproc)}
@@ -15,11 +17,10 @@ jobs=${JOBS:-$(nproc)}
 say() { printf '\n--- %s\n' "$*"; }
 
 say "libringtree: build, install into ${prefix#"$PWD/"}"
-cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DRINGTREE_WERROR="${WERROR:-OFF}" \
-  -DCMAKE_INSTALL_PREFIX="$prefix" -DCMAKE_INSTALL_LIBDIR=lib >/dev/null
+cmake --preset dev -DRINGTREE_WERROR="${WERROR:-OFF}" -DCMAKE_INSTALL_LIBDIR=lib >/dev/null
 cmake --build "$build" --target ringtree -j "$jobs"
 rm -rf "$prefix" "$examples"
-cmake --install "$build" >/dev/null
+cmake --install "$build" --prefix "$prefix" >/dev/null
 (cd "$prefix" && find . -type f -o -type l | sort)
 
 # An outside user's folder: nothing of the source tree can be found from there by accident.

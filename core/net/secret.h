@@ -17,7 +17,7 @@ class Secret {
   static constexpr size_t kMaxBytes = 4096;
 
   /// A secret of no bytes: the job has none, and proofs by it prove nothing.
-  static Secret none() { return Secret(); }
+  static Secret none() noexcept { return Secret(); }
   /// A copy of `bytes`, whatever their number; wiping those is up to the caller.
   static Secret of(std::string_view bytes);
 

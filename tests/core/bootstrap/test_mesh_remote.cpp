@@ -20,7 +20,7 @@
 namespace ringtree::testing {
 namespace {
 
-constexpr int kNumMessages = 100;
+constexpr int kManyMessages = 100;
 
 MeshOptions options_on(int host, int num_streams = 1) {
   MeshOptions options;
@@ -73,18 +73,18 @@ TEST(MeshRemote, every_pair_exchanges_messages_of_every_kind_in_order) {
       const size_t length = i == 50 ? kMaxControlPayloadBytes - 10 : static_cast<size_t>(i) * 7;
       return std::to_string(from) + ":" + std::to_string(i) + std::string(length, '.');
     };
-    for (int i = 0; i < kNumMessages; ++i)
+    for (int i = 0; i < kManyMessages; ++i)
       for (int peer = 0; peer < mesh.world_size(); ++peer)
         if (peer != mesh.rank()) {
           EXPECT_TRUE(mesh.send(peer, types[i % 2], payload(mesh.rank(), i)));
         }
     std::map<int, int> next;
-    for (const EventLog::Message& message : log.messages(static_cast<size_t>(kNumMessages) * 3)) {
+    for (const EventLog::Message& message : log.messages(static_cast<size_t>(kManyMessages) * 3)) {
       const int i = next[message.peer]++;
       EXPECT_EQ(message.payload, payload(message.peer, i));
       EXPECT_EQ(message.type, types[i % 2]);
     }
-    for (const auto& [peer, count] : next) EXPECT_EQ(count, kNumMessages) << "from " << peer;
+    for (const auto& [peer, count] : next) EXPECT_EQ(count, kManyMessages) << "from " << peer;
   }));
 }
 

@@ -21,7 +21,7 @@ namespace ringtree::testing {
 namespace {
 
 constexpr char kSecret[] = "known to this job alone";
-constexpr int64_t kJoinNs = int64_t{2'000'000'000} * (kSanitized ? 5 : 1);
+constexpr int64_t kTcpJoinNs = int64_t{2'000'000'000} * (kSanitized ? 5 : 1);
 
 std::shared_ptr<const Secret> secret(const std::string& text = kSecret) {
   return std::make_shared<const Secret>(Secret::of(text));
@@ -128,7 +128,7 @@ TEST(TcpStore, another_secret_is_an_error_that_says_so_at_once_and_harms_nobody)
   for (const auto& wrong : {secret("of another job altogether"), no_secret()}) {
     const int64_t start_ns = now_ns();
     const std::string outcome = outcome_of([&] { TcpStore("127.0.0.1", served.port(), 1, wrong, patience()); });
-    EXPECT_LT(now_ns() - start_ns, kJoinNs);
+    EXPECT_LT(now_ns() - start_ns, kTcpJoinNs);
     EXPECT_TRUE(contains(outcome, "usage: whoever listens at 127.0.0.1:")) << outcome;
     EXPECT_TRUE(contains(outcome, "does not know our secret")) << outcome;
   }
@@ -273,7 +273,7 @@ TEST(TcpStore, idle_connections_hold_no_rank_up) {
   if (IsSkipped() || HasFailure()) return;
   for (const size_t num_idle : {900, 1'100}) {
     int64_t took_ns = INT64_MAX;
-    for (int attempt = 0; attempt < 3 && took_ns > kJoinNs; ++attempt) {  // the machine may be busy
+    for (int attempt = 0; attempt < 3 && took_ns > kTcpJoinNs; ++attempt) {  // the machine may be busy
       Served served;
       std::vector<Fd> idle;
       for (size_t i = 0; i < num_idle; ++i) idle.push_back(intruder(served.store.address()));
@@ -285,7 +285,7 @@ TEST(TcpStore, idle_connections_hold_no_rank_up) {
       EXPECT_TRUE(is_dropped(idle.back().get()));  // in the end
     }
     std::printf("[ measured ] joined beside %zu after %.1f ms\n", num_idle, static_cast<double>(took_ns) * 1e-6);
-    EXPECT_LT(took_ns, kJoinNs);
+    EXPECT_LT(took_ns, kTcpJoinNs);
   }
 }
 

@@ -18,7 +18,7 @@ namespace {
 std::string name_of(const std::string& id) { return "ringtree-" + std::to_string(::geteuid()) + "-" + id; }
 
 // Is the connection closed by the other end (an answer may come first)?
-bool is_dropped(int socket) {
+bool is_cut_off(int socket) {
   char buffer[4096];
   while (wait_for(socket, POLLIN, patience())) {
     if (::recv(socket, buffer, sizeof(buffer), 0) <= 0) return true;
@@ -107,7 +107,7 @@ TEST(UnixStore, hostile_frames_are_dropped_and_hurt_nobody) {
   for (const std::string& attack : attacks) {
     const Fd socket = intruder(id);
     ASSERT_TRUE(write_all(socket.get(), attack, patience()));
-    EXPECT_TRUE(is_dropped(socket.get()));
+    EXPECT_TRUE(is_cut_off(socket.get()));
   }
   EXPECT_EQ(store.get("key", patience()), "value");
 }

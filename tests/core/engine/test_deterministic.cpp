@@ -14,12 +14,12 @@
 namespace ringtree::testing {
 namespace {
 
-constexpr size_t kCount = 40'000;
+constexpr size_t kElements = 40'000;
 
 /// Floats of all magnitudes, so that sums in another order have other bits.
 std::vector<float> wild_floats(int rank) {
-  std::vector<float> data(kCount);
-  for (size_t i = 0; i < kCount; ++i) {
+  std::vector<float> data(kElements);
+  for (size_t i = 0; i < kElements; ++i) {
     const uint64_t word = random_word(5, rank, i);
     data[i] = std::ldexp(static_cast<float>(static_cast<int32_t>(word)), static_cast<int>(word >> 56) % 40 - 20);
   }

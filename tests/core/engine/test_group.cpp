@@ -12,19 +12,13 @@
 namespace ringtree::testing {
 namespace {
 
-constexpr size_t kLarge = kSanitized ? 20'000 : 200'000;  // of int64: more than the slots of a link hold
+constexpr size_t kBeyondSlots = kSanitized ? 20'000 : 200'000;  // of int64: more than the slots of a link hold
 
 Call sum_in_place(std::vector<float>& data) {
   Call arguments;
   arguments.count = data.size();
   arguments.input = arguments.output = data.data();
   return arguments;
-}
-
-/// What `body` throws, as text; "" if nothing.
-template <typename Body>
-std::string text_of(const Body& body) {
-  return outcome_of(body);
 }
 
 void require_true(bool condition, const std::string& what) {
@@ -35,22 +29,22 @@ TEST(Group, runs_transfers_first_at_once_and_collectives_in_order) {
   expect_all_well(run_communicators(2, test_settings(), [](Communicator& communicator) {
     const int rank = communicator.rank(), peer = 1 - rank;
     for (bool background : {false, true}) {
-      std::vector<int64_t> sent(kLarge, rank), received(kLarge, -1);
+      std::vector<int64_t> sent(kBeyondSlots, rank), received(kBeyondSlots, -1);
       std::vector<float> data(100, 1.0f), more(50, 1.0f);
       Group group;
       // The ranks give transfers and collectives in different orders; only the collectives' own must be alike.
-      if (rank == 0) group.add(communicator, Transfer{true, peer, Dtype::kInt64, kLarge, sent.data()});
+      if (rank == 0) group.add(communicator, Transfer{true, peer, Dtype::kInt64, kBeyondSlots, sent.data()});
       group.add(communicator, with(sum_in_place(data), by("ring")));
-      group.add(communicator, Transfer{false, peer, Dtype::kInt64, kLarge, received.data()});
+      group.add(communicator, Transfer{false, peer, Dtype::kInt64, kBeyondSlots, received.data()});
       group.add(communicator, sum_in_place(more));
-      if (rank == 1) group.add(communicator, Transfer{true, peer, Dtype::kInt64, kLarge, sent.data()});
+      if (rank == 1) group.add(communicator, Transfer{true, peer, Dtype::kInt64, kBeyondSlots, sent.data()});
       if (background) {
         group.start().wait();
       } else {
         group.run();
       }
       require_true(group.empty(), "the group was not left empty");
-      require_true(received == std::vector<int64_t>(kLarge, peer), "a wrong message");
+      require_true(received == std::vector<int64_t>(kBeyondSlots, peer), "a wrong message");
       require_true(data == std::vector<float>(100, 2.0f) && more == std::vector<float>(50, 2.0f), "a wrong sum");
       require_true(communicator.last_call().description.count == 50, "another call was the last");
     }
@@ -119,7 +113,7 @@ TEST(Group, runs_all_where_one_fails_and_tells_the_first_failure) {
       group.add(communicator, no_input);
       group.add(communicator, bad_root);
       group.add(communicator, sum_in_place(data));
-      const std::string outcome = text_of([&] { background ? group.start().wait() : group.run(); });
+      const std::string outcome = outcome_of([&] { background ? group.start().wait() : group.run(); });
       require_true(contains(outcome, "usage: needs an input"), "another failure: " + outcome);
       require_true(data[0] == 4.0f, "not both of the right calls ran");
     }
@@ -133,7 +127,7 @@ TEST(Group, tells_of_calls_that_could_not_be_started) {
     Group group;
     group.add(communicator, sum_in_place(data));
     const GroupWork work = group.start();
-    const std::string outcome = text_of([&] { work.wait(); });
+    const std::string outcome = outcome_of([&] { work.wait(); });
     require_true(contains(outcome, "was closed") && work.test(), outcome);
   }));
 }
@@ -149,7 +143,7 @@ TEST(Group, waits_as_long_as_it_is_told_and_goes_on) {
     group.add(communicator, sum_in_place(data));
     const GroupWork work = group.start();
     if (communicator.rank() == 0) {
-      const std::string outcome = text_of([&] { work.wait(0.01); });
+      const std::string outcome = outcome_of([&] { work.wait(0.01); });
       require_true(contains(outcome, "timeout: the group was not complete after 0.01 s"), outcome);
       require_true(!work.test(), "it is done without its peer");
       timed_out.store(true);
@@ -173,7 +167,7 @@ TEST(Group, tells_a_calls_own_timeout_as_such) {
     Group group;
     group.add(communicator, impatient);
     const GroupWork work = group.start();
-    const std::string outcome = text_of([&] { work.wait(); });
+    const std::string outcome = outcome_of([&] { work.wait(); });
     ended.store(true);
     require_true(work.test() && contains(outcome, "timeout: ") && !contains(outcome, "the group"), outcome);
   }));

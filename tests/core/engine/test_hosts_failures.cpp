@@ -10,10 +10,10 @@
 namespace ringtree::testing {
 namespace {
 
-const std::vector<std::vector<int>> kPlacements = {{0, 1}, {0, 1, 2}, {0, 0, 1}, {0, 1, 0, 1}};
+const std::vector<std::vector<int>> kHostsOfRanks = {{0, 1}, {0, 1, 2}, {0, 0, 1}, {0, 1, 0, 1}};
 constexpr int64_t kSoonNs = int64_t{1'000'000'000} * (kSanitized ? 5 : 1);
 
-std::string pid_text(int rank) { return "rank " + std::to_string(rank) + " (pid " + std::to_string(getpid()); }
+std::string begins_with_pid(int rank) { return "rank " + std::to_string(rank) + " (pid " + std::to_string(getpid()); }
 
 /// The time from when all ranks have come to the end of the slowest rank's body.
 struct Stopwatch {
@@ -26,13 +26,13 @@ struct Stopwatch {
   int64_t start_ns = 0;  // written while all are at the barrier
 };
 
-struct Difference {
+struct RemoteDifference {
   const char* name;
   Call usual, odd;  // what all ranks but one say, and what that one says
   std::string algorithm, usual_text, odd_text;
 };
 
-std::vector<Difference> differences() {
+std::vector<RemoteDifference> remote_differences() {
   using enum Collective;
   const Call usual = call_of(all_reduce, 1000);
   return {
@@ -50,7 +50,7 @@ std::vector<Difference> differences() {
 }
 
 /// One run; how long it took until the slowest rank had been told.
-int64_t mismatch_once(const Difference& difference, const std::vector<int>& hosts, int odd) {
+int64_t mismatch_once(const RemoteDifference& difference, const std::vector<int>& hosts, int odd) {
   const int n = static_cast<int>(hosts.size());
   Stopwatch watch(n);
   std::atomic<int64_t> slowest_ns{0};
@@ -74,7 +74,7 @@ int64_t mismatch_once(const Difference& difference, const std::vector<int>& host
     EXPECT_TRUE(contains(outcome, "#2")) << outcome;
     EXPECT_TRUE(contains(outcome, difference.usual_text)) << outcome;
     EXPECT_TRUE(contains(outcome, difference.odd_text)) << outcome;
-    EXPECT_TRUE(contains(outcome, pid_text(odd))) << outcome;
+    EXPECT_TRUE(contains(outcome, begins_with_pid(odd))) << outcome;
   });
   expect_all_well(outcomes);
   return slowest_ns.load();
@@ -82,8 +82,8 @@ int64_t mismatch_once(const Difference& difference, const std::vector<int>& host
 
 TEST(HostsFailures, a_mismatch_of_any_kind_is_told_on_every_rank_within_a_second) {
   int64_t slowest_ns = 0;
-  for (const Difference& difference : differences())
-    for (const std::vector<int>& hosts : kPlacements)
+  for (const RemoteDifference& difference : remote_differences())
+    for (const std::vector<int>& hosts : kHostsOfRanks)
       for (const int odd : {0, static_cast<int>(hosts.size()) - 1}) {
         SCOPED_TRACE(std::string(difference.name) + ", rank " + std::to_string(odd) + " on hosts " + text_of(hosts));
         int64_t took_ns = INT64_MAX;
@@ -97,7 +97,7 @@ TEST(HostsFailures, a_mismatch_of_any_kind_is_told_on_every_rank_within_a_second
 }
 
 TEST(HostsFailures, a_rank_that_leaves_is_named_with_the_call_that_needed_it) {
-  for (const std::vector<int>& hosts : kPlacements)
+  for (const std::vector<int>& hosts : kHostsOfRanks)
     for (const char* algorithm : {"ring", "tree", "one_shot"}) {
       const int leaver = static_cast<int>(hosts.size()) - 1;
       std::barrier all_summed(leaver + 1);  // who is still in that call would hear of it from who is in the next
@@ -108,7 +108,7 @@ TEST(HostsFailures, a_rank_that_leaves_is_named_with_the_call_that_needed_it) {
         const int64_t start_ns = now_ns();
         const std::string outcome = outcome_of([&] { sum_of_ones(communicator, 100, algorithm); });
         EXPECT_LT(now_ns() - start_ns, 10 * kSoonNs);
-        EXPECT_TRUE(contains(outcome, "peer: " + pid_text(leaver))) << outcome;
+        EXPECT_TRUE(contains(outcome, "peer: " + begins_with_pid(leaver))) << outcome;
         EXPECT_TRUE(contains(outcome, ") left the communicator before it completed all_reduce #2")) << outcome;
         EXPECT_EQ(outcome_of([&] { sum_of_ones(communicator, 7); }), outcome);  // and again at every later call
       });
@@ -120,7 +120,7 @@ TEST(HostsFailures, a_rank_that_is_done_and_leaves_at_once_disturbs_nobody) {
   constexpr int kRounds = kSanitized ? 20 : 100;
   const char* names[] = {"ring", "tree", "naive", "two_shot"};
   for (size_t round = 0; round < kRounds; ++round) {
-    const std::vector<int>& hosts = kPlacements[round % kPlacements.size()];
+    const std::vector<int>& hosts = kHostsOfRanks[round % kHostsOfRanks.size()];
     const size_t count = round % 5 == 0 ? 300'000 : 1 + 37 * round;
     const auto settings = [&](int rank) {
       Settings made = settings_on(hosts, rank);
@@ -154,7 +154,7 @@ TEST(HostsFailures, a_root_that_sent_and_left_disturbs_nobody) {
 }
 
 TEST(HostsFailures, an_abort_is_told_on_every_rank_at_once) {
-  for (const std::vector<int>& hosts : kPlacements) {
+  for (const std::vector<int>& hosts : kHostsOfRanks) {
     Stopwatch watch(static_cast<int>(hosts.size()));
     const int last = static_cast<int>(hosts.size()) - 1;
     const auto outcomes = run_on_hosts(hosts, [&](Communicator& communicator) {
@@ -163,7 +163,7 @@ TEST(HostsFailures, an_abort_is_told_on_every_rank_at_once) {
       if (communicator.rank() == last) communicator.abort("the loss is NaN");
       const std::string outcome = outcome_of([&] { sum_of_ones(communicator, 10); });
       EXPECT_LT(now_ns() - watch.start_ns, 5 * kSoonNs);
-      EXPECT_TRUE(contains(outcome, pid_text(last))) << outcome;
+      EXPECT_TRUE(contains(outcome, begins_with_pid(last))) << outcome;
       EXPECT_TRUE(contains(outcome, "aborted the communicator: the loss is NaN")) << outcome;
     });
     expect_all_well(outcomes, text_of(hosts));
@@ -171,19 +171,19 @@ TEST(HostsFailures, an_abort_is_told_on_every_rank_at_once) {
 }
 
 TEST(HostsFailures, a_timeout_says_where_every_rank_is) {
-  for (const std::vector<int>& hosts : kPlacements) {
+  for (const std::vector<int>& hosts : kHostsOfRanks) {
     const int n = static_cast<int>(hosts.size()), late = n - 1;
     std::barrier all_told(n);
     const auto outcomes = run_on_hosts(hosts, [&](Communicator& communicator) {
       sum_of_ones(communicator, 100);
       if (communicator.rank() != late) {
         const std::string outcome = outcome_of([&] { sum_of_ones(communicator, 200'000, "ring", 0.4); });
-        EXPECT_TRUE(contains(outcome, "timeout: all_reduce #2 was not complete on " + pid_text(0)) ||
-                    contains(outcome, "timeout: all_reduce #2 was not complete on " + pid_text(1)) ||
-                    contains(outcome, "timeout: all_reduce #2 was not complete on " + pid_text(2)))
+        EXPECT_TRUE(contains(outcome, "timeout: all_reduce #2 was not complete on " + begins_with_pid(0)) ||
+                    contains(outcome, "timeout: all_reduce #2 was not complete on " + begins_with_pid(1)) ||
+                    contains(outcome, "timeout: all_reduce #2 was not complete on " + begins_with_pid(2)))
             << outcome;
         EXPECT_TRUE(contains(outcome, "after 0.4 s")) << outcome;
-        EXPECT_TRUE(contains(outcome, pid_text(late))) << outcome;
+        EXPECT_TRUE(contains(outcome, begins_with_pid(late))) << outcome;
         EXPECT_TRUE(contains(outcome, ") has only begun call #1")) << outcome;
         EXPECT_TRUE(contains(outcome, ") has completed all_reduce #1")) << outcome;  // the late one
         EXPECT_TRUE(contains(outcome, ") is in all_reduce #2, ")) << outcome;
@@ -269,7 +269,7 @@ TEST(HostsFailures, the_memory_cap_counts_links_from_other_hosts) {
   EXPECT_TRUE(contains(outcomes[1], "usage: links from other hosts need")) << outcomes[1];
   EXPECT_TRUE(contains(outcomes[1], "raise memory_cap")) << outcomes[1];
   EXPECT_TRUE(contains(outcomes[0], "could not begin all_reduce(count=100")) << outcomes[0];
-  EXPECT_TRUE(contains(outcomes[0], pid_text(1))) << outcomes[0];
+  EXPECT_TRUE(contains(outcomes[0], begins_with_pid(1))) << outcomes[0];
 }
 
 }  // namespace

@@ -62,10 +62,10 @@ AlgorithmRef relay(Relay kind) {
   return own(schedule);
 }
 
-constexpr size_t kLongest = 300'000;  // of 8 bytes: many passes
+constexpr size_t kManyPasses = 300'000;  // of 8 bytes: many passes
 
 void expect_relays_are_right(const Settings& settings, const std::vector<size_t>& counts) {
-  const World<uint64_t> world(51, 3, kLongest + 10);
+  const World<uint64_t> world(51, 3, kManyPasses + 10);
   for (Relay kind : {Relay::by_slice, Relay::whole_steps, Relay::through_scratch}) {
     const AlgorithmRef algorithm = relay(kind);
     expect_all_well(run_communicators(3, settings,
@@ -82,13 +82,13 @@ void expect_relays_are_right(const Settings& settings, const std::vector<size_t>
 
 TEST(Lanes, wait_for_what_they_depend_on_in_every_slice_step_and_pass) {
   for (int num_channels : {1, 3})
-    expect_relays_are_right(test_settings(num_channels), {0, 1, 2, 5'000, 60'001, kLongest});
+    expect_relays_are_right(test_settings(num_channels), {0, 1, 2, 5'000, 60'001, kManyPasses});
 }
 
 TEST(Lanes, wait_for_what_they_depend_on_in_emulated_clusters_too) {
   Settings settings = test_settings();
   settings.emulation = Cluster{3, 1, 1e-4, 1e9};
-  expect_relays_are_right(settings, {1, 5'000, kLongest});
+  expect_relays_are_right(settings, {1, 5'000, kManyPasses});
 }
 
 // local reduce: dst <- src op dst, in either order, which only an op that rounds can show.

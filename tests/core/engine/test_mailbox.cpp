@@ -12,18 +12,18 @@ namespace ringtree::testing {
 namespace {
 
 // In words: nothing, what a header holds, just not, and more than the slots of a link.
-constexpr size_t kLengths[] = {0, 1, 62, 63, 1'000, kSanitized ? 30'000 : 300'000};
+constexpr size_t kMessageLengths[] = {0, 1, 62, 63, 1'000, kSanitized ? 30'000 : 300'000};
 
-struct Place {
+struct Spot {
   const char* name;
   std::vector<int> hosts;
   Cores cores;
 };
 
-class Mailbox : public ::testing::TestWithParam<Place> {
+class Mailbox : public ::testing::TestWithParam<Spot> {
  protected:
   static std::vector<std::string> run(const RankBody& body) {
-    const Place& place = GetParam();
+    const Spot& place = GetParam();
     const bool is_one =
         std::count(place.hosts.begin(), place.hosts.end(), 0) == static_cast<std::ptrdiff_t>(place.hosts.size());
     return is_one ? run_communicators(static_cast<int>(place.hosts.size()), test_settings(), body, place.cores)
@@ -33,7 +33,7 @@ class Mailbox : public ::testing::TestWithParam<Place> {
 };
 
 TEST_P(Mailbox, exchanges_messages_of_everybody_with_everybody_at_once) {
-  expect_all_well(run([](Communicator& communicator) { exchange_backwards(communicator, kLengths, 2); }));
+  expect_all_well(run([](Communicator& communicator) { exchange_backwards(communicator, kMessageLengths, 2); }));
 }
 
 TEST_P(Mailbox, exchanges_random_messages) {
@@ -154,7 +154,7 @@ TEST_P(Mailbox, may_be_posted_to_when_a_message_is_done) {
 }
 
 TEST_P(Mailbox, brings_what_was_sent_to_its_end_when_it_is_closed) {
-  for (const size_t length : kLengths)
+  for (const size_t length : kMessageLengths)
     expect_all_well(run([&](Communicator& communicator) {
       const int rank = communicator.rank();
       const Words sent = message(0, 1, 0, length);
@@ -173,15 +173,15 @@ TEST_P(Mailbox, brings_what_was_sent_to_its_end_when_it_is_closed) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Places, Mailbox,
-                         ::testing::Values(Place{"one_host", {0, 0, 0}, Cores::all},
-                                           Place{"one_core", {0, 0, 0}, Cores::one},
-                                           Place{"two_hosts", {0, 1}, Cores::all},
-                                           Place{"mixed_hosts", {0, 1, 0}, Cores::all}),
+                         ::testing::Values(Spot{"one_host", {0, 0, 0}, Cores::all},
+                                           Spot{"one_core", {0, 0, 0}, Cores::one},
+                                           Spot{"two_hosts", {0, 1}, Cores::all},
+                                           Spot{"mixed_hosts", {0, 1, 0}, Cores::all}),
                          [](const auto& place) { return std::string(place.param.name); });
 
 TEST(MailboxOfOneRank, sends_to_itself_before_and_after_it_receives) {
   expect_all_well(run_communicators(1, test_settings(), [](Communicator& communicator) {
-    for (const size_t length : kLengths) {
+    for (const size_t length : kMessageLengths) {
       const Words first = message(0, 0, 1, length), second = message(0, 0, 2, length);
       Words one(length), two(length);
       Ending sent = post_send(communicator, 0, 1, first);
@@ -244,8 +244,9 @@ TEST(MailboxOfTwoRanks, reads_shared_buffers_in_place) {
 TEST(MailboxOfTwoRanks, serves_an_emulated_cluster) {
   Settings settings = test_settings();
   settings.emulation = Cluster{2, 1, 1e-4, 1e9};
-  expect_all_well(run_communicators(
-      2, settings, [](Communicator& communicator) { exchange_backwards(communicator, std::span(kLengths, 5), 1); }));
+  expect_all_well(run_communicators(2, settings, [](Communicator& communicator) {
+    exchange_backwards(communicator, std::span(kMessageLengths, 5), 1);
+  }));
 }
 
 TEST(MailboxOfTwoRanks, comes_after_calls_and_transfers) {

@@ -8,7 +8,7 @@
 namespace ringtree::testing {
 namespace {
 
-constexpr size_t kLongest = 150'000;  // of 8 bytes: several passes
+constexpr size_t kSeveralPasses = 150'000;  // of 8 bytes: several passes
 
 void broadcast(Communicator& communicator, const World<uint64_t>& world, int root, size_t count,
                const std::string& algorithm) {
@@ -21,13 +21,13 @@ TEST(PlanFamilies, roots_in_any_order_give_exact_results) {
   constexpr uint64_t kSeed = 20261122;
   std::printf("[ seed ] %llu\n", static_cast<unsigned long long>(kSeed));
   for (int n : {2, 3, 4}) {
-    const World<uint64_t> world(kSeed, n, kLongest);
+    const World<uint64_t> world(kSeed, n, kSeveralPasses);
     std::vector<CheckedCall> calls;
     for (const Algorithm& algorithm : algorithms())
       for (Collective collective : algorithm.collectives) {
         if (!has_root(collective)) continue;
         for (size_t i = 0; i < 40; ++i) {
-          const size_t longest = has_blocks(collective) ? kLongest / static_cast<size_t>(n) : kLongest;
+          const size_t longest = has_blocks(collective) ? kSeveralPasses / static_cast<size_t>(n) : kSeveralPasses;
           const size_t counts[] = {1, 100, 5'000, longest};
           const bool long_run = i % 20 < 12;  // more than the 8 messages that a link may have under way
           const int root = static_cast<int>(random_word(kSeed, 0, long_run ? i / 20 : i) % static_cast<uint64_t>(n));

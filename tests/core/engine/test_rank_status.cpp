@@ -11,7 +11,7 @@
 namespace ringtree::testing {
 namespace {
 
-CallDescription call_of(uint64_t sequence, size_t kind) {
+CallDescription described_call(uint64_t sequence, size_t kind) {
   CallDescription call;
   call.sequence = sequence;
   call.collective = static_cast<Collective>(kind % std::size(kCollectives));
@@ -33,11 +33,11 @@ RankStatus status_of(size_t num_calls, std::optional<uint64_t> asks) {
   status.done_bytes = ~uint64_t{0};
   status.asks = asks;
   status.of_history = num_calls % 2 == 1;
-  for (size_t i = 0; i < num_calls; ++i) status.calls.push_back(call_of(i + 1, i * 5 + 3));
+  for (size_t i = 0; i < num_calls; ++i) status.calls.push_back(described_call(i + 1, i * 5 + 3));
   return status;
 }
 
-void expect_equal(const CallDescription& found, const CallDescription& wanted) {
+void expect_same_call(const CallDescription& found, const CallDescription& wanted) {
   EXPECT_TRUE(found.same_call(wanted));
   EXPECT_EQ(found.to_string(), wanted.to_string());
   EXPECT_EQ(found.plan_key, wanted.plan_key);
@@ -55,15 +55,15 @@ TEST(RankStatus, survives_the_round_trip_in_every_field) {
       EXPECT_EQ(read->asks, asks);
       EXPECT_EQ(read->of_history, status.of_history);
       ASSERT_EQ(read->calls.size(), num_calls);
-      for (size_t i = 0; i < num_calls; ++i) expect_equal(read->calls[i], status.calls[i]);
+      for (size_t i = 0; i < num_calls; ++i) expect_same_call(read->calls[i], status.calls[i]);
     }
   // Every kind of call.
   for (size_t kind = 0; kind < 60; ++kind) {
     RankStatus status;
-    status.calls.push_back(call_of(9, kind));
+    status.calls.push_back(described_call(9, kind));
     const std::optional<RankStatus> read = RankStatus::decode(status.encode());
     ASSERT_TRUE(read.has_value()) << kind;
-    expect_equal(read->calls[0], status.calls[0]);
+    expect_same_call(read->calls[0], status.calls[0]);
   }
 }
 
@@ -79,7 +79,7 @@ TEST(RankStatus, refuses_every_truncation_and_anything_behind_it) {
 TEST(RankStatus, refuses_more_calls_than_there_can_be_and_calls_that_are_none) {
   EXPECT_FALSE(RankStatus::decode(status_of(RankStatus::kMaxCalls + 1, {}).encode()).has_value());
   RankStatus status;
-  status.calls.push_back(call_of(0, 1));  // calls count from 1
+  status.calls.push_back(described_call(0, 1));  // calls count from 1
   EXPECT_FALSE(RankStatus::decode(status.encode()).has_value());
   std::string unknown_flag = RankStatus().encode();
   unknown_flag[16] = 4;
@@ -133,7 +133,7 @@ TEST(RankStatus, of_a_rank_that_has_begun_no_call_can_be_read) {
 TEST(RankStatus, shows_a_page_to_another_host) {
   RankPage page, copy;
   for (uint64_t sequence = 1; sequence <= 100; ++sequence)
-    page.board.post(sequence, Board::words_of(call_of(sequence, sequence)));
+    page.board.post(sequence, Board::words_of(described_call(sequence, sequence)));
   page.completed.store(99);
   page.done_bytes.store(4096);
   const RankStatus status = RankStatus::of(page, 70);
@@ -144,7 +144,7 @@ TEST(RankStatus, shows_a_page_to_another_host) {
   EXPECT_EQ(copy.board.newest(), 100u);
   for (const uint64_t sequence : {70, 100}) {
     ASSERT_TRUE(copy.board.find(sequence).has_value()) << sequence;
-    expect_equal(*copy.board.find(sequence), call_of(sequence, sequence));
+    expect_same_call(*copy.board.find(sequence), described_call(sequence, sequence));
   }
   EXPECT_FALSE(copy.board.find(71).has_value());
   // All that the board shows, up to the call asked for.
@@ -153,7 +153,7 @@ TEST(RankStatus, shows_a_page_to_another_host) {
   EXPECT_EQ(history.calls.front().sequence, 37u);
   EXPECT_EQ(RankStatus::decode(history.encode())->calls.size(), 63u);
   history.show_on(copy);
-  expect_equal(*copy.board.find(71), call_of(71, 71));
+  expect_same_call(*copy.board.find(71), described_call(71, 71));
   EXPECT_EQ(copy.board.newest(), 100u);
   EXPECT_EQ(RankStatus::of(page, 20).calls.size(), 1u);  // overwritten meanwhile
   EXPECT_EQ(RankStatus::of(page, 100).calls.size(), 1u);
@@ -169,7 +169,7 @@ TEST(RankStatus, shows_a_page_to_another_host) {
 TEST(RankStatus, of_a_call_that_nobody_can_have_asked_for_ends) {
   const auto page = std::make_unique<RankPage>();
   for (uint64_t sequence = 1; sequence <= 3; ++sequence)
-    page->board.post(sequence, Board::words_of(call_of(sequence, sequence)));
+    page->board.post(sequence, Board::words_of(described_call(sequence, sequence)));
   for (const uint64_t asked : {uint64_t{0}, uint64_t{2}, uint64_t{4}, ~uint64_t{0}, ~uint64_t{0} - 1})
     for (const bool history : {false, true}) {
       const RankStatus status = RankStatus::of(*page, asked, history);

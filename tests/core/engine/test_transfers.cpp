@@ -12,14 +12,14 @@ namespace ringtree::testing {
 namespace {
 
 // From nothing to more than all slots of a link hold.
-constexpr size_t kLengths[] = {0, 1, 7, 8, 1'000, kSanitized ? 20'000 : 200'000};
+constexpr size_t kTransferLengths[] = {0, 1, 7, 8, 1'000, kSanitized ? 20'000 : 200'000};
 
 TEST(Transfers, of_everybody_with_everybody_at_once) {
   for (int n : {1, 2, 3, 5})
-    expect_all_well(
-        run_communicators(n, test_settings(),
-                          [](Communicator& communicator) { exchange_with_everybody(communicator, kLengths, 3); }),
-        std::to_string(n) + " ranks");
+    expect_all_well(run_communicators(
+                        n, test_settings(),
+                        [](Communicator& communicator) { exchange_with_everybody(communicator, kTransferLengths, 3); }),
+                    std::to_string(n) + " ranks");
 }
 
 TEST(Transfers, of_one_direction_keep_their_order) {
@@ -27,7 +27,7 @@ TEST(Transfers, of_one_direction_keep_their_order) {
     std::vector<Words> words;
     std::vector<Transfer> transfers;
     for (int i = 0; i < 20; ++i)
-      words.push_back(message(0, 1, i, kLengths[static_cast<size_t>(i) % std::size(kLengths)]));
+      words.push_back(message(0, 1, i, kTransferLengths[static_cast<size_t>(i) % std::size(kTransferLengths)]));
     const std::vector<Words> wanted = words;
     for (Words& each : words) transfers.push_back(communicator.rank() == 0 ? sending(1, each) : receiving(0, each));
     if (communicator.rank() == 1)

@@ -110,10 +110,10 @@ TEST(Usage, buffers_side_by_side_do_not_overlap) {
   }));
 }
 
-std::atomic<bool> waits_in_a_call{false};
+std::atomic<bool> rank_waits{false};
 
 TEST(Usage, two_threads_at_once_are_refused_and_the_first_call_goes_on) {
-  waits_in_a_call = false;
+  rank_waits = false;
   std::atomic<bool> was_refused{false};
   const auto outcomes = run_communicators(2, test_settings(), [&](Communicator& communicator) {
     if (communicator.rank() == 1) {
@@ -121,12 +121,12 @@ TEST(Usage, two_threads_at_once_are_refused_and_the_first_call_goes_on) {
       return sum_of_ones(communicator, 100);
     }
     communicator.set_interrupt_check([] {  // asked while a call waits, so by then it is under way
-      waits_in_a_call.store(true);
-      waits_in_a_call.notify_all();
+      rank_waits.store(true);
+      rank_waits.notify_all();
       return 0;
     });
     std::thread second([&] {
-      waits_in_a_call.wait(false);
+      rank_waits.wait(false);
       const std::string outcome = outcome_of([&] { sum_of_ones(communicator, 100); });
       EXPECT_TRUE(contains(outcome, "usage: two threads")) << outcome;
       was_refused.store(true);

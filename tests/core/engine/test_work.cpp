@@ -10,7 +10,7 @@
 namespace ringtree::testing {
 namespace {
 
-Call sum_in_place(std::vector<float>& data) {
+Call summed_in_place(std::vector<float>& data) {
   Call arguments;
   arguments.count = data.size();
   arguments.input = arguments.output = data.data();
@@ -23,7 +23,7 @@ TEST(Work, runs_in_the_order_in_which_it_was_started) {
     // Each call doubles or triples what the one before left: only one order gives this number.
     std::vector<float> data(1'000, 1.0f);
     std::vector<std::shared_ptr<Work>> works;
-    for (int i = 0; i < 8; ++i) works.push_back(communicator.start(sum_in_place(data)));
+    for (int i = 0; i < 8; ++i) works.push_back(communicator.start(summed_in_place(data)));
     works.back()->wait();
     for (const auto& work : works)
       if (!work->test()) throw std::runtime_error("an earlier call was not done");
@@ -32,7 +32,7 @@ TEST(Work, runs_in_the_order_in_which_it_was_started) {
     std::vector<float> other(kCalls, 1.0f);
     for (int i = 0; i < kCalls; ++i) {
       std::fill(data.begin(), data.end(), static_cast<float>(i));
-      const auto work = communicator.start(sum_in_place(data));
+      const auto work = communicator.start(summed_in_place(data));
       sum_of_ones(communicator, 100);
       if (!work->test()) throw std::runtime_error("a call overtook one that was started before it");
       work->wait();
@@ -44,7 +44,7 @@ TEST(Work, runs_in_the_order_in_which_it_was_started) {
 TEST(Work, progresses_without_its_caller) {
   expect_all_well(run_communicators(2, test_settings(), [](Communicator& communicator) {
     std::vector<float> data(kSanitized ? 20'000 : 500'000, 1.0f);  // more than the slots hold
-    const auto work = communicator.start(sum_in_place(data));
+    const auto work = communicator.start(summed_in_place(data));
     while (!work->test()) std::this_thread::yield();  // never in wait()
     if (data.back() != 2.0f) throw std::runtime_error("a wrong sum");
   }));
@@ -73,7 +73,7 @@ TEST(Work, wait_gives_up_after_its_timeout_and_the_call_goes_on) {
     std::vector<float> data(10, 1.0f);
     if (communicator.rank() == 1)
       while (!timed_out.load()) std::this_thread::yield();
-    const auto work = communicator.start(sum_in_place(data));
+    const auto work = communicator.start(summed_in_place(data));
     if (communicator.rank() == 0) {
       try {
         work->wait(0.01);
@@ -93,9 +93,9 @@ TEST(Work, ends_on_all_ranks_when_one_aborts) {
     std::vector<float> data(10, 1.0f);
     if (communicator.rank() == 2) {
       communicator.abort("the loss is NaN");
-      communicator.run(sum_in_place(data));
+      communicator.run(summed_in_place(data));
     } else {
-      communicator.start(sum_in_place(data))->wait();
+      communicator.start(summed_in_place(data))->wait();
     }
   });
   for (const std::string& outcome : outcomes) {
@@ -128,11 +128,11 @@ TEST(Work, of_another_thread_is_aborted_as_well) {
 TEST(Work, that_was_started_is_done_when_the_communicator_is_closed) {
   expect_all_well(run_communicators(2, test_settings(), [](Communicator& communicator) {
     std::vector<float> data(100'000, 1.0f);
-    const auto work = communicator.start(sum_in_place(data));
+    const auto work = communicator.start(summed_in_place(data));
     communicator.close();
     if (!work->test() || data[0] != 2.0f) throw std::runtime_error("not done");
     work->wait();
-    const auto late = communicator.start(sum_in_place(data));
+    const auto late = communicator.start(summed_in_place(data));
     try {
       late->wait();
     } catch (const UsageError&) {
@@ -150,7 +150,8 @@ TEST(Work, of_several_communicators_runs_at_the_same_time) {
     std::vector<float> a(5'000, 1.0f), b(5'000, 2.0f);
     // In opposite orders: one after the other they would wait for each other for ever.
     Communicator &one = rank == 0 ? first : second, &two = rank == 0 ? second : first;
-    const auto earlier = one.start(sum_in_place(rank == 0 ? a : b)), later = two.start(sum_in_place(rank == 0 ? b : a));
+    const auto earlier = one.start(summed_in_place(rank == 0 ? a : b)),
+               later = two.start(summed_in_place(rank == 0 ? b : a));
     later->wait();
     earlier->wait();
     if (a[0] != 2.0f || b[0] != 4.0f) throw std::runtime_error("a wrong sum");

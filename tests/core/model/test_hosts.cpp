@@ -39,7 +39,7 @@ namespace {
 
 constexpr size_t kSixteenth = 2048;  // bytes: two of them are one slice
 constexpr HostLinks kSlow{1e-3, static_cast<double>(kSixteenth) / 1e-5};
-constexpr double kA = kSlow.alpha_s, kS = 1e-5, kTiny = 1e-12;
+constexpr double kA = kSlow.alpha_s, kS = 1e-5, kAlmostNothing = 1e-12;
 
 double seconds_of(const char* name, Collective collective, size_t bytes, const HostGroups& hosts,
                   const HostLinks& links) {
@@ -52,17 +52,17 @@ double small(const char* name, Collective collective, const HostGroups& hosts = 
 }
 
 TEST(Hosts, SmallAllReduceByHand) {
-  EXPECT_NEAR(small("ring", Collective::all_reduce), 8 * kA + 9 * kS, kTiny);
-  EXPECT_NEAR(small("hierarchical_ring", Collective::all_reduce), 6 * kA + 9 * kS, kTiny);
-  EXPECT_NEAR(small("hierarchical_halving_doubling", Collective::all_reduce), 4 * kA + 12 * kS, kTiny);
+  EXPECT_NEAR(small("ring", Collective::all_reduce), 8 * kA + 9 * kS, kAlmostNothing);
+  EXPECT_NEAR(small("hierarchical_ring", Collective::all_reduce), 6 * kA + 9 * kS, kAlmostNothing);
+  EXPECT_NEAR(small("hierarchical_halving_doubling", Collective::all_reduce), 4 * kA + 12 * kS, kAlmostNothing);
   const double tree = small("hierarchical_tree", Collective::all_reduce);
   EXPECT_GT(tree, 4 * kA);
   EXPECT_LT(tree, 4 * kA + 32 * kS);  // each card sends at most two vectors
 }
 
 TEST(Hosts, SmallAllGatherByHand) {
-  EXPECT_NEAR(small("ring", Collective::all_gather), 4 * kA + 6 * kS, kTiny);
-  EXPECT_NEAR(small("hierarchical_pat", Collective::all_gather), 2 * kA + 9 * kS, kTiny);
+  EXPECT_NEAR(small("ring", Collective::all_gather), 4 * kA + 6 * kS, kAlmostNothing);
+  EXPECT_NEAR(small("hierarchical_pat", Collective::all_gather), 2 * kA + 9 * kS, kAlmostNothing);
 }
 
 // A composition goes by who lives where, not by rank numbers: the same times where ranks are dealt out in turn. The
@@ -70,7 +70,8 @@ TEST(Hosts, SmallAllGatherByHand) {
 TEST(Hosts, CompositionsDoNotMindHowRanksAreNumbered) {
   const HostGroups in_turn = testing::round_robin(16, 4);
   for (const char* name : {"hierarchical_ring", "hierarchical_halving_doubling"})
-    EXPECT_NEAR(small(name, Collective::all_reduce, in_turn), small(name, Collective::all_reduce), kTiny) << name;
+    EXPECT_NEAR(small(name, Collective::all_reduce, in_turn), small(name, Collective::all_reduce), kAlmostNothing)
+        << name;
   EXPECT_GT(small("ring", Collective::all_reduce, in_turn), 30 * kA);
 }
 

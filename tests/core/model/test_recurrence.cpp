@@ -14,7 +14,7 @@ namespace {
 using testing::broadcast_along;
 using testing::ring_all_reduce;
 
-constexpr double kTiny = 1e-12;
+constexpr double kNegligible = 1e-12;
 constexpr size_t kOneSlice = 4096;  // bytes: below kLeastSliceBytes, so one slice however it is cut
 
 TEST(Recurrence, MessagesInsideAHostTakeNoTime) {
@@ -26,22 +26,22 @@ TEST(Recurrence, MessagesInsideAHostTakeNoTime) {
 
 TEST(Recurrence, OneMessageTakesAlphaPlusBytesOverBeta) {
   const Timing timing = time_schedule(broadcast_along({-1, 0}), kOneSlice, 1, {2, 1, 1e-3, 1e6});
-  EXPECT_NEAR(timing.seconds, 1e-3 + kOneSlice / 1e6, kTiny);
+  EXPECT_NEAR(timing.seconds, 1e-3 + kOneSlice / 1e6, kNegligible);
   EXPECT_EQ(timing.rank_seconds[0], 0);
   EXPECT_EQ(timing.network_bytes, int64_t{kOneSlice});
 }
 
 TEST(Recurrence, AnEmptyMessageStillTakesAlpha) {
-  EXPECT_NEAR(time_schedule(broadcast_along({-1, 0}), 0, 4, {2, 1, 1e-3, 1e6}).seconds, 1e-3, kTiny);
+  EXPECT_NEAR(time_schedule(broadcast_along({-1, 0}), 0, 4, {2, 1, 1e-3, 1e6}).seconds, 1e-3, kNegligible);
 }
 
 TEST(Recurrence, ChainCrossesTheNetworkOnceAHost) {
   // Ranks 0..3 on host 0, 4..7 on host 1: only 3 -> 4 crosses.
   const Timing timing = time_schedule(broadcast_along({-1, 0, 1, 2, 3, 4, 5, 6}), kOneSlice, 1, {2, 4, 1e-3, 1e6});
-  EXPECT_NEAR(timing.seconds, 1e-3 + kOneSlice / 1e6, kTiny);
+  EXPECT_NEAR(timing.seconds, 1e-3 + kOneSlice / 1e6, kNegligible);
   EXPECT_EQ(timing.num_transmissions, 1);
   EXPECT_EQ(timing.rank_seconds[3], 0);
-  EXPECT_NEAR(timing.rank_seconds[4], timing.seconds, kTiny);
+  EXPECT_NEAR(timing.rank_seconds[4], timing.seconds, kNegligible);
 }
 
 TEST(Recurrence, SlicesStreamDownAChain) {
@@ -50,14 +50,14 @@ TEST(Recurrence, SlicesStreamDownAChain) {
   const size_t slice = kSlotBytes;
   const double send = static_cast<double>(slice) / 1e8;
   const Timing timing = time_schedule(broadcast_along({-1, 0, 1}), 4 * slice, 1, {3, 1, 1e-3, 1e8});
-  EXPECT_NEAR(timing.seconds, 4 * send + 1e-3 + send + 1e-3, kTiny);
+  EXPECT_NEAR(timing.seconds, 4 * send + 1e-3 + send + 1e-3, kNegligible);
 }
 
 TEST(Recurrence, RingIsTwoTimesNMinusOneHops) {
   for (int n : {2, 3, 5, 8}) {
     const double alpha = 1e-3, beta = 1e6, bytes = static_cast<double>(n) * kOneSlice;
     const Timing timing = time_schedule(ring_all_reduce(n), kOneSlice * static_cast<size_t>(n), 1, {n, 1, alpha, beta});
-    EXPECT_NEAR(timing.seconds, 2 * (n - 1) * (alpha + bytes / (n * beta)), kTiny) << n;
+    EXPECT_NEAR(timing.seconds, 2 * (n - 1) * (alpha + bytes / (n * beta)), kNegligible) << n;
     EXPECT_EQ(timing.num_messages, 2 * n * (n - 1));
   }
 }
@@ -80,10 +80,10 @@ TEST(Recurrence, TwoLinksOfAHostShareItsCard) {
   });
   const double send = kOneSlice / 1e6;
   const Timing shared = time_schedule(pairs, kOneSlice, 1, {2, 2, 1e-3, 1e6});
-  EXPECT_NEAR(shared.rank_seconds[2], 1e-3 + send, kTiny);  // equal times: the lower rank goes first
-  EXPECT_NEAR(shared.rank_seconds[3], 1e-3 + 2 * send, kTiny);
+  EXPECT_NEAR(shared.rank_seconds[2], 1e-3 + send, kNegligible);  // equal times: the lower rank goes first
+  EXPECT_NEAR(shared.rank_seconds[3], 1e-3 + 2 * send, kNegligible);
   const Timing own = time_schedule(pairs, kOneSlice, 1, {4, 1, 1e-3, 1e6});
-  EXPECT_NEAR(own.seconds, 1e-3 + send, kTiny);
+  EXPECT_NEAR(own.seconds, 1e-3 + send, kNegligible);
 }
 
 TEST(Recurrence, ACardServesItsRanksInTurn) {
@@ -95,8 +95,8 @@ TEST(Recurrence, ACardServesItsRanksInTurn) {
   });
   const double send = static_cast<double>(kSlotBytes) / 1e8;
   const Timing timing = time_schedule(pairs, 4 * kSlotBytes, 1, {2, 2, 1e-3, 1e8});
-  EXPECT_NEAR(timing.rank_seconds[2], 1e-3 + 7 * send, kTiny);
-  EXPECT_NEAR(timing.rank_seconds[3], 1e-3 + 8 * send, kTiny);
+  EXPECT_NEAR(timing.rank_seconds[2], 1e-3 + 7 * send, kNegligible);
+  EXPECT_NEAR(timing.rank_seconds[3], 1e-3 + 8 * send, kNegligible);
 }
 
 TEST(Recurrence, MulticastIsOneTransmissionAReaderElsewhere) {
@@ -104,22 +104,22 @@ TEST(Recurrence, MulticastIsOneTransmissionAReaderElsewhere) {
   const double send = kOneSlice / 1e6;
   const Timing apart = time_schedule(star, kOneSlice, 1, {5, 1, 1e-3, 1e6});
   EXPECT_EQ(apart.num_transmissions, 4);
-  for (int reader = 1; reader < 5; ++reader) EXPECT_NEAR(apart.rank_seconds[reader], 1e-3 + reader * send, kTiny);
+  for (int reader = 1; reader < 5; ++reader) EXPECT_NEAR(apart.rank_seconds[reader], 1e-3 + reader * send, kNegligible);
   const Timing together = time_schedule(star, kOneSlice, 1, {2, 4, 1e-3, 1e6});  // only rank 4 lives elsewhere
   EXPECT_EQ(together.num_transmissions, 1);
   EXPECT_EQ(together.num_messages, 4);
-  EXPECT_NEAR(together.seconds, 1e-3 + send, kTiny);
+  EXPECT_NEAR(together.seconds, 1e-3 + send, kNegligible);
 }
 
 TEST(Recurrence, TreeOfDepthTwoOverTwoHosts) {
   // 0 sends to 1 (host 0) and 2 (host 1); 2 sends to 3 (host 1); 1 sends to 4 and 5 (host 2): two more transmissions.
   const double alpha = 1e-3, send = kOneSlice / 1e6;
   const Timing timing = time_schedule(broadcast_along({-1, 0, 0, 2, 1, 1}), kOneSlice, 1, {3, 2, alpha, 1e6});
-  EXPECT_NEAR(timing.rank_seconds[1], send, kTiny);  // done when host 0's card takes its message, after rank 0's
-  EXPECT_NEAR(timing.rank_seconds[2], alpha + send, kTiny);
-  EXPECT_NEAR(timing.rank_seconds[3], alpha + send, kTiny);
-  EXPECT_NEAR(timing.rank_seconds[4], alpha + 2 * send, kTiny);
-  EXPECT_NEAR(timing.rank_seconds[5], alpha + 3 * send, kTiny);
+  EXPECT_NEAR(timing.rank_seconds[1], send, kNegligible);  // done when host 0's card takes its message, after rank 0's
+  EXPECT_NEAR(timing.rank_seconds[2], alpha + send, kNegligible);
+  EXPECT_NEAR(timing.rank_seconds[3], alpha + send, kNegligible);
+  EXPECT_NEAR(timing.rank_seconds[4], alpha + 2 * send, kNegligible);
+  EXPECT_NEAR(timing.rank_seconds[5], alpha + 3 * send, kNegligible);
 }
 
 TEST(Recurrence, TreeWinsSmallAndRingWinsLargeWithAHostARank) {

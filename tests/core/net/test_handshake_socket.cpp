@@ -13,8 +13,8 @@
 namespace ringtree::testing {
 namespace {
 
-const std::string kKey = "the key that both ends should know";
-const Hello kHello{HandshakeRole::control, 1, 0, 0};
+const std::string kSocketKey = "the key that both ends should know";
+const Hello kSocketHello{HandshakeRole::control, 1, 0, 0};
 
 class HandshakeSocket : public ::testing::Test {
  protected:
@@ -56,8 +56,8 @@ class HandshakeSocket : public ::testing::Test {
 TEST_F(HandshakeSocket, SucceedsInPiecesOfAnySize) {
   for (const size_t piece : {1, 7, 63, 64}) {
     HandshakeState served = HandshakeState::more;
-    std::thread callee([&] { served = serve(kKey, piece); });
-    CallerHandshake caller(kKey, kHello);
+    std::thread callee([&] { served = serve(kSocketKey, piece); });
+    CallerHandshake caller(kSocketKey, kSocketHello);
     EXPECT_TRUE(perform(caller, ours_.get(), patience())) << piece;
     callee.join();
     EXPECT_EQ(served, HandshakeState::done) << piece;
@@ -67,8 +67,8 @@ TEST_F(HandshakeSocket, SucceedsInPiecesOfAnySize) {
 // However much of the reply was there before: the rest of it lies in one piece with what follows.
 TEST_F(HandshakeSocket, ReadsNothingBehindTheHandshake) {
   for (const size_t before : {0, 1, 40, 63}) {
-    CallerHandshake caller(kKey, kHello);
-    CalleeHandshake callee([](const Hello&) { return kKey; });
+    CallerHandshake caller(kSocketKey, kSocketHello);
+    CalleeHandshake callee([](const Hello&) { return kSocketKey; });
     callee.feed(caller.first());
     const std::string reply = callee.take_output();
     caller.feed(reply.substr(0, before));
@@ -85,7 +85,7 @@ TEST_F(HandshakeSocket, FailsWhenTheOtherEndHasAnotherKey) {
   std::thread callee([&] {
     EXPECT_EQ(serve("another key", 64), HandshakeState::more);  // never gets a proof
   });
-  CallerHandshake caller(kKey, kHello);
+  CallerHandshake caller(kSocketKey, kSocketHello);
   EXPECT_FALSE(perform(caller, ours_.get(), patience()));
   EXPECT_EQ(caller.state(), HandshakeState::refused);
   ours_.reset();
@@ -95,15 +95,15 @@ TEST_F(HandshakeSocket, FailsWhenTheOtherEndHasAnotherKey) {
 TEST_F(HandshakeSocket, FailsWhenTheOtherEndGoes) {
   ASSERT_TRUE(write_all(theirs_.get(), "RTHELLO1", patience()));
   ASSERT_EQ(::shutdown(theirs_.get(), SHUT_WR), 0);
-  CallerHandshake in_the_middle(kKey, kHello);
+  CallerHandshake in_the_middle(kSocketKey, kSocketHello);
   EXPECT_FALSE(perform(in_the_middle, ours_.get(), patience()));
   theirs_.reset();
-  CallerHandshake before(kKey, kHello);
+  CallerHandshake before(kSocketKey, kSocketHello);
   EXPECT_FALSE(perform(before, ours_.get(), patience()));
 }
 
 TEST_F(HandshakeSocket, FailsAtTheDeadlineWhenTheOtherEndIsSilent) {
-  CallerHandshake caller(kKey, kHello);
+  CallerHandshake caller(kSocketKey, kSocketHello);
   EXPECT_FALSE(perform(caller, ours_.get(), Deadline::after_seconds(0.01)));
   EXPECT_EQ(caller.state(), HandshakeState::more);
   EXPECT_EQ(receive(theirs_.get(), 1'000), caller.first());  // and it had spoken

@@ -12,7 +12,7 @@ void PrintTo(const Dependency& d, std::ostream* out) {
 
 namespace {
 
-constexpr int kChunks = 4;
+constexpr int kNumChunks = 4;
 using Found = std::vector<std::vector<Dependency>>;
 
 Step read(int lane, ChunkRange chunks, Place src) {
@@ -44,7 +44,7 @@ Step copy(int lane, ChunkRange chunks, Place src, Place dst) {
 }
 
 Found derive(const std::vector<Step>& steps, int num_lanes = 2) {
-  return derive_dependencies(steps, kChunks, 4, num_lanes);
+  return derive_dependencies(steps, kNumChunks, 4, num_lanes);
 }
 
 Dependency slice_by_slice(int step) { return {step, true, false}; }

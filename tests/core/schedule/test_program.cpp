@@ -48,7 +48,7 @@ Step copy(Place src, Place dst, ChunkRange chunks = {1}) {
   return step;
 }
 
-std::string fault(std::vector<Step> steps) {
+std::string fault_of(std::vector<Step> steps) {
   try {
     Program(kShape, kRank, kScratch, std::move(steps));
   } catch (const ScheduleError& error) {
@@ -63,21 +63,21 @@ Step with(Step step, Change change) {
   return step;
 }
 
-#define EXPECT_FAULT(steps, fragment) EXPECT_PRED2(contains, fault steps, fragment)
+#define EXPECT_FAULT(steps, fragment) EXPECT_PRED2(contains, fault_of steps, fragment)
 
 bool contains(const std::string& text, const std::string& fragment) { return text.find(fragment) != std::string::npos; }
 
 TEST(Program, accepts_what_keeps_the_rules) {
-  EXPECT_EQ(fault({}), "");
-  EXPECT_EQ(fault({send(), recv(), fold({{2, 1}}), copy(kInput, kOutput)}), "");
-  EXPECT_EQ(fault({send({1}, {0, 2, 3})}), "") << "a multicast";
-  EXPECT_EQ(fault({with(fold(), [](Step& s) { s.src = {}; })}), "") << "two peers need no source";
-  EXPECT_EQ(fault({with(fold(), [](Step& s) { s.src_at = 2; })}), "");
-  EXPECT_EQ(fault({recv({3, 2})}), "") << "wraps around the last chunk";
-  EXPECT_EQ(fault({recv({0, 2, 2})}), "") << "stride";
-  EXPECT_EQ(fault({recv({0, 2, -1})}), "") << "stride backwards";
-  EXPECT_EQ(fault({recv({0, 2}, scratch(1))}), "");
-  EXPECT_EQ(fault({copy(scratch(0), scratch(0), {0, 2})}), "") << "the same place";
+  EXPECT_EQ(fault_of({}), "");
+  EXPECT_EQ(fault_of({send(), recv(), fold({{2, 1}}), copy(kInput, kOutput)}), "");
+  EXPECT_EQ(fault_of({send({1}, {0, 2, 3})}), "") << "a multicast";
+  EXPECT_EQ(fault_of({with(fold(), [](Step& s) { s.src = {}; })}), "") << "two peers need no source";
+  EXPECT_EQ(fault_of({with(fold(), [](Step& s) { s.src_at = 2; })}), "");
+  EXPECT_EQ(fault_of({recv({3, 2})}), "") << "wraps around the last chunk";
+  EXPECT_EQ(fault_of({recv({0, 2, 2})}), "") << "stride";
+  EXPECT_EQ(fault_of({recv({0, 2, -1})}), "") << "stride backwards";
+  EXPECT_EQ(fault_of({recv({0, 2}, scratch(1))}), "");
+  EXPECT_EQ(fault_of({copy(scratch(0), scratch(0), {0, 2})}), "") << "the same place";
 }
 
 TEST(Program, remembers_what_it_was_made_of) {
@@ -155,14 +155,15 @@ TEST(Program, gives_each_end_of_a_link_to_one_lane) {
   auto in_lane_1 = [](Step& s) { s.lane = 1; };
   EXPECT_FAULT(({send(), with(send(), in_lane_1)}), "sending end of the link with rank 2, tag 0 belongs to lane 0");
   EXPECT_FAULT(({recv(), with(recv({2}), in_lane_1)}), "receiving end of the link with rank 0, tag 0");
-  EXPECT_EQ(fault({send(), with(recv({2}, kOutput, {2, 0}), in_lane_1)}), "") << "the other direction is another link";
-  EXPECT_EQ(fault({recv(), with(recv({2}, kOutput, {0, 1}), in_lane_1)}), "") << "another tag is another link";
+  EXPECT_EQ(fault_of({send(), with(recv({2}, kOutput, {2, 0}), in_lane_1)}), "")
+      << "the other direction is another link";
+  EXPECT_EQ(fault_of({recv(), with(recv({2}, kOutput, {0, 1}), in_lane_1)}), "") << "another tag is another link";
 }
 
 TEST(Program, keeps_the_readers_of_a_link) {
   EXPECT_FAULT(({send({1}, {2, 3}), send({1}, {2})}), "has changing readers");
-  EXPECT_EQ(fault({send({1}, {2, 3}), send({1}, {3, 2})}), "") << "the order of readers does not matter";
-  EXPECT_EQ(fault({send({1}, {2, 3}), with(send({1}, {2}), [](Step& s) { s.send_tag = 1; })}), "");
+  EXPECT_EQ(fault_of({send({1}, {2, 3}), send({1}, {3, 2})}), "") << "the order of readers does not matter";
+  EXPECT_EQ(fault_of({send({1}, {2, 3}), with(send({1}, {2}), [](Step& s) { s.send_tag = 1; })}), "");
 }
 
 TEST(Program, checks_lanes) {

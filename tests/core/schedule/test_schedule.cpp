@@ -27,7 +27,7 @@ std::vector<Step> sample_steps() {
   return {first, second};
 }
 
-const ScheduleShape kShape{"sample", Collective::all_reduce, 3, 0, 4, 2, {}};
+const ScheduleShape kPlainShape{"sample", Collective::all_reduce, 3, 0, 4, 2, {}};
 
 uint64_t hash_of(const ScheduleShape& shape, std::vector<Step> steps, int num_scratch = 3) {
   std::vector<std::vector<Step>> by_rank(static_cast<size_t>(shape.num_ranks));
@@ -39,7 +39,7 @@ uint64_t hash_of(const ScheduleShape& shape, std::vector<Step> steps, int num_sc
 
 template <typename Change>
 uint64_t hash_with_shape(Change change) {
-  ScheduleShape shape = kShape;
+  ScheduleShape shape = kPlainShape;
   change(shape);
   return hash_of(shape, sample_steps());
 }
@@ -48,26 +48,26 @@ template <typename Change>
 uint64_t hash_with_step(Change change) {
   std::vector<Step> steps = sample_steps();
   change(steps[0], steps[1]);
-  return hash_of(kShape, steps);
+  return hash_of(kPlainShape, steps);
 }
 
 TEST(StructuralHash, is_a_function_of_the_content) {
-  EXPECT_EQ(hash_of(kShape, sample_steps()), hash_of(kShape, sample_steps()));
+  EXPECT_EQ(hash_of(kPlainShape, sample_steps()), hash_of(kPlainShape, sample_steps()));
 }
 
 TEST(StructuralHash, changes_with_every_field) {
   std::vector<Step> receives = {sample_steps()[1]};  // possible in every collective
   receives[0].lane = 0;
   const std::vector<uint64_t> hashes = {
-      hash_of(kShape, sample_steps()),
+      hash_of(kPlainShape, sample_steps()),
       hash_with_shape([](ScheduleShape& s) { s.name = "samplf"; }),
       hash_with_shape([](ScheduleShape& s) { s.num_ranks = 4; }),
       hash_with_shape([](ScheduleShape& s) { s.num_chunks = 5; }),
       hash_with_shape([](ScheduleShape& s) { s.widest = 3; }),
-      hash_of(kShape, sample_steps(), 4),
-      hash_of(kShape, {sample_steps()[0]}),
-      hash_of(kShape, {sample_steps()[1], sample_steps()[0]}),
-      hash_of(kShape, receives, 3),
+      hash_of(kPlainShape, sample_steps(), 4),
+      hash_of(kPlainShape, {sample_steps()[0]}),
+      hash_of(kPlainShape, {sample_steps()[1], sample_steps()[0]}),
+      hash_of(kPlainShape, receives, 3),
       hash_of({"sample", Collective::broadcast, 3, 0, 4, 2, {}}, receives),
       hash_of({"sample", Collective::broadcast, 3, 1, 4, 2, {}}, receives),
       hash_with_step([](Step& a, Step&) {
@@ -96,17 +96,17 @@ TEST(StructuralHash, changes_with_every_field) {
 }
 
 TEST(StructuralHash, is_the_same_for_lazy_and_stored_programs) {
-  const Schedule lazy(kShape, [](ProgramBuilder& b) {
+  const Schedule lazy(kPlainShape, [](ProgramBuilder& b) {
     b.reserve_scratch(b.rank() == 0 ? 3 : 0);
     if (b.rank() == 0)
       for (Step& step : sample_steps()) b.add(std::move(step));
   });
-  EXPECT_EQ(lazy.structural_hash(), hash_of(kShape, sample_steps()));
+  EXPECT_EQ(lazy.structural_hash(), hash_of(kPlainShape, sample_steps()));
 }
 
 TEST(Schedule, makes_a_rank_s_program_when_it_is_asked_for) {
   int calls = 0;
-  const Schedule schedule(kShape, [&calls](ProgramBuilder& b) {
+  const Schedule schedule(kPlainShape, [&calls](ProgramBuilder& b) {
     ++calls;
     EXPECT_EQ(b.num_ranks(), 3);
     EXPECT_EQ(b.num_chunks(), 4);
@@ -123,7 +123,7 @@ TEST(Schedule, makes_a_rank_s_program_when_it_is_asked_for) {
 }
 
 TEST(Schedule, has_no_program_for_ranks_that_do_not_exist) {
-  const Schedule schedule(kShape, [](ProgramBuilder&) {});
+  const Schedule schedule(kPlainShape, [](ProgramBuilder&) {});
   EXPECT_THROW(schedule.program(-1), UsageError);
   EXPECT_THROW(schedule.program(3), UsageError);
   EXPECT_NO_THROW(schedule.program(2));
@@ -132,11 +132,12 @@ TEST(Schedule, has_no_program_for_ranks_that_do_not_exist) {
 TEST(Schedule, checks_stored_programs_at_once_and_lazy_ones_when_made) {
   Step wrong = sample_steps()[0];
   wrong.send_to = {0};
-  EXPECT_THROW(hash_of(kShape, {wrong}), ScheduleError);
-  const Schedule lazy(kShape, [wrong](ProgramBuilder& b) { b.add(wrong); });
+  EXPECT_THROW(hash_of(kPlainShape, {wrong}), ScheduleError);
+  const Schedule lazy(kPlainShape, [wrong](ProgramBuilder& b) { b.add(wrong); });
   EXPECT_THROW(lazy.program(0), ScheduleError);
-  EXPECT_THROW(Schedule(kShape, std::vector<std::vector<Step>>(2), {0, 0}), ScheduleError) << "a rank is missing";
-  EXPECT_THROW(Schedule(kShape, std::vector<std::vector<Step>>(3), {0, 0}), ScheduleError) << "its scratch is missing";
+  EXPECT_THROW(Schedule(kPlainShape, std::vector<std::vector<Step>>(2), {0, 0}), ScheduleError) << "a rank is missing";
+  EXPECT_THROW(Schedule(kPlainShape, std::vector<std::vector<Step>>(3), {0, 0}), ScheduleError)
+      << "its scratch is missing";
 }
 
 void expect_bad_shape(const ScheduleShape& shape, const std::string& fragment) {

@@ -14,6 +14,8 @@ from engine_case import COLLECTIVES
 from fault_ranks import Call, Failed, call_on_and_on
 from fault_support import Job
 
+pytestmark = pytest.mark.alone
+
 FIRST_CALL_TO_DIE_IN = 5
 COUNT = 50_000  # float32: more than a slot holds, so that calls last
 

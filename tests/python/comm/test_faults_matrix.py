@@ -18,6 +18,8 @@ from faults.matrix import Row, rows
 from faults.others import Others, judged
 from faults.trial import Cell, Survivor, Trial, World
 
+pytestmark = pytest.mark.alone
+
 
 def name_of(row: Row) -> str:
     return f"{row.fault}, over {row.worlds[0].over}"

@@ -14,6 +14,8 @@ from engine_case import COLLECTIVES
 from fault_ranks import Call, call_or_stop
 from fault_support import Job
 
+pytestmark = pytest.mark.alone
+
 LAST_CALL = 4  # of the rank that stops
 DEADLINE_S = 0.3
 

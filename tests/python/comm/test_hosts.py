@@ -85,6 +85,7 @@ def test_data_take_the_cards_that_were_asked_for(pattern: str, cards: set[str]) 
     assert used == cards
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize("ipv6", [False, True], ids=["ipv4", "ipv6"])
 def test_nobody_listens_on_all_addresses_and_nothing_is_left(ipv6: bool) -> None:
     shared_memory = set(Path("/dev/shm").iterdir())

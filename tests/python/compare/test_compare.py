@@ -117,6 +117,7 @@ def test_emulated_clusters_are_labelled(tmp_path: Path) -> None:
     assert stored.run.plan.emulation is not None
 
 
+@pytest.mark.alone
 def test_ctrl_c_ends_every_child_within_two_seconds(tmp_path: Path) -> None:
     process, children = started_launch(tmp_path)
     try:
@@ -136,6 +137,7 @@ def test_ctrl_c_ends_every_child_within_two_seconds(tmp_path: Path) -> None:
         end(process, children)
 
 
+@pytest.mark.alone
 def test_ctrl_c_while_ranks_start_leaves_nothing(tmp_path: Path) -> None:
     process = start_ringtree("compare", *ENDLESS, "--runs", str(tmp_path))
     children: list[int] = []
@@ -150,6 +152,7 @@ def test_ctrl_c_while_ranks_start_leaves_nothing(tmp_path: Path) -> None:
         end(process, children)
 
 
+@pytest.mark.alone
 def test_kill_9_of_the_lab_ends_its_children_within_five_seconds(tmp_path: Path) -> None:
     process, children = started_launch(tmp_path)
     try:

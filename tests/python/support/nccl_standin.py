@@ -15,7 +15,7 @@ from tempfile import gettempdir
 import pytest
 
 ROOT = Path(__file__).resolve().parents[3]
-SOURCE = ROOT / "tests" / "nccl_standin" / "standin.cpp"
+FOLDER = ROOT / "tests" / "nccl_standin"
 Play = Callable[..., None]
 
 
@@ -23,11 +23,12 @@ Play = Callable[..., None]
 def library() -> Path:
     """Builds it; every process of a test run uses one file, made anew when its sources are newer."""
     kernels = ROOT / "ringtree" / "gpu" / "patterns.cu"
+    sources = [kernels, *FOLDER.glob("*.h"), *FOLDER.glob("*.cpp")]
     made = Path(gettempdir()) / f"ringtree-nccl-standin-{os.getuid()}.so"
-    if not made.exists() or made.stat().st_mtime < max(SOURCE.stat().st_mtime, kernels.stat().st_mtime):
+    if not made.exists() or made.stat().st_mtime < max(source.stat().st_mtime for source in sources):
         fresh = made.with_suffix(f".{os.getpid()}")
         command = [os.environ.get("CXX", "c++"), "-std=c++17", "-O1", "-shared", "-fPIC", f"-I{kernels.parent}"]
-        subprocess.run([*command, str(SOURCE), "-o", str(fresh)], check=True, capture_output=True)
+        subprocess.run([*command, *map(str, FOLDER.glob("*.cpp")), "-o", str(fresh)], check=True, capture_output=True)
         fresh.replace(made)
     return made
 

@@ -1,4 +1,4 @@
-"""Tests that start something are put off, whatever they make of it; all others run; each runs in one of two parts."""
+"""Tests that start something are put off, whatever they make of it; all others run; each runs in one part."""
 
 from __future__ import annotations
 
@@ -55,6 +55,7 @@ def test_quiet_that_fails():
     assert False
 """
 STARTED = 8
+MARKED = 1  # of them
 
 
 @pytest.fixture
@@ -73,6 +74,10 @@ def test_each_test_runs_in_one_part(suite: pytest.Pytester, jobs: tuple[str, ...
     second = suite.runpytest_subprocess("-p", "deferring", "--deferred", "put-off")
     assert second.ret == 0
     assert second.parseoutcomes() == {"passed": STARTED, "deselected": 2}
+    beside = suite.runpytest_subprocess("-p", "deferring", "--deferred", "put-off", "-m", "not alone", *jobs)
+    assert (beside.ret, beside.parseoutcomes()["passed"]) == (0, STARTED - MARKED)
+    lone = suite.runpytest_subprocess("-p", "deferring", "--deferred", "put-off", "-m", "alone")
+    assert (lone.ret, lone.parseoutcomes()["passed"]) == (0, MARKED)
 
 
 def test_a_test_that_is_lost_is_an_error(suite: pytest.Pytester) -> None:

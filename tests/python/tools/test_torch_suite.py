@@ -45,8 +45,12 @@ def test_problems_of_a_whole_run() -> None:
     assert verdicts.problems(whole[1:]) == [f"{names[0]} did not pass", "119 tests passed, at least 120 must"]
 
 
-def test_a_check_that_saw_too_little_fails(tmp_path: Path) -> None:
-    done = suite("--backends", "ringtree", "--only", "test_get_rank", "--check", cwd=tmp_path)
+def test_a_check_forgets_verdicts_of_another_pytorch_and_fails_where_it_saw_too_little(tmp_path: Path) -> None:
+    verdicts.append(tmp_path / "ringtree.jsonl", Verdict("test_a", "gloo", "passed", "", 1.0))
+    (tmp_path / "about.txt").write_text("PyTorch 1.0, 4 ranks\n")
+    only = ("--backends", "ringtree", "--only", "test_get_rank", "--results", str(tmp_path))
+    done = suite(*only, "--check", cwd=tmp_path)
+    assert [verdict.test for verdict in verdicts.read(tmp_path / "ringtree.jsonl")] == ["test_get_rank"]
     assert done.returncode == 1
     assert "1 tests passed, at least 120 must" in done.stdout
 
@@ -74,13 +78,6 @@ def test_goes_on_where_it_was_stopped(tmp_path: Path) -> None:
     again = suite("--backends", "ringtree", "--only", "test_get_rank", "--results", str(tmp_path), cwd=tmp_path)
     assert (done.returncode, again.returncode) == (0, 0), done.stderr[-2000:]
     assert Counter(verdict.test for verdict in verdicts.read(file)) == {"test_a": 1, "test_get_rank": 1}
-
-
-def test_verdicts_of_another_pytorch_are_forgotten(tmp_path: Path) -> None:
-    verdicts.append(tmp_path / "ringtree.jsonl", Verdict("test_a", "gloo", "passed", "", 1.0))
-    (tmp_path / "about.txt").write_text("PyTorch 1.0, 4 ranks\n")
-    suite("--backends", "ringtree", "--only", "test_get_rank", "--results", str(tmp_path), cwd=tmp_path)
-    assert [verdict.test for verdict in verdicts.read(tmp_path / "ringtree.jsonl")] == ["test_get_rank"]
 
 
 def test_the_page_escapes_what_it_shows(tmp_path: Path) -> None:

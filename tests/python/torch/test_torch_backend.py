@@ -13,17 +13,19 @@ import torch.distributed as dist
 from torch_ranks import Crews, Ranks
 
 VERSION = tuple(int(part) for part in torch.__version__.split(".")[:2])
-CASES = [
+COLLECTIVES = [
     "all_reduce",
     "averages",
     "odd_layouts",
-    "moving",
     "all_gather",
     "objects",
     "reduce_scatter",
     "coalesced",
     "all_to_all",
     "sparse",
+]
+OF_GROUPS = [
+    "moving",
     "futures",
     "threads",
     "send_recv",
@@ -54,9 +56,15 @@ pytestmark = pytest.mark.torch
 
 
 @pytest.mark.parametrize("size", [2, 3])
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("case", COLLECTIVES)
 def test_case(crews: Crews, size: int, case: str) -> None:
     crews.get(size).run(case)
+
+
+@pytest.mark.parametrize("size", [2, 3])
+@pytest.mark.parametrize("case", OF_GROUPS)
+def test_case_of_groups(crews: Crews, size: int, case: str) -> None:
+    crews.get(size).run(case, module="torch_cases_of_groups")
 
 
 def test_in_the_wrapper_that_debugs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,7 +17,7 @@ pytest.importorskip("torch")
 from torch._C import _distributed_c10d as c10d
 from torch_ranks import ENVIRONMENT
 
-pytestmark = pytest.mark.torch
+pytestmark = [pytest.mark.torch, pytest.mark.alone]
 
 SUPPORT = Path(__file__).parents[1] / "support"
 PATIENCE_S = 90
