@@ -27,7 +27,7 @@ def test_the_page_of_a_stored_run_is_written_whatever_the_bars_say(
         (["run", "--parts", "native-3"], "there is no part 'native-3'; there are: native-2"),
         (["run", "--budget", "soon"], "invalid duration 'soon'"),
         (["run", "--budget", "0s"], "--budget must be above 0"),
-        (["rank", "--parts", "rate-2x1", "--out", "runs"], "started on one host"),
+        (["rank", "--parts", "rate-2x1", "--out", "runs"], "no launcher has started several processes"),
     ],
 )
 def test_mistakes_are_one_line_and_code_2(arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
