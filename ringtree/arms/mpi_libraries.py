@@ -91,7 +91,7 @@ class MpiProgram:
             return None
         missing = "mpirun and mpicc of it" if self.library in (OPENMPI, MPICH) else "its mpiexec and headers"
         which = f" {self.major}" if self.major else ""
-        return f"{self.library}{which} is not here ({missing} were not found): {HOW_TO_GET[self.library]}"
+        return f"{self.library}{which} not found ({missing} are missing): {HOW_TO_GET[self.library]}"
 
     def found(self) -> Found:
         """Returns where it is. Raises BuildError."""

@@ -1,8 +1,8 @@
-"""`ringtree doctor`: what helps and what hinders collectives on this machine.
+"""`ringtree doctor`: check this machine for what slows or breaks collectives.
 
 For: options, text and exit code. Not for: looking (ringtree.doctor).
 
-Exit codes: 0 nothing hinders, 1 something does, 2 a mistake in what was asked.
+Exit codes: 0 no check failed, 1 one did, 2 a mistake in what was asked.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def doctor(
     json: AsJson = False,
 ) -> None:
     """Look at cores, memory, limits, network, GPUs, software and variables, and say what to act on before measuring.
-    Exits with 1 where something hinders."""
+    Exits with 1 if a check fails."""
     with exit_codes():
         names = [name.strip() for name in (arms or "").split(",") if name.strip()]
         if arms is not None and not names:
@@ -37,5 +37,5 @@ def doctor(
             typer.echo(report.model_dump_json(indent=1))
         else:
             print_doctor(console_for_tables(), report, verbose)
-        if report.verdict is Verdict.HINDERS:
+        if report.verdict is Verdict.FAIL:
             raise typer.Exit(FAILED)

@@ -1,4 +1,4 @@
-"""What helps and what hinders collectives on this machine: facts, each with where it was read and what to do.
+"""Checks of this machine that matter to collectives: facts, each with where it was read and what to do.
 
     report = examine(Host(), arms=["nccl", "openmpi"])
     for fact in report.problems: print(fact.name, fact.value, fact.why)

@@ -16,11 +16,11 @@ FORMAT = "ringtree.doctor/1"
 
 
 class Verdict(str, Enum):
-    """Best first. `mind`: it may cost speed or repeatability; `hinders`: something can't run or can't be timed so."""
+    """Best first. `warn`: it may cost speed or repeatability; `fail`: something can't run, or can't be timed."""
 
     OK = "ok"
-    MIND = "mind"
-    HINDERS = "hinders"
+    WARN = "warn"
+    FAIL = "fail"
 
     @property
     def rank(self) -> int:
@@ -58,7 +58,7 @@ class DoctorReport(Record):
     def problems(self) -> list[Fact]:
         """The facts to act on, the worst first."""
         facts = [fact for section in self.sections for fact in section.facts]
-        return [fact for verdict in (Verdict.HINDERS, Verdict.MIND) for fact in facts if fact.verdict is verdict]
+        return [fact for verdict in (Verdict.FAIL, Verdict.WARN) for fact in facts if fact.verdict is verdict]
 
 
 def told(name: str, value: object, source: str, why: str = "") -> Fact:
@@ -71,14 +71,14 @@ def ok(name: str, value: object, source: str) -> Fact:
     return Fact(name=name, value=str(value), source=source, verdict=Verdict.OK)
 
 
-def mind(name: str, value: object, source: str, why: str) -> Fact:
+def warn(name: str, value: object, source: str, why: str) -> Fact:
     """A fact that may cost speed or repeatability."""
-    return Fact(name=name, value=str(value), source=source, verdict=Verdict.MIND, why=why)
+    return Fact(name=name, value=str(value), source=source, verdict=Verdict.WARN, why=why)
 
 
-def hinders(name: str, value: object, source: str, why: str) -> Fact:
+def fail(name: str, value: object, source: str, why: str) -> Fact:
     """A fact with which something can't run, or can't be timed."""
-    return Fact(name=name, value=str(value), source=source, verdict=Verdict.HINDERS, why=why)
+    return Fact(name=name, value=str(value), source=source, verdict=Verdict.FAIL, why=why)
 
 
 def not_known(name: str, because: str, source: str) -> Fact:

@@ -73,10 +73,10 @@ def _loaded(name: str, chosen: str | None) -> ctypes.CDLL:
         raise NotHere(f"{_CHOSEN_BY[name]}={chosen} can't be loaded: {said}")
     if name == NCCL:
         raise NotHere(
-            f"NCCL ({NCCL}) is not here: install a CUDA build of PyTorch or nvidia-nccl-cu13, or name the library by "
+            f"NCCL ({NCCL}) not found: install a CUDA build of PyTorch or nvidia-nccl-cu13, or name the library by "
             "RINGTREE_LIBNCCL"
         )
-    raise NotHere(f"NVIDIA's driver ({DRIVER}) is not here: NCCL needs a GPU and its driver")
+    raise NotHere(f"NVIDIA's driver ({DRIVER}) not found: NCCL needs a GPU and its driver")
 
 
 def of_packages(name: str) -> list[str]:

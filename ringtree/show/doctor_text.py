@@ -13,7 +13,7 @@ from ringtree.doctor import DoctorReport, Fact, Section, Verdict
 from ringtree.show.cells import cell, say
 from ringtree.units import count
 
-_STYLES = {Verdict.OK: "green", Verdict.MIND: "yellow", Verdict.HINDERS: "bold red"}
+_STYLES = {Verdict.OK: "green", Verdict.WARN: "yellow", Verdict.FAIL: "bold red"}
 
 
 def print_doctor(console: Console, report: DoctorReport, verbose: bool = False) -> None:
@@ -59,7 +59,7 @@ def _rows(columns: int = 2) -> Table:
 
 
 def _last_line(report: DoctorReport) -> str:
-    numbers = [sum(fact.verdict is verdict for fact in report.problems) for verdict in (Verdict.HINDERS, Verdict.MIND)]
+    numbers = [sum(fact.verdict is verdict for fact in report.problems) for verdict in (Verdict.FAIL, Verdict.WARN)]
     unknown = sum(not fact.known for section in report.sections for fact in section.facts)
-    said = f"{report.host_name}: {count(numbers[0], 'thing')} hindering, {numbers[1]} to mind"
+    said = f"{report.host_name}: {count(numbers[0], 'failure')}, {count(numbers[1], 'warning')}"
     return said + (f", {unknown} not known" if unknown else "")

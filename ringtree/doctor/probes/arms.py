@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from ringtree.arms.kind import ArmKind
 from ringtree.doctor.host import Host
-from ringtree.doctor.records import Fact, hinders, not_known, ok, told
+from ringtree.doctor.records import Fact, fail, not_known, ok, told
 from ringtree.errors import RingtreeError
 
 _SOURCE = "ringtree arms"
@@ -28,7 +28,7 @@ def arms(host: Host) -> Iterator[Fact]:
         if lacks is None:
             ready.append(_name(kind))
         elif host.asked:
-            others.append(hinders(_name(kind), "not ready", _SOURCE, lacks))
+            others.append(fail(_name(kind), "not ready", _SOURCE, lacks))
         else:
             others.append(told(_name(kind), f"lacks: {lacks}", _SOURCE))
     yield ok("ready", ", ".join(ready), _SOURCE) if ready else told("ready", "none", _SOURCE)

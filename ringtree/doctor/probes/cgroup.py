@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ringtree.doctor.host import Host
-from ringtree.doctor.records import Fact, hinders, mind, not_known, ok
+from ringtree.doctor.records import Fact, fail, not_known, ok, warn
 from ringtree.measure import host_files
 from ringtree.measure.host_files import text
 from ringtree.units import count, format_size
@@ -35,12 +35,12 @@ def cpu_quota(host: Host) -> Iterator[Fact]:
             f"0.1 s): {advice}, or raise the limit (cpu.max, --cpus of docker, limits.cpu of Kubernetes)"
         )
         value = f"{quota:g} of {count(cores, 'core')}"
-        yield (mind if quota >= 2 else hinders)("CPU quota", value, source, why)
+        yield (warn if quota >= 2 else fail)("CPU quota", value, source, why)
     else:
         yield ok("CPU quota", f"{quota:g} for {count(cores, 'core')}", source)
     if stopped:
         why = "each time is a gap in somebody's measurement: raise the limit or run fewer ranks"
-        yield mind("stopped by the quota", count(stopped, "time"), "cpu.stat", why)
+        yield warn("stopped by the quota", count(stopped, "time"), "cpu.stat", why)
 
 
 def memory_limit(host: Host) -> Iterator[Fact]:
@@ -54,7 +54,7 @@ def memory_limit(host: Host) -> Iterator[Fact]:
         yield ok("memory limit", "none", source)
     elif limit < _SMALL * total:
         why = "buffers of all ranks count together, and who exceeds it is killed: use smaller --sizes or fewer ranks"
-        yield mind("memory limit", f"{format_size(limit)} of {format_size(total)}", source, why)
+        yield warn("memory limit", f"{format_size(limit)} of {format_size(total)}", source, why)
     else:
         yield ok("memory limit", format_size(limit), source)
 

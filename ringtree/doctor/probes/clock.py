@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ringtree.doctor.host import Host
-from ringtree.doctor.records import Fact, mind, not_known, ok
+from ringtree.doctor.records import Fact, not_known, ok, warn
 from ringtree.measure import host_files
 
 _SOURCE = "sys/devices/system/clocksource/clocksource0/current_clocksource"
@@ -29,7 +29,7 @@ def clock_source(host: Host) -> Iterator[Fact]:
             "each reading of this clock goes through the kernel or to a device and can take a microsecond, which small "
             "calls show: boot with tsc if available_clocksource lists it, and ask the kernel's log why it was given up"
         )
-        yield mind("clock source", found, f"/{_SOURCE}", why)
+        yield warn("clock source", found, f"/{_SOURCE}", why)
 
 
 def governor(host: Host) -> Iterator[Fact]:
@@ -44,4 +44,4 @@ def governor(host: Host) -> Iterator[Fact]:
             "cores slow down while ranks wait, and the first calls after a pause are slower: "
             "cpupower frequency-set -g performance while measuring"
         )
-        yield mind("frequency governor", found, f"/{_GOVERNORS}", why)
+        yield warn("frequency governor", found, f"/{_GOVERNORS}", why)

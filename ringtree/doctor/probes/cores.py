@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from ringtree.comm.cpuinfo import cpu_fields, cpu_model
 from ringtree.doctor.host import Host
 from ringtree.doctor.ranges import format_ranges, parse_ranges
-from ringtree.doctor.records import Fact, hinders, mind, not_known, ok, told
+from ringtree.doctor.records import Fact, fail, not_known, ok, told, warn
 from ringtree.measure import host_files
 from ringtree.units import count
 
@@ -29,10 +29,10 @@ def processor(host: Host) -> Iterator[Fact]:
     virtual = host_files.virtual(host.root)
     if virtual:
         why = (
-            "cores are threads of another machine, which gives their time to others as well, and which of them are "
-            "near each other may not be told: compare arms of the same launch, never figures of two days"
+            "the hypervisor shares these cores with others and may hide which of them are near each other: compare "
+            "arms of the same launch, never figures of different days"
         )
-        yield mind("virtual machine", "yes", "/proc/cpuinfo, /sys/class/dmi", why)
+        yield warn("virtual machine", "yes", "/proc/cpuinfo, /sys/class/dmi", why)
     elif virtual is False:
         yield ok("virtual machine", "no", "/proc/cpuinfo")
 
@@ -47,13 +47,13 @@ def cores(host: Host) -> Iterator[Fact]:
             "ranks take turns on one core, so times are those of the scheduler: let the process have a core a rank "
             "(taskset, --cpus-per-task of Slurm, the container's cpuset)"
         )
-        yield hinders("usable cores", value, source, why)
+        yield fail("usable cores", value, source, why)
     elif len(usable) < len(online):
         why = (
             f"the mask is smaller than the machine: ranks share {count(len(usable), 'core')}, so use at most "
             f"--ranks {len(usable)}, or ask taskset, Slurm or the container for more"
         )
-        yield mind("usable cores", value, source, why)
+        yield warn("usable cores", value, source, why)
     else:
         yield ok("usable cores", value, source)
     isolated = parse_ranges(host.text(f"{_CPU}/isolated"))
@@ -79,9 +79,9 @@ def threads(host: Host) -> Iterator[Fact]:
             f"--ranks {physical}, one rank a core, and pin them"
         )
         value = f"{len(siblings)} usable ones on {count(physical, 'core')}"
-        yield mind("hardware threads (SMT)", value, source, why)
+        yield warn("hardware threads (SMT)", value, source, why)
     else:
-        yield ok("hardware threads (SMT)", "one usable a core", source)
+        yield ok("hardware threads (SMT)", "one usable thread per core", source)
 
 
 def numa(host: Host) -> Iterator[Fact]:
@@ -98,7 +98,7 @@ def numa(host: Host) -> Iterator[Fact]:
             "the kernel takes pages away to learn who uses them, which shows as rare slow calls: turn it off while "
             "measuring (sysctl kernel.numa_balancing=0) and bind ranks instead"
         )
-        yield mind("NUMA balancing", "on", "/proc/sys/kernel/numa_balancing", why)
+        yield warn("NUMA balancing", "on", "/proc/sys/kernel/numa_balancing", why)
 
 
 def online_cores(host: Host) -> set[int]:

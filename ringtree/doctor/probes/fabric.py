@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from ringtree.doctor import pci
 from ringtree.doctor.host import Host
 from ringtree.doctor.probes.kernel import signs_of_container
-from ringtree.doctor.records import Fact, mind, not_known, ok
+from ringtree.doctor.records import Fact, not_known, ok, warn
 
 _NAME = "nv-fabricmanage"  # the kernel keeps 15 letters
 
@@ -29,4 +29,4 @@ def fabric_manager(host: Host) -> Iterator[Fact]:
             "GPUs behind NVSwitches start without NVLink or not at all (CUDA error 802): systemctl start "
             "nvidia-fabricmanager, of the driver's version"
         )
-        yield mind("fabric manager", "does not run", source, why)
+        yield warn("fabric manager", "does not run", source, why)

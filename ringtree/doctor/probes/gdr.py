@@ -13,7 +13,7 @@ from ringtree.doctor import pci
 from ringtree.doctor.host import Host, NotKnown
 from ringtree.doctor.probes.gpus import module_line
 from ringtree.doctor.probes.infiniband import CLASS
-from ringtree.doctor.records import Fact, mind, not_known, ok
+from ringtree.doctor.records import Fact, not_known, ok, warn
 
 _DMA_BUF_SINCE = (5, 12)  # Linux; NVIDIA's open kernel modules only
 _THROUGH_HOST = "so what goes to other hosts is copied through host memory"
@@ -38,7 +38,7 @@ def rdma(host: Host) -> Iterator[Fact]:
             f"no module lets NICs read GPUs' memory, {_THROUGH_HOST}: modprobe nvidia_peermem, or NVIDIA's open kernel "
             "module on Linux 5.12 or newer, whose dma-buf NCCL uses by itself"
         )
-        yield mind("GPUDirect RDMA", "neither nvidia_peermem nor dma-buf", source, why)
+        yield warn("GPUDirect RDMA", "neither nvidia_peermem nor dma-buf", source, why)
 
 
 def iommu(host: Host) -> Iterator[Fact]:
@@ -55,7 +55,7 @@ def iommu(host: Host) -> Iterator[Fact]:
             "fails: boot with iommu=pt (intel_iommu=on or amd_iommu=on may stay), or turn the IOMMU off in the BIOS"
         )
         value = f"translates ({kinds[translated[0]]}) for {len(translated)} of {len(devices)} devices"
-        yield mind("IOMMU", value, source, why)
+        yield warn("IOMMU", value, source, why)
     else:
         yield ok("IOMMU", "passes through" if any(kinds.values()) else "off, or not visible here", source)
 
@@ -82,7 +82,7 @@ def acs(host: Host) -> Iterator[Fact]:
         value = f"redirects at {', '.join(redirecting[:3])}" + (
             f" and {len(redirecting) - 3} more" if len(redirecting) > 3 else ""
         )
-        yield mind("ACS", value, source, why)
+        yield warn("ACS", value, source, why)
     else:
         yield ok("ACS", f"does not redirect at the {len(bridges)} bridges between them", source)
 

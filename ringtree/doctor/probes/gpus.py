@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from ringtree.doctor import nvidia, pci
 from ringtree.doctor.host import Host, NotKnown
-from ringtree.doctor.records import Fact, mind, not_known, ok, told
+from ringtree.doctor.records import Fact, not_known, ok, told, warn
 from ringtree.units import count
 
 _BUS = f"/{pci.DEVICES}"
@@ -27,7 +27,7 @@ def gpus(host: Host) -> Iterator[Fact]:
                 "the machine has GPUs and this process can't use them: install NVIDIA's driver, or hand them to the "
                 "container (docker run --gpus all, nvidia.com/gpu in Kubernetes)"
             )
-            yield mind("GPUs", f"{len(on_bus)} of NVIDIA on the bus, but {because}", f"{_BUS}, {nvidia.SMI} -L", why)
+            yield warn("GPUs", f"{len(on_bus)} of NVIDIA on the bus, but {because}", f"{_BUS}, {nvidia.SMI} -L", why)
         else:
             yield told("GPUs", "none of NVIDIA", f"{_BUS} ({because})")
         return
@@ -39,10 +39,10 @@ def gpus(host: Host) -> Iterator[Fact]:
             f"{nvidia.SMI} -q; in a container it may belong to others"
         )
         value += f", and {len(on_bus)} are on the bus"
-        yield mind("GPUs", value, f"{nvidia.SMI} -L, {_BUS}", why)
+        yield warn("GPUs", value, f"{nvidia.SMI} -L, {_BUS}", why)
     elif len(kinds) > 1:
         why = "a collective goes at the pace of the slowest: leave others out by CUDA_VISIBLE_DEVICES"
-        yield mind("GPUs", value, f"{nvidia.SMI} -L", why)
+        yield warn("GPUs", value, f"{nvidia.SMI} -L", why)
     else:
         yield ok("GPUs", value, f"{nvidia.SMI} -L")
     parts = nvidia.num_instances(host)
@@ -50,7 +50,7 @@ def gpus(host: Host) -> Iterator[Fact]:
         why = (
             "instances reach each other neither by NVLink nor peer to peer over PCIe: turn MIG off (nvidia-smi -mig 0)"
         )
-        yield mind("MIG", count(parts, "instance"), f"{nvidia.SMI} -L", why)
+        yield warn("MIG", count(parts, "instance"), f"{nvidia.SMI} -L", why)
     yield from _visible(host, len(names))
     yield from _others(host)
 
@@ -66,7 +66,7 @@ def slots(host: Host) -> Iterator[Fact]:
             "traffic to the host, to NICs and to GPUs without NVLink has this share of its rate: reseat the card or "
             "its riser, and look for errors (lspci -vv: LnkSta, AER)"
         )
-        yield mind(f"PCIe lanes of GPU {address}", f"{now} of {most}", source, why)
+        yield warn(f"PCIe lanes of GPU {address}", f"{now} of {most}", source, why)
     if known and not narrow:
         yield ok("PCIe lanes of GPUs", "all that they have", source)
 
@@ -105,7 +105,7 @@ def _visible(host: Host, num_gpus: int) -> Iterator[Fact]:
     if len(listed) < num_gpus:
         why = f"programs see these only: use at most --ranks {len(listed)}, or unset it to use all {num_gpus}"
         value = f"{chosen!r}: {len(listed)} of {count(num_gpus, 'GPU')}"
-        yield mind("CUDA_VISIBLE_DEVICES", value, "environment", why)
+        yield warn("CUDA_VISIBLE_DEVICES", value, "environment", why)
     else:
         yield ok("CUDA_VISIBLE_DEVICES", chosen, "environment")
 
@@ -119,6 +119,6 @@ def _others(host: Host) -> Iterator[Fact]:
     if running:
         why = "they share the GPUs' time, memory and links with what is measured: wait for them, or use other GPUs"
         shown = ", ".join(running[:3]) + (f" and {len(running) - 3} more" if len(running) > 3 else "")
-        yield mind("programs on GPUs", shown, f"{nvidia.SMI} --query-compute-apps", why)
+        yield warn("programs on GPUs", shown, f"{nvidia.SMI} --query-compute-apps", why)
     else:
         yield ok("programs on GPUs", "none", f"{nvidia.SMI} --query-compute-apps")

@@ -14,7 +14,7 @@ from typing import Any
 
 from ringtree.doctor.host import Host, documents_of
 from ringtree.doctor.pci import at
-from ringtree.doctor.records import Fact, hinders, mind, ok, told
+from ringtree.doctor.records import Fact, fail, ok, told, warn
 from ringtree.units import count
 
 CLASS = "sys/class/infiniband"
@@ -34,7 +34,7 @@ def ports(host: Host) -> Iterator[Fact]:
         yield _judged(port, usual, len(active))
     if not active:
         why = "NCCL and MPI fall back to TCP: look at cables, the subnet manager (sminfo) and the switch"
-        yield hinders("RDMA ports", f"none of {len(found)} is active", f"/{CLASS}", why)
+        yield fail("RDMA ports", f"none of {len(found)} is active", f"/{CLASS}", why)
 
 
 def slots(host: Host) -> Iterator[Fact]:
@@ -51,7 +51,7 @@ def slots(host: Host) -> Iterator[Fact]:
                 f"the port has {rate:g} Gb/s, which its PCIe link can't carry: look for a riser or slot with fewer "
                 "lanes or an older generation, and reseat the card (lspci -vv: LnkSta)"
             )
-            yield mind(f"PCIe link of {name}", value, source, why)
+            yield warn(f"PCIe link of {name}", value, source, why)
         else:
             enough.add(value)
     if enough:
@@ -71,7 +71,7 @@ def firmware(host: Host) -> Iterator[Fact]:
         source = f"/{CLASS}/*/fw_ver"
         if len(versions) > 1:
             why = "devices of one kind behave differently: bring all of a cluster to one version (mlxfwmanager)"
-            yield mind(f"firmware of {board}", value, source, why)
+            yield warn(f"firmware of {board}", value, source, why)
         else:
             yield ok(f"firmware of {board}", next(iter(versions)), source)
 
@@ -83,7 +83,7 @@ def devices_node(host: Host) -> Iterator[Fact]:
             "the kernel has RDMA devices and this process can't open them, so NCCL and MPI use TCP: hand them to the "
             "container (--device=/dev/infiniband, the RDMA device plugin of Kubernetes), or load ib_uverbs"
         )
-        yield hinders("/dev/infiniband", "no uverbs device", "/dev/infiniband", why)
+        yield fail("/dev/infiniband", "no uverbs device", "/dev/infiniband", why)
 
 
 def all_ports(host: Host) -> list[dict[str, Any]]:
@@ -108,13 +108,13 @@ def _judged(port: dict[str, Any], usual: float | None, num_active: int) -> Fact:
             f"{count(num_active, 'other port')} {'is' if num_active == 1 else 'are'} active: if this one should be, "
             "look at its cable and its switch port; else leave it out by NCCL_IB_HCA"
         )
-        return mind(name, value, source, why)
+        return warn(name, value, source, why)
     if usual is not None and (rate or 0) < usual:
         why = (
             f"others here have {usual:g} Gb/s, and rings over all of them go at the pace of the slowest: look at "
             "cable and switch port (ibstat, iblinkinfo); a port of another network is left out by NCCL_IB_HCA"
         )
-        return mind(name, value, source, why)
+        return warn(name, value, source, why)
     return ok(name, value, source)
 
 

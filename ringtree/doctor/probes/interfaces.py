@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from ringtree.doctor.host import Host
 from ringtree.doctor.pci import at
-from ringtree.doctor.records import Fact, hinders, mind, not_known, ok, told
+from ringtree.doctor.records import Fact, fail, not_known, ok, told, warn
 
 _NET = "sys/class/net"
 _FAST = 25_000  # Mbit/s from which on one core can't fill the link with packets of 1500 bytes
@@ -47,7 +47,7 @@ def chosen(host: Host) -> Iterator[Fact]:
         ]
         if len(missing) == len(wanted):
             why = f"no interface here is called so, so ranks can't meet: name one of {', '.join(sorted(names))}"
-            yield hinders(variable, value, "environment", why)
+            yield fail(variable, value, "environment", why)
 
 
 def _interface(host: Host, name: str) -> Fact:
@@ -57,7 +57,7 @@ def _interface(host: Host, name: str) -> Fact:
     numa = at(host.root / folder / "device").numa
     words = [
         state,
-        f"{speed / 1000:g} Gb/s" if speed else "rate not told",
+        f"{speed / 1000:g} Gb/s" if speed else "rate not reported",
         f"MTU {mtu}",
         "" if numa is None else f"NUMA node {numa}",
     ]
@@ -68,5 +68,5 @@ def _interface(host: Host, name: str) -> Fact:
             "with packets of 1500 bytes TCP needs several cores to fill this link: MTU 9000 on all hosts and switches "
             f"between them (ip link set {name} mtu 9000), and several streams"
         )
-        return mind(name, value, source, why)
+        return warn(name, value, source, why)
     return ok(name, value, source) if state == "up" else told(name, value, source)

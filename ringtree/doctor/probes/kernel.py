@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ringtree.doctor.host import Host
-from ringtree.doctor.records import Fact, mind, not_known, ok, told
+from ringtree.doctor.records import Fact, not_known, ok, told, warn
 
 _PTRACE = "proc/sys/kernel/yama/ptrace_scope"
 _SCOPES = {
@@ -60,4 +60,4 @@ def ptrace(host: Host) -> Iterator[Fact]:
             "memory, so their times for large sizes depend on it: sysctl kernel.yama.ptrace_scope=0 to let them; "
             "ringtree's engine does not use it"
         )
-        yield mind("ptrace scope", f"{scope}: {_SCOPES.get(scope, 'not known')}", f"/{_PTRACE}", why)
+        yield warn("ptrace scope", f"{scope}: {_SCOPES.get(scope, 'not known')}", f"/{_PTRACE}", why)

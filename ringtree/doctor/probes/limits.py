@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 from ringtree.doctor.host import Host
 from ringtree.doctor.probes.cores import online_cores
-from ringtree.doctor.records import Fact, hinders, mind, not_known, ok
+from ringtree.doctor.records import Fact, fail, not_known, ok, warn
 from ringtree.units import count, format_size
 
 _SOURCE = "/proc/self/limits"
@@ -37,7 +37,7 @@ def locked_memory(host: Host) -> Iterator[Fact]:
             "buffers for RDMA are locked, so NCCL and MPI fail or fall back to TCP: ulimit -l unlimited "
             "(memlock in limits.conf, LimitMEMLOCK of slurmd or the container's service, --ulimit memlock=-1 of docker)"
         )
-        yield hinders("locked memory (ulimit -l)", value, _SOURCE, why)
+        yield fail("locked memory (ulimit -l)", value, _SOURCE, why)
     else:
         yield ok("locked memory (ulimit -l)", f"{value}; no RDMA device here needs more", _SOURCE)
 
@@ -62,7 +62,7 @@ def _enough(host: Host, name: str, command: str, per_rank: int, what: str) -> Fa
             f"each rank has {what}: {count(ranks, 'rank')}, one a core, may need "
             f"{per_rank * ranks + _FILES_BESIDE}; {command} 65536"
         )
-        return mind(label, str(limit), _SOURCE, why)
+        return warn(label, str(limit), _SOURCE, why)
     return ok(label, "unlimited" if limit < 0 else str(limit), _SOURCE)
 
 

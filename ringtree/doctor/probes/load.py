@@ -12,7 +12,7 @@ import os
 from collections.abc import Iterator
 
 from ringtree.doctor.host import Host
-from ringtree.doctor.records import Fact, mind, not_known, ok
+from ringtree.doctor.records import Fact, not_known, ok, warn
 from ringtree.measure import host_files
 from ringtree.measure.host_files import CpuTimes
 from ringtree.units import count, format_share
@@ -21,7 +21,7 @@ _SECONDS = 0.3
 _BUSY = 0.1  # of a core
 _STOLEN = 0.02
 _SHOWN = 3
-_QUIET = "measure when they are done, or on other cores: whoever shares a core with a rank shows in its times"
+_QUIET = "measure when they are done, or on other cores: whatever shares a core with a rank adds to its times"
 
 
 def average(host: Host) -> Iterator[Fact]:
@@ -32,7 +32,7 @@ def average(host: Host) -> Iterator[Fact]:
         return
     value = f"{found[0]:g} in the last minute, {count(cores, 'usable core')}"
     if found[0] > 0.5 * cores:
-        yield mind("load average", value, "/proc/loadavg", f"others use the cores: {_QUIET}")
+        yield warn("load average", value, "/proc/loadavg", f"other processes use the cores: {_QUIET}")
     else:
         yield ok("load average", value, "/proc/loadavg")
 
@@ -55,7 +55,7 @@ def busy(host: Host) -> Iterator[Fact]:
     if above:
         listed = ", ".join(f"{later[pid][1]} ({pid}) {format_share(share)}" for share, pid in above[:_SHOWN])
         more = f" and {len(above) - _SHOWN} more" if len(above) > _SHOWN else ""
-        yield mind("busy processes", f"{listed}{more} of a core", "/proc/PID/stat", _QUIET)
+        yield warn("busy processes", f"{listed}{more} of a core", "/proc/PID/stat", _QUIET)
     else:
         yield ok("busy processes", "none", "/proc/PID/stat")
     stolen = times_later.stolen_since(times)
@@ -64,7 +64,7 @@ def busy(host: Host) -> Iterator[Fact]:
             "the hypervisor gives this much of the cores' time to other machines, which shows as pauses: use a machine "
             "with dedicated cores, or more launches"
         )
-        yield mind("stolen time", format_share(stolen), "/proc/stat", why)
+        yield warn("stolen time", format_share(stolen), "/proc/stat", why)
     elif stolen is not None:
         yield ok("stolen time", format_share(stolen), "/proc/stat")
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ringtree.doctor.host import Host
-from ringtree.doctor.records import Fact, mind, not_known, ok, told
+from ringtree.doctor.records import Fact, not_known, ok, told, warn
 from ringtree.measure import host_files
 from ringtree.units import format_share, format_size, parse_size
 
@@ -28,13 +28,13 @@ def memory(host: Host) -> Iterator[Fact]:
     value = f"{format_size(total >> 20 << 20)}, {format_size(free >> 20 << 20)} free"
     if free < _LITTLE_FREE * total:
         why = "large sizes may not fit, or push others' pages out while times are taken: end what is not needed"
-        yield mind("memory", value, "/proc/meminfo", why)
+        yield warn("memory", value, "/proc/meminfo", why)
     else:
         yield ok("memory", value, "/proc/meminfo")
     swap = found.get("SwapTotal", 0) - found.get("SwapFree", 0)
     if swap > total * 0.01:
         why = "pages that come back from disk stop a rank for milliseconds: swapoff -a, where memory suffices"
-        yield mind("swap", f"{format_size(swap)} in use", "/proc/meminfo", why)
+        yield warn("swap", f"{format_size(swap)} in use", "/proc/meminfo", why)
     else:
         yield ok("swap", "not in use", "/proc/meminfo")
 
@@ -50,7 +50,7 @@ def huge_pages(host: Host) -> Iterator[Fact]:
             "large buffers lie on pages of 4 KB, so copies spend more time on address translation: "
             f"echo madvise > /{_THP}/enabled, or measure both and say which"
         )
-        yield mind("transparent huge pages", setting, source, why)
+        yield warn("transparent huge pages", setting, source, why)
     else:
         yield ok("transparent huge pages", setting, source)
     shared = _chosen(host.text(f"{_THP}/shmem_enabled"))
@@ -61,7 +61,7 @@ def huge_pages(host: Host) -> Iterator[Fact]:
     if unused > _MUCH_RESERVED * found.get("MemTotal", 0):
         why = "nobody but programs that ask for them can use this memory: give it back (sysctl vm.nr_hugepages)"
         value = f"{format_size(unused)} reserved, {format_share(unused / found['MemTotal'])} of memory, and not in use"
-        yield mind("huge pages", value, "/proc/meminfo", why)
+        yield warn("huge pages", value, "/proc/meminfo", why)
 
 
 def shared_memory(host: Host) -> Iterator[Fact]:
@@ -86,7 +86,7 @@ def shared_memory(host: Host) -> Iterator[Fact]:
             "docker run --shm-size=1g or --ipc=host, or an emptyDir with medium Memory in Kubernetes; ringtree's "
             "engine shares memory without it (memfd)"
         )
-        yield mind("/dev/shm", format_size(num_bytes), source, why)
+        yield warn("/dev/shm", format_size(num_bytes), source, why)
     else:
         yield ok("/dev/shm", format_size(num_bytes), source)
 

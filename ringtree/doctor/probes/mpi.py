@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from ringtree.arms.mpi_libraries import HOW_TO_GET
 from ringtree.doctor.host import Host
-from ringtree.doctor.records import Fact, mind, ok, told
+from ringtree.doctor.records import Fact, ok, told, warn
 
 
 def libraries(host: Host) -> Iterator[Fact]:
@@ -27,4 +27,4 @@ def inside_a_job(host: Host) -> Iterator[Fact]:
     by = next((name for name in ("OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK") if name in host.environment), None)
     if by:
         why = "launchers start ranks badly or not at all inside each other: run ringtree outside of mpirun"
-        yield mind("started by mpirun", f"{by}={host.environment[by]}", "environment", why)
+        yield warn("started by mpirun", f"{by}={host.environment[by]}", "environment", why)

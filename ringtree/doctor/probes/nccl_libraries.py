@@ -11,7 +11,7 @@ from pathlib import Path
 
 from ringtree.doctor import nvidia
 from ringtree.doctor.host import Host, NotKnown
-from ringtree.doctor.records import Fact, hinders, mind, ok, told
+from ringtree.doctor.records import Fact, fail, ok, told, warn
 from ringtree.errors import RingtreeError
 from ringtree.gpu.libraries import NCCL
 from ringtree.nccl.releases import FIRST_FOR_GPU, version
@@ -33,7 +33,7 @@ def called(host: Host) -> Iterator[Fact]:
         for gpu, first, because in FIRST_FOR_GPU:
             if gpu.search(name) and (version(found) or first) < first:
                 why = f"it has no code for {name} ({because}): use {'.'.join(map(str, first))} or newer"
-                yield hinders("NCCL", found, source, why)
+                yield fail("NCCL", found, source, why)
                 return
     yield ok("NCCL", found, source)
 
@@ -56,7 +56,7 @@ def copies(host: Host) -> Iterator[Fact]:
                 "of both may be of two versions: take its folder out of LD_LIBRARY_PATH, or name one for ringtree by "
                 "RINGTREE_LIBNCCL"
             )
-            yield mind("NCCL on LD_LIBRARY_PATH", _with_version(path), "LD_LIBRARY_PATH", why)
+            yield warn("NCCL on LD_LIBRARY_PATH", _with_version(path), "LD_LIBRARY_PATH", why)
         else:
             yield ok("NCCL on LD_LIBRARY_PATH", _with_version(path), "LD_LIBRARY_PATH")
     system = [path for folder in _SYSTEM if (path := host.root / folder / NCCL).exists()]
@@ -81,7 +81,7 @@ def _package(host: Host, package: str) -> Iterator[Fact]:
     built = re.search(r"-cu(\d+) ", package)
     if newest and built and int(built[1]) > int(newest.partition(".")[0]):
         why = f"the driver has CUDA up to {newest}: update it, or install nvidia-nccl-cu{newest.partition('.')[0]}"
-        yield hinders("NCCL's package", package, "metadata of the package, nvidia-smi", why)
+        yield fail("NCCL's package", package, "metadata of the package, nvidia-smi", why)
     else:
         yield ok("NCCL's package", package, "metadata of the package")
 

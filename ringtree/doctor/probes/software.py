@@ -15,7 +15,7 @@ from ringtree.building import cache_folder
 from ringtree.compiling import BuildError
 from ringtree.doctor import nvidia
 from ringtree.doctor.host import Host, NotKnown
-from ringtree.doctor.records import Fact, mind, not_known, ok, told
+from ringtree.doctor.records import Fact, not_known, ok, told, warn
 from ringtree.measure.host_files import text
 
 _PACKAGES = ("ringtree", "numpy")
@@ -47,13 +47,13 @@ def pytorch(host: Host) -> Iterator[Fact]:
     value = f"{built['__version__']}, {kind}"
     if has_gpus and cuda is None and "hip" not in built:
         why = "it can't use the GPUs that are here: install a CUDA build, as PyTorch's install page says"
-        yield mind("PyTorch", value, source, why)
+        yield warn("PyTorch", value, source, why)
     elif has_gpus and cuda is not None and (newest := _too_old(host, cuda)):
         why = (
             f"the driver has CUDA up to {newest}, so this build can't start or runs without its newest parts: update "
             "the driver, or install a build for an older CUDA"
         )
-        yield mind("PyTorch", value, f"{source}, nvidia-smi", why)
+        yield warn("PyTorch", value, f"{source}, nvidia-smi", why)
     else:
         yield ok("PyTorch", value, source)
 
@@ -68,17 +68,17 @@ def compilers(host: Host) -> Iterator[Fact]:
             why = (
                 f"{what} can't be compiled, which is done once, here: apt-get install g++, or load a module that has it"
             )
-            yield mind(name, "none", "PATH", why)
+            yield warn(name, "none", "PATH", why)
     try:
         folder = cache_folder(host.environment)
     except BuildError as error:
-        yield mind("folder for what is compiled", "none", "RINGTREE_CACHE_DIR, XDG_CACHE_HOME, HOME", str(error))
+        yield warn("folder for what is compiled", "none", "RINGTREE_CACHE_DIR, XDG_CACHE_HOME, HOME", str(error))
         return
     if _writable(folder):
         yield ok("folder for what is compiled", folder, "RINGTREE_CACHE_DIR, XDG_CACHE_HOME, HOME")
     else:
         why = "native parts are compiled once and kept there: set RINGTREE_CACHE_DIR to a folder that can be written to"
-        yield mind("folder for what is compiled", f"{folder}, not writable", "RINGTREE_CACHE_DIR, HOME", why)
+        yield warn("folder for what is compiled", f"{folder}, not writable", "RINGTREE_CACHE_DIR, HOME", why)
 
 
 def _writable(folder: Path) -> bool:

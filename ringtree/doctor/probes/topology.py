@@ -14,7 +14,7 @@ from ringtree.doctor import nvidia, pci
 from ringtree.doctor.host import Host, NotKnown
 from ringtree.doctor.probes.infiniband import CLASS
 from ringtree.doctor.ranges import format_ranges, parse_ranges
-from ringtree.doctor.records import Fact, hinders, mind, not_known, ok, told
+from ringtree.doctor.records import Fact, fail, not_known, ok, told, warn
 from ringtree.hardware import match_gpu
 
 _SOURCE = "nvidia-smi topo -m"
@@ -40,13 +40,13 @@ def links(host: Host) -> Iterator[Fact]:
             f"no NVLink leads from {gpus[0]} to {', '.join(apart)}, not even by way of others, so rings over all GPUs "
             "go at the rate of PCIe there: nvidia-smi nvlink --status, and the fabric manager"
         )
-        yield mind("links between GPUs", value, _SOURCE, why)
+        yield warn("links between GPUs", value, _SOURCE, why)
     elif not joined and any(kind in ("SYS", "SOC") for kind in kinds):
         why = (
             "some pairs reach each other through both processors: bind ranks so that neighbours in the ring share a "
             "processor, or use the GPUs of one"
         )
-        yield mind("links between GPUs", value, _SOURCE, why)
+        yield warn("links between GPUs", value, _SOURCE, why)
     else:
         yield ok("links between GPUs", value, _SOURCE)
     if joined:
@@ -66,7 +66,7 @@ def cores(host: Host) -> Iterator[Fact]:
             "the link between processors: widen the mask, or bind each rank to its GPU's cores "
             f"({format_ranges(near[far[0]])})"
         )
-        yield hinders("cores near GPUs", f"none allowed for {', '.join(far)}", f"{_SOURCE}, affinity mask", why)
+        yield fail("cores near GPUs", f"none allowed for {', '.join(far)}", f"{_SOURCE}, affinity mask", why)
     elif any(near.values()):
         yield ok("cores near GPUs", "some are allowed for each", f"{_SOURCE}, affinity mask")
 
@@ -91,7 +91,7 @@ def nics(host: Host) -> Iterator[Fact]:
             f"{gpu} reaches no NIC below its own PCIe switch ({way}), so NCCL does not use GPUDirect RDMA there unless "
             "NCCL_NET_GDR_LEVEL allows it; in a virtual machine the provider's NCCL_TOPO_FILE tells what is near"
         )
-        yield mind("NICs near GPUs", words, _SOURCE, why)
+        yield warn("NICs near GPUs", words, _SOURCE, why)
     elif nearest:
         yield ok("NICs near GPUs", words, _SOURCE)
 
@@ -111,7 +111,7 @@ def numa(host: Host) -> Iterator[Fact]:
             "node, or let NCCL reach a NIC through a neighbour by NVLink (PXN)"
         )
         value = f"GPU {', '.join(alone)} on node {of_gpus[alone[0]]}, RDMA devices on {format_ranges(nodes)}"
-        yield mind("NUMA nodes of GPUs and NICs", value, source, why)
+        yield warn("NUMA nodes of GPUs and NICs", value, source, why)
     else:
         yield ok("NUMA nodes of GPUs and NICs", "each GPU has an RDMA device on its own", source)
 
@@ -140,7 +140,7 @@ def _all_links(host: Host, gpus: list[str], pairs: dict[tuple[str, str], str]) -
             f"{fewest[1]} has fewer NVLinks than such a GPU, so its collectives have that share of their rate: "
             "nvidia-smi nvlink --status, dmesg | grep -i nvlink"
         )
-        yield mind("NVLinks in use", value, source, why)
+        yield warn("NVLinks in use", value, source, why)
     else:
         yield ok("NVLinks in use", value, source)
 

@@ -15,7 +15,7 @@ from ringtree.doctor import nvidia
 from ringtree.doctor.host import Host, NotKnown
 from ringtree.doctor.probes.infiniband import all_ports
 from ringtree.doctor.probes.nccl_libraries import release
-from ringtree.doctor.records import Fact, hinders, mind, ok, told
+from ringtree.doctor.records import Fact, fail, ok, told, warn
 from ringtree.errors import UsageError
 from ringtree.hardware import match_gpu
 from ringtree.health.symptoms import Host as Machine
@@ -46,9 +46,9 @@ def nccl_variables(host: Host) -> Iterator[Fact]:
         refused = _refusal(name, value, at)
         if refused:
             why = f"{library} makes no communicator with it: {refused}"
-            yield (hinders if is_here else mind)(name, said, source, why)
+            yield (fail if is_here else warn)(name, said, source, why)
         elif name in useless:
-            yield mind(name, said, source, f"it does nothing in {library}: {useless[name]}")
+            yield warn(name, said, source, f"it does nothing in {library}: {useless[name]}")
         else:
             yield _of_symptoms(host, name, value, said, source)
 
@@ -63,7 +63,7 @@ def others(host: Host) -> Iterator[Fact]:
 def _of_symptoms(host: Host, name: str, value: str, said: str, source: str) -> Fact:
     symptoms = variable_symptoms({name: value}, _machine(host))
     if symptoms:
-        return mind(name, said, source, "; ".join(f"{one.says}: look at {one.look_at}" for one in symptoms))
+        return warn(name, said, source, "; ".join(f"{one.says}: look at {one.look_at}" for one in symptoms))
     try:
         return told(name, said, source, find(name).does or "")
     except UsageError:

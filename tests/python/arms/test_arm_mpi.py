@@ -88,7 +88,7 @@ def test_a_version_is_chosen_by_its_number_and_else_the_first_that_is_found(full
     assert MpiProgram("openmpi").found().version == "4.1.4"
     assert MpiProgram("openmpi", 5).found().launcher == str(tmp_path / "peers" / "openmpi" / "bin" / "mpirun")
     assert MpiProgram("mpich", 5).found().version == "5.0.2"
-    assert "openmpi 6 is not here" in (MpiProgram("openmpi", 6).lacks() or "")
+    assert "openmpi 6 not found" in (MpiProgram("openmpi", 6).lacks() or "")
     assert [kind.lacks() for kind in mpi.KINDS] == [None] * len(mpi.KINDS)
 
 

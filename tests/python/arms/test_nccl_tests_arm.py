@@ -66,5 +66,5 @@ def test_called_from_c_it_is_in_no_verdict_with_calls_from_python() -> None:
 
 def test_without_programs_one_line_says_so(standin: Play, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RINGTREE_NCCL_TESTS", str(tmp_path))
-    with pytest.raises(UsageError, match="nccl-tests: nccl-tests' programs are not here"):
+    with pytest.raises(UsageError, match="nccl-tests: nccl-tests' programs not found"):
         make_plan(Request(ranks=2, arms="nccl-tests"))

@@ -15,24 +15,24 @@ from cli_support import assert_refused, invoke
 from rich.console import Console
 
 from ringtree.doctor import DoctorReport, Fact, Host, Section, Verdict, examine
-from ringtree.doctor.records import hinders, mind, not_known, ok, told
+from ringtree.doctor.records import fail, not_known, ok, told, warn
 from ringtree.doctor.table import Probe
 from ringtree.show.doctor_text import print_doctor
 
 FACTS = [
     ok("cores", "4", "/sys"),
-    mind("governor", "powersave", "/sys/governor", "set it to performance"),
-    hinders("quota", "1.5 of 4 cores", "cpu.max", "raise it"),
+    warn("governor", "powersave", "/sys/governor", "set it to performance"),
+    fail("quota", "1.5 of 4 cores", "cpu.max", "raise it"),
     told("NUMA", "one", "/sys", "for a reason"),
     not_known("clock", "odd \x1b[31m thing", "/sys"),
 ]
-REPORT = DoctorReport(host_name="n", arms=[], verdict=Verdict.HINDERS, sections=[Section(name="all", facts=FACTS)])
+REPORT = DoctorReport(host_name="n", arms=[], verdict=Verdict.FAIL, sections=[Section(name="all", facts=FACTS)])
 
 
 def test_this_machine_as_json_is_what_the_record_reads() -> None:
     done = invoke("doctor", "--json")
     report = DoctorReport.model_validate_json(done.stdout)
-    assert done.exit_code == (1 if report.verdict is Verdict.HINDERS else 0)
+    assert done.exit_code == (1 if report.verdict is Verdict.FAIL else 0)
     assert json.loads(done.stdout)["format"] == "ringtree.doctor/1"
     assert "usable cores" in [fact.name for part in report.sections for fact in part.facts]
     assert not [fact for part in report.sections for fact in part.facts if "probe that failed" in fact.source]
@@ -42,7 +42,7 @@ def test_this_machine_as_text_ends_in_its_name() -> None:
     done = invoke("doctor", "--verbose")
     assert done.exit_code in (0, 1)
     assert "affinity mask" in done.stdout
-    assert "to mind" in done.stdout.splitlines()[-1]
+    assert "warning" in done.stdout.splitlines()[-1]
 
 
 def probes_of(*facts: Fact) -> tuple[Probe, ...]:
@@ -83,23 +83,23 @@ def text(verbose: bool = False, width: int = 200) -> list[str]:
 
 def test_problems_come_first_the_worst_before_others() -> None:
     assert text() == [
-        "hinders  quota: 1.5 of 4 cores",
+        "fail     quota: 1.5 of 4 cores",
         "         raise it",
-        "mind     governor: powersave",
+        "warn     governor: powersave",
         "         set it to performance",
         "",
         "all",
         "ok       cores                    4",
-        "mind     governor                 powersave",
-        "hinders  quota                    1.5 of 4 cores",
+        "warn     governor                 powersave",
+        "fail     quota                    1.5 of 4 cores",
         "         NUMA                     one (for a reason)",
         "         clock                    not known: odd \\x1b[31m thing",
-        "n: 1 thing hindering, 1 to mind, 1 not known",
+        "n: 1 failure, 1 warning, 1 not known",
     ]
 
 
 def test_verbose_says_where_each_was_read() -> None:
-    assert any(line.split() == ["mind", "governor", "powersave", "/sys/governor"] for line in text(verbose=True))
+    assert any(line.split() == ["warn", "governor", "powersave", "/sys/governor"] for line in text(verbose=True))
 
 
 def test_no_line_is_longer_than_the_terminal() -> None:

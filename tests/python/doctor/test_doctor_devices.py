@@ -31,7 +31,7 @@ from doctor_support import (
 from ringtree.doctor import Verdict, examine, pci
 from ringtree.doctor.probes import gpus, interfaces, topology
 
-MIND, HINDERS, OK = Verdict.MIND, Verdict.HINDERS, Verdict.OK
+WARN, FAIL, OK = Verdict.WARN, Verdict.FAIL, Verdict.OK
 IB = "sys/class/infiniband/mlx5_3/ports/1"
 GPU2 = "sys/bus/pci/devices/0000:12:04.0"
 NIC2 = "sys/bus/pci/devices/0000:12:06.0"
@@ -56,35 +56,35 @@ def test_a_dgx_has_nothing_to_mind(tmp_path: Path) -> None:
 # What is laid over its files, what nvidia-smi prints instead, the fact, its verdict, its value, words of its reason.
 Case = tuple[dict[str, str], dict[str, str], str, Verdict, str, str]
 CASES: list[Case] = [
-    ({f"{IB}/state": "1: DOWN"}, {}, "mlx5_3:1", MIND, "down", "7 other ports are active"),
-    ({f"{IB}/rate": "200 Gb/sec (4X HDR)"}, {}, "mlx5_3:1", MIND, "200 Gb/s", "others here have 400 Gb/s"),
-    ({f"{NIC2}/current_link_width": "8"}, {}, "PCIe link of mlx5_2", MIND, "252 Gb/s", "the port has 400 Gb/s"),
-    ({f"{NIC2}/current_link_speed": "16.0 GT/s"}, {}, "PCIe link of mlx5_2", MIND, "252 Gb/s", "older generation"),
-    ({f"{GPU2}/current_link_width": "4"}, {}, "PCIe lanes of GPU 0000:12:04.0", MIND, "4 of 16", "reseat"),
-    ({}, {"listed": listed([H100] * 7)}, "GPUs", MIND, f"7 × {H100}, and 8 are on the bus", "xid"),
-    ({}, {"listed": listed([H100] * 7 + ["NVIDIA A100"])}, "GPUs", MIND, "1 × NVIDIA A100", "slowest"),
-    ({}, {"running": "77, python\n"}, "programs on GPUs", MIND, "python (77)", "share"),
-    ({}, {"topo": topo(link=lambda a, b: "NV12" if a == 5 else "NV18")}, "NVLinks in use", MIND, "12 of 18", "GPU5"),
-    ({}, {"topo": topo(link=lambda a, b: "SYS" if b == 7 else "NV18")}, "links between GPUs", MIND, "SYS", "GPU7"),
-    ({}, {"topo": topo(nic=lambda a, n: "NODE")}, "NICs near GPUs", MIND, "GPU0-mlx5_0 NODE", "NCCL_NET_GDR_LEVEL"),
+    ({f"{IB}/state": "1: DOWN"}, {}, "mlx5_3:1", WARN, "down", "7 other ports are active"),
+    ({f"{IB}/rate": "200 Gb/sec (4X HDR)"}, {}, "mlx5_3:1", WARN, "200 Gb/s", "others here have 400 Gb/s"),
+    ({f"{NIC2}/current_link_width": "8"}, {}, "PCIe link of mlx5_2", WARN, "252 Gb/s", "the port has 400 Gb/s"),
+    ({f"{NIC2}/current_link_speed": "16.0 GT/s"}, {}, "PCIe link of mlx5_2", WARN, "252 Gb/s", "older generation"),
+    ({f"{GPU2}/current_link_width": "4"}, {}, "PCIe lanes of GPU 0000:12:04.0", WARN, "4 of 16", "reseat"),
+    ({}, {"listed": listed([H100] * 7)}, "GPUs", WARN, f"7 × {H100}, and 8 are on the bus", "xid"),
+    ({}, {"listed": listed([H100] * 7 + ["NVIDIA A100"])}, "GPUs", WARN, "1 × NVIDIA A100", "slowest"),
+    ({}, {"running": "77, python\n"}, "programs on GPUs", WARN, "python (77)", "share"),
+    ({}, {"topo": topo(link=lambda a, b: "NV12" if a == 5 else "NV18")}, "NVLinks in use", WARN, "12 of 18", "GPU5"),
+    ({}, {"topo": topo(link=lambda a, b: "SYS" if b == 7 else "NV18")}, "links between GPUs", WARN, "SYS", "GPU7"),
+    ({}, {"topo": topo(nic=lambda a, n: "NODE")}, "NICs near GPUs", WARN, "GPU0-mlx5_0 NODE", "NCCL_NET_GDR_LEVEL"),
     (
         {"sys/class/infiniband/mlx5_3/fw_ver": "1.0"},
         {},
         "firmware of MT_0000000838",
-        MIND,
+        WARN,
         "1.0 (mlx5_3)",
         "one version",
     ),
-    ({"proc/99/comm": "sleep"}, {}, "fabric manager", MIND, "does not run", "error 802"),
+    ({"proc/99/comm": "sleep"}, {}, "fabric manager", WARN, "does not run", "error 802"),
     (
         {},
         {"listed": listed()[:-1].replace("\nGPU 1:", "\n  MIG 1g.10gb Device  0: (UUID: MIG-5)\nGPU 1:")},
         "MIG",
-        MIND,
+        WARN,
         "1 instance",
         "nvidia-smi -mig 0",
     ),
-    ({"proc/modules": "nvidia 1\n"}, {}, "GPUDirect RDMA", MIND, "neither", "modprobe nvidia_peermem"),
+    ({"proc/modules": "nvidia 1\n"}, {}, "GPUDirect RDMA", WARN, "neither", "modprobe nvidia_peermem"),
 ]
 
 
@@ -105,12 +105,12 @@ def test_dma_buf_needs_the_open_module_and_a_recent_kernel(tmp_path: Path) -> No
     root = write(dgx(tmp_path), {"proc/modules": "nvidia 1\n", "proc/driver/nvidia/version": opened})
     assert fact_of(examine(dgx_host(root)), "GPUDirect RDMA").value == "dma-buf (open kernel module)"
     write(root, {"proc/sys/kernel/osrelease": "5.4.0\n"})
-    assert fact_of(examine(dgx_host(root)), "GPUDirect RDMA").verdict is MIND
+    assert fact_of(examine(dgx_host(root)), "GPUDirect RDMA").verdict is WARN
 
 
 def test_acs_that_redirects_is_named_with_its_bridge(tmp_path: Path) -> None:
     fact = fact_of(examine(dgx_host(dgx(tmp_path, acs=REDIRECTS))), "ACS")
-    assert fact.verdict is MIND
+    assert fact.verdict is WARN
     assert fact.value == "redirects at 0000:10:03.0, 0000:10:05.0, 0000:11:03.0 and 13 more"
     assert "setpci -s 0000:10:03.0" in fact.why
 
@@ -137,7 +137,7 @@ def test_the_register_is_found_behind_other_capabilities(tmp_path: Path, acs: in
     assert pci.redirecting(host(root), ["0000:10:03.0"]) == expected
 
 
-@pytest.mark.parametrize(("kind", "verdict", "value"), [("DMA-FQ", MIND, "translates (DMA-FQ) for 1 of 16 devices"),
+@pytest.mark.parametrize(("kind", "verdict", "value"), [("DMA-FQ", WARN, "translates (DMA-FQ) for 1 of 16 devices"),
                                                         ("identity", OK, "passes through")])  # fmt: skip
 def test_iommu(tmp_path: Path, kind: str, verdict: Verdict, value: str) -> None:
     root = write(dgx(tmp_path), {f"{GPU2}/iommu_group/type": f"{kind}\n"})
@@ -147,14 +147,14 @@ def test_iommu(tmp_path: Path, kind: str, verdict: Verdict, value: str) -> None:
 
 def test_a_gpu_whose_node_has_no_nic(tmp_path: Path) -> None:
     fact = fact_of(examine(dgx_host(dgx(tmp_path, nics=4))), "NUMA nodes of GPUs and NICs")
-    assert fact.verdict is MIND
+    assert fact.verdict is WARN
     assert fact.value == "GPU 0000:14:04.0, 0000:15:04.0, 0000:16:04.0, 0000:17:04.0 on node 1, RDMA devices on 0"
 
 
 def test_a_mask_without_the_cores_of_some_gpus_hinders(tmp_path: Path) -> None:
     report = examine(dgx_host(dgx(tmp_path), affinity=(0, 1)))
     fact = fact_of(report, "cores near GPUs")
-    assert (fact.verdict, fact.value) == (HINDERS, "none allowed for GPU4, GPU5, GPU6, GPU7")
+    assert (fact.verdict, fact.value) == (FAIL, "none allowed for GPU4, GPU5, GPU6, GPU7")
     assert "(4-7)" in fact.why
 
 
@@ -176,14 +176,14 @@ def test_no_port_at_all_hinders(tmp_path: Path) -> None:
     down = {f"sys/class/infiniband/mlx5_{number}/ports/1/state": "1: DOWN\n" for number in range(8)}
     report = examine(dgx_host(write(dgx(tmp_path), down)))
     assert [fact.name for fact in report.problems] == ["RDMA ports"]
-    assert report.verdict is HINDERS
+    assert report.verdict is FAIL
 
 
 def test_devices_that_may_not_be_opened_hinder(tmp_path: Path) -> None:
     root = dgx(tmp_path)
     for file in (root / "dev/infiniband").iterdir():
         file.unlink()
-    assert fact_of(examine(dgx_host(root)), "/dev/infiniband").verdict is HINDERS
+    assert fact_of(examine(dgx_host(root)), "/dev/infiniband").verdict is FAIL
 
 
 def test_a_mesh_counts_all_links_of_a_gpu_together(tmp_path: Path) -> None:
@@ -219,7 +219,7 @@ def test_two_bridged_pairs_are_apart(tmp_path: Path) -> None:
     text = topo(4, 0, link=lambda a, b: "NV12" if a // 2 == b // 2 else "SYS")
     outputs = smi_outputs(topo=text, listed=listed(["NVIDIA A100-PCIE-40GB"] * 4))
     fact = fact_of(list(topology.links(host(bare(tmp_path), run=programs(outputs)))), "links between GPUs")
-    assert fact.verdict is MIND
+    assert fact.verdict is WARN
     assert "from GPU0 to GPU2, GPU3" in fact.why
 
 
@@ -230,12 +230,12 @@ def test_gpus_over_both_processors_without_nvlink(tmp_path: Path) -> None:
     )
     (fact,) = facts
     # 6 pairs: 2 within a half, 4 across
-    assert (fact.verdict, fact.value) == (MIND, "SYS between 4 pairs, NODE between 2 pairs")
+    assert (fact.verdict, fact.value) == (WARN, "SYS between 4 pairs, NODE between 2 pairs")
 
 
 @pytest.mark.parametrize(
-    ("chosen", "verdict", "value"), [("0,1", MIND, "'0,1': 2 of 8 GPUs"), ("0,1,2,3,4,5,6,7", OK, "0,1,2,3,4,5,6,7"),
-                                     ("", MIND, "'': 0 of 8 GPUs"), ("0,-1,1", MIND, "'0,-1,1': 1 of 8 GPUs")]
+    ("chosen", "verdict", "value"), [("0,1", WARN, "'0,1': 2 of 8 GPUs"), ("0,1,2,3,4,5,6,7", OK, "0,1,2,3,4,5,6,7"),
+                                     ("", WARN, "'': 0 of 8 GPUs"), ("0,-1,1", WARN, "'0,-1,1': 1 of 8 GPUs")]
 )  # fmt: skip
 def test_gpus_that_are_hidden(tmp_path: Path, chosen: str, verdict: Verdict, value: str) -> None:
     facts = list(gpus.gpus(dgx_host(dgx(tmp_path), environment={"CUDA_VISIBLE_DEVICES": chosen})))
@@ -252,17 +252,17 @@ def test_a_sandbox_that_hides_the_bus_still_has_the_drivers_gpus(tmp_path: Path)
 
 def test_gpus_that_nobody_hands_on(tmp_path: Path) -> None:
     (fact,) = gpus.gpus(host(dgx(tmp_path)))
-    assert (fact.verdict, fact.value) == (MIND, "8 of NVIDIA on the bus, but nvidia-smi is not on PATH")
+    assert (fact.verdict, fact.value) == (WARN, "8 of NVIDIA on the bus, but nvidia-smi is not on PATH")
     assert "--gpus all" in fact.why
 
 
 @pytest.mark.parametrize(
     ("speed", "mtu", "verdict", "value"),
     [
-        ("100000", "1500", MIND, "up, 100 Gb/s, MTU 1500, NUMA node 0"),
+        ("100000", "1500", WARN, "up, 100 Gb/s, MTU 1500, NUMA node 0"),
         ("100000", "9000", OK, "up, 100 Gb/s, MTU 9000, NUMA node 0"),
         ("10000", "1500", OK, "up, 10 Gb/s, MTU 1500, NUMA node 0"),
-        ("-1", "1500", OK, "up, rate not told, MTU 1500, NUMA node 0"),
+        ("-1", "1500", OK, "up, rate not reported, MTU 1500, NUMA node 0"),
     ],
 )
 def test_interfaces(tmp_path: Path, speed: str, mtu: str, verdict: Verdict, value: str) -> None:
@@ -274,7 +274,7 @@ def test_interfaces(tmp_path: Path, speed: str, mtu: str, verdict: Verdict, valu
 
 
 @pytest.mark.parametrize(
-    ("variable", "value", "hinders"),
+    ("variable", "value", "fail"),
     [
         ("NCCL_SOCKET_IFNAME", "eth", False),
         ("NCCL_SOCKET_IFNAME", "=eth", True),
@@ -285,16 +285,16 @@ def test_interfaces(tmp_path: Path, speed: str, mtu: str, verdict: Verdict, valu
         ("GLOO_SOCKET_IFNAME", "eth0", False),
     ],
 )
-def test_interfaces_that_variables_name(tmp_path: Path, variable: str, value: str, hinders: bool) -> None:
+def test_interfaces_that_variables_name(tmp_path: Path, variable: str, value: str, fail: bool) -> None:
     root = bare(tmp_path)
     add_interface(root, "eth0", add_pci(root, ["0000:00:01.0"], "0000:01:00.0"))
     facts = list(interfaces.chosen(host(root, environment={variable: value})))
-    assert [fact.verdict for fact in facts] == ([HINDERS] if hinders else [])
+    assert [fact.verdict for fact in facts] == ([FAIL] if fail else [])
 
 
 def test_ports_beside_each_other_of_another_network_say_how_to_leave_them_out(tmp_path: Path) -> None:
     root = dgx(tmp_path)
     add_ib(root, "mlx5_9", add_pci(root, ["0000:80:01.0"], "0000:81:00.0"), rate="25 Gb/sec (1X EDR)")
     fact = fact_of(examine(dgx_host(root)), "mlx5_9:1")
-    assert fact.verdict is MIND
+    assert fact.verdict is WARN
     assert "NCCL_IB_HCA" in fact.why

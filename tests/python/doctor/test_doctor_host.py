@@ -30,7 +30,7 @@ THP = "sys/kernel/mm/transparent_hugepage/enabled"
 CLOCK = "sys/devices/system/clocksource/clocksource0/current_clocksource"
 CGROUP = {"proc/self/cgroup": "0::/job\n"}
 SHM = "tmpfs /dev/shm tmpfs rw,size={} 0 0\n"
-MIND, HINDERS, OK = Verdict.MIND, Verdict.HINDERS, Verdict.OK
+WARN, FAIL, OK = Verdict.WARN, Verdict.FAIL, Verdict.OK
 
 
 def test_nothing_is_to_mind_on_a_healthy_machine_and_all_is_known(tmp_path: Path) -> None:
@@ -42,50 +42,50 @@ def test_nothing_is_to_mind_on_a_healthy_machine_and_all_is_known(tmp_path: Path
 
 # What is laid over the healthy machine, the fact, its verdict, words of its value, words of its reason.
 CASES: list[tuple[dict[str, str], str, Verdict, str, str]] = [
-    ({"proc/cpuinfo": "flags\t: fpu hypervisor\n"}, "virtual machine", MIND, "yes", "gives their time to others"),
-    ({f"{CPU}/online": "0-63\n"}, "usable cores", MIND, "8 of 64 (0-7)", "--ranks 8"),
-    ({f"{CPU}/cpu0/cpufreq/scaling_governor": "powersave\n"}, "frequency governor", MIND, "powersave", "cpupower"),
-    ({CLOCK: "hpet\n"}, "clock source", MIND, "hpet", "tsc"),
-    ({THP: "always madvise [never]\n"}, "transparent huge pages", MIND, "never", "4 KB"),
-    ({"proc/loadavg": "7.00 1 1 1/1 1\n"}, "load average", MIND, "7 in the last minute, 8 usable cores", "others use"),
-    ({"proc/meminfo": meminfo(free_kb=1 << 20)}, "memory", MIND, "64 GB, 1 GB free", "end what is not needed"),
-    ({"proc/meminfo": meminfo(swapped_kb=4 << 20)}, "swap", MIND, "4 GB in use", "swapoff"),
+    ({"proc/cpuinfo": "flags\t: fpu hypervisor\n"}, "virtual machine", WARN, "yes", "shares these cores with others"),
+    ({f"{CPU}/online": "0-63\n"}, "usable cores", WARN, "8 of 64 (0-7)", "--ranks 8"),
+    ({f"{CPU}/cpu0/cpufreq/scaling_governor": "powersave\n"}, "frequency governor", WARN, "powersave", "cpupower"),
+    ({CLOCK: "hpet\n"}, "clock source", WARN, "hpet", "tsc"),
+    ({THP: "always madvise [never]\n"}, "transparent huge pages", WARN, "never", "4 KB"),
+    ({"proc/loadavg": "7.00 1 1 1/1 1\n"}, "load average", WARN, "7 in the last minute, 8 usable cores", "other processes use"),
+    ({"proc/meminfo": meminfo(free_kb=1 << 20)}, "memory", WARN, "64 GB, 1 GB free", "end what is not needed"),
+    ({"proc/meminfo": meminfo(swapped_kb=4 << 20)}, "swap", WARN, "4 GB in use", "swapoff"),
     (
         {"proc/meminfo": meminfo(more="HugePages_Free: 16384\nHugepagesize: 2048 kB\n")},
         "huge pages",
-        MIND,
+        WARN,
         "32 GB reserved, 50% of memory",
         "vm.nr_hugepages",
     ),
-    ({"proc/self/mounts": SHM.format("65536k")}, "/dev/shm", MIND, "64 MB", "--shm-size"),
+    ({"proc/self/mounts": SHM.format("65536k")}, "/dev/shm", WARN, "64 MB", "--shm-size"),
     ({"proc/self/mounts": SHM.format("1048576k")}, "/dev/shm", OK, "1 GB", ""),
-    ({"proc/sys/kernel/yama/ptrace_scope": "1\n"}, "ptrace scope", MIND, "1: parents", "process_vm_readv"),
-    ({"proc/self/limits": limits_text(files="256")}, "open files (ulimit -n)", MIND, "256", "384; ulimit -n 65536"),
+    ({"proc/sys/kernel/yama/ptrace_scope": "1\n"}, "ptrace scope", WARN, "1: parents", "process_vm_readv"),
+    ({"proc/self/limits": limits_text(files="256")}, "open files (ulimit -n)", WARN, "256", "384; ulimit -n 65536"),
     ({"proc/self/limits": limits_text(files="384")}, "open files (ulimit -n)", OK, "384", ""),
-    ({"proc/self/limits": limits_text(processes="400")}, "processes (ulimit -u)", MIND, "400", "512; ulimit -u"),
+    ({"proc/self/limits": limits_text(processes="400")}, "processes (ulimit -u)", WARN, "400", "512; ulimit -u"),
     ({"proc/self/limits": limits_text(locked="65536")}, "locked memory (ulimit -l)", OK, "no RDMA device", ""),
     (
         {**CGROUP, "sys/fs/cgroup/job/cpu.max": "150000 100000\n"},
         "CPU quota",
-        HINDERS,
+        FAIL,
         "1.5 of 8 cores",
         "no two ranks",
     ),
-    ({**CGROUP, "sys/fs/cgroup/job/cpu.max": "400000 100000\n"}, "CPU quota", MIND, "4 of 8 cores", "--ranks 4"),
+    ({**CGROUP, "sys/fs/cgroup/job/cpu.max": "400000 100000\n"}, "CPU quota", WARN, "4 of 8 cores", "--ranks 4"),
     ({**CGROUP, "sys/fs/cgroup/job/cpu.max": "800000 100000\n"}, "CPU quota", OK, "8 for 8 cores", ""),
     (
         {**CGROUP, "sys/fs/cgroup/job/cpu.stat": "nr_periods 9\nnr_throttled 3\n"},
         "stopped by the quota",
-        MIND,
+        WARN,
         "3 times",
         "gap",
     ),
-    ({**CGROUP, "sys/fs/cgroup/job/memory.max": f"{4 << 30}\n"}, "memory limit", MIND, "4 GB of 64 GB", "killed"),
+    ({**CGROUP, "sys/fs/cgroup/job/memory.max": f"{4 << 30}\n"}, "memory limit", WARN, "4 GB of 64 GB", "killed"),
     ({**CGROUP, "sys/fs/cgroup/job/memory.max": f"{32 << 30}\n"}, "memory limit", OK, "32 GB", ""),
     (
         {"sys/devices/system/node/node1/cpulist": "4-7\n", "proc/sys/kernel/numa_balancing": "1\n"},
         "NUMA balancing",
-        MIND,
+        WARN,
         "on",
         "kernel.numa_balancing=0",
     ),
@@ -109,7 +109,7 @@ def test_a_machine_that_is_not_so(
 
 def test_one_core_hinders_whatever_the_machine_has(tmp_path: Path) -> None:
     report = examine(host(bare(tmp_path), affinity=(3,)))
-    assert (report.verdict, [fact.name for fact in report.problems]) == (HINDERS, ["usable cores"])
+    assert (report.verdict, [fact.name for fact in report.problems]) == (FAIL, ["usable cores"])
     assert fact_of(report, "usable cores").value == "1 of 8 (3)"
 
 
@@ -117,7 +117,7 @@ def test_threads_of_one_core_are_counted_once_among_the_usable_ones(tmp_path: Pa
     pairs = {f"{CPU}/cpu{core}/topology/thread_siblings_list": f"{core % 4},{core % 4 + 4}\n" for core in range(8)}
     root = write(bare(tmp_path), pairs)
     shared = fact_of(list(cores.threads(host(root))), "hardware threads (SMT)")
-    assert (shared.verdict, shared.value) == (MIND, "8 usable ones on 4 cores")
+    assert (shared.verdict, shared.value) == (WARN, "8 usable ones on 4 cores")
     assert "--ranks 4" in shared.why
     alone = fact_of(list(cores.threads(host(root, affinity=(0, 1, 2, 3)))), "hardware threads (SMT)")
     assert alone.verdict is OK
@@ -135,7 +135,7 @@ def test_busy_processes_are_those_that_use_time_while_we_wait(tmp_path: Path) ->
 
     facts = list(load.busy(host(root, pause=pause)))
     found = fact_of(facts, "busy processes")
-    assert (found.verdict, found.value) == (MIND, "train (x) y (10) 50% of a core")
+    assert (found.verdict, found.value) == (WARN, "train (x) y (10) 50% of a core")
     assert fact_of(facts, "stolen time").value == "0%"
 
 
@@ -143,14 +143,14 @@ def test_time_that_the_hypervisor_takes(tmp_path: Path) -> None:
     root = bare(tmp_path)
     # 3 of 30 ticks of each core
     facts = list(load.busy(host(root, pause=lambda _: write(root, {"proc/stat": stat_text(8, 1030, 3)}) and None)))
-    assert (fact_of(facts, "stolen time").value, fact_of(facts, "stolen time").verdict) == ("10%", MIND)
+    assert (fact_of(facts, "stolen time").value, fact_of(facts, "stolen time").verdict) == ("10%", WARN)
 
 
 def test_locked_memory_matters_where_there_is_rdma_and_no_right_to_exceed_it(tmp_path: Path) -> None:
     root = write(bare(tmp_path), {"proc/self/limits": limits_text(locked="65536")})
     write(root, {"sys/class/infiniband/mlx5_0/ports/1/state": "4: ACTIVE\n"})
     (fact,) = limits.locked_memory(host(root))
-    assert (fact.verdict, fact.value) == (HINDERS, "64 KB")
+    assert (fact.verdict, fact.value) == (FAIL, "64 KB")
     write(root, {"proc/self/status": "CapEff:\t0000000000004000\n"})  # CAP_IPC_LOCK is bit 14
     (fact,) = limits.locked_memory(host(root))
     assert fact.verdict is OK
@@ -188,7 +188,7 @@ def test_version_1_of_cgroups(tmp_path: Path) -> None:
     }
     files |= {"sys/fs/cgroup/cpu,cpuacct/x/cpu.cfs_period_us": "100000"}
     facts = list(cgroup.cpu_quota(host(write(bare(tmp_path), files))))
-    assert [(fact.verdict, fact.value) for fact in facts] == [(MIND, "3 of 8 cores"), (MIND, "1 time")]
+    assert [(fact.verdict, fact.value) for fact in facts] == [(WARN, "3 of 8 cores"), (WARN, "1 time")]
 
 
 def test_shared_memory_that_is_not_mounted(tmp_path: Path) -> None:

@@ -73,19 +73,19 @@ def problems(report: DoctorReport) -> list[tuple[str, str]]:
 
 def test_machines(tmp_path: Path) -> None:
     assert problems(examine(host(cloud_vm(tmp_path / "cloud")))) == [
-        ("hinders", "CPU quota"),
-        ("mind", "virtual machine"),
-        ("mind", "hardware threads (SMT)"),
+        ("fail", "CPU quota"),
+        ("warn", "virtual machine"),
+        ("warn", "hardware threads (SMT)"),
     ]
     assert problems(examine(host(container(tmp_path / "container")))) == [
-        ("hinders", "locked memory (ulimit -l)"),
-        ("hinders", "/dev/infiniband"),
-        ("mind", "/dev/shm"),
-        ("mind", "GPUs"),
+        ("fail", "locked memory (ulimit -l)"),
+        ("fail", "/dev/infiniband"),
+        ("warn", "/dev/shm"),
+        ("warn", "GPUs"),
     ]
     assert problems(examine(host(laptop(tmp_path / "laptop")))) == [
-        ("mind", "frequency governor"),
-        ("mind", "ptrace scope"),
+        ("warn", "frequency governor"),
+        ("warn", "ptrace scope"),
     ]
 
 
@@ -119,7 +119,7 @@ def test_arms_narrow_what_is_looked_at(tmp_path: Path) -> None:
     openmpi = examine(machine, ["openmpi:ring"])
     names = {part.name for part in openmpi.sections}
     assert "GPUs" not in names
-    assert fact_of(openmpi, "/dev/shm").verdict is Verdict.MIND
+    assert fact_of(openmpi, "/dev/shm").verdict is Verdict.WARN
     assert "/dev/infiniband" not in [fact.name for fact in openmpi.problems]
     engine = examine(machine, ["auto"])
     assert "/dev/shm" not in [fact.name for part in engine.sections for fact in part.facts]
@@ -201,4 +201,4 @@ def test_a_tool_that_prints_nonsense_is_not_known(tmp_path: Path) -> None:
     calls = ("nvidia-smi", "nvidia-smi -L", "nvidia-smi topo -m", "nvidia-smi --query-compute-apps")
     report = examine(host(dgx(tmp_path), run=programs(dict.fromkeys(calls, "Segmentation fault\n"))))
     assert not [fact for part in report.sections for fact in part.facts if "probe that failed" in fact.source]
-    assert fact_of(report, "GPUs").verdict is Verdict.MIND
+    assert fact_of(report, "GPUs").verdict is Verdict.WARN

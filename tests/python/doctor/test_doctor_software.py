@@ -16,7 +16,7 @@ from ringtree.doctor.probes import arms, mpi, nccl_libraries, variables
 from ringtree.doctor.probes import software as probes
 from ringtree.errors import RingtreeError
 
-MIND, HINDERS, OK = Verdict.MIND, Verdict.HINDERS, Verdict.OK
+WARN, FAIL, OK = Verdict.WARN, Verdict.FAIL, Verdict.OK
 
 
 def torch_folder(root: Path, version: str, cuda: str | None, hip: str | None = None) -> Path:
@@ -30,8 +30,8 @@ def torch_folder(root: Path, version: str, cuda: str | None, hip: str | None = N
     [
         ("12.8", None, OK, "2.9.0, for CUDA 12.8", ""),
         ("12.4", None, OK, "2.9.0, for CUDA 12.4", ""),
-        ("13.0", None, MIND, "2.9.0, for CUDA 13.0", "the driver has CUDA up to 12.8"),
-        (None, None, MIND, "2.9.0, for CPUs", "can't use the GPUs"),
+        ("13.0", None, WARN, "2.9.0, for CUDA 13.0", "the driver has CUDA up to 12.8"),
+        (None, None, WARN, "2.9.0, for CPUs", "can't use the GPUs"),
         (None, "6.4", OK, "2.9.0, for ROCm 6.4", ""),
     ],
 )
@@ -61,7 +61,7 @@ def test_a_missing_compiler_is_named_with_what_needs_it(tmp_path: Path) -> None:
     folder = tmp_path / "made" / "when" / "needed"
     machine = host(bare(tmp_path), software=only_c, environment={"RINGTREE_CACHE_DIR": str(folder)})
     facts = list(probes.compilers(machine))
-    assert (fact_of(facts, "C compiler").verdict, fact_of(facts, "C++ compiler").verdict) == (OK, MIND)
+    assert (fact_of(facts, "C compiler").verdict, fact_of(facts, "C++ compiler").verdict) == (OK, WARN)
     assert "torch.distributed backend" in fact_of(facts, "C++ compiler").why
     kept = fact_of(facts, "folder for what is compiled")
     assert (kept.value, kept.verdict) == (str(folder), OK)
@@ -71,7 +71,7 @@ def test_a_cache_that_can_not_be_written_to(tmp_path: Path) -> None:
     write(tmp_path, {"file": ""})
     machine = host(bare(tmp_path), environment={"RINGTREE_CACHE_DIR": str(tmp_path / "file" / "below")})
     kept = fact_of(list(probes.compilers(machine)), "folder for what is compiled")
-    assert kept.verdict is MIND
+    assert kept.verdict is WARN
     assert "RINGTREE_CACHE_DIR" in kept.why
 
 
@@ -81,7 +81,7 @@ def test_a_user_without_a_home_needs_a_folder(tmp_path: Path, monkeypatch: pytes
 
     monkeypatch.setattr(Path, "home", homeless)
     kept = fact_of(list(probes.compilers(host(bare(tmp_path), environment={}))), "folder for what is compiled")
-    assert (kept.value, kept.verdict) == ("none", MIND)
+    assert (kept.value, kept.verdict) == ("none", WARN)
     assert "set RINGTREE_CACHE_DIR" in kept.why
 
 
@@ -89,7 +89,7 @@ def test_an_nccl_without_code_for_the_gpus_hinders(tmp_path: Path) -> None:
     outputs = {"listed": listed(["NVIDIA B200"] * 8)}
     old = dgx_host(dgx(tmp_path), outputs, software=software(nccl=lambda: "2.21.5"))
     (fact,) = nccl_libraries.called(old)
-    assert (fact.verdict, fact.value) == (HINDERS, "2.21.5")
+    assert (fact.verdict, fact.value) == (FAIL, "2.21.5")
     assert "use 2.25.1 or newer" in fact.why
     (fact,) = nccl_libraries.called(dgx_host(tmp_path, outputs, software=software(nccl=lambda: "2.25.1")))
     assert fact.verdict is OK
@@ -101,12 +101,12 @@ def test_another_nccl_on_the_library_path_is_to_mind(tmp_path: Path) -> None:
     own = software(nccl_of_packages=lambda: [str(root / "own/libnccl.so.2")])
     path = f"{root}/other::{root}/nothing:{root}/own"
     first, second = nccl_libraries.copies(host(root, software=own, environment={"LD_LIBRARY_PATH": path}))
-    assert (first.verdict, second.verdict) == (MIND, OK)
+    assert (first.verdict, second.verdict) == (WARN, OK)
     assert first.value == f"{root}/other/libnccl.so.2 (2.21.5)"
     assert "RINGTREE_LIBNCCL" in first.why
 
 
-@pytest.mark.parametrize(("package", "verdict"), [("nvidia-nccl-cu13", HINDERS), ("nvidia-nccl-cu12", OK)])
+@pytest.mark.parametrize(("package", "verdict"), [("nvidia-nccl-cu13", FAIL), ("nvidia-nccl-cu12", OK)])
 def test_an_nccl_for_a_newer_cuda_than_the_drivers_hinders(tmp_path: Path, package: str, verdict: Verdict) -> None:
     found = software(version_of={package: "2.28.3"}.get)
     (fact,) = nccl_libraries.copies(dgx_host(dgx(tmp_path), {"smi": smi(cuda="12.8")}, software=found))
@@ -116,14 +116,14 @@ def test_an_nccl_for_a_newer_cuda_than_the_drivers_hinders(tmp_path: Path, packa
 @pytest.mark.parametrize(
     ("name", "value", "verdict", "why"),
     [
-        ("NCCL_ALGO", "Rinng", HINDERS, "'Rinng' is none of"),
-        ("NCCL_ALGO", "Ring", MIND, "algorithm or protocol is forced"),
-        ("NCCL_PROTO", "LL512", HINDERS, "'LL512' is none of"),
-        ("NCCL_P2P_DISABLE", "1", MIND, "through host memory"),
-        ("NCCL_IB_DISABLE", "1", MIND, "turns InfiniBand and RoCE off"),
-        ("NCCL_NVLS_ENABLE", "0", MIND, "NVLS is off"),
-        ("NCCL_PXN_DISABLE", "1", MIND, "PXN is off"),
-        ("NCCL_ALGOO", "Ring", MIND, "it does nothing in NCCL 2.26.2"),
+        ("NCCL_ALGO", "Rinng", FAIL, "'Rinng' is none of"),
+        ("NCCL_ALGO", "Ring", WARN, "algorithm or protocol is forced"),
+        ("NCCL_PROTO", "LL512", FAIL, "'LL512' is none of"),
+        ("NCCL_P2P_DISABLE", "1", WARN, "through host memory"),
+        ("NCCL_IB_DISABLE", "1", WARN, "turns InfiniBand and RoCE off"),
+        ("NCCL_NVLS_ENABLE", "0", WARN, "NVLS is off"),
+        ("NCCL_PXN_DISABLE", "1", WARN, "PXN is off"),
+        ("NCCL_ALGOO", "Ring", WARN, "it does nothing in NCCL 2.26.2"),
         ("NCCL_DEBUG", "INFO", None, ""),
         ("NCCL_IB_HCA", "mlx5", None, ""),
     ],
@@ -135,7 +135,7 @@ def test_a_variable_that_is_set(tmp_path: Path, name: str, value: str, verdict: 
 
 
 def test_what_a_variable_turns_off_must_be_there(tmp_path: Path) -> None:
-    """Neither NVLS nor other hosts: turning them off is nothing to mind."""
+    """Neither NVLS nor other hosts: turning them off causes no warning."""
     for name in ("NCCL_NVLS_ENABLE", "NCCL_PXN_DISABLE"):
         value = "0" if name == "NCCL_NVLS_ENABLE" else "1"
         (fact,) = variables.nccl_variables(host(bare(tmp_path / name), environment={name: value}))
@@ -144,7 +144,7 @@ def test_what_a_variable_turns_off_must_be_there(tmp_path: Path) -> None:
 
 def test_a_value_that_is_refused_is_to_mind_where_no_nccl_is(tmp_path: Path) -> None:
     (fact,) = variables.nccl_variables(host(bare(tmp_path), environment={"NCCL_ALGO": "Rinng"}))
-    assert fact.verdict is MIND
+    assert fact.verdict is WARN
     assert "none is here" in fact.why
 
 
@@ -196,7 +196,7 @@ def test_mpi_libraries_are_named_with_version_and_launcher(tmp_path: Path) -> No
 def test_inside_of_mpirun(tmp_path: Path) -> None:
     assert list(mpi.inside_a_job(host(bare(tmp_path)))) == []
     (fact,) = mpi.inside_a_job(host(tmp_path, environment={"OMPI_COMM_WORLD_RANK": "0"}))
-    assert fact.verdict is MIND
+    assert fact.verdict is WARN
 
 
 def test_arms_are_ready_or_lack_something_which_hinders_those_that_were_asked_for(tmp_path: Path) -> None:
@@ -217,4 +217,4 @@ def test_arms_are_ready_or_lack_something_which_hinders_those_that_were_asked_fo
     assert (lacking.name, lacking.value, lacking.verdict) == ("gloo", "lacks: PyTorch is missing", None)
     assert (odd.name, odd.known) == ("impi", False)
     none, lacking = arms.arms(replace(machine, asked=frozenset({"gloo"})))
-    assert (none.value, lacking.verdict, lacking.why) == ("none", HINDERS, "PyTorch is missing")
+    assert (none.value, lacking.verdict, lacking.why) == ("none", FAIL, "PyTorch is missing")

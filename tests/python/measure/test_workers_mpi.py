@@ -116,4 +116,4 @@ def test_compare_judges_libraries_and_says_how_they_were_called(tmp_path: object
     assert "2 ranks, called from C, out of place" in out
     assert all(arm in out for arm in arms)
     if kind_named("impi").lacks() is not None:
-        assert "impi was left out: impi is not here" in " ".join(out.split())
+        assert "impi was left out: impi not found" in " ".join(out.split())
