@@ -42,7 +42,8 @@ _START = re.compile(
     )""",
     re.VERBOSE,
 )
-_COMPOSE = re.compile(r"\s*(?P<compose>[A-Za-z0-9][\w.-]*[A-Za-z0-9]\s*\|(?=\s+(?:\d|\#)))")
+# Of services, before a row (two numbers) or a comment. Tables without bars around them look alike: `ring | 45 us`.
+_COMPOSE = re.compile(r"\s*(?P<compose>[A-Za-z][\w.-]*[A-Za-z0-9]\s*\|(?=\s+(?:\d[\d.]*\s+\d|\#)[^|]*$))")
 _JOB_MARKS = frozenset(("mpirun", "mpich", "pod", "compose", "srun", "torchrun"))
 # Most lines have no mark: a plain row begins with a number that a blank follows. Of marks srun's is the most frequent.
 _NO_MARK = re.compile(r"\s*(?:\d+\s+[\d-]|#)")

@@ -47,7 +47,13 @@ CASES: list[tuple[dict[str, str], str, Verdict, str, str]] = [
     ({f"{CPU}/cpu0/cpufreq/scaling_governor": "powersave\n"}, "frequency governor", WARN, "powersave", "cpupower"),
     ({CLOCK: "hpet\n"}, "clock source", WARN, "hpet", "tsc"),
     ({THP: "always madvise [never]\n"}, "transparent huge pages", WARN, "never", "4 KB"),
-    ({"proc/loadavg": "7.00 1 1 1/1 1\n"}, "load average", WARN, "7 in the last minute, 8 usable cores", "other processes use"),
+    (
+        {"proc/loadavg": "7.00 1 1 1/1 1\n"},
+        "load average",
+        WARN,
+        "7 in the last minute, 8 usable cores",
+        "use the cores",
+    ),
     ({"proc/meminfo": meminfo(free_kb=1 << 20)}, "memory", WARN, "64 GB, 1 GB free", "end what is not needed"),
     ({"proc/meminfo": meminfo(swapped_kb=4 << 20)}, "swap", WARN, "4 GB in use", "swapoff"),
     (

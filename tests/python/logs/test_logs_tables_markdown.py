@@ -6,6 +6,7 @@ import pytest
 from logs_tables_support import inferred, only, read_text, side, sizes, skipped, texts
 
 from ringtree.logs import OUT_OF_PLACE
+from ringtree.logs.lines import clean
 from ringtree.logs.reading import NOT_RECOGNISED
 from ringtree.logs.tables.choose import NO_NUMBER, NO_TIMINGS, OTHER_TABLE
 
@@ -50,6 +51,37 @@ def test_old_versions_print_gibibytes() -> None:
     )
     assert side(table.rows[0]).busbw == ("1.50", float(1 << 30))
     assert inferred(table)["unit of GBps"] == "2^30 bytes/s"
+
+
+def test_a_table_without_bars_around_it() -> None:
+    """ "1MB | 45us" is a row, and "nccl-1 | 1024" a service of docker compose that printed a number."""
+    table = only(
+        read_text(
+            """
+            All-reduce on 16 GPUs
+
+            size | time
+            --- | ---
+            1MB | 45us
+            64MB | 640us
+            """
+        )
+    )
+    assert sizes(table) == [1 << 20, 64 << 20]
+    three = only(
+        read_text(
+            """
+            size | ring time | note
+            --- | --- | ---
+            64KB | 30us | 3 runs
+            abc | 45 | x
+            1MB | 45us | 3 runs
+            """
+        )
+    )
+    assert sizes(three) == [64 << 10, 1 << 20]
+    assert clean(1, "nccl-1  | 1024 256 float").text.split() == ["1024", "256", "float"]
+    assert clean(1, "ring | 45 us").job == clean(1, "abc | 45 12 | x").job == ""
 
 
 def test_a_column_for_each_algorithm() -> None:
