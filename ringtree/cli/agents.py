@@ -7,18 +7,23 @@ without a launcher only.
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable
+from threading import Timer
 
 from ringtree.errors import PeerError, RingtreeError
+from ringtree.launchers import Identity, identify
 from ringtree.measure.crew import Crew
 from ringtree.measure.ending import ended_by_sigterm, ended_by_the_lab
 from ringtree.measure.joining import SaidElsewhere, crew_of_the_launcher
+
+SILENCE = 5.0  # seconds that rank 0 waits for the other processes before it says so
 
 
 def as_lab_or_agent(measure: Callable[[Crew | None], None]) -> None:
     """Calls `measure` with the crew in the process of rank 0, or with None where no launcher has started several; the
     other processes serve until all is done. Raises what `measure` raises, and SaidElsewhere."""
-    crew = crew_of_the_launcher()
+    crew = _meet(SILENCE)
     if crew is None:
         with ended_by_sigterm():
             measure(None)
@@ -28,6 +33,31 @@ def as_lab_or_agent(measure: Callable[[Crew | None], None]) -> None:
     else:
         with ended_by_the_lab(), crew:
             _serve(crew)
+
+
+def waiting_line(identity: Identity) -> str:
+    """Returns what rank 0 says while the others have not come, as where variables are left over in a shell."""
+    return (
+        f"ringtree: waiting for the other processes: {identity.words}; to measure without a launcher, unset the "
+        "variables that `ringtree launchers` lists"
+    )
+
+
+def _meet(silence: float) -> Crew | None:
+    """Returns the crew, None without a launcher; says after `silence` seconds for whom rank 0 waits."""
+
+    def say() -> None:
+        identity = identify()
+        if identity is not None and identity.rank == 0:
+            print(waiting_line(identity), file=sys.stderr, flush=True)
+
+    timer = Timer(silence, say)
+    timer.daemon = True
+    timer.start()
+    try:
+        return crew_of_the_launcher()
+    finally:
+        timer.cancel()
 
 
 def _serve(crew: Crew) -> None:
