@@ -58,6 +58,7 @@ def _meet(silence: float) -> Crew | None:
         return crew_of_the_launcher()
     finally:
         timer.cancel()
+        timer.join()  # a thread that ends after Python does keeps what it saw alive
 
 
 def _serve(crew: Crew) -> None:
