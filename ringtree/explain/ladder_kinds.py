@@ -105,7 +105,7 @@ def kind_named(name: str) -> LadderKind:
 
 
 def kind_of(plan: Plan) -> tuple[LadderKind, str]:
-    """Returns the ladder of a stored plan, and the algorithm with which it started. UsageError: it is no ladder's."""
+    """Returns the ladder of a stored plan, and the algorithm with which it started. UsageError for another study's."""
     kind = next((kind for kind in KINDS if kind.preset == plan.preset), None)
     names = [*(arm.name for arm in plan.arms), *(label.partition("@")[0] for label in plan.left_out)]
     found = [match[1] for name in names if kind is not None and (match := kind.begins.fullmatch(name))]

@@ -1,6 +1,6 @@
 """Slurm's srun: SLURM_PROCID in a job step.
 
-For: reading the variables of a step. Not for: a batch script or an salloc shell, which are no ranks although
+For: reading the variables of a step. Not for: a batch script or an salloc shell, which are not ranks although
 SLURM_PROCID is set there (a step's id is not), or an mpirun that they start (allocation.py).
 
 The step's own counts come first: those of the job also stand in the environment of a step with fewer tasks.

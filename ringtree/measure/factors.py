@@ -27,7 +27,7 @@ def factorial_design(
     texts: Sequence[str], fraction: str | None, arms: str | None
 ) -> tuple[FactorialDesign, list[str]] | None:
     """Returns the design that was asked for and its arms, the first values' first; None without factors. Raises
-    UsageError for what is no factor, for other than one arm, and for a design that is too large or tells nothing."""
+    UsageError for an invalid factor, for other than one arm, and for a design that is too large or tells nothing."""
     if not texts:
         if fraction is not None:
             raise UsageError(f"--fraction is that of a design: name its factors, for example {EXAMPLE}")

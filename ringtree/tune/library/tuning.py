@@ -2,7 +2,7 @@
 
 For: the steps from a library's name to rules that won. Not for: choices (choosing.py), formats (formats.py).
 
-    screening    every switch beside the library's own choice, a few launches: chooses, and is no evidence
+    screening    every switch beside the library's own choice, a few launches: chooses, does not count
     validation   the rules as they are deployed, in fresh processes beside the library's own choice: what is not shown
                  to be faster goes back to that
     check        what is left is deployed once more: is it taken?
