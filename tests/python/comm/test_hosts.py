@@ -7,10 +7,11 @@ test_faults_hosts.py), frames and streams (tests/core/transport, tests/core/net)
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
-from fault_support import Job, places_on
+from fault_support import Job, left_in_shared_memory, places_on
 from hosts_ranks import call_all, open_and_close, send_some, transfer_and_split
 from hosts_support import Hosts, why_no_hosts
 
@@ -88,10 +89,10 @@ def test_data_take_the_cards_that_were_asked_for(pattern: str, cards: set[str]) 
 @pytest.mark.alone
 @pytest.mark.parametrize("ipv6", [False, True], ids=["ipv4", "ipv6"])
 def test_nobody_listens_on_all_addresses_and_nothing_is_left(ipv6: bool) -> None:
-    shared_memory = set(Path("/dev/shm").iterdir())
     with Hosts(2, 2, ipv6=ipv6) as hosts:
         namespaces = {Path(hosts.namespace(host)).stat().st_ino for host in range(2)}
         with Job(4, open_and_close, places=places_on(hosts)) as job:
+            pids = [job.pid(rank) for rank in range(4)]
             for rank in range(4):
                 assert job.hear(rank) == "up"
             sockets = [socket for host in range(2) for socket in hosts.sockets(host)]
@@ -103,7 +104,7 @@ def test_nobody_listens_on_all_addresses_and_nothing_is_left(ipv6: bool) -> None
                 assert job.hear(rank) == 0, "descriptors that a communicator left behind"
         assert [socket for host in range(2) for socket in hosts.sockets(host)] == []
     assert _namespaces_in_use().isdisjoint(namespaces)
-    assert set(Path("/dev/shm").iterdir()) <= shared_memory
+    assert left_in_shared_memory(pids) == []
 
 
 def _namespaces_in_use() -> set[int]:
@@ -114,3 +115,14 @@ def _namespaces_in_use() -> set[int]:
         except OSError:  # it has ended
             continue
     return found
+
+
+def test_a_file_left_in_shared_memory_is_found() -> None:
+    mine, anothers = (Path(f"/dev/shm/{name}") for name in (f"x_{os.getpid()}_1", f"x_{os.getpid()}1_1"))
+    for file in (mine, anothers):
+        file.touch()
+    try:
+        assert left_in_shared_memory([os.getpid()]) == [mine.name]
+    finally:
+        for file in (mine, anothers):
+            file.unlink()

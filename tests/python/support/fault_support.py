@@ -18,6 +18,7 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 from multiprocessing.connection import Connection, wait
+from pathlib import Path
 from typing import Any
 
 from fault_ranks import PATIENCE_S, Body, Place, be_rank
@@ -32,6 +33,12 @@ def places_on(hosts: Hosts, environment: Mapping[str, str] | None = None, **opti
     options = {"store": hosts.store(), **options}
     added = {**hosts.environment(), **(environment or {})}
     return [Place(hosts.namespace(hosts.host_of(rank)), added, **options) for rank in range(hosts.num_ranks)]
+
+
+def left_in_shared_memory(pids: Sequence[int]) -> list[str]:
+    """Files in /dev/shm with ringtree or one of these processes in their name. Other programs' files come and go."""
+    of_these = re.compile("|".join(["ringtree", *(rf"(?<!\d){pid}(?!\d)" for pid in pids)]))
+    return sorted(path.name for path in Path("/dev/shm").iterdir() if of_these.search(path.name))
 
 
 class Job:

@@ -14,6 +14,7 @@ import pytest
 
 pytest.importorskip("torch")
 
+from fault_support import left_in_shared_memory
 from torch._C import _distributed_c10d as c10d
 from torch_ranks import ENVIRONMENT
 
@@ -140,7 +141,6 @@ def test_ctrl_c_under_torchrun(tmp_path: Path) -> None:
     """No process and no file is left."""
     scratch = tmp_path / "scratch"
     scratch.mkdir()
-    shared = set(Path("/dev/shm").iterdir())
     command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
     torchrun = subprocess.Popen(
         [*command, str(SUPPORT / "torch_loop.py")],
@@ -161,7 +161,7 @@ def test_ctrl_c_under_torchrun(tmp_path: Path) -> None:
     while (left := [pid for pid in ranks if Path(f"/proc/{pid}").exists()]) and time.monotonic() < deadline:
         os.sched_yield()
     assert not left, "processes are left"
-    assert set(Path("/dev/shm").iterdir()) <= shared
+    assert left_in_shared_memory([torchrun.pid, *ranks]) == []
     left_files = [path for path in scratch.rglob("*") if "ringtree" in path.name]
     assert not left_files
 
