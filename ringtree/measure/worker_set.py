@@ -9,19 +9,15 @@ every element themselves.
 
 from __future__ import annotations
 
-import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from statistics import median
 from typing import Any
 
 from ringtree.arms import Program
 from ringtree.arms.mpi import is_taken
 from ringtree.errors import RingtreeError
-from ringtree.measure.collective_data import write_patterns
-from ringtree.measure.exact_data import PERIOD, PHASE_STEP, storage_of
 from ringtree.measure.plan import BATCH_LIMIT
 from ringtree.measure.process_set import CellKey, Visited
 from ringtree.measure.warm_up import LARGE, warm_up_ends
@@ -101,28 +97,22 @@ class WorkerSet:
         self._deadlines = deadlines or Deadlines()
         self._bound: dict[CellKey, tuple[int, float]] = {}  # calls of a batch, seconds of one with all that is around
         self._ranks: WorkerRanks | None = None
-        self._folder: tempfile.TemporaryDirectory[str] | None = None
         self._said: dict[str, str] = {}  # of what is executed
         self._algorithm = "auto"
         self._num_calls = 0
 
     def start(self) -> None:
         self._algorithm = "auto"
-        self._folder = tempfile.TemporaryDirectory(prefix="ringtree-", ignore_cleanup_errors=True)
-        folder = Path(self._folder.name)
-        self._ranks = WorkerRanks(self._program, self._num_ranks, self._cores, folder, self._variables)
+        self._ranks = WorkerRanks(self._program, self._num_ranks, self._cores, self._variables)
 
     def ready(self) -> dict[str, str]:
         assert self._ranks is not None, "it was started"
-        assert self._folder is not None
         self._ranks.ready(self._deadlines.start)
         self.pids += self._ranks.pids
         self._said = {"version": self._ranks.version}
-        moved, file = self._moved, Path(self._folder.name) / "data"
-        write_patterns(file, moved.collective, moved.dtype, self._num_ranks, moved.seed, moved.op)
-        item = storage_of(moved.dtype).itemsize
+        moved = self._moved
         try:
-            self._ranks.tell(f"data {item} {PERIOD} {PHASE_STEP} {file}", self._deadlines.first)
+            self._ranks.give_data(moved.collective, moved.dtype, moved.op, moved.seed, self._deadlines.first)
             self._said |= read_controls(self._ranks, self._wanted, self._deadlines.first)
         except Refused as refused:
             return dict.fromkeys(self.arms, str(refused))
@@ -144,9 +134,6 @@ class WorkerSet:
         if self._ranks is not None:
             self._ranks.close(patience)
             self._ranks = None
-        if self._folder is not None:
-            self._folder.cleanup()
-            self._folder = None
 
     def _guarded(self, cell: CellKey, do: Callable[[], Visited]) -> Visited:
         try:
