@@ -43,7 +43,7 @@ from ringtree.measure.process_set import SetFailed
 from ringtree.measure.worker_processes import WorkerProcesses, descendants
 
 UNSUPPORTED = "error unsupported"
-_GOODBYE = 5.0  # seconds that ranks get to leave after `quit`
+GOODBYE = 5.0  # seconds that ranks get to leave after `quit`
 _LOOK = 0.05  # seconds between two looks at whether a process that does not answer still lives
 
 
@@ -193,7 +193,7 @@ class WorkerRanks:
             raise Refused(refusals[0].removeprefix("error "))
         return [answer[3:] for answer in answers]
 
-    def close(self, patience: float = _GOODBYE) -> None:
+    def close(self, patience: float = GOODBYE) -> None:
         """Asks the ranks to leave and ends what is left after `patience` seconds; never raises, may be called once."""
         # Looked up before the launcher leaves: what it leaves behind can't be found by its parent any more.
         family = [*self.pids, *descendants(self._processes.pid)]
@@ -265,6 +265,26 @@ class WorkerRanks:
         words = self._processes.last_words()
         told = "its launcher still runs" if code is None else f"its launcher ended with {code}"
         return f"{told} ({words[:200]})" if words else told
+
+
+class HasWorkers:
+    """What starts workers and ends them: it may do so again."""
+
+    def __init__(self) -> None:
+        self._ranks: WorkerRanks | None = None
+
+    def close(self) -> None:
+        """Lets the processes leave."""
+        self._end(GOODBYE)
+
+    def kill(self) -> None:
+        """Ends them at once; may be called again."""
+        self._end(0.0)
+
+    def _end(self, patience: float) -> None:
+        if self._ranks is not None:
+            self._ranks.close(patience)
+            self._ranks = None
 
 
 def _answer(line: str, batches: int) -> tuple[int, tuple[float, ...]]:

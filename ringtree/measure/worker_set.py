@@ -21,7 +21,7 @@ from ringtree.errors import RingtreeError
 from ringtree.measure.plan import BATCH_LIMIT
 from ringtree.measure.process_set import CellKey, Visited
 from ringtree.measure.warm_up import LARGE, warm_up_ends
-from ringtree.measure.worker_ranks import Answer, Refused, Work, WorkerRanks
+from ringtree.measure.worker_ranks import Answer, HasWorkers, Refused, Work, WorkerRanks
 from ringtree.results import Boundary, WarmUp
 from ringtree.units import format_time
 
@@ -31,7 +31,6 @@ MOST_CALLS = 4096
 FEW_CALLS, SHORT_CALL = 50, 50e-6  # calls below so many seconds are timed again, several together
 SMALL = 1 << 20  # up to it a call of CALL_LIMIT seconds would only cost the others their time
 CALL_LIMIT = 2.0
-GOODBYE = 5.0  # seconds that workers get to leave
 TOO_SLOW = "left out as too slow"  # begins the error of a cell that would cost the others their time
 WRONG = "wrong result: "  # begins the error of a cell in which elements were wrong
 
@@ -70,7 +69,7 @@ class _CellLost(RingtreeError):
     """The cell can't be had, its set goes on."""
 
 
-class WorkerSet:
+class WorkerSet(HasWorkers):
     """One library's workers in one launch. `arms`: labels, each a way to call it; `pids`: of every rank that was
     started."""
 
@@ -90,13 +89,13 @@ class WorkerSet:
     ) -> None:
         """`cores`: ranks are pinned to them in turn; `variables`: of the environment; `wanted`: what the library must
         say that it has set, by the names of its own tool interface."""
+        super().__init__()
         self.arms, self.pids = list(arms), list[int]()
         self._program, self._calls, self._moved = program, arms, moved
         self._num_ranks, self._cores = num_ranks, cores
         self._variables, self._wanted = dict(variables or {}), dict(wanted or {})
         self._deadlines = deadlines or Deadlines()
         self._bound: dict[CellKey, tuple[int, float]] = {}  # calls of a batch, seconds of one with all that is around
-        self._ranks: WorkerRanks | None = None
         self._said: dict[str, str] = {}  # of what is executed
         self._algorithm = "auto"
         self._num_calls = 0
@@ -123,17 +122,6 @@ class WorkerSet:
 
     def visit(self, cell: CellKey, untimed: int, timed: int) -> Visited:
         return self._guarded(cell, lambda: self._visited(cell, untimed, timed))
-
-    def close(self) -> None:
-        self._end(GOODBYE)
-
-    def kill(self) -> None:
-        self._end(0.0)
-
-    def _end(self, patience: float) -> None:
-        if self._ranks is not None:
-            self._ranks.close(patience)
-            self._ranks = None
 
     def _guarded(self, cell: CellKey, do: Callable[[], Visited]) -> Visited:
         try:

@@ -16,18 +16,18 @@ from ringtree.measure.exact_data import storage_of
 from ringtree.measure.messages import Answer, SetUp, TimeSide
 from ringtree.measure.probe import usable_cores
 from ringtree.measure.worker_ranks import Answer as Timed
-from ringtree.measure.worker_ranks import Refused, Work, WorkerRanks
+from ringtree.measure.worker_ranks import HasWorkers, Refused, Work, WorkerRanks
 from ringtree.measure.worker_set import read_controls
 
 ALIGNMENT = 64  # of workers' buffers, bytes
 
 
-class WorkerSides:
+class WorkerSides(HasWorkers):
     """One arm's workers; `timeout`: seconds of each wait. Raises SetFailed where they die, hang or fail."""
 
     def __init__(self, native: Native, num_ranks: int, seed: int, timeout: float) -> None:
+        super().__init__()
         self._native, self._num_ranks, self._seed, self._timeout = native, num_ranks, seed, timeout
-        self._ranks: WorkerRanks | None = None
         self._asked: SetUp | None = None
         self._num_calls = 0
 
@@ -48,19 +48,6 @@ class WorkerSides:
             return self._set_up(command) if isinstance(command, SetUp) else self._time(command)
         except Refused as refused:
             return [Answer(error=str(refused))] * self._num_ranks
-
-    def close(self) -> None:
-        """Lets the processes leave."""
-        self._end(5.0)
-
-    def kill(self) -> None:
-        """Ends them at once; may be called again."""
-        self._end(0.0)
-
-    def _end(self, patience: float) -> None:
-        if self._ranks is not None:
-            self._ranks.close(patience)
-            self._ranks = None
 
     def _set_up(self, asked: SetUp) -> list[Answer]:
         assert self._ranks is not None, "it was started"
