@@ -24,11 +24,13 @@ NcclVersion = Annotated[
 ]
 AsCsv = Annotated[bool, typer.Option("--csv", help="Print as CSV and nothing else.")]
 OnHosts = Annotated[str | None, typer.Option(help="Ranks on several hosts instead: 2x4, or 3,2,1 for unequal ones.")]
-# What a user may say of the machine of logs.
-GpuOfLogs = Annotated[str | None, typer.Option("--gpu", help="The GPU, where the log does not name it.")]
-SystemOfLogs = Annotated[str | None, typer.Option("--system", help="The system, of the hardware catalogue.")]
-HostsOfLogs = Annotated[int | None, typer.Option("--hosts", min=1, help="Hosts, where the log does not say it.")]
-RanksOfLogs = Annotated[int | None, typer.Option("--ranks", min=1, help="Ranks that the run is said to have had.")]
+# What a user may say of the machine of logs: the options of ringtree.audit.Setup.
+MACHINE = {
+    "gpu": typer.Option("--gpu", help="The GPU, where the log does not name it."),
+    "system": typer.Option("--system", help="The system, of the hardware catalogue."),
+    "num_hosts": typer.Option("--hosts", min=1, help="Hosts, where the log does not say it."),
+    "num_ranks": typer.Option("--ranks", min=1, help="Ranks that the run is said to have had."),
+}
 EMULATE = "Emulate a cluster on this machine: hosts x ranks per host, e.g. 2x8."
 RunsOrLogs = Annotated[
     list[str],
