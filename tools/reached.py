@@ -1,4 +1,4 @@
-"""Takes out of a log what its system reached: an entry of ringtree/health/catalogue for each table.
+"""Takes out of a log what its system reached: entries of ringtree/health/catalogue, one for each table.
 
     python tools/reached.py LOG --system p5.48xlarge --gpu "H100 SXM5 80GB" --hosts 2 --ranks 16 [--source URL]
 
@@ -60,16 +60,24 @@ def main() -> None:
     stated = re.search(r"^# source: (\S+)", asked.log.read_text(errors="replace")[:2000], re.MULTILINE)
     source = asked.source or (stated.group(1) if stated else parser.error("--source: where does the log lie?"))
     setup = Setup(asked.gpu, asked.system, asked.hosts, asked.ranks)
+    before = None
     for table, curve in curves(asked.log, setup):
-        words = {"system": asked.system, "gpu": asked.gpu, "collective": curve.collective}
-        words |= {"tool": table.tool or str(table.format), "source": source}
-        if curve.dtype:
-            words["dtype"] = curve.dtype
+        shared = {"system": asked.system, "gpu": asked.gpu, "tool": table.tool or str(table.format)}
         if table.library_version:
-            words["library"] = f"{table.library or 'nccl'} {table.library_version}"
-        print("\n[[reached]]", *(f"{key} = {json.dumps(value)}" for key, value in words.items()), sep="\n")
-        print(f"hosts = {asked.hosts}\nranks = {asked.ranks}\naccessed = {asked.accessed}")
+            shared["library"] = f"{table.library or 'nccl'} {table.library_version}"
+        if curve.dtype:
+            shared["dtype"] = curve.dtype
+        if shared != before:
+            _print("[[machine]]", shared)
+            print(f"accessed = {asked.accessed}")
+        before = shared
+        _print("[[machine.reached]]", {"collective": curve.collective, "source": source})
+        print(f"hosts = {asked.hosts}\nranks = {asked.ranks}")
         print("times_us =", "{", ", ".join(f"{size} = {time:g}" for size, time in times_us(curve).items()), "}")
+
+
+def _print(heading: str, words: dict[str, str]) -> None:
+    print(f"\n{heading}", *(f"{key} = {json.dumps(value)}" for key, value in words.items()), sep="\n")
 
 
 if __name__ == "__main__":

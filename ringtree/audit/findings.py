@@ -5,27 +5,20 @@ For: the shape of what is printed and of `ringtree audit --json`. Not for: which
 
 from __future__ import annotations
 
-from enum import Enum
-
 from pydantic import Field
 
-from ringtree.results.records import Record
+from ringtree.results import Graded, Record
 
 AUDIT_FORMAT = "ringtree.audit/1"
 MAX_ROWS = 40  # named by a finding; `num_rows` counts all
 
 
-class Severity(str, Enum):
+class Severity(Graded):
     """info: worth knowing, the numbers stand. warning: don't rely on it as it is. error: something in it is wrong."""
 
     INFO = "info"
     WARNING = "warning"
     ERROR = "error"
-
-    @property
-    def rank(self) -> int:
-        """Returns 0 for info, 1 for warning, 2 for error."""
-        return list(Severity).index(self)
 
 
 class Finding(Record):

@@ -22,7 +22,7 @@ from rich.text import Text
 
 from ringtree.audit import Audit, AuditRun, FileReport, Finding, Setup, Severity
 from ringtree.audit.claims import Verdict, as_text, judge_file
-from ringtree.cli.options import AsJson, GpuOfLogs, HostsOfLogs, RanksOfLogs, SystemOfLogs
+from ringtree.cli.options import MACHINE, AsJson, asks
 from ringtree.cli.outcome import FAILED, exit_codes
 from ringtree.errors import UsageError
 from ringtree.show.printable import printable
@@ -41,14 +41,13 @@ class FailOn(str, Enum):
     NEVER = "never"
 
 
+@asks(Setup, MACHINE, into="setup")
 def audit(
     files: Annotated[
         list[str] | None, typer.Argument(metavar="FILE…", help="Logs, JSON, CSV, Markdown; - for standard input.")
     ] = None,
-    gpu: GpuOfLogs = None,
-    system: SystemOfLogs = None,
-    hosts: HostsOfLogs = None,
-    ranks: RanksOfLogs = None,
+    *,
+    setup: Setup,
     claims: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="A TOML or JSON file of claims to judge instead (docs/claims.md)."),
@@ -66,7 +65,6 @@ def audit(
             return
         if not files:
             raise UsageError("name the files to audit, or - for standard input")
-        setup = Setup(gpu, system, hosts, ranks)
         found, unread = _audited(files, setup)
         if json and found.files:
             typer.echo(found.model_dump_json(indent=1))

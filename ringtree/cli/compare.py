@@ -16,9 +16,9 @@ from rich.console import Console
 
 from ringtree.arms import arms_written
 from ringtree.cli.agents import as_lab_or_agent
-from ringtree.cli.options import EMULATE, RUNS, AsCsv, AsJson, Baseline, Runs, Verbose, asks, with_default, written
+from ringtree.cli.options import EMULATE, RUNS, Runs, asks, with_default, written
 from ringtree.cli.outcome import exit_codes
-from ringtree.cli.output import check_format, finish
+from ringtree.cli.output import WANTED, Wanted, check_format, finish
 from ringtree.compare.dry_run import print_plan
 from ringtree.compare.whole_comparison import Question, resume, run
 from ringtree.errors import UsageError
@@ -58,6 +58,7 @@ OPTIONS = {
 
 
 @asks(Request, OPTIONS)
+@asks(Wanted, WANTED, into="wanted")
 def compare(
     context: typer.Context,
     asked: Request,
@@ -73,14 +74,12 @@ def compare(
         str | None, typer.Option("--resume", metavar="RUN", help="Go on with a stored run that was interrupted.")
     ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print plan, duration and cost, and run nothing.")] = False,
-    fail_if_slower_than: Baseline = None,
-    verbose: Verbose = False,
-    json: AsJson = False,
-    csv: AsCsv = False,
+    *,
+    wanted: Wanted,
 ) -> None:
     """Compare collective algorithms and libraries in fresh processes, with every result verified."""
     with exit_codes():
-        check_format(json, csv)
+        check_format(wanted)
         stderr = Console(stderr=True)
 
         def measure(crew: Crew | None) -> None:
@@ -96,6 +95,6 @@ def compare(
                     return
                 question = Question(detect=None if detect is None else parse_share(detect), preflight=not no_preflight)
                 stored = run(plan, runs, question, stderr, crew)
-            finish(stored, runs, as_json=json, as_csv=csv, verbose=verbose, baseline=fail_if_slower_than)
+            finish(stored, runs, wanted)
 
         as_lab_or_agent(measure)

@@ -15,7 +15,7 @@ from typing import Annotated
 import typer
 
 from ringtree.audit import Setup
-from ringtree.cli.options import AsJson, GpuOfLogs, HostsOfLogs, RanksOfLogs, SystemOfLogs
+from ringtree.cli.options import MACHINE, AsJson, asks
 from ringtree.cli.outcome import FAILED, NOTHING_KNOWN, SLOWER, exit_codes
 from ringtree.errors import UsageError
 from ringtree.health import Question, Verdict, health_of
@@ -32,12 +32,11 @@ _CODES = {
 }
 
 
+@asks(Setup, {"system": MACHINE["system"], **MACHINE}, into="setup")
 def health(
     logs: Annotated[list[Path], typer.Argument(metavar="LOG...", help="Logs; several of one system tell more.")],
-    system: SystemOfLogs = None,
-    gpu: GpuOfLogs = None,
-    hosts: HostsOfLogs = None,
-    ranks: RanksOfLogs = None,
+    *,
+    setup: Setup,
     collective: Annotated[str | None, typer.Option(help="Check this collective only.")] = None,
     at_least: Annotated[
         str | None,
@@ -52,7 +51,7 @@ def health(
         share = None if at_least is None else parse_share(at_least)
         if share is not None and not 0 < share <= 1:
             raise UsageError(f"--at-least {at_least}: write a share above 0% and up to 100%")
-        asked = Question(Setup(gpu, system, hosts, ranks), share, collective, parse_size(smallest))
+        asked = Question(setup, share, collective, parse_size(smallest))
         report = health_of(logs, asked)
         if json:
             typer.echo(report.model_dump_json(indent=1))

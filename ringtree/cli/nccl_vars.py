@@ -19,6 +19,7 @@ from ringtree.gpu.libraries import NotHere
 from ringtree.gpu.nccl import nccl_version
 from ringtree.nccl.releases import Version
 from ringtree.nccl.variables import (
+    UNDOCUMENTED,
     NcclVariable,
     find,
     first_read,
@@ -30,7 +31,6 @@ from ringtree.nccl.variables import (
 from ringtree.show.cells import cell, console_for_tables, plain_table, say
 
 FORMAT = "ringtree.nccl-vars/1"
-UNDOCUMENTED = "not in the manual"
 
 
 def nccl_vars(

@@ -22,17 +22,15 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print as JSON and nothing 
 NcclVersion = Annotated[
     str | None, typer.Option("--version", metavar="V", help="A release, as 2.27.3. Default: the installed one.")
 ]
-Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Print all figures, the legend and every note.")]
 AsCsv = Annotated[bool, typer.Option("--csv", help="Print as CSV and nothing else.")]
-Baseline = Annotated[
-    str | None, typer.Option(metavar="RUN", help="Exit with 3 if an arm is slower than it was in a stored run.")
-]
 OnHosts = Annotated[str | None, typer.Option(help="Ranks on several hosts instead: 2x4, or 3,2,1 for unequal ones.")]
-# What a user may say of the machine of logs.
-GpuOfLogs = Annotated[str | None, typer.Option("--gpu", help="The GPU, where the log does not name it.")]
-SystemOfLogs = Annotated[str | None, typer.Option("--system", help="The system, of the hardware catalogue.")]
-HostsOfLogs = Annotated[int | None, typer.Option("--hosts", min=1, help="Hosts, where the log does not say it.")]
-RanksOfLogs = Annotated[int | None, typer.Option("--ranks", min=1, help="Ranks that the run is said to have had.")]
+# What a user may say of the machine of logs: the options of ringtree.audit.Setup.
+MACHINE = {
+    "gpu": typer.Option("--gpu", help="The GPU, where the log does not name it."),
+    "system": typer.Option("--system", help="The system, of the hardware catalogue."),
+    "num_hosts": typer.Option("--hosts", min=1, help="Hosts, where the log does not say it."),
+    "num_ranks": typer.Option("--ranks", min=1, help="Ranks that the run is said to have had."),
+}
 EMULATE = "Emulate a cluster on this machine: hosts x ranks per host, e.g. 2x8."
 RunsOrLogs = Annotated[
     list[str],
@@ -46,10 +44,12 @@ RunsOrLogs = Annotated[
 _KEYWORD = inspect.Parameter.KEYWORD_ONLY
 
 
-def asks(record: type[Any], options: dict[str, Any]) -> Callable[[Callable[..., None]], Callable[..., None]]:
+def asks(
+    record: type[Any], options: dict[str, Any], into: str = "asked"
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Gives a command an option for each field of the dataclass `record` that `options` names, of that field's type and
-    default: what typer.Option makes, or just the help. The command gets them as one argument, `asked`. A name without a
-    value is a parameter of the command itself, which stands there in --help."""
+    default: what typer.Option makes, or just the help. The command gets them as one argument, called `into`. A name
+    without a value is a parameter of the command itself, which stands there in --help."""
     types, default_of = get_type_hints(record), {field.name: field.default for field in fields(record)}
 
     def option(name: str, given: Any) -> inspect.Parameter:
@@ -63,17 +63,15 @@ def asks(record: type[Any], options: dict[str, Any]) -> Callable[[Callable[..., 
         signature = inspect.signature(command, eval_str=True)
         own = {name: one.replace(kind=_KEYWORD) for name, one in signature.parameters.items()}
         names = list(own)
-        order = dict.fromkeys([*names[: names.index("asked")], *options, *names])
-        shown = [(made | own)[name] for name in order if name != "asked"]
+        order = dict.fromkeys([*names[: names.index(into)], *options, *names])
+        shown = [(made | own)[name] for name in order if name != into]
 
         @wraps(command)
         def asking(**given: Any) -> None:
-            asked = record(**{name: given.pop(name) for name in made})
-            command(asked=asked, **given)
+            command(**{into: record(**{name: given.pop(name) for name in made})}, **given)
 
         asking.__annotations__ = {one.name: one.annotation for one in shown}
         vars(asking)["__signature__"] = signature.replace(parameters=shown)
-        asking.__annotations__ = {one.name: one.annotation for one in shown}
         return asking
 
     return decorate

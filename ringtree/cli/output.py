@@ -1,12 +1,13 @@
 """How a comparison leaves a command: table, JSON or CSV on standard output, and the exit code.
 
-For: what `ringtree compare` and `ringtree show` share. Not for: what is said (ringtree.judge).
+For: what `ringtree compare` and `ringtree show` share, options included. Not for: what is said (ringtree.judge).
 
 Standard output holds nothing but the result.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
 import typer
@@ -23,39 +24,49 @@ from ringtree.show.comparison_table import print_comparison
 from ringtree.show.printable import printable
 
 
-def check_format(as_json: bool, as_csv: bool) -> None:
+@dataclass(frozen=True)
+class Wanted:
+    """How the result is wanted. `fail_if_slower_than`: the run (of the same folder, or a path) that it must not be
+    slower than."""
+
+    fail_if_slower_than: str | None = None
+    verbose: bool = False
+    json: bool = False
+    csv: bool = False
+
+
+WANTED = {
+    "fail_if_slower_than": typer.Option(
+        metavar="RUN", help="Exit with 3 if an arm is slower than it was in a stored run."
+    ),
+    "verbose": typer.Option("--verbose", "-v", help="Print all figures, the legend and every note."),
+    "json": typer.Option("--json", help="Print as JSON and nothing else."),
+    "csv": typer.Option("--csv", help="Print as CSV and nothing else."),
+}
+
+
+def check_format(wanted: Wanted) -> None:
     """Raises UsageError if two formats were asked for."""
-    if as_json and as_csv:
+    if wanted.json and wanted.csv:
         raise UsageError("the result is printed once: choose --json or --csv")
 
 
-def finish(
-    stored: StoredRun,
-    runs: Path,
-    *,
-    as_json: bool,
-    as_csv: bool,
-    verbose: bool,
-    baseline: str | None,
-    fail_on_wrong: bool = True,
-) -> None:
-    """Prints a stored run and leaves with the exit code that belongs to it.
-
-    `baseline`: the run (in `runs`, or a path) that it must not be slower than: exit code 3 if it is. With
-    `fail_on_wrong`, a disqualified arm is exit code 1, which goes before. Raises UsageError for a baseline that can't
-    be compared with, after the result was printed; RingtreeError if an arm is disqualified too.
+def finish(stored: StoredRun, runs: Path, wanted: Wanted, *, fail_on_wrong: bool = True) -> None:
+    """Prints a stored run and leaves with the exit code that belongs to it: 3 if it is slower than the baseline in
+    `runs`. With `fail_on_wrong`, a disqualified arm is exit code 1, which goes before. Raises UsageError for a baseline
+    that can't be compared with, after the result was printed; RingtreeError if an arm is disqualified too.
     """
-    check_format(as_json, as_csv)
+    check_format(wanted)
     comparison = summarise(stored)
     problem: UsageError | None = None
-    if baseline is not None:
+    if wanted.fail_if_slower_than is not None:
         # A comparison may have taken an hour: a wrong baseline must not keep its result from being printed.
         try:
-            found = compare_with_baseline(stored, read_run(find_run(runs, baseline)))
+            found = compare_with_baseline(stored, read_run(find_run(runs, wanted.fail_if_slower_than)))
             comparison = comparison.model_copy(update={"regression": found})
         except UsageError as error:
             problem = error
-    print_result(comparison, as_json, as_csv, verbose)
+    print_result(comparison, wanted)
     wrong = fail_on_wrong and any(cell.disqualified for cell in comparison.cells)
     if problem is not None:
         # A wrong result may be why nothing could be compared: it must not leave as a mistake of the user's.
@@ -66,13 +77,13 @@ def finish(
         raise typer.Exit(SLOWER)
 
 
-def print_result(comparison: Comparison, as_json: bool, as_csv: bool, verbose: bool) -> None:
+def print_result(comparison: Comparison, wanted: Wanted) -> None:
     """Prints the result on standard output; with CSV, which has no room for it, the regression on standard error."""
-    if as_json:
+    if wanted.json:
         typer.echo(comparison.model_dump_json(indent=1))
-    elif as_csv:
+    elif wanted.csv:
         typer.echo(csv_text(comparison), nl=False)
         for line in regression_lines(comparison.regression) if comparison.regression is not None else []:
             typer.echo(printable(line), err=True)
     else:
-        print_comparison(Console(), comparison, verbose)
+        print_comparison(Console(), comparison, wanted.verbose)

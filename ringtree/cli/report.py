@@ -14,7 +14,7 @@ import typer
 from pydantic import ValidationError
 
 from ringtree.audit import Setup
-from ringtree.cli.options import RUNS, GpuOfLogs, HostsOfLogs, RanksOfLogs, Runs, RunsOrLogs, SystemOfLogs
+from ringtree.cli.options import MACHINE, RUNS, Runs, RunsOrLogs, asks
 from ringtree.cli.outcome import exit_codes
 from ringtree.errors import RingtreeError, UsageError, os_errors
 from ringtree.explain.ladder_record import Ladder
@@ -23,6 +23,7 @@ from ringtree.show.run_page import Extra, report_page
 from ringtree.show.views import read_views
 
 
+@asks(Setup, MACHINE, into="setup")
 def report(
     run: RunsOrLogs,
     output: Annotated[Path, typer.Option("-o", "--output", help="The file to write.")] = Path("report.html"),
@@ -32,15 +33,13 @@ def report(
         typer.Option(metavar="FILE", help="What `ringtree explain --json FILE` wrote: its waterfall joins."),
     ] = None,
     runs: Runs = RUNS,
-    gpu: GpuOfLogs = None,
-    system: SystemOfLogs = None,
-    hosts: HostsOfLogs = None,
-    ranks: RanksOfLogs = None,
+    *,
+    setup: Setup,
 ) -> None:
     """Write stored runs and logs as one self-contained page: verdicts first, charts, tables, provenance; of logs what
     the audit found."""
     with exit_codes():
-        views, named = read_views(run, runs, Setup(gpu, system, hosts, ranks))
+        views, named = read_views(run, runs, setup)
         extras = [] if explain is None else [_waterfall(explain)]
         if not extras and not any(view.cells for view in views):
             raise UsageError(

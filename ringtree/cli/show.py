@@ -10,24 +10,20 @@ from typing import Annotated
 
 import typer
 
-from ringtree.cli.options import RUNS, AsCsv, AsJson, Baseline, Runs, Verbose
+from ringtree.cli.options import RUNS, Runs, asks
 from ringtree.cli.outcome import exit_codes
-from ringtree.cli.output import check_format, finish
+from ringtree.cli.output import WANTED, Wanted, check_format, finish
 from ringtree.results import find_run, read_run
 
 
+@asks(Wanted, WANTED, into="wanted")
 def show(
     run: Annotated[str, typer.Argument(metavar="RUN", help="Directory, id, the beginning of an id, or last.")],
     runs: Runs = RUNS,
-    fail_if_slower_than: Baseline = None,
-    verbose: Verbose = False,
-    json: AsJson = False,
-    csv: AsCsv = False,
+    *,
+    wanted: Wanted,
 ) -> None:
     """Show a stored run as `compare` printed it; complete or not."""
     with exit_codes():
-        check_format(json, csv)
-        stored = read_run(find_run(runs, run))
-        finish(
-            stored, runs, as_json=json, as_csv=csv, verbose=verbose, baseline=fail_if_slower_than, fail_on_wrong=False
-        )
+        check_format(wanted)
+        finish(read_run(find_run(runs, run)), runs, wanted, fail_on_wrong=False)

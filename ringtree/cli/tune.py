@@ -10,20 +10,19 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.console import Console
 
 from ringtree.cli.agents import as_lab_or_agent
-from ringtree.cli.options import RUNS, AsJson, Runs, with_default
+from ringtree.cli.options import RUNS, AsJson, Runs, asks, with_default
 from ringtree.cli.outcome import exit_codes
 from ringtree.cli.tune_arms import tune_arms
 from ringtree.comm.profile import default_path
 from ringtree.comm.profile_format import Profile, read_profile, this_machine, why_not_here, with_tables_kept
 from ringtree.errors import RingtreeError, UsageError, os_errors
 from ringtree.measure.crew import Crew
-from ringtree.measure.plan import fresh_seed
 from ringtree.results.files import make_directory, write_whole
 from ringtree.show.cells import console_for_tables, say
 from ringtree.show.tuning import left_out, print_profile, print_regrets, regret_report
@@ -34,35 +33,37 @@ from ringtree.tune.launch import measure_launch
 from ringtree.tune.measured import CHECK, TUNE, Header, TuneRequest
 from ringtree.tune.progress import TuneProgress
 from ringtree.tune.regret import regrets
-from ringtree.tune.request import DEFAULT_BUDGET, DEFAULT_COLLECTIVES, DEFAULT_SIZES, check_request, make_request
+from ringtree.tune.request import (
+    DEFAULT_BUDGET,
+    DEFAULT_COLLECTIVES,
+    DEFAULT_SIZES,
+    Asked,
+    check_request,
+    make_request,
+)
 from ringtree.tune.state import state_of
 from ringtree.tune.tuning import begin_or_resume, run
 
+OPTIONS = {
+    "arms": None,
+    "ranks": with_default("Numbers of ranks, e.g. 2,4.", "2, 4 and the number of cores"),
+    "collectives": with_default("A list.", DEFAULT_COLLECTIVES),
+    "sizes": with_default("Sizes in bytes: a list, first:last (×2) or first:last:factor.", DEFAULT_SIZES),
+    "buffers": with_default(
+        "private, shared (ringtree.empty) or both.", "private; shared too where every rank has a core"
+    ),
+    "budget": with_default("Time aimed at.", DEFAULT_BUDGET),
+    "seed": with_default("Seed of order and data.", "random, stored"),
+}
 
+
+@asks(Asked, OPTIONS)
 def tune(
+    asked: Asked,
     arms: Annotated[
         str | None,
         typer.Option(help="Tune the switches of openmpi, mpich, impi or oneccl instead, and hand back its rules."),
     ] = None,
-    ranks: Annotated[
-        str | None,
-        typer.Option(help=with_default("Numbers of ranks, e.g. 2,4.", "2, 4 and the number of cores")),
-    ] = None,
-    collectives: Annotated[str | None, typer.Option(help=with_default("A list.", DEFAULT_COLLECTIVES))] = None,
-    sizes: Annotated[
-        str | None,
-        typer.Option(help=with_default("Sizes in bytes: a list, first:last (×2) or first:last:factor.", DEFAULT_SIZES)),
-    ] = None,
-    buffers: Annotated[
-        str | None,
-        typer.Option(
-            help=with_default(
-                "private, shared (ringtree.empty) or both.", "private; shared too where every rank has a core"
-            )
-        ),
-    ] = None,
-    budget: Annotated[str | None, typer.Option(help=with_default("Time aimed at.", DEFAULT_BUDGET))] = None,
-    seed: Annotated[int | None, typer.Option(help=with_default("Seed of order and data.", "random, stored"))] = None,
     output: Annotated[
         Path | None,
         typer.Option(
@@ -82,27 +83,19 @@ def tune(
     """Measure this machine (minutes; can be interrupted) and write the profile that auto chooses by."""
     with exit_codes():
         if arms is not None:
-            others = {"buffers": buffers, "resume": resume, "fresh": fresh, "check": check}
+            others = {"buffers": asked.buffers, "resume": resume, "fresh": fresh, "check": check}
             unfit = [name for name, value in others.items() if value]
             if unfit:
                 raise UsageError(f"--{unfit[0]} belongs to the engine's profile: leave it or --arms out")
-            tune_arms(arms, ranks, collectives, sizes, budget or DEFAULT_BUDGET, seed, output, runs, json)
+            tune_arms(arms, asked, output, runs, json)
             return
         place = (default_path() if output is None else output).absolute()
-        asked = {
-            "ranks": ranks,
-            "collectives": collectives,
-            "sizes": sizes,
-            "buffers": buffers,
-            "budget": budget,
-            "seed": seed,
-        }
-        given = [name for name, value in asked.items() if value is not None]
+        given = [name for name, value in vars(asked).items() if value is not None]
         if resume and fresh:
             raise UsageError("choose one of --resume and --fresh")
         if resume and given:
             raise UsageError(f"--resume goes on with what was asked: leave --{given[0]} out")
-        if check and (collectives is not None or sizes is not None):
+        if check and (asked.collectives is not None or asked.sizes is not None):
             raise UsageError(
                 "--check takes collectives and sizes from the profile: leave --collectives and --sizes out"
             )
@@ -121,18 +114,15 @@ def tune(
         as_lab_or_agent(measure)
 
 
-def _request(place: Path, check: bool, asked: dict[str, Any], crew: Crew | None) -> TuneRequest:
-    hosts = None if crew is None else hosts_of(crew, asked["ranks"])
-    seed = fresh_seed() if asked["seed"] is None else asked["seed"]
-    ranks, buffers, budget = asked["ranks"], asked["buffers"], asked["budget"] or DEFAULT_BUDGET
+def _request(place: Path, check: bool, asked: Asked, crew: Crew | None) -> TuneRequest:
+    hosts = None if crew is None else hosts_of(crew, asked.ranks)
     if check:
         profile = read_profile(place)
         reason = why_not_here(profile.machine, this_machine())
         if reason is not None:
             raise UsageError(f"{place} is not used here: {reason}")
-        return check_request(profile, str(place), ranks, buffers, budget, seed, hosts)
-    collectives, sizes = asked["collectives"] or DEFAULT_COLLECTIVES, asked["sizes"] or DEFAULT_SIZES
-    return make_request(ranks, collectives, sizes, buffers, budget, seed, hosts)
+        return check_request(profile, str(place), asked, hosts)
+    return make_request(asked, hosts)
 
 
 def _measure(state: Path, request: TuneRequest | None, fresh: bool, crew: Crew | None) -> tuple[Header, History]:

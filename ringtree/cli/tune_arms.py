@@ -21,43 +21,34 @@ from ringtree.show.cells import console_for_tables
 from ringtree.show.library_tuning import print_library_rules
 from ringtree.tune.library.switches import COLLECTIVE, library_of
 from ringtree.tune.library.tuning import LibraryAsked, tune_library
+from ringtree.tune.request import DEFAULT_BUDGET, Asked
 from ringtree.units import parse_counts, parse_duration
 
 DEFAULT_SIZES = "8:8M:4"
 
 
-def tune_arms(
-    arms: str,
-    ranks: str | None,
-    collectives: str | None,
-    sizes: str | None,
-    budget: str,
-    seed: int | None,
-    output: Path | None,
-    runs: Path,
-    json: bool,
-) -> None:
+def tune_arms(arms: str, asked: Asked, output: Path | None, runs: Path, json: bool) -> None:
     """Tunes one library after the other, each with its part of the time. Raises UsageError."""
     refuse_launched("ringtree tune --arms")
     names = list(dict.fromkeys(name.strip() for name in arms.split(",")))
     for name in names:
         library_of(name)
-    if collectives not in (None, COLLECTIVE):
-        raise UsageError(f"--arms tunes {COLLECTIVE}: leave --collectives {collectives} out")
+    if asked.collectives not in (None, COLLECTIVE):
+        raise UsageError(f"--arms tunes {COLLECTIVE}: leave --collectives {asked.collectives} out")
     if output is not None and len(names) > 1:
         raise UsageError("-o names the file of one library: leave it out, or tune one after the other")
-    asked = [
+    asked_of_each = [
         LibraryAsked(
             arm=name,
-            num_ranks=_num_ranks(ranks),
-            sizes=sizes or DEFAULT_SIZES,
-            budget=parse_duration(budget) / len(names),
-            seed=fresh_seed() if seed is None else seed,
+            num_ranks=_num_ranks(asked.ranks),
+            sizes=asked.sizes or DEFAULT_SIZES,
+            budget=parse_duration(asked.budget or DEFAULT_BUDGET) / len(names),
+            seed=fresh_seed() if asked.seed is None else asked.seed,
             file=output,
         )
         for name in names
     ]
-    for one in asked:
+    for one in asked_of_each:
         with os_errors(f"can't write {one.place}"):
             found = tune_library(one, runs, partial(LiveProgress, Console(stderr=True)))
         if json:

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ringtree.errors import UsageError
+from ringtree.user_files import configured
 
 if TYPE_CHECKING:
     from ringtree.comm.profile_format import Profile
@@ -35,11 +36,7 @@ class Loaded:
 
 def default_path() -> Path:
     """Returns where a profile lies unless another place is named: RINGTREE_PROFILE, else the user's configuration."""
-    named = os.environ.get(VARIABLE)
-    if named:
-        return Path(named)
-    home = os.environ.get("XDG_CONFIG_HOME", "")
-    return (Path(home) if Path(home).is_absolute() else Path.home() / ".config") / "ringtree" / "profile.json"
+    return configured(VARIABLE, "profile.json")
 
 
 def load(path: str | Path | None) -> Loaded:

@@ -6,25 +6,19 @@ For: the shape of the result, and short ways to make a fact. Not for: reading an
 
 from __future__ import annotations
 
-from enum import Enum
-
 from pydantic import Field
 
-from ringtree.results import Record
+from ringtree.results import Graded, Record
 
 FORMAT = "ringtree.doctor/1"
 
 
-class Verdict(str, Enum):
+class Verdict(Graded):
     """Best first. `warn`: it may cost speed or repeatability; `fail`: something can't run, or can't be timed."""
 
     OK = "ok"
     WARN = "warn"
     FAIL = "fail"
-
-    @property
-    def rank(self) -> int:
-        return list(Verdict).index(self)
 
 
 class Fact(Record):
@@ -74,6 +68,11 @@ def ok(name: str, value: object, source: str) -> Fact:
 def warn(name: str, value: object, source: str, why: str) -> Fact:
     """A fact that may cost speed or repeatability."""
     return Fact(name=name, value=str(value), source=source, verdict=Verdict.WARN, why=why)
+
+
+def ok_unless(wrong: bool, name: str, value: object, source: str, why: str) -> Fact:
+    """A fact that is as it should be; where it is `wrong`, one that may cost speed or repeatability."""
+    return warn(name, value, source, why) if wrong else ok(name, value, source)
 
 
 def fail(name: str, value: object, source: str, why: str) -> Fact:

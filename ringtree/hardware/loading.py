@@ -22,6 +22,7 @@ from pydantic import ValidationError
 
 from ringtree.errors import UsageError
 from ringtree.hardware.entries import Catalogue, Gpu, Link, Network, Source, Sourced, Switch, System
+from ringtree.user_files import configured
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -43,19 +44,10 @@ KINDS: dict[str, type[Source] | type[Sourced]] = {
 _Entries = dict[tuple[str, str], tuple[Path, Any]]
 
 
-def own_folder() -> Path:
-    """Returns where the user's entries lie: RINGTREE_HARDWARE, else the user's configuration."""
-    named = os.environ.get(VARIABLE)
-    if named:
-        return Path(named)
-    home = os.environ.get("XDG_CONFIG_HOME", "")
-    return (Path(home) if Path(home).is_absolute() else Path.home() / ".config") / "ringtree" / "hardware"
-
-
 def load_catalogue(own: Path | None = None) -> Catalogue:
     """The package's entries and those of the folder `own` (None: as RINGTREE_HARDWARE says). UsageError names
     file and key."""
-    folder = own_folder() if own is None else own
+    folder = configured(VARIABLE, "hardware") if own is None else own
     named = own is not None or bool(os.environ.get(VARIABLE))
     if named and not folder.is_dir():
         raise UsageError(f"{folder} is not a folder: {VARIABLE} names the one with your own hardware files (*.toml)")

@@ -64,7 +64,8 @@ class Links(NamedTuple):
 
 
 class Reached(Record):
-    """One table of one public log. `times_us`: by bytes of all blocks together."""
+    """One table of one public log. `times_us`: by bytes of all blocks together. In a file, what tables of a machine
+    share stands once above them."""
 
     system: str = Field(description="of the hardware catalogue")
     gpu: str = Field(description="of the hardware catalogue")
@@ -122,9 +123,11 @@ def load_reached() -> tuple[Reached, ...]:
     """Returns all entries. Raises UsageError that names the file and the entry that is wrong."""
     found = []
     for file in sorted(FOLDER.glob("*.toml")):
-        for number, values in enumerate(tomllib.loads(file.read_text(encoding="utf-8")).get("reached", []), 1):
+        machines = tomllib.loads(file.read_text(encoding="utf-8")).get("machine", [])
+        entries = [(one, values) for one in machines for values in one.pop("reached")]
+        for number, (machine, values) in enumerate(entries, 1):
             try:
-                found.append(Reached(**values))
+                found.append(Reached(**machine, **values))
             except ValidationError as error:
                 raise UsageError(f"{file}: entry {number}: {error.errors()[0]['msg']}") from None
     return tuple(found)

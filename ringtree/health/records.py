@@ -5,19 +5,18 @@ For: the shape of the result. Not for: computing it (checking.py), printing it (
 
 from __future__ import annotations
 
-from enum import Enum
 from typing import Literal
 
 from pydantic import Field
 
-from ringtree.results import Record
+from ringtree.results import Graded, Record
 
 FORMAT = "ringtree.health/1"
 Band = Literal["small", "middle", "large"]
 Interval = tuple[float, float]
 
 
-class Verdict(str, Enum):
+class Verdict(Graded):
     """Best first. `unknown`: there is nothing to compare with; `wrong`: the log refutes itself."""
 
     AS_FAST = "as fast as others"
@@ -25,10 +24,6 @@ class Verdict(str, Enum):
     BELOW = "below"
     FAR_BELOW = "far below"
     WRONG = "not to be trusted"
-
-    @property
-    def rank(self) -> int:
-        return list(Verdict).index(self)
 
 
 class AlphaBeta(Record):

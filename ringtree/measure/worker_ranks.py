@@ -28,6 +28,7 @@ import math
 import os
 import selectors
 import socket
+import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -36,11 +37,13 @@ from pathlib import Path
 from ringtree.arms import Program
 from ringtree.compiling import BuildError
 from ringtree.errors import RingtreeError
+from ringtree.measure.collective_data import write_patterns
+from ringtree.measure.exact_data import PERIOD, PHASE_STEP, storage_of
 from ringtree.measure.process_set import SetFailed
 from ringtree.measure.worker_processes import WorkerProcesses, descendants
 
 UNSUPPORTED = "error unsupported"
-_GOODBYE = 5.0  # seconds that ranks get to leave after `quit`
+GOODBYE = 5.0  # seconds that ranks get to leave after `quit`
 _LOOK = 0.05  # seconds between two looks at whether a process that does not answer still lives
 
 
@@ -113,23 +116,24 @@ class WorkerRanks:
         program: Program,
         num_ranks: int,
         pin: Sequence[int],
-        directory: Path,
         variables: Mapping[str, str] | None = None,
     ) -> None:
-        """Starts them, their socket and files in `directory`, which is theirs alone; `variables`: of the environment,
-        besides the program's. Raises SetFailed."""
+        """Starts them, their socket and files in a folder of their own; `variables`: of the environment, besides the
+        program's. Raises SetFailed."""
         self.num_ranks, self.version = num_ranks, ""
         self._ranks: list[Rank] = []
-        path = directory / "s"  # the name of a socket has 108 bytes at most
+        self._folder = tempfile.TemporaryDirectory(prefix="ringtree-", ignore_cleanup_errors=True)
+        path = Path(self._folder.name) / "s"  # the name of a socket has 108 bytes at most
         self._listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         try:
             self._listener.bind(str(path))
             self._listener.listen(num_ranks)
             command = program.command(num_ranks, path, pin)  # which may compile its worker first
-            environment = {**os.environ, **program.environment(), **(variables or {}), "TMPDIR": str(directory)}
+            environment = {**os.environ, **program.environment(), **(variables or {}), "TMPDIR": self._folder.name}
             self._processes = WorkerProcesses(command, environment)
         except (OSError, BuildError) as error:
             self._listener.close()
+            self._folder.cleanup()
             raise SetFailed(f"could not be started: {error}") from error
 
     @property
@@ -173,6 +177,12 @@ class WorkerRanks:
         wrong, times = zip(*(_answer(line, work.batches) for line in lines), strict=True)
         return Answer(wrong, times, seconds)
 
+    def give_data(self, collective: str, dtype: str, op: str, seed: int, timeout: float) -> None:
+        """Hands the patterns of the calls that follow to all ranks. Raises Refused or SetFailed."""
+        file = Path(self._folder.name) / "data"
+        write_patterns(file, collective, dtype, self.num_ranks, seed, op)
+        self.tell(f"data {storage_of(dtype).itemsize} {PERIOD} {PHASE_STEP} {file}", timeout)
+
     def tell(self, line: str, timeout: float) -> list[str]:
         """Sends a line that is answered by `ok`, and returns what stands behind it, by rank. Raises Refused if a rank
         can't, or SetFailed."""
@@ -183,7 +193,7 @@ class WorkerRanks:
             raise Refused(refusals[0].removeprefix("error "))
         return [answer[3:] for answer in answers]
 
-    def close(self, patience: float = _GOODBYE) -> None:
+    def close(self, patience: float = GOODBYE) -> None:
         """Asks the ranks to leave and ends what is left after `patience` seconds; never raises, may be called once."""
         # Looked up before the launcher leaves: what it leaves behind can't be found by its parent any more.
         family = [*self.pids, *descendants(self._processes.pid)]
@@ -195,6 +205,7 @@ class WorkerRanks:
             for rank in self._ranks:
                 rank.connection.close()
             self._listener.close()
+            self._folder.cleanup()
 
     def _send(self, line: bytes) -> None:
         for rank in self._ranks:
@@ -254,6 +265,26 @@ class WorkerRanks:
         words = self._processes.last_words()
         told = "its launcher still runs" if code is None else f"its launcher ended with {code}"
         return f"{told} ({words[:200]})" if words else told
+
+
+class HasWorkers:
+    """What starts workers and ends them: it may do so again."""
+
+    def __init__(self) -> None:
+        self._ranks: WorkerRanks | None = None
+
+    def close(self) -> None:
+        """Lets the processes leave."""
+        self._end(GOODBYE)
+
+    def kill(self) -> None:
+        """Ends them at once; may be called again."""
+        self._end(0.0)
+
+    def _end(self, patience: float) -> None:
+        if self._ranks is not None:
+            self._ranks.close(patience)
+            self._ranks = None
 
 
 def _answer(line: str, batches: int) -> tuple[int, tuple[float, ...]]:

@@ -9,23 +9,19 @@ every element themselves.
 
 from __future__ import annotations
 
-import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from statistics import median
 from typing import Any
 
 from ringtree.arms import Program
 from ringtree.arms.mpi import is_taken
 from ringtree.errors import RingtreeError
-from ringtree.measure.collective_data import write_patterns
-from ringtree.measure.exact_data import PERIOD, PHASE_STEP, storage_of
 from ringtree.measure.plan import BATCH_LIMIT
 from ringtree.measure.process_set import CellKey, Visited
 from ringtree.measure.warm_up import LARGE, warm_up_ends
-from ringtree.measure.worker_ranks import Answer, Refused, Work, WorkerRanks
+from ringtree.measure.worker_ranks import Answer, HasWorkers, Refused, Work, WorkerRanks
 from ringtree.results import Boundary, WarmUp
 from ringtree.units import format_time
 
@@ -35,7 +31,6 @@ MOST_CALLS = 4096
 FEW_CALLS, SHORT_CALL = 50, 50e-6  # calls below so many seconds are timed again, several together
 SMALL = 1 << 20  # up to it a call of CALL_LIMIT seconds would only cost the others their time
 CALL_LIMIT = 2.0
-GOODBYE = 5.0  # seconds that workers get to leave
 TOO_SLOW = "left out as too slow"  # begins the error of a cell that would cost the others their time
 WRONG = "wrong result: "  # begins the error of a cell in which elements were wrong
 
@@ -74,7 +69,7 @@ class _CellLost(RingtreeError):
     """The cell can't be had, its set goes on."""
 
 
-class WorkerSet:
+class WorkerSet(HasWorkers):
     """One library's workers in one launch. `arms`: labels, each a way to call it; `pids`: of every rank that was
     started."""
 
@@ -94,35 +89,29 @@ class WorkerSet:
     ) -> None:
         """`cores`: ranks are pinned to them in turn; `variables`: of the environment; `wanted`: what the library must
         say that it has set, by the names of its own tool interface."""
+        super().__init__()
         self.arms, self.pids = list(arms), list[int]()
         self._program, self._calls, self._moved = program, arms, moved
         self._num_ranks, self._cores = num_ranks, cores
         self._variables, self._wanted = dict(variables or {}), dict(wanted or {})
         self._deadlines = deadlines or Deadlines()
         self._bound: dict[CellKey, tuple[int, float]] = {}  # calls of a batch, seconds of one with all that is around
-        self._ranks: WorkerRanks | None = None
-        self._folder: tempfile.TemporaryDirectory[str] | None = None
         self._said: dict[str, str] = {}  # of what is executed
         self._algorithm = "auto"
         self._num_calls = 0
 
     def start(self) -> None:
         self._algorithm = "auto"
-        self._folder = tempfile.TemporaryDirectory(prefix="ringtree-", ignore_cleanup_errors=True)
-        folder = Path(self._folder.name)
-        self._ranks = WorkerRanks(self._program, self._num_ranks, self._cores, folder, self._variables)
+        self._ranks = WorkerRanks(self._program, self._num_ranks, self._cores, self._variables)
 
     def ready(self) -> dict[str, str]:
         assert self._ranks is not None, "it was started"
-        assert self._folder is not None
         self._ranks.ready(self._deadlines.start)
         self.pids += self._ranks.pids
         self._said = {"version": self._ranks.version}
-        moved, file = self._moved, Path(self._folder.name) / "data"
-        write_patterns(file, moved.collective, moved.dtype, self._num_ranks, moved.seed, moved.op)
-        item = storage_of(moved.dtype).itemsize
+        moved = self._moved
         try:
-            self._ranks.tell(f"data {item} {PERIOD} {PHASE_STEP} {file}", self._deadlines.first)
+            self._ranks.give_data(moved.collective, moved.dtype, moved.op, moved.seed, self._deadlines.first)
             self._said |= read_controls(self._ranks, self._wanted, self._deadlines.first)
         except Refused as refused:
             return dict.fromkeys(self.arms, str(refused))
@@ -133,20 +122,6 @@ class WorkerSet:
 
     def visit(self, cell: CellKey, untimed: int, timed: int) -> Visited:
         return self._guarded(cell, lambda: self._visited(cell, untimed, timed))
-
-    def close(self) -> None:
-        self._end(GOODBYE)
-
-    def kill(self) -> None:
-        self._end(0.0)
-
-    def _end(self, patience: float) -> None:
-        if self._ranks is not None:
-            self._ranks.close(patience)
-            self._ranks = None
-        if self._folder is not None:
-            self._folder.cleanup()
-            self._folder = None
 
     def _guarded(self, cell: CellKey, do: Callable[[], Visited]) -> Visited:
         try:

@@ -9,29 +9,25 @@ caller would have to.
 
 from __future__ import annotations
 
-import tempfile
 from dataclasses import replace
-from pathlib import Path
 
 from ringtree.arms import Native
-from ringtree.measure.collective_data import write_patterns
-from ringtree.measure.exact_data import PERIOD, PHASE_STEP, storage_of
+from ringtree.measure.exact_data import storage_of
 from ringtree.measure.messages import Answer, SetUp, TimeSide
 from ringtree.measure.probe import usable_cores
 from ringtree.measure.worker_ranks import Answer as Timed
-from ringtree.measure.worker_ranks import Refused, Work, WorkerRanks
+from ringtree.measure.worker_ranks import HasWorkers, Refused, Work, WorkerRanks
 from ringtree.measure.worker_set import read_controls
 
 ALIGNMENT = 64  # of workers' buffers, bytes
 
 
-class WorkerSides:
+class WorkerSides(HasWorkers):
     """One arm's workers; `timeout`: seconds of each wait. Raises SetFailed where they die, hang or fail."""
 
     def __init__(self, native: Native, num_ranks: int, seed: int, timeout: float) -> None:
+        super().__init__()
         self._native, self._num_ranks, self._seed, self._timeout = native, num_ranks, seed, timeout
-        self._ranks: WorkerRanks | None = None
-        self._folder = tempfile.TemporaryDirectory(prefix="ringtree-", ignore_cleanup_errors=True)
         self._asked: SetUp | None = None
         self._num_calls = 0
 
@@ -43,8 +39,7 @@ class WorkerSides:
     def start(self) -> None:
         """Starts the processes without waiting for them. Raises SetFailed."""
         cores, variables = usable_cores()[: self._num_ranks], dict(self._native.controls.variables)
-        folder = Path(self._folder.name)
-        self._ranks = WorkerRanks(self._native.program, self._num_ranks, cores, folder, variables)
+        self._ranks = WorkerRanks(self._native.program, self._num_ranks, cores, variables)
         self._ranks.ready(self._timeout)
 
     def ask(self, command: SetUp | TimeSide) -> list[Answer]:
@@ -54,25 +49,9 @@ class WorkerSides:
         except Refused as refused:
             return [Answer(error=str(refused))] * self._num_ranks
 
-    def close(self) -> None:
-        """Lets the processes leave."""
-        self._end(5.0)
-
-    def kill(self) -> None:
-        """Ends them at once; may be called again."""
-        self._end(0.0)
-
-    def _end(self, patience: float) -> None:
-        if self._ranks is not None:
-            self._ranks.close(patience)
-            self._ranks = None
-        self._folder.cleanup()
-
     def _set_up(self, asked: SetUp) -> list[Answer]:
         assert self._ranks is not None, "it was started"
-        file, item = Path(self._folder.name) / "data", storage_of(asked.dtype).itemsize
-        write_patterns(file, asked.collective, asked.dtype, self._num_ranks, self._seed, asked.op)
-        self._ranks.tell(f"data {item} {PERIOD} {PHASE_STEP} {file}", self._timeout)
+        self._ranks.give_data(asked.collective, asked.dtype, asked.op, self._seed, self._timeout)
         read_controls(self._ranks, dict(self._native.controls.wanted), self._timeout)
         if self._native.words is not None:
             self._ranks.tell(f"algorithm {self._native.words}", self._timeout)

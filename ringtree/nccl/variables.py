@@ -15,9 +15,9 @@ from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from functools import lru_cache
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
 from ringtree.errors import UsageError
 from ringtree.nccl.releases import Version, version
@@ -29,6 +29,7 @@ else:
     import tomli as tomllib
 
 NOT_SET = "not set"
+UNDOCUMENTED = "not in the manual"  # the group of which only the sources are known
 PREFIX = "NCCL_"
 # Read by programs beside the library: nccl-tests, and NCCL's own example of a tuner and its Inspector.
 OF_OTHERS = ("NCCL_TESTS_*", "NCCL_TUNER_CONFIG_FILE", "NCCL_INSPECTOR_*", "NCCL_PROFILE_*")
@@ -73,6 +74,15 @@ class _Table(Record):
     newest_read: str
     variable: tuple[NcclVariable, ...]
     without_effect: tuple[_Rule, ...]
+
+    @field_validator("variable", mode="before")
+    @classmethod
+    def _without_groups(cls, groups: dict[str, dict[str, Any]]) -> list[dict[str, Any]]:
+        return [
+            {"name": name, "group": group, "manual": group != UNDOCUMENTED, **facts}
+            for group, variables in groups.items()
+            for name, facts in variables.items()
+        ]
 
 
 def known() -> Mapping[str, NcclVariable]:

@@ -4,6 +4,7 @@ For: everything that reads or writes measurements. Not for: computing on them (r
 (ringtree.judge).
 """
 
+from ringtree.results.graded import Graded
 from ringtree.results.listing import RunListing, find_run, list_run, list_runs, num_planned
 from ringtree.results.observation import Observation, Origin, Printed, SizeMeans
 from ringtree.results.reading import StoredRun, read_run
@@ -43,6 +44,7 @@ __all__ = [
     "EmulatedCluster",
     "Factor",
     "FactorialDesign",
+    "Graded",
     "Launch",
     "Launcher",
     "MachineLimits",

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -14,6 +15,7 @@ from ringtree.comm.profile import own_cores
 from ringtree.comm.profile_format import Profile
 from ringtree.errors import UsageError
 from ringtree.measure.environment import available_memory, lacks_memory
+from ringtree.measure.plan import fresh_seed
 from ringtree.traits import COLLECTIVES
 from ringtree.tune.hosts import Hosts
 from ringtree.tune.measured import CHECK, TUNE, TuneRequest
@@ -29,46 +31,43 @@ DTYPE = "float32"
 LEAST_BUDGET = 1.0
 
 
-def make_request(
-    ranks: str | None,
-    collectives: str,
-    sizes: str,
-    buffers: str | None,
-    budget: str,
-    seed: int,
-    hosts: Hosts | None = None,
-) -> TuneRequest:
+@dataclass(frozen=True)
+class Asked:
+    """The options as they were given; None: not said, take the default."""
+
+    ranks: str | None = None
+    collectives: str | None = None
+    sizes: str | None = None
+    buffers: str | None = None
+    budget: str | None = None
+    seed: int | None = None
+
+
+def make_request(asked: Asked, hosts: Hosts | None = None) -> TuneRequest:
     """Returns what is asked of a tuning. Ranges of sizes go by 2 unless they say otherwise. `hosts`: where a launcher
     has started ranks. Raises UsageError."""
-    asked = [name.strip() for name in collectives.split(",")]
-    for name in asked:
+    collectives = [name.strip() for name in (asked.collectives or DEFAULT_COLLECTIVES).split(",")]
+    for name in collectives:
         if name not in COLLECTIVES:
             raise UsageError(f"{name!r} can't be tuned; there are: {', '.join(COLLECTIVES)}")
+    sizes = asked.sizes or DEFAULT_SIZES
     by_two = ",".join(f"{part}:2" if part.count(":") == 1 else part for part in sizes.split(","))
-    collectives_once, all_sizes = list(dict.fromkeys(asked)), parse_sizes(by_two)
-    kinds = None if buffers is None else _buffers(buffers)
+    collectives_once, all_sizes = list(dict.fromkeys(collectives)), parse_sizes(by_two)
+    kinds = None if asked.buffers is None else _buffers(asked.buffers)
     if hosts is None:
-        worlds = _worlds(_ranks(ranks), kinds, collectives_once, all_sizes)
+        worlds = _worlds(_ranks(asked.ranks), kinds, collectives_once, all_sizes)
     else:
         _check_against(hosts, kinds)
         worlds = [World(num_ranks=hosts.num_ranks, num_hosts=hosts.num_hosts)]
-    return _checked(TUNE, collectives_once, worlds, all_sizes, budget, seed, hosts)
+    return _checked(TUNE, collectives_once, worlds, all_sizes, asked, hosts)
 
 
-def check_request(
-    profile: Profile,
-    path: str,
-    ranks: str | None,
-    buffers: str | None,
-    budget: str,
-    seed: int,
-    hosts: Hosts | None = None,
-) -> TuneRequest:
+def check_request(profile: Profile, path: str, asked: Asked, hosts: Hosts | None = None) -> TuneRequest:
     """Returns a check of a profile: its tables that hold here, at sizes that it was not tuned at. Raises UsageError."""
-    wanted = None if ranks is None else _ranks(ranks)
-    kinds = BUFFERS if buffers is None else _buffers(buffers)
+    wanted = None if asked.ranks is None else _ranks(asked.ranks)
+    kinds = BUFFERS if asked.buffers is None else _buffers(asked.buffers)
     if hosts is not None:
-        _check_against(hosts, None if buffers is None else kinds)
+        _check_against(hosts, None if asked.buffers is None else kinds)
         wanted = [hosts.num_ranks]
     tables = [
         table
@@ -91,8 +90,7 @@ def check_request(
             }
         ),
         unseen_sizes(measured),
-        budget,
-        seed,
+        asked,
         hosts,
     )
     return request.model_copy(update={"profile": path})
@@ -172,8 +170,7 @@ def _checked(
     collectives: list[str],
     worlds: list[World],
     sizes: list[int],
-    budget: str,
-    seed: int,
+    asked: Asked,
     hosts: Hosts | None,
 ) -> TuneRequest:
     item = np.dtype(DTYPE).itemsize
@@ -184,6 +181,7 @@ def _checked(
     lacks = lacks_memory(2 * max(sizes) * most_ranks, most_ranks, available_memory())
     if lacks is not None:
         raise UsageError(f"{format_size(max(sizes))} does not fit: {lacks}")
+    budget = asked.budget or DEFAULT_BUDGET
     seconds = parse_duration(budget)
     if seconds < LEAST_BUDGET:
         raise UsageError(f"--budget {budget} is too short: give at least {format_duration(LEAST_BUDGET)}")
@@ -195,7 +193,7 @@ def _checked(
             "sizes": sizes,
             "budget": seconds,
             "dtype": DTYPE,
-            "seed": seed,
+            "seed": fresh_seed() if asked.seed is None else asked.seed,
             "own_cores": None if hosts is None else hosts.own_cores,
         }
     )

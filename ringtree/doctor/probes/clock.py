@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ringtree.doctor.host import Host
-from ringtree.doctor.records import Fact, not_known, ok, warn
+from ringtree.doctor.records import Fact, not_known, ok_unless
 from ringtree.measure import host_files
 
 _SOURCE = "sys/devices/system/clocksource/clocksource0/current_clocksource"
@@ -22,14 +22,12 @@ def clock_source(host: Host) -> Iterator[Fact]:
     found = host.text(_SOURCE)
     if not found:
         yield not_known("clock source", "the kernel does not tell", f"/{_SOURCE}")
-    elif found in _QUICK:
-        yield ok("clock source", found, f"/{_SOURCE}")
     else:
         why = (
             "each reading of this clock goes through the kernel or to a device and can take a microsecond, which small "
             "calls show: boot with tsc if available_clocksource lists it, and ask the kernel's log why it was given up"
         )
-        yield warn("clock source", found, f"/{_SOURCE}", why)
+        yield ok_unless(found not in _QUICK, "clock source", found, f"/{_SOURCE}", why)
 
 
 def governor(host: Host) -> Iterator[Fact]:
@@ -37,11 +35,9 @@ def governor(host: Host) -> Iterator[Fact]:
     found = host_files.governor(host.affinity, host.root)
     if found is None:
         yield not_known("frequency governor", "not visible here, as in most virtual machines", f"/{_GOVERNORS}")
-    elif found == "performance":
-        yield ok("frequency governor", found, f"/{_GOVERNORS}")
     else:
         why = (
             "cores slow down while ranks wait, and the first calls after a pause are slower: "
             "cpupower frequency-set -g performance while measuring"
         )
-        yield warn("frequency governor", found, f"/{_GOVERNORS}", why)
+        yield ok_unless(found != "performance", "frequency governor", found, f"/{_GOVERNORS}", why)

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from ringtree.comm.cpuinfo import cpu_fields, cpu_model
 from ringtree.doctor.host import Host
 from ringtree.doctor.ranges import format_ranges, parse_ranges
-from ringtree.doctor.records import Fact, fail, not_known, ok, told, warn
+from ringtree.doctor.records import Fact, fail, not_known, ok, ok_unless, told, warn
 from ringtree.measure import host_files
 from ringtree.units import count
 
@@ -48,14 +48,12 @@ def cores(host: Host) -> Iterator[Fact]:
             "(taskset, --cpus-per-task of Slurm, the container's cpuset)"
         )
         yield fail("usable cores", value, source, why)
-    elif len(usable) < len(online):
+    else:
         why = (
             f"the mask is smaller than the machine: ranks share {count(len(usable), 'core')}, so use at most "
             f"--ranks {len(usable)}, or ask taskset, Slurm or the container for more"
         )
-        yield warn("usable cores", value, source, why)
-    else:
-        yield ok("usable cores", value, source)
+        yield ok_unless(len(usable) < len(online), "usable cores", value, source, why)
     isolated = parse_ranges(host.text(f"{_CPU}/isolated"))
     if isolated:
         yield told(

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from ringtree.doctor import nvidia, pci
 from ringtree.doctor.host import Host, NotKnown
-from ringtree.doctor.records import Fact, not_known, ok, told, warn
+from ringtree.doctor.records import Fact, not_known, ok, ok_unless, told, warn
 from ringtree.units import count
 
 _BUS = f"/{pci.DEVICES}"
@@ -102,12 +102,10 @@ def _visible(host: Host, num_gpus: int) -> Iterator[Fact]:
         return
     words = [word.strip() for word in chosen.split(",") if word.strip()]
     listed = words[: words.index("-1")] if "-1" in words else words  # what follows an invalid number is not looked at
-    if len(listed) < num_gpus:
-        why = f"programs see these only: use at most --ranks {len(listed)}, or unset it to use all {num_gpus}"
-        value = f"{chosen!r}: {len(listed)} of {count(num_gpus, 'GPU')}"
-        yield warn("CUDA_VISIBLE_DEVICES", value, "environment", why)
-    else:
-        yield ok("CUDA_VISIBLE_DEVICES", chosen, "environment")
+    fewer = len(listed) < num_gpus
+    value = f"{chosen!r}: {len(listed)} of {count(num_gpus, 'GPU')}" if fewer else chosen
+    why = f"programs see these only: use at most --ranks {len(listed)}, or unset it to use all {num_gpus}"
+    yield ok_unless(fewer, "CUDA_VISIBLE_DEVICES", value, "environment", why)
 
 
 def _others(host: Host) -> Iterator[Fact]:

@@ -12,7 +12,7 @@ import os
 from collections.abc import Iterator
 
 from ringtree.doctor.host import Host
-from ringtree.doctor.records import Fact, not_known, ok, warn
+from ringtree.doctor.records import Fact, not_known, ok, ok_unless, warn
 from ringtree.measure import host_files
 from ringtree.measure.host_files import CpuTimes
 from ringtree.units import count, format_share
@@ -31,10 +31,8 @@ def average(host: Host) -> Iterator[Fact]:
         yield not_known("load average", "not readable", "/proc/loadavg")
         return
     value = f"{found[0]:g} in the last minute, {count(cores, 'usable core')}"
-    if found[0] > 0.5 * cores:
-        yield warn("load average", value, "/proc/loadavg", f"other processes use the cores: {_QUIET}")
-    else:
-        yield ok("load average", value, "/proc/loadavg")
+    why = f"other processes use the cores: {_QUIET}"
+    yield ok_unless(found[0] > 0.5 * cores, "load average", value, "/proc/loadavg", why)
 
 
 def busy(host: Host) -> Iterator[Fact]:
@@ -59,14 +57,12 @@ def busy(host: Host) -> Iterator[Fact]:
     else:
         yield ok("busy processes", "none", "/proc/PID/stat")
     stolen = times_later.stolen_since(times)
-    if stolen is not None and stolen > _STOLEN:
+    if stolen is not None:
         why = (
             "the hypervisor gives this much of the cores' time to other machines, which shows as pauses: use a machine "
             "with dedicated cores, or more launches"
         )
-        yield warn("stolen time", format_share(stolen), "/proc/stat", why)
-    elif stolen is not None:
-        yield ok("stolen time", format_share(stolen), "/proc/stat")
+        yield ok_unless(stolen > _STOLEN, "stolen time", format_share(stolen), "/proc/stat", why)
 
 
 def _ticks(host: Host) -> dict[int, tuple[int, str]]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ringtree.doctor.host import Host
-from ringtree.doctor.records import Fact, not_known, ok, told, warn
+from ringtree.doctor.records import Fact, not_known, ok, ok_unless, told, warn
 from ringtree.measure import host_files
 from ringtree.units import format_share, format_size, parse_size
 
@@ -26,11 +26,8 @@ def memory(host: Host) -> Iterator[Fact]:
         yield not_known("memory", "not readable", "/proc/meminfo")
         return
     value = f"{format_size(total >> 20 << 20)}, {format_size(free >> 20 << 20)} free"
-    if free < _LITTLE_FREE * total:
-        why = "large sizes may not fit, or push others' pages out while times are taken: end what is not needed"
-        yield warn("memory", value, "/proc/meminfo", why)
-    else:
-        yield ok("memory", value, "/proc/meminfo")
+    why = "large sizes may not fit, or push others' pages out while times are taken: end what is not needed"
+    yield ok_unless(free < _LITTLE_FREE * total, "memory", value, "/proc/meminfo", why)
     swap = found.get("SwapTotal", 0) - found.get("SwapFree", 0)
     if swap > total * 0.01:
         why = "pages that come back from disk stop a rank for milliseconds: swapoff -a, where memory suffices"
@@ -45,14 +42,12 @@ def huge_pages(host: Host) -> Iterator[Fact]:
     source = f"/{_THP}/enabled"
     if setting is None:
         yield not_known("transparent huge pages", "this kernel has none", source)
-    elif setting == "never":
+    else:
         why = (
             "large buffers lie on pages of 4 KB, so copies spend more time on address translation: "
             f"echo madvise > /{_THP}/enabled, or measure both and say which"
         )
-        yield warn("transparent huge pages", setting, source, why)
-    else:
-        yield ok("transparent huge pages", setting, source)
+        yield ok_unless(setting == "never", "transparent huge pages", setting, source, why)
     shared = _chosen(host.text(f"{_THP}/shmem_enabled"))
     if shared:
         yield told("huge pages of shared memory", shared, f"/{_THP}/shmem_enabled", "of the memory that ranks share")
@@ -80,15 +75,12 @@ def shared_memory(host: Host) -> Iterator[Fact]:
         yield ok("/dev/shm", "half of memory, tmpfs's default", source)
         return
     num_bytes = parse_size(size)
-    if num_bytes <= _DOCKERS_SHM:
-        why = (
-            "MPI and NCCL put buffers of the ranks of a host there and fail or fall back when it is full: "
-            "docker run --shm-size=1g or --ipc=host, or an emptyDir with medium Memory in Kubernetes; ringtree's "
-            "engine shares memory without it (memfd)"
-        )
-        yield warn("/dev/shm", format_size(num_bytes), source, why)
-    else:
-        yield ok("/dev/shm", format_size(num_bytes), source)
+    why = (
+        "MPI and NCCL put buffers of the ranks of a host there and fail or fall back when it is full: "
+        "docker run --shm-size=1g or --ipc=host, or an emptyDir with medium Memory in Kubernetes; ringtree's "
+        "engine shares memory without it (memfd)"
+    )
+    yield ok_unless(num_bytes <= _DOCKERS_SHM, "/dev/shm", format_size(num_bytes), source, why)
 
 
 def _chosen(text: str) -> str | None:

@@ -17,7 +17,7 @@ from ringtree.logs.sizes import Sizes
 from ringtree.logs.tables.caption import Caption
 from ringtree.logs.tables.headings import MEASURES, OF_UNIT, TRAINING, Heading, Kind, classify
 from ringtree.logs.tables.measures import is_missing
-from ringtree.logs.tables.plan import ColumnPlan
+from ringtree.logs.tables.plan import ColumnPlan, Opening
 from ringtree.logs.tables.turned import Across, StatisticsRows, is_across, is_statistics
 from ringtree.logs.words import collective_in
 
@@ -65,7 +65,7 @@ class TableRows:
         first = [_telling(cells) for cells in columns]
         if self._headings and self._headings[0].kind is Kind.UNKNOWN and _are_sizes(columns[0]):
             self._headings[0] = self._headings[0]._replace(kind=Kind.SIZE)
-        self._reading = choose(self._headings, first, self._caption(first), self._make, self._sink)
+        self._reading = choose(Opening(self._headings, first, self._caption(first), self._make, self._sink))
         if self._reading is None and not _measures(self._headings, first):
             self._reason = OTHER_TABLE
         for row in held:
@@ -87,19 +87,14 @@ def headings_of(texts: Cells) -> list[Heading]:
     return headings
 
 
-def choose(
-    headings: list[Heading], first: Cells, caption: Caption, make: Callable[[], Table], sink: Sink
-) -> Reading | None:
-    """Returns a reading of the table; None if it holds no timings of collectives or of a training.
-
-    first: of each column the first cell that says something. make: begins a table.
-    """
-    if is_across(headings, first, caption):
-        return Across(headings, first, caption, make, sink)
-    if is_statistics(headings, first, caption):
-        return StatisticsRows(headings, caption, make, sink)
-    plan = ColumnPlan(headings, first, caption, make, sink)
-    arms = plan.arms
+def choose(opening: Opening) -> Reading | None:
+    """Returns a reading of the table; None if it holds no timings of collectives or of a training."""
+    if is_across(opening):
+        return Across(opening)
+    if is_statistics(opening):
+        return StatisticsRows(opening)
+    plan = ColumnPlan(opening)
+    arms, headings, first, caption = plan.arms, opening.headings, opening.first, opening.caption
     kinds = {one.kind for one in headings}
     sized = Kind.SIZE in kinds or bool(caption.size) or any(arm.size for arm in arms)
     named = Kind.ALGBW in kinds or Kind.BUSBW in kinds

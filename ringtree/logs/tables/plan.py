@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import lru_cache
+from typing import NamedTuple
 
 from ringtree.logs.groups import Groups
 from ringtree.logs.quantities import RATE, SIMPLE, Quantity, plain, quantities, whole_number
@@ -26,19 +27,22 @@ Others = tuple[tuple[str, Printed], ...]
 _Column = tuple[int, str, float | None, Measured]  # the third: the unit of a plain number, None if it is not so simple
 
 
+class Opening(NamedTuple):
+    """What is known of a table before its rows are read. `first`: of each column the first cell that says something;
+    `make` begins a table with what the reader knows: format, title, environment."""
+
+    headings: Sequence[Heading]
+    first: Sequence[str]
+    caption: Caption
+    make: Callable[[], Table]
+    sink: Sink
+
+
 class ColumnPlan:
     """Takes rows; gives tables away when `finish` is called, or before that if there are many rows."""
 
-    def __init__(
-        self,
-        headings: Sequence[Heading],
-        first: Sequence[str],
-        caption: Caption,
-        make: Callable[[], Table],
-        sink: Sink,
-    ) -> None:
-        """`first`: of each column the first cell that says something; `make` begins a table with what the reader knows:
-        format, title, environment."""
+    def __init__(self, opening: Opening) -> None:
+        headings, first, caption, make, sink = opening
         self.arms = arms = arms_of(headings, first, caption)
         self._caption, self._make = caption, make
         self._rate_factor = caption.rate_factor

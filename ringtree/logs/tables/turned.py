@@ -7,15 +7,12 @@ reading the rows (plan.py).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from ringtree.logs.quantities import RATE, TIME, plain, quantities
-from ringtree.logs.reading import Sink
-from ringtree.logs.records import Table
 from ringtree.logs.sizes import Sizes
-from ringtree.logs.tables.caption import Caption
 from ringtree.logs.tables.headings import Heading, Kind, classify
-from ringtree.logs.tables.plan import ColumnPlan
+from ringtree.logs.tables.plan import ColumnPlan, Opening
 from ringtree.logs.tables.row_facts import IDENTIFYING
 
 _MIN_SIZES = 2
@@ -25,8 +22,9 @@ _STATISTICS = frozenset(
 _MAX_ROWS = 50
 
 
-def is_across(headings: Sequence[Heading], first: Sequence[str], caption: Caption) -> bool:
+def is_across(opening: Opening) -> bool:
     """Says whether all columns but the first, or but a few names before them, are sizes, and numbers are measured."""
+    headings, first, caption, *_ = opening
     sizes = _size_columns(headings)
     if len(sizes) < _MIN_SIZES or sizes[-1] != len(headings) - 1 or sizes[0] + len(sizes) != len(headings):
         return False
@@ -37,21 +35,14 @@ def is_across(headings: Sequence[Heading], first: Sequence[str], caption: Captio
 class Across:
     """Takes rows with a cell for each size; those with the same names are one table."""
 
-    def __init__(
-        self,
-        headings: Sequence[Heading],
-        first: Sequence[str],
-        caption: Caption,
-        make: Callable[[], Table],
-        sink: Sink,
-    ) -> None:
-        """As ColumnPlan."""
+    def __init__(self, opening: Opening) -> None:
+        headings, first = opening.headings, opening.first
         start = _size_columns(headings)[0]
         self._sizes = [one.text for one in headings[start:]]
         names = [one if one.kind in IDENTIFYING else one._replace(kind=Kind.SETTING) for one in headings[:start]]
         turned = [*names, classify("size"), Heading(", ".join(self._sizes), Kind.UNKNOWN)]
         told = next((cell for cell in first[start:] if quantities(cell)), "")
-        self._plan = ColumnPlan(turned, [*first[:start], "", told], caption, make, sink)
+        self._plan = ColumnPlan(opening._replace(headings=turned, first=[*first[:start], "", told]))
         self.finish = self._plan.finish
 
     def add(self, line: int, cells: Sequence[str]) -> bool:
@@ -70,8 +61,9 @@ def _size_columns(headings: Sequence[Heading]) -> list[int]:
     ]
 
 
-def is_statistics(headings: Sequence[Heading], first: Sequence[str], caption: Caption) -> bool:
+def is_statistics(opening: Opening) -> bool:
     """Says whether the first row begins with a statistic's name, and something above says of what."""
+    headings, first, caption, *_ = opening
     said = caption.kind is not None and len(headings) > 1 and headings[0].kind is Kind.UNKNOWN
     return said and plain(first[0]).lower() in _STATISTICS
 
@@ -79,9 +71,8 @@ def is_statistics(headings: Sequence[Heading], first: Sequence[str], caption: Ca
 class StatisticsRows:
     """Takes rows that are statistics, and gives the tables when `finish` is called."""
 
-    def __init__(self, headings: Sequence[Heading], caption: Caption, make: Callable[[], Table], sink: Sink) -> None:
-        """As ColumnPlan."""
-        self._headings, self._caption, self._make, self._sink = headings, caption, make, sink
+    def __init__(self, opening: Opening) -> None:
+        self._opening = opening
         self._rows: list[tuple[int, Sequence[str]]] = []
 
     def add(self, line: int, cells: Sequence[str]) -> bool:
@@ -93,13 +84,13 @@ class StatisticsRows:
 
     def finish(self) -> None:
         """The table is over: one table of one row for each column that is not a comparison."""
-        headings, cells = [], []
-        for index, arm in enumerate(self._headings):
+        headings, cells, caption = [], [], self._opening.caption
+        for index, arm in enumerate(self._opening.headings):
             for _, row in self._rows if index > 0 and arm.kind is not Kind.DERIVED else ():
                 name = plain(row[0]).lower()
-                headings.append(Heading(name, self._caption.kind or Kind.BANDWIDTH, self._caption.unit, name, arm.text))
+                headings.append(Heading(name, caption.kind or Kind.BANDWIDTH, caption.unit, name, arm.text))
                 cells.append(row[index])
-        plan = ColumnPlan(headings, cells, self._caption, self._make, self._sink)
+        plan = ColumnPlan(self._opening._replace(headings=headings, first=cells))
         if self._rows:
             plan.add(self._rows[0][0], cells)
         plan.finish()

@@ -8,6 +8,7 @@ from nccl_standin import Play, standin
 from ringtree.arms import check_arm
 from ringtree.arms.nccl_name import parse, why_not
 from ringtree.errors import UsageError
+from ringtree.measure.collective_data import SHAPES
 from ringtree.measure.launch import run_launch
 from ringtree.measure.plan import label_arms, planned_launches
 from ringtree.measure.request import Request, make_plan
@@ -85,20 +86,7 @@ def test_two_ranks_share_a_gpu_only_where_nccl_lets_them(standin: Play, monkeypa
     assert why_not("all_reduce", sharing, "2.29.7", **asked) is not None
 
 
-@pytest.mark.parametrize(
-    "collective",
-    [
-        "all_reduce",
-        "reduce_scatter",
-        "all_gather",
-        "broadcast",
-        "reduce",
-        "all_to_all",
-        "gather",
-        "scatter",
-        "send_recv",
-    ],
-)
+@pytest.mark.parametrize("collective", SHAPES)
 def test_every_collective_is_exact_on_every_rank(standin: Play, collective: str) -> None:
     cell = run("nccl", collective, sizes="999K", ranks=3)["nccl"]
     assert cell.error is None

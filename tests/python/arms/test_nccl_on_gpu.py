@@ -13,6 +13,7 @@ from test_nccl_arms import BY_LOG, run
 
 from ringtree.gpu import device_count, lacks_nccl, nccl_version
 from ringtree.gpu.patterns import on_device
+from ringtree.measure.collective_data import SHAPES
 from ringtree.nccl.releases import release, version
 
 LACKS = lacks_nccl()
@@ -33,20 +34,7 @@ def _sharing(monkeypatch: pytest.MonkeyPatch) -> None:
             monkeypatch.setenv(f"NCCL_{name}", os.environ.get(f"NCCL_{name}", value))
 
 
-@pytest.mark.parametrize(
-    "collective",
-    [
-        "all_reduce",
-        "reduce_scatter",
-        "all_gather",
-        "broadcast",
-        "reduce",
-        "all_to_all",
-        "gather",
-        "scatter",
-        "send_recv",
-    ],
-)
+@pytest.mark.parametrize("collective", SHAPES)
 def test_every_collective_is_exact(collective: str) -> None:
     cell = run("nccl", collective, sizes="999K", stall_limit=300.0)["nccl"]
     assert cell.error is None

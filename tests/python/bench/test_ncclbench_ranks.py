@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from ncclbench_support import Clock, LoneArm, LoneSync, options_of
+from ncclbench_support import Clock, LoneArm, LoneSync, options_of, timed_side
 
 from ringtree.bench import bench_run
 from ringtree.bench.figures import BenchSide, MeasuredRow
@@ -42,19 +42,7 @@ def test_the_loop_is_timed_as_a_whole_and_divided(
     order: list[int] = []
     sync = LoneSync()
     calls = [lambda: order.append(0), lambda: order.append(1), lambda: order.append(2), lambda: order.append(3)]
-    loop = TimeSide(
-        arm="lone",
-        size_bytes=8,
-        in_place=False,
-        buffer_bytes=8,
-        first_element=0,
-        num_untimed=0,
-        num_iterations=3,
-        num_calls=2,
-        blocking=blocking,
-        each=each,
-        num_checks=0,
-    )
+    loop = timed_side("lone", 8, blocking=blocking, each=each)
     measured = time_calls(loop, calls, sync.barrier, Clock())
     assert measured == (pytest.approx(seconds), pytest.approx(times))
     assert order == [0, 1, 2, 3, 0, 1]

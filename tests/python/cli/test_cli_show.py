@@ -18,7 +18,7 @@ from typer.testing import CliRunner, Result
 
 from ringtree.cli import app
 from ringtree.cli.outcome import FAILED, USAGE, exit_codes
-from ringtree.cli.output import finish
+from ringtree.cli.output import Wanted, finish
 from ringtree.judge.comparison import Comparison
 from ringtree.results import RunWriter, read_run
 
@@ -142,9 +142,7 @@ def test_a_wrong_result_goes_before_what_can_not_be_compared(
     stored = read_run(store(tmp_path, NOW, wrong="b"))
     for fail_on_wrong, code in ((True, FAILED), (False, USAGE)):
         with pytest.raises(typer.Exit) as stopped, exit_codes():
-            finish(
-                stored, tmp_path, as_json=False, as_csv=False, verbose=False, baseline=THEN, fail_on_wrong=fail_on_wrong
-            )
+            finish(stored, tmp_path, Wanted(fail_if_slower_than=THEN), fail_on_wrong=fail_on_wrong)
         assert stopped.value.exit_code == code
         printed = capsys.readouterr()
         assert "in place, 8 launches" in printed.out

@@ -53,16 +53,20 @@ def interrupt(waits: threading.Event, interrupted: threading.Event) -> None:
     assert interrupted.wait(60)
 
 
+def is_interrupted(waits: threading.Event, call: Callable[[], object]) -> None:
+    """Says that the call comes now; the signal may come before it."""
+    with pytest.raises(KeyboardInterrupt):  # noqa: PT012
+        waits.set()
+        call()
+
+
 @pytest.mark.parametrize("name", ["all_reduce", "broadcast", "recv"])
 def test_a_call_is_interrupted_and_the_others_hear_who_was(name: str) -> None:
     waits, interrupted = threading.Event(), threading.Event()
 
     def first(comm: Communicator) -> None:
-        with pytest.raises(KeyboardInterrupt):  # noqa: PT012  the signal may come before the call
-            waits.set()
-            getattr(comm, name)(
-                np.ones(10), **({} if name == "all_reduce" else {"peer" if name == "recv" else "root": 1})
-            )
+        more = {} if name == "all_reduce" else {"peer" if name == "recv" else "root": 1}
+        is_interrupted(waits, lambda: getattr(comm, name)(np.ones(10), **more))
         interrupted.set()
 
     def second(comm: Communicator) -> str:
@@ -81,9 +85,7 @@ def test_waiting_is_interrupted_and_the_call_goes_on() -> None:
 
     def first(comm: Communicator) -> None:
         started = comm.start("all_reduce", np.ones(10))
-        with pytest.raises(KeyboardInterrupt):  # noqa: PT012
-            waits.set()
-            started.wait()
+        is_interrupted(waits, started.wait)
         assert not started.test()
         interrupted.set()
         assert (started.wait() == 2).all()
@@ -100,9 +102,7 @@ def test_what_waits_for_a_started_call_is_interrupted_before_it_has_begun() -> N
 
     def first(comm: Communicator) -> None:
         started = comm.start("all_reduce", np.ones(10))
-        with pytest.raises(KeyboardInterrupt):  # noqa: PT012
-            waits.set()
-            comm.all_reduce(np.ones(10))
+        is_interrupted(waits, lambda: comm.all_reduce(np.ones(10)))
         interrupted.set()
         started.wait()
         comm.barrier()  # call 2: the one that was interrupted was none

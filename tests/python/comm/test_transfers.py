@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from absent_rank import told_beside_an_absent_rank
-from transfer_support import transfer
+from transfer_support import assert_both_say, transfer
 
 import ringtree
 from ringtree import Communicator
@@ -123,9 +123,7 @@ def test_a_mistake_is_one_clear_error_and_harms_nobody(mistake: Any, said: str) 
             comm.recv(np.zeros(3), 0)
         return str(caught.value)
 
-    for text in ringtree.run(work, 2, timeout=30):
-        assert said in text
-        assert "\n" not in text
+    assert_both_say(said, work)
 
 
 def test_what_is_received_into_must_be_writable_and_what_is_sent_need_not() -> None:

@@ -8,16 +8,8 @@ from __future__ import annotations
 import pytest
 
 from ringtree.errors import UsageError
-from ringtree.hardware import (
-    Topology,
-    is_known_hint,
-    load_catalogue,
-    match_gpu,
-    match_system,
-    named_systems,
-    topology_of,
-    topology_of_gpu,
-)
+from ringtree.hardware import Topology, load_catalogue, topology_of, topology_of_gpu
+from ringtree.hardware.matching import is_known_hint, match_gpu, match_system, named_systems
 
 
 @pytest.mark.parametrize(

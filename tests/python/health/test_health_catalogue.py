@@ -72,7 +72,8 @@ def test_a_broken_entry_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     values |= {"times_us": "{ 1024 = 1, 2048 = 2 }"}
     name, _, value = change.partition(" = ")
     values[name] = value
-    (tmp_path / "own.toml").write_text("[[reached]]\n" + "".join(f"{key} = {text}\n" for key, text in values.items()))
+    text = "".join(f"{key} = {text}\n" for key, text in values.items())
+    (tmp_path / "own.toml").write_text(f"[[machine]]\n[[machine.reached]]\n{text}")
     monkeypatch.setattr(entries, "FOLDER", tmp_path)
     load_reached.cache_clear()
     with pytest.raises(UsageError, match=said):

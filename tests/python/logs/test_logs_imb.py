@@ -37,9 +37,8 @@ def test_a_collective() -> None:
     table = only(imported)
     assert (table.collective, table.num_ranks, table.tool_version) == ("all_reduce", 4, "2021.3")
     assert sizes(table) == [0, 1024]
-    assert texts(table, "time") == ["0.05", "5.20"]
-    assert texts(table, "min") == ["0.05", "5.10"]
-    assert texts(table, "max") == ["0.06", "5.30"]
+    times = [["0.05", "5.20"], ["0.05", "5.10"], ["0.06", "5.30"]]
+    assert [texts(table, name) for name in ("time", "min", "max")] == times
     assert texts(table, "repetitions") == ["1000", "1000"]
     assert table.columns["time"] == "t_avg[usec]"
     assert [(row.dtype, row.op) for row in table.rows] == [("MPI_FLOAT", "MPI_SUM")] * 2

@@ -42,25 +42,20 @@ def test_what_is_no_size(cell: str) -> None:
     assert Sizes().bytes_of(cell) is None
 
 
-def test_conclusions_are_written_down() -> None:
+@pytest.mark.parametrize(
+    ("cells", "concluded"),
+    [
+        (("1MB", "33MB"), {"size_bytes": "33MB = 33554432", "size unit": "powers of 1024"}),
+        (("1MiB", "16B"), {}),  # all is said
+    ],
+)
+def test_conclusions_are_written_down(cells: tuple[str, ...], concluded: dict[str, str]) -> None:
     sizes = Sizes()
-    for cell in ("1MB", "33MB"):
+    for cell in cells:
         sizes.bytes_of(cell)
     table = Table(Format("x"), 1)
     sizes.infer(table)
-    assert {one.what: one.value for one in table.inferences} == {
-        "size_bytes": "33MB = 33554432",
-        "size unit": "powers of 1024",
-    }
-
-
-def test_nothing_is_concluded_where_all_is_said() -> None:
-    sizes = Sizes()
-    for cell in ("1MiB", "16B"):
-        sizes.bytes_of(cell)
-    table = Table(Format("x"), 1)
-    sizes.infer(table)
-    assert not table.inferences
+    assert {one.what: one.value for one in table.inferences} == concluded
 
 
 def test_the_headings_unit() -> None:

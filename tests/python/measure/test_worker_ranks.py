@@ -21,8 +21,8 @@ WORK = Work("all_reduce", "float32", "sum", size_bytes=4096, calls=10, batches=3
 
 
 @contextlib.contextmanager
-def running(tmp_path: Path, behaviour: str = "good", num_ranks: int = 2) -> Iterator[WorkerRanks]:
-    arm = WorkerRanks(FakeArm("fake", 1.0, behaviour), num_ranks, [0, 1], tmp_path)
+def running(behaviour: str = "good", num_ranks: int = 2) -> Iterator[WorkerRanks]:
+    arm = WorkerRanks(FakeArm("fake", 1.0, behaviour), num_ranks, [0, 1])
     try:
         yield arm
     finally:
@@ -36,8 +36,8 @@ def is_alive(pid: int) -> bool:
     return False
 
 
-def test_a_run_is_answered_with_the_times_of_every_rank_and_batch(tmp_path: Path) -> None:
-    with running(tmp_path, num_ranks=3) as arm:
+def test_a_run_is_answered_with_the_times_of_every_rank_and_batch() -> None:
+    with running(num_ranks=3) as arm:
         arm.ready(20.0)
         answer = arm.run(WORK, 20.0)
         assert arm.version == "Fake 1.0"
@@ -57,8 +57,8 @@ def test_the_line_holds_collective_offset_and_sharing() -> None:
     assert Work("reduce", "int8", "sum", 8, 1, 2, 0, 9, in_place=True).line().endswith(b" 0 1 turn\n")
 
 
-def test_a_worker_that_hangs_is_given_up_and_its_processes_are_gone(tmp_path: Path) -> None:
-    with running(tmp_path, "hang:4096") as arm:
+def test_a_worker_that_hangs_is_given_up_and_its_processes_are_gone() -> None:
+    with running("hang:4096") as arm:
         arm.ready(20.0)
         pids = arm.pids
         with pytest.raises(SetFailed, match="rank 1 did not answer in time"):
@@ -74,49 +74,49 @@ def test_a_worker_that_hangs_is_given_up_and_its_processes_are_gone(tmp_path: Pa
         ("garbage", "answered 'ok 0 nan' to a run of 3 batches"),
     ],
 )
-def test_what_ends_workers_is_said(tmp_path: Path, case: str, said: str) -> None:
-    with running(tmp_path, f"{case}:4096") as arm:
+def test_what_ends_workers_is_said(case: str, said: str) -> None:
+    with running(f"{case}:4096") as arm:
         arm.ready(20.0)
         with pytest.raises(SetFailed, match=said):
             arm.run(WORK, 20.0)
 
 
-def test_wrong_elements_are_counted_by_rank(tmp_path: Path) -> None:
-    with running(tmp_path, "wrong:4096") as arm:
+def test_wrong_elements_are_counted_by_rank() -> None:
+    with running("wrong:4096") as arm:
         arm.ready(20.0)
         assert arm.run(WORK, 20.0).wrong == (0, 3)
 
 
-def test_a_refusal_leaves_the_worker_usable(tmp_path: Path) -> None:
-    with running(tmp_path, "refuse:4096") as arm:
+def test_a_refusal_leaves_the_worker_usable() -> None:
+    with running("refuse:4096") as arm:
         arm.ready(20.0)
         with pytest.raises(Refused, match="rank 0: unsupported"):
             arm.run(WORK, 20.0)
         assert arm.run(Work("all_reduce", "float32", "sum", 8, 1, 2, 0, 1), 20.0).wrong == (0, 0)
 
 
-def test_a_launcher_that_ends_at_once_is_quoted(tmp_path: Path) -> None:
-    with running(tmp_path, "stillborn") as arm, pytest.raises(SetFailed, match="error: no such device"):
+def test_a_launcher_that_ends_at_once_is_quoted() -> None:
+    with running("stillborn") as arm, pytest.raises(SetFailed, match="error: no such device"):
         arm.ready(20.0)
 
 
-def test_ranks_that_never_connect_are_not_waited_for(tmp_path: Path) -> None:
-    with running(tmp_path, "absent") as arm, pytest.raises(SetFailed, match="0 of 2 ranks connected"):
+def test_ranks_that_never_connect_are_not_waited_for() -> None:
+    with running("absent") as arm, pytest.raises(SetFailed, match="0 of 2 ranks connected"):
         arm.ready(0.3)
 
 
-def test_a_program_that_is_not_there_is_a_failed_arm(tmp_path: Path) -> None:
+def test_a_program_that_is_not_there_is_a_failed_arm() -> None:
     class Missing(FakeArm):
         def command(self, *_: object) -> list[str]:
             return ["/nowhere/worker"]
 
     with pytest.raises(SetFailed, match="could not be started"):
-        WorkerRanks(Missing("fake"), 2, [0, 1], tmp_path)
+        WorkerRanks(Missing("fake"), 2, [0, 1])
 
 
-def test_a_process_in_a_session_of_its_own_does_not_outlive_the_arm(tmp_path: Path) -> None:
+def test_a_process_in_a_session_of_its_own_does_not_outlive_the_arm() -> None:
     others = descendants(os.getpid())  # what earlier tests of this process have left running
-    with running(tmp_path, "stray") as arm:
+    with running("stray") as arm:
         arm.ready(20.0)
         family = [pid for pid in descendants(os.getpid()) if pid not in (*arm.pids, *others)]
         strays = [pid for pid in family if os.getsid(pid) == pid]

@@ -10,28 +10,17 @@ from collections.abc import Iterator
 
 import pytest
 from bench_support import FakeArm
+from ncclbench_support import timed_side
 
 from ringtree.arms.program import Controls, Native
 from ringtree.bench.options import Asked, make_options
 from ringtree.errors import UsageError
-from ringtree.measure.messages import SetUp, TimeSide
+from ringtree.measure.messages import SetUp
 from ringtree.measure.process_set import SetFailed
 from ringtree.measure.worker_sides import WorkerSides
 
 SET_UP = SetUp(arm="0", name="fake", collective="all_reduce", op="sum", dtype="float32")
-SIDE = TimeSide(
-    arm="0",
-    size_bytes=4096,
-    in_place=False,
-    buffer_bytes=4096,
-    first_element=0,
-    num_untimed=1,
-    num_iterations=20,
-    num_calls=2,
-    blocking=0,
-    each=False,
-    num_checks=1,
-)
+SIDE = timed_side("0", 4096, num_untimed=1, num_iterations=20, num_checks=1)
 CALL = 1e-6 + 4096e-9  # seconds, as the worker says
 
 

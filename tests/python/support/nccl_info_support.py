@@ -16,6 +16,13 @@ def read(text: str | bytes) -> Imported:
     return read_stream(io.BytesIO(text.encode() if isinstance(text, str) else text), "test")
 
 
+def assert_left_out(text: str) -> None:
+    """One line of the text is left out, and nothing is made of it."""
+    found = read(text)
+    assert found.items == []
+    assert found.skipped[0].num_lines == 1
+
+
 def documents(text: str | bytes, kind: str = "nccl_communicator") -> list[Document]:
     """Returns the documents of a kind."""
     return [document for document in read(text).documents if document.kind == kind]

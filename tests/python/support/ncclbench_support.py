@@ -15,7 +15,7 @@ from ringtree.arms import Setting
 from ringtree.bench.figures import BenchSide, MeasuredRow, make_side
 from ringtree.bench.options import Asked, Options, make_options
 from ringtree.bench.rows import BenchRow, combinations, rows
-from ringtree.measure.messages import Answer
+from ringtree.measure.messages import Answer, TimeSide
 
 
 def options_of(**asked: Any) -> Options:
@@ -27,6 +27,14 @@ def side(seconds: float = 1e-5, executed: str = "ring/ll", **changes: Any) -> An
     """What a rank says of half a row; `executed`: algorithm/protocol."""
     words = dict(zip(("algorithm", "protocol"), executed.split("/"), strict=False))
     return Answer(**{"seconds": seconds, "num_wrong": 0, "executed": words, **changes})
+
+
+def timed_side(arm: str, size_bytes: int, **changes: Any) -> TimeSide:
+    """Half a row as a rank is asked for it: two calls an iteration from the first element on, out of place, neither
+    warm-up nor checks."""
+    given = {"in_place": False, "buffer_bytes": size_bytes, "first_element": 0, "num_untimed": 0, "num_iterations": 3}
+    given |= {"num_calls": 2, "blocking": 0, "each": False, "num_checks": 0}
+    return TimeSide(arm=arm, size_bytes=size_bytes, **{**given, **changes})
 
 
 def rows_of(options: Options, answer: Callable[[int, int], Answer] | None = None) -> list[MeasuredRow]:

@@ -1,17 +1,24 @@
-"""Several transfers of one rank in one call.
+"""Several transfers of one rank in one call, and what both ranks say of a mistake.
 
-For: tests in which the transfers are data. Not for: single ones, which are comm.send and comm.recv.
+For: tests in which the transfers are data, or the mistakes. Not for: single transfers (comm.send and comm.recv).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import ringtree
 from ringtree import Communicator
 
 Transfer = tuple[bool, int, Any]  # whether it sends, the other rank, the array
+
+
+def assert_both_say(said: str, work: Callable[[Communicator], str]) -> None:
+    """Two ranks do the work; each returns one line that holds `said`."""
+    for text in ringtree.run(work, 2, timeout=30):
+        assert said in text
+        assert "\n" not in text
 
 
 def transfer(comm: Communicator, transfers: Sequence[Transfer], started: bool = False) -> None:

@@ -14,13 +14,13 @@ from ringtree.trace.idle import Idle
 
 
 def times(*events: dict[str, int]) -> list[tuple[str, int, int]]:
-    return [(one.kind, one.begin_ns, one.end_ns) for one in idle_times(events_of(*events))]
+    """The idle times of a call from 0 to 100 with these events."""
+    return [(one.kind, one.begin_ns, one.end_ns) for one in idle_times(events_of(event("call", 0, 100), *events))]
 
 
 def test_the_wait_of_the_lane_that_goes_on_counts() -> None:
     # Lane 1 waits longer, but it is lane 0 that goes on at 30; then lane 1, at 60.
     assert times(
-        event("call", 0, 100),
         event("message", 0, 60, lane=1),
         event("step", 0, 10),
         event("slot", 10, 30),
@@ -33,7 +33,6 @@ def test_the_wait_of_the_lane_that_goes_on_counts() -> None:
 
 def test_waits_one_after_another_count_each_and_only_where_nothing_moved() -> None:
     assert times(
-        event("call", 0, 100),
         event("message", 0, 20),
         event("slot", 20, 50),
         event("step", 5, 30, lane=1),
@@ -42,20 +41,15 @@ def test_waits_one_after_another_count_each_and_only_where_nothing_moved() -> No
 
 
 def test_polls_between_waits_are_not_idle_times() -> None:
-    assert times(event("call", 0, 100), event("message", 10, 40), event("step", 50, 60)) == [("message", 10, 40)]
+    assert times(event("message", 10, 40), event("step", 50, 60)) == [("message", 10, 40)]
 
 
 def test_after_the_last_step_peers_read() -> None:
-    assert times(event("call", 0, 100), event("step", 0, 60), event("readers", 65, 100)) == [("readers", 65, 100)]
+    assert times(event("step", 0, 60), event("readers", 65, 100)) == [("readers", 65, 100)]
 
 
 def test_of_a_call_that_failed_the_lane_that_waited_first_counts() -> None:
-    assert times(
-        event("call", 0, 100),
-        event("step", 0, 10),
-        event("message", 20, 100, lane=1),
-        event("slot", 10, 100),
-    ) == [("slot", 10, 100)]
+    assert times(event("step", 0, 10), event("message", 20, 100, lane=1), event("slot", 10, 100)) == [("slot", 10, 100)]
 
 
 def test_idle_times_name_their_event() -> None:
