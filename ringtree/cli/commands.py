@@ -42,6 +42,7 @@ COMMANDS = {
         Entry(MEASURE, "bench", "bench", "Run a benchmark with nccl-tests' options, columns and JSON."),
         Entry(MEASURE, "explain", "explain", "Measure, change by change, why the engine beats a ring in Python."),
         Entry(MEASURE, "trace-run", "trace_run", "Trace a few calls: a timeline of every rank, for Perfetto."),
+        Entry(MEASURE, "trace", "trace", "Record every collective that a PyTorch job issues, step by step."),
         Entry(MEASURE, "doctor", "doctor", "Check this machine before measuring: cores, network, GPUs, variables."),
         Entry(MEASURE, "launchers", "launchers", "Show what this process's launcher says, and which variable says it."),
         Entry(MEASURE, "arms", "arms", "List what can be measured here, and what each library lacks."),
