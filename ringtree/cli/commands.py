@@ -60,6 +60,7 @@ COMMANDS = {
         Entry(STORED, "serve", "serve", "Browse stored runs in a local web app."),
         Entry(CHOOSE, "tune", "tune", "Measure this machine and write the profile that auto uses."),
         Entry(CHOOSE, "which", "which", "Show what auto would run at a size, and why."),
+        Entry(CHOOSE, "worth", "worth", "Say what a setting could change in a traced job, and at most gain."),
         Entry(CHOOSE, "support", "support", "Show which algorithms and protocols run each collective."),
         Entry(CHOOSE, "nccl vars", "nccl_vars", "Show what NCCL's variables do, and which set ones do nothing."),
         Entry(CHOOSE, "nccl support", "nccl_support", "Show which algorithms and protocols NCCL has, by version."),

@@ -12,6 +12,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+from ringtree.joblog.waits import Waits
+
 # Operator -> collective. Its arguments say what it gives and gets by their names.
 COLLECTIVES = {
     "allreduce_": "all_reduce",
@@ -109,19 +111,19 @@ class Operator:
             len(tensors),
         )
 
-    def when_done(self, result: Any, then: Callable[[Any], None]) -> None:
-        """Calls `then` when the call has completed; never, where the backend has no Future to tell it by."""
+    def when_done(self, result: Any, then: Callable[[Any], None], waits: Waits) -> None:
+        """Calls `then` when the call has completed; where the backend gives no Future, when it was waited for."""
         from torch._C._distributed_c10d import Work
 
         work = result[-1] if isinstance(result, tuple) else result
         if work is None:  # monitored_barrier is over when it returns
             then(None)
             return
+        unboxed = work if isinstance(work, Work) else Work.unbox(work)
         try:
-            future = (work if isinstance(work, Work) else Work.unbox(work)).get_future()
-            future.add_done_callback(then)
-        except (RuntimeError, ValueError):  # no Future here: a sub-call of a coalesced one, a backend without
-            return
+            unboxed.get_future().add_done_callback(then)
+        except RuntimeError:
+            waits.add(unboxed, then)
 
     def _group(self, boxed: Any, device: str) -> Group:
         from torch._C._distributed_c10d import ProcessGroup

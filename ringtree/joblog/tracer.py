@@ -23,6 +23,7 @@ from typing import Any
 
 from ringtree.joblog.environment import EVERY, FOLDER
 from ringtree.joblog.operators import Operator, read_operators
+from ringtree.joblog.waits import Waits
 from ringtree.joblog.writing import RankFile
 
 _LAST_CALLS = 1.0  # seconds that stop() waits for calls that are under way
@@ -68,6 +69,7 @@ class Tracer:
         self._every = optimizer_steps
         self._pid = os.getpid()
         self._clocks = _Clocks()
+        self._waits = Waits()
         self._library: Any = None
         self._hook: Any = None
         self._leader: Callable[[], object] | None = None
@@ -91,10 +93,11 @@ class Tracer:
         self._library._destroy()
         self._library = None
         self._hook.remove()
+        self._waits.stop()
         atexit.unregister(self.stop)
         if os.getpid() == self._pid:
             until = time.monotonic() + _LAST_CALLS
-            while self._file.calls_under_way() and time.monotonic() < until:
+            while self._file.awaits_an_end() and time.monotonic() < until:
                 time.sleep(0.001)  # lets the backend's threads have the interpreter, in which they note the ends
             with self._lock:
                 self._file.close(*self._clocks.read())
@@ -103,6 +106,7 @@ class Tracer:
         if os.getpid() == self._pid:
             with self._lock:
                 self._file.end_step(*self._clocks.read())
+            self._waits.drop()
 
     def _optimizer_stepped(self, optimizer: object, *_: object) -> None:
         """Counts the steps of one optimizer, the first that was seen and is still there."""
@@ -116,7 +120,7 @@ class Tracer:
     def _kernel(self, operator: Operator) -> Callable[..., Any]:
         from torch._C import DispatchKey
 
-        clocks, file, lock = self._clocks, self._file, self._lock
+        clocks, file, lock, waits = self._clocks, self._file, self._lock, self._waits
         below, redispatch = DispatchKey.BackendSelect, operator.overload.redispatch
 
         def kernel(keyset: Any, *arguments: Any, **named: Any) -> Any:
@@ -132,7 +136,7 @@ class Tracer:
             clocks.not_computing(time.thread_time() - before)
             call.issued = time.monotonic()
             if described.device == "cpu":
-                operator.when_done(result, lambda _: call.complete(*clocks.read()))
+                operator.when_done(result, lambda _: call.complete(*clocks.read()), waits)
             return result
 
         return kernel

@@ -63,9 +63,10 @@ class RankFile:
         self._calls.append(call)
         return call
 
-    def calls_under_way(self) -> bool:
-        """Says whether a call that the host can time has not ended."""
-        return any(call.end is None and call.described.device == "cpu" for call in self._calls)
+    def awaits_an_end(self) -> bool:
+        """Says whether the last call, if the host can time it, has not ended."""
+        last = self._calls[-1] if self._calls else None
+        return last is not None and last.end is None and last.described.device == "cpu"
 
     def end_step(self, now: float, ran: float) -> None:
         """Ends a step; steps before the first collective are not recorded."""
@@ -109,7 +110,8 @@ class RankFile:
         assert self._file is not None
         under_way = []
         for call in self._calls:
-            if all_calls or call.end is not None or call.described.device != "cpu":
+            given_up = all_calls or call.step < self._num_steps - 1 or call.described.device != "cpu"
+            if call.end is not None or given_up:
                 self._file.write(self._line(call))
             else:
                 under_way.append(call)

@@ -27,7 +27,7 @@ from ringtree.logs.importing import read_file
 pytestmark = pytest.mark.torch
 
 STEPS = torch_training.STEPS
-BYTES = {"float": 4, "long int": 8, "c10::BFloat16": 2}  # the profiler's words
+BYTES = {"float": 4, "int": 4, "long int": 8, "c10::BFloat16": 2}  # the profiler's words
 Counted = Counter[tuple[str | None, int]]
 # Gloo has no reduce-scatter of its own: it calls its all-reduce with the whole input.
 AS_GLOO_RUNS_IT = {"reduce_scatter": "all_reduce"}
