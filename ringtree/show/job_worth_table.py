@@ -13,6 +13,7 @@ from ringtree.arms.nccl_name import ALGO
 from ringtree.joblog.gain import Gain
 from ringtree.joblog.summary import Summary
 from ringtree.joblog.worth import ArmWorth, Effect, first_release_with_error
+from ringtree.nccl.names import algorithm_name
 from ringtree.show.cells import cell, plain_table, say
 from ringtree.units import count, format_change, format_share, format_size, format_time
 
@@ -32,7 +33,7 @@ def print_worth(console: Console, summary: Summary, found: Sequence[ArmWorth], n
     """Prints what the job calls, a verdict an arm, and what happens to each collective."""
     say(console, bytes_line(summary))
     for each in found:
-        say(console, verdict(summary, each, nccl_version))
+        say(console, verdict(summary, each))
     arms = [each.arm.label for each in found]
     table = plain_table("collective", right=("size", "calls a step", "exposed"))
     for label in arms:
@@ -82,43 +83,37 @@ def bytes_line(summary: Summary) -> str:
     return f"a step: {said}" + (" (as FSDP FULL_SHARD)" if sharded else "")
 
 
-def verdict(summary: Summary, each: ArmWorth, nccl_version: str | None) -> str:
+def verdict(summary: Summary, each: ArmWorth) -> str:
     """One sentence: whether the arm can change the job, by how much at most, and whether it runs at all."""
-    label = each.arm.label
+    label, forced = each.arm.label, each.arm.environment.get(ALGO)
+    at_stake = format_size(round(each.bytes))
     if each.refusal is not None:
         return f"{label}: cannot run: {each.refusal}"
-    forced = each.arm.environment.get(ALGO)
     if each.errors:
         named = sorted({one.row.kind.collective for one in each.errors})
-        rest = _since(named, forced)
-        can = (
-            "cannot change this job" if not each.bytes else f"could change {format_size(round(each.bytes))} a step, but"
-        )
-        joined = "; " if not each.bytes else " "
-        of = "" if forced is None or each.bytes else f"0 bytes a step of what {forced} can run; "
-        return f"{label}: {of}{forced or label} {can}{joined}{rest or 'it ends in an error'} ({', '.join(named)})"
+        ends = f"{_since(named, forced) or 'it ends in an error'} ({', '.join(named)})"
+        if each.bytes:
+            return f"{label}: could change {at_stake} a step, but {ends}"
+        of = "" if forced is None else f"0 bytes a step of what {forced} can run; "
+        return f"{label}: {of}{forced or label} cannot change this job; {ends}"
     if not each.bytes:
-        same = all(one.effect in ("same", "alone") for one in each.rows)
-        return f"{label}: " + (
-            "what the job runs with now" if same else "cannot change this job: no collective takes it up"
-        )
+        if all(one.effect in ("same", "alone") for one in each.rows):
+            return f"{label}: what the job runs with now"
+        later = _since(sorted({one.row.kind.collective for one in each.rows if one.effect == "falls_back"}), forced)
+        return f"{label}: cannot change this job: no collective takes it up" + (f"; {later}" if later else "")
+    can = "can change" if any(one.effect == "changes" for one in each.rows) else "may change (not known)"
     if each.bound is None or each.share is None:
-        return (
-            f"{label}: can change {format_size(round(each.bytes))} a step; the trace has no times to bound the gain by"
-        )
+        return f"{label}: {can} {at_stake} a step; the trace has no times to bound the gain by"
     return (
-        f"{label}: can change {format_size(round(each.bytes))} a step; gains at most {format_time(each.bound)} of "
+        f"{label}: {can} {at_stake} a step; gains at most {format_time(each.bound)} of "
         f"{format_time(summary.step_time)}, {format_share(each.share)} of the step: all that these calls have exposed"
     )
 
 
 def _since(collectives: Sequence[str], algorithm: str | None) -> str | None:
-    if algorithm is None:
+    if algorithm is None or algorithm_name(algorithm) is None:  # a list is read by each release in its own way
         return None
-    try:
-        found = [first_release_with_error(collective, algorithm) for collective in collectives]
-    except ValueError:  # a list of several algorithms
-        return None
+    found = [first_release_with_error(collective, algorithm) for collective in collectives]
     known = [one for one in found if one is not None]
     return f"on {known[0]} and later it ends in an error" if known else None
 
