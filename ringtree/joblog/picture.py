@@ -16,7 +16,7 @@ from typing import Any
 from ringtree.errors import os_errors
 from ringtree.joblog.exposure import exposed_times
 from ringtree.joblog.records import CallLine, JobTrace, RankRecord
-from ringtree.joblog.summary import Summary, kind_of
+from ringtree.joblog.summary import Summary, kind_of, median_step
 from ringtree.units import format_size
 
 _STEP_TRACK = 1
@@ -24,7 +24,7 @@ _STEP_TRACK = 1
 
 def write_picture(path: Path, trace: JobTrace, summary: Summary) -> int:
     """Writes the file; returns the number of the step that it shows."""
-    step = _median_step(trace, summary)
+    step = median_step(trace, summary)
     text = json.dumps(step_timeline(trace, summary, step), separators=(",", ":"))
     with os_errors(f"can't write {path}"):
         path.write_text(text, encoding="utf-8")
@@ -77,8 +77,3 @@ def _arguments(call: CallLine, rank: RankRecord, exposed: float | None) -> dict[
 def _slice(pid: int, tid: int, name: str, begin: float, seconds: float, args: dict[str, Any]) -> dict[str, Any]:
     times = {"ts": round(begin * 1e6, 3), "dur": round(seconds * 1e6, 3)}
     return {"ph": "X", "name": name, "cat": "step", "pid": pid, "tid": tid, **times, "args": args}
-
-
-def _median_step(trace: JobTrace, summary: Summary) -> int:
-    first = [one for one in summary.steps if one.rank == trace.ranks[0].about.rank]
-    return sorted(first, key=lambda one: one.end - one.begin)[len(first) // 2].step

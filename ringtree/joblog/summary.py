@@ -111,6 +111,12 @@ def summarise(trace: JobTrace, skip: int | None = None) -> Summary:
     return Summary(rows, steps, len(trace.ranks), first, last, whole_run, mean, exposed, notes)
 
 
+def median_step(trace: JobTrace, summary: Summary) -> int:
+    """The number of the counted step that has the median length on the first rank."""
+    first = [one for one in summary.steps if one.rank == trace.ranks[0].about.rank]
+    return sorted(first, key=lambda one: one.end - one.begin)[len(first) // 2].step
+
+
 class _Call(NamedTuple):
     kind: Kind
     seconds: float | None
