@@ -28,13 +28,16 @@ def trace(
     ] = None,
     out: Annotated[Path, typer.Option(help="The folder of the trace; new or empty.")] = Path("job-trace"),
     optimizer_steps: Annotated[int, typer.Option(min=1, help="Optimizer steps that make one step of the job.")] = 1,
+    time_every: Annotated[
+        int, typer.Option(min=1, help="One step of so many is timed; of the others, calls and bytes alone.")
+    ] = 10,
     skip: Annotated[
         int | None, typer.Option(min=0, help="First steps that the table leaves out.", show_default="2, or fewer")
     ] = None,
 ) -> None:
     """Record every collective that a PyTorch job issues: sizes, times, and how much of the step is exposed."""
     with exit_codes():
-        code = run_traced(command, out, optimizer_steps) if command else 0
+        code = run_traced(command, out, optimizer_steps, time_every) if command else 0
         found = read_trace(out)
         summary = summarise(found, skip)
         step = write_picture(out / PICTURE, found, summary)

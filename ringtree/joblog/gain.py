@@ -48,7 +48,7 @@ def predict(summary: Summary, stored: StoredRun, reference: str | None = None) -
     if now not in labels:
         raise UsageError(f"the run has no arm {now!r}; it has: {', '.join(labels)}")
     if summary.exposed is None:
-        raise UsageError("the trace has no exposed times (its collectives ran on GPUs): a gain can't be predicted")
+        raise UsageError("the trace has no exposed times (GPUs, or no step was timed): a gain can't be predicted")
     rows = [row for row in summary.rows if _fits(row, stored)]
     exposed = sum(row.exposed or 0.0 for row in rows)
     if not rows or not exposed:
@@ -96,7 +96,8 @@ def _step_ratio(summary: Summary, rows: Sequence[Row], curve: Mapping[int, float
         (row.exposed or 0.0) * math.expm1(float(np.interp(math.log(max(row.kind.size_bytes, 1)), at, ratios)))
         for row in rows
     )
-    return math.log1p(change / summary.step_time)
+    assert summary.timed_time is not None, "there are exposed times"
+    return math.log1p(change / summary.timed_time)
 
 
 def _notes(rows: Sequence[Row], stored: StoredRun, now: str) -> list[str]:

@@ -64,7 +64,7 @@ class CallLine(Record):
     num_tensors: int = Field(ge=0)
     begin: float
     issued: float | None = Field(description="when the backend's call had returned; null: it raised")
-    end: float | None = Field(description="when it was complete; null: never, or on a GPU, which the host can't time")
+    end: float | None = Field(description="when it was complete; null: never, on a GPU, or the step is not timed")
     ran_begin: float
     ran_end: float | None
 
@@ -84,6 +84,7 @@ class StepLine(Record):
     end: float
     ran_begin: float
     ran_end: float
+    timed: bool = Field(description="the ends of its calls were noted")
 
 
 class EndLine(Record):

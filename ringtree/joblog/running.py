@@ -13,13 +13,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ringtree.errors import RingtreeError, UsageError, os_errors
-from ringtree.joblog.environment import EVERY, FOLDER
+from ringtree.joblog.environment import EVERY, FOLDER, TIME_EVERY
 from ringtree.joblog.reading import FILES
 
 _LOADED = "loaded-*"
 
 
-def run_traced(command: Sequence[str], folder: Path, optimizer_steps: int = 1) -> int:
+def run_traced(command: Sequence[str], folder: Path, optimizer_steps: int = 1, time_every: int = 10) -> int:
     """Runs `command` with its ranks recorded into `folder`; returns its exit code, 128 + n where signal n ended it.
 
     Raises UsageError for a folder that holds something or a command that can't be started, RingtreeError if no rank was
@@ -29,7 +29,7 @@ def run_traced(command: Sequence[str], folder: Path, optimizer_steps: int = 1) -
         folder.mkdir(parents=True, exist_ok=True)
         if any(folder.iterdir()):
             raise UsageError(f"{folder} is not empty: name another folder by --out, or remove it")
-    variables = {FOLDER: str(folder.resolve()), EVERY: str(optimizer_steps)}
+    variables = {FOLDER: str(folder.resolve()), EVERY: str(optimizer_steps), TIME_EVERY: str(time_every)}
     with os_errors(f"can't start {command[0]}"):
         job = subprocess.Popen(command, env={**os.environ, **variables})
     code = _wait(job)

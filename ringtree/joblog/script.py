@@ -5,8 +5,8 @@ For: the step of median length, rank by rank, from the two clocks of the trace. 
 
 Between two neighbouring readings of the trace a rank computed for as long as its CPU time advanced. It waits for a call
 where the trace shows it: its threads stood still for more than half of the time before the oldest call under way was
-over. What no reading shows is waited for at the end of the step. Time with neither computing nor a call under way (input,
-no core) is left out, so a replayed step is shorter by it.
+over. What no reading shows is waited for at the end of the step. Time with neither computing nor a call under way
+(input, no core) is left out, so a replayed step is shorter by it.
 """
 
 from __future__ import annotations
@@ -59,6 +59,8 @@ def make_script(trace: JobTrace, summary: Summary) -> Script:
     different = next((rank for rank, calls in enumerate(said) if calls != said[0]), None)
     if different is not None:
         raise UsageError(f"ranks 0 and {different} issue different collectives in step {step}: replay can't pair them")
+    if not any(line.step == step and line.timed for line in trace.ranks[0].steps):
+        raise UsageError("none of the counted steps was timed: trace more of them, or all (--time-every 1)")
     if not said[0]:
         raise UsageError(f"step {step} has no collective to replay")
     lines = [next(line for line in rank.steps if line.step == step) for rank in trace.ranks]
@@ -107,7 +109,7 @@ def _scripted(call: CallLine, rank: RankRecord) -> ScriptedCall:
         raise UsageError(f"replay can't run {kind.collective}; it can run: {', '.join(SHAPES)}")
     if kind.group_size != rank.about.world_size:
         raise UsageError(
-            f"the job has {kind.collective} in groups of {kind.group_size} of {rank.about.world_size} ranks: replay runs "
-            "collectives of all ranks only"
+            f"the job has {kind.collective} in groups of {kind.group_size} of {rank.about.world_size} ranks: replay "
+            "runs collectives of all ranks only"
         )
     return ScriptedCall(kind.collective, kind.size_bytes, kind.dtype)

@@ -36,7 +36,7 @@ class Kind(NamedTuple):
 
 @dataclass(frozen=True)
 class Row:
-    """Calls of one kind, a step: means over ranks and steps. None: the host can't time them (GPU)."""
+    """Calls of one kind, a step: means over ranks and steps, times over the steps that were timed. None: not timed."""
 
     kind: Kind
     calls: float
@@ -55,12 +55,13 @@ class StepOfRank:
     step: int
     begin: float
     end: float
-    exposed: float | None
+    exposed: float | None  # None: not timed
 
 
 @dataclass(frozen=True)
 class Summary:
-    """A trace, summed up. `whole_run`: no step was seen, the run counts as one."""
+    """A trace, summed up. `whole_run`: no step was seen, the run counts as one. `timed_time`: of the steps that were
+    timed, which takes a little longer than the others; None: there are none."""
 
     rows: list[Row]
     steps: list[StepOfRank]
@@ -69,13 +70,15 @@ class Summary:
     last_step: int
     whole_run: bool
     step_time: float
+    timed_time: float | None
+    num_timed: int
     exposed: float | None
     notes: list[str]
 
     @property
     def share(self) -> float | None:
         """Share of the step that all collectives together have exposed."""
-        return None if self.exposed is None or not self.step_time else self.exposed / self.step_time
+        return None if self.exposed is None or not self.timed_time else self.exposed / self.timed_time
 
 
 def size_of(call: CallLine, group_size: int) -> int:
@@ -106,14 +109,20 @@ def summarise(trace: JobTrace, skip: int | None = None) -> Summary:
     if untimed:
         notes.append(f"{count(untimed, 'call')} on GPUs: counted; the host can't time them")
     mean = statistics.fmean(step.end - step.begin for step in steps)
-    exposed = None if any(step.exposed is None for step in steps) else statistics.fmean(_numbers(steps))
-    rows = _rows([row for _, rows in per_rank for row in rows], len(steps), mean)
-    return Summary(rows, steps, len(trace.ranks), first, last, whole_run, mean, exposed, notes)
+    timed = [(step.end - step.begin, step.exposed) for step in steps if step.exposed is not None]
+    timed_time = statistics.fmean(seconds for seconds, _ in timed) if timed else None
+    exposed = statistics.fmean(idle for _, idle in timed) if timed else None
+    if not timed and not untimed:
+        notes.append("none of these steps was timed: trace more of them, or all (--time-every 1)")
+    rows = _rows([row for _, rows in per_rank for row in rows], len(steps), len(timed), timed_time)
+    num_timed = len(timed) // len(trace.ranks)
+    return Summary(rows, steps, len(trace.ranks), first, last, whole_run, mean, timed_time, num_timed, exposed, notes)
 
 
 def median_step(trace: JobTrace, summary: Summary) -> int:
-    """The number of the counted step that has the median length on the first rank."""
-    first = [one for one in summary.steps if one.rank == trace.ranks[0].about.rank]
+    """The number of the counted step that has the median length on the first rank; of those that were timed, if any."""
+    of_first = [one for one in summary.steps if one.rank == trace.ranks[0].about.rank]
+    first = [one for one in of_first if one.exposed is not None] or of_first
     return sorted(first, key=lambda one: one.end - one.begin)[len(first) // 2].step
 
 
@@ -135,7 +144,13 @@ def _of_rank(rank: RankRecord, counted: range | None) -> tuple[list[StepOfRank],
         by_step[call.step].append(call)
     spans = {line.step: line for line in rank.steps}
     steps = [
-        StepOfRank(rank.about.rank, step, spans[step].begin, spans[step].end, _sum(by_step[step], exposed))
+        StepOfRank(
+            rank.about.rank,
+            step,
+            spans[step].begin,
+            spans[step].end,
+            _sum(by_step[step], exposed) if spans[step].timed else None,
+        )
         for step in counted
     ]
     return steps, found
@@ -150,14 +165,10 @@ def _whole_run(rank: RankRecord, exposed: dict[int, float]) -> StepOfRank:
 
 
 def _sum(calls: Sequence[CallLine], exposed: dict[int, float]) -> float | None:
-    """None if a GPU's are among them; a call that never ended counts as nothing."""
+    """None if a GPU's are among them; a call of a timed step that never ended counts as nothing."""
     if any(call.device != "cpu" for call in calls):
         return None
     return sum(exposed.get(call.call, 0.0) for call in calls)
-
-
-def _numbers(steps: Sequence[StepOfRank]) -> list[float]:
-    return [step.exposed for step in steps if step.exposed is not None]
 
 
 def kind_of(call: CallLine, rank: RankRecord) -> Kind:
@@ -167,7 +178,7 @@ def kind_of(call: CallLine, rank: RankRecord) -> Kind:
     return Kind(call.collective, size, call.dtype, group.size, group.backend, call.device)
 
 
-def _rows(calls: Sequence[_Call], num_steps: int, step_time: float) -> list[Row]:
+def _rows(calls: Sequence[_Call], num_steps: int, num_timed: int, timed_time: float | None) -> list[Row]:
     by_kind: dict[Kind, list[_Call]] = defaultdict(list)
     for call in calls:
         by_kind[call.kind].append(call)
@@ -175,16 +186,16 @@ def _rows(calls: Sequence[_Call], num_steps: int, step_time: float) -> list[Row]
     for kind, found in by_kind.items():
         seconds = [call.seconds for call in found if call.seconds is not None]
         exposed = [call.exposed for call in found if call.exposed is not None]
-        a_step = sum(exposed) / num_steps if exposed else None
+        a_step = sum(exposed) / num_timed if exposed and num_timed else None
         rows.append(
             Row(
                 kind,
                 len(found) / num_steps,
                 kind.size_bytes * len(found) / num_steps,
                 statistics.median(seconds) if seconds else None,
-                sum(seconds) / num_steps if seconds else None,
+                sum(seconds) / num_timed if seconds and num_timed else None,
                 a_step,
-                None if a_step is None or not step_time else a_step / step_time,
+                None if a_step is None or not timed_time else a_step / timed_time,
             )
         )
     return sorted(rows, key=lambda row: (-(row.exposed or 0.0), -row.bytes, row.kind))

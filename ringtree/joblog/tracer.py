@@ -7,7 +7,11 @@ Each collective of torch.distributed is an operator `c10d::…`, whoever asks fo
 functional collectives, DDP's reducer in C++. Here each of them gets a kernel at the dispatch key BackendSelect, the
 last stop before the backend's own, which reads the arguments, calls on, and notes when the call's Future completes. A
 profiler was rejected (it records all operators, and a job pays for all of them), so was a wrapped ProcessGroup (DDP and
-FSDP look for the real one). What goes past the dispatcher is not seen: symmetric memory, ProcessGroups in Python.
+FSDP look for the real one).
+
+That a backend's thread notes a call's end needs the interpreter, which the training has, so it costs the step some
+percent: only one step of `time_every` is timed, and of the others calls and bytes alone are recorded. What goes
+past the dispatcher is not seen: symmetric memory, ProcessGroups in Python.
 """
 
 from __future__ import annotations
@@ -21,21 +25,22 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from ringtree.joblog.environment import EVERY, FOLDER
+from ringtree.joblog.environment import EVERY, FOLDER, TIME_EVERY
 from ringtree.joblog.operators import Operator, read_operators
 from ringtree.joblog.waits import Waits
 from ringtree.joblog.writing import RankFile
 
+DEFAULT_TIME_EVERY = 10
 _LAST_CALLS = 1.0  # seconds that stop() waits for calls that are under way
 _active: Tracer | None = None
 
 
-def install(folder: Path | str, optimizer_steps: int = 1) -> None:
+def install(folder: Path | str, optimizer_steps: int = 1, time_every: int = DEFAULT_TIME_EVERY) -> None:
     """Begins to record this process's collectives into a file of `folder`, which exists. A step ends with every
-    `optimizer_steps`-th optimizer step. Does nothing where it has been called before."""
+    `optimizer_steps`-th optimizer step; one of `time_every` is timed. Does nothing where it has been called before."""
     global _active
     if _active is None:
-        _active = Tracer(Path(folder), optimizer_steps)
+        _active = Tracer(Path(folder), optimizer_steps, time_every)
         _active.start()
 
 
@@ -44,7 +49,10 @@ def install_from_environment() -> None:
     folder = os.environ.get(FOLDER)
     if folder:
         (Path(folder) / f"loaded-{os.getpid()}").touch()
-        install(folder, int(os.environ.get(EVERY) or 1))
+        asked = (
+            int(os.environ.get(name) or default) for name, default in ((EVERY, 1), (TIME_EVERY, DEFAULT_TIME_EVERY))
+        )
+        install(folder, *asked)
 
 
 def mark_step() -> None:
@@ -64,8 +72,8 @@ def stop() -> None:
 class Tracer:
     """The recording of one process."""
 
-    def __init__(self, folder: Path, optimizer_steps: int) -> None:
-        self._file = RankFile(folder)
+    def __init__(self, folder: Path, optimizer_steps: int, time_every: int) -> None:
+        self._file = RankFile(folder, time_every)
         self._every = optimizer_steps
         self._pid = os.getpid()
         self._clocks = _Clocks()
@@ -135,7 +143,7 @@ class Tracer:
             result = redispatch(keys, *arguments, **named)
             clocks.not_computing(time.thread_time() - before)
             call.issued = time.monotonic()
-            if described.device == "cpu":
+            if call.timed:
                 operator.when_done(result, lambda _: call.complete(*clocks.read()), waits)
             return result
 

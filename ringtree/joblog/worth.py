@@ -105,7 +105,7 @@ def _arm_worth(summary: Summary, arm: ArmPlan, nccl_version: str) -> ArmWorth:
     can = [each.row for each in rows if each.effect in ("changes", "unknown")]
     timed = all(row.exposed is not None for row in can)
     bound = sum(row.exposed or 0.0 for row in can) if timed else None
-    share = None if bound is None or not summary.step_time else bound / summary.step_time
+    share = None if bound is None or not summary.timed_time else bound / summary.timed_time
     return ArmWorth(arm, rows, sum(row.bytes for row in can), bound, share, refusal)
 
 

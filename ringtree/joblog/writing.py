@@ -26,9 +26,10 @@ _FLUSH_EVERY = 0.5  # seconds
 class OpenCall:
     """A call that was issued; `end` is None until it is over."""
 
-    __slots__ = ("begin", "described", "end", "issued", "number", "ran_begin", "ran_end", "step")
+    __slots__ = ("begin", "described", "end", "issued", "number", "ran_begin", "ran_end", "step", "timed")
 
-    def __init__(self, number: int, step: int, described: Described, begin: float, ran: float) -> None:
+    def __init__(self, number: int, step: int, described: Described, timed: bool, begin: float, ran: float) -> None:
+        self.timed = timed and described.device == "cpu"  # the host can't time a GPU's
         self.number, self.step, self.described, self.begin, self.ran_begin = number, step, described, begin, ran
         self.issued: float | None = None
         self.end: float | None = None
@@ -41,8 +42,8 @@ class OpenCall:
 class RankFile:
     """What one process records. One thread at a time: the tracer's lock."""
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
+    def __init__(self, folder: Path, time_every: int) -> None:
+        self._folder, self._time_every = folder, time_every
         self._file: TextIO | None = None
         self._calls: list[OpenCall] = []
         self._steps: list[str] = []
@@ -58,15 +59,15 @@ class RankFile:
             self._groups[described.group] = len(self._groups)
             number, group = len(self._groups) - 1, described.group
             self._write({"kind": "group", "group": number, **group._asdict()})
-        call = OpenCall(self._num_calls, self._num_steps, described, now, ran)
+        call = OpenCall(self._num_calls, self._num_steps, described, self._timed(), now, ran)
         self._num_calls += 1
         self._calls.append(call)
         return call
 
     def awaits_an_end(self) -> bool:
-        """Says whether the last call, if the host can time it, has not ended."""
+        """Says whether the last call, if it is timed, has not ended."""
         last = self._calls[-1] if self._calls else None
-        return last is not None and last.end is None and last.described.device == "cpu"
+        return last is not None and last.end is None and last.timed
 
     def end_step(self, now: float, ran: float) -> None:
         """Ends a step; steps before the first collective are not recorded."""
@@ -75,7 +76,7 @@ class RankFile:
         begin, ran_begin = self._step_begin or (now, ran)
         self._steps.append(
             f'{{"kind":"step","step":{self._num_steps},"begin":{begin:.7f},"end":{now:.7f},'
-            f'"ran_begin":{ran_begin:.7f},"ran_end":{ran:.7f}}}\n'
+            f'"ran_begin":{ran_begin:.7f},"ran_end":{ran:.7f},"timed":{"true" if self._timed() else "false"}}}\n'
         )
         self._num_steps += 1
         self._step_begin = (now, ran)
@@ -91,6 +92,10 @@ class RankFile:
         self._write({"kind": "end", "num_calls": self._num_calls, "num_steps": self._num_steps, **last})
         self._file.close()
         self._file = None
+
+    def _timed(self) -> bool:
+        """Says whether this step is timed: the first, which may be all that there is, and one of each `time_every`."""
+        return not self._num_steps or self._num_steps % self._time_every == min(2, self._time_every - 1)
 
     def _open(self, now: float, ran: float) -> None:
         import torch
@@ -110,7 +115,7 @@ class RankFile:
         assert self._file is not None
         under_way = []
         for call in self._calls:
-            given_up = all_calls or call.step < self._num_steps - 1 or call.described.device != "cpu"
+            given_up = all_calls or call.step < self._num_steps - 1 or not call.timed
             if call.end is not None or given_up:
                 self._file.write(self._line(call))
             else:

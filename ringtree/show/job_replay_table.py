@@ -35,12 +35,13 @@ def print_replay(console: Console, summary: Summary, script: Script, found: Repl
     if summary.exposed is not None:
         by_step: dict[int, list[float]] = {}
         for one in summary.steps:
-            by_step.setdefault(one.step, []).append(one.exposed or 0.0)
+            if one.exposed is not None:
+                by_step.setdefault(one.step, []).append(one.exposed)
         means = sorted(sum(of) / len(of) for of in by_step.values())
         say(
             console,
-            f"in the trace: {format_time(summary.step_time)} a step, exposed {format_time(summary.exposed)} "
-            f"({format_time_range(means[0], means[-1])} over {count(len(means), 'step')})",
+            f"in the trace: {format_time(summary.timed_time or 0.0)} a step, exposed {format_time(summary.exposed)} "
+            f"({format_time_range(means[0], means[-1])} over {count(len(means), 'timed step')})",
         )
     if script.left_out:
         say(console, f"note: {count(script.left_out, 'barrier')} of the step left out")

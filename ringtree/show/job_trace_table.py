@@ -22,7 +22,7 @@ def print_summary(console: Console, summary: Summary) -> None:
         say(
             console,
             f"{count(summary.num_ranks, 'rank')}, {count(counted, 'step')}{skipped}: "
-            f"{format_time(summary.step_time)} a step",
+            f"{format_time(summary.step_time)} a step{_timed(summary)}",
         )
     table = plain_table(
         "collective",
@@ -33,9 +33,9 @@ def print_summary(console: Console, summary: Summary) -> None:
     console.print(table)
     say(
         console,
-        "a step, mean over ranks and steps; a call: median. In flight: sum of the calls' times, which may overlap.",
+        "a step, mean over ranks and steps (times: over timed steps); a call: median. In flight: sum of the calls,",
     )
-    say(console, "Exposed: while it was in flight, its rank's threads computed nothing.")
+    say(console, "which may overlap. Exposed: while it was in flight, its rank's threads computed nothing.")
     if summary.exposed is not None and summary.share is not None:
         per_step = [one.exposed / (one.end - one.begin) for one in summary.steps if one.exposed is not None]
         say(
@@ -45,6 +45,12 @@ def print_summary(console: Console, summary: Summary) -> None:
         )
     for note in summary.notes:
         say(console, f"note: {note}")
+
+
+def _timed(summary: Summary) -> str:
+    if summary.timed_time is None or summary.num_timed * summary.num_ranks == len(summary.steps):
+        return ""
+    return f", {format_time(summary.timed_time)} in the {summary.num_timed} that were timed"
 
 
 def _cells(row: Row) -> tuple[str, ...]:

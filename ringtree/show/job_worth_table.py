@@ -106,7 +106,8 @@ def verdict(summary: Summary, each: ArmWorth) -> str:
         return f"{label}: {can} {at_stake} a step; the trace has no times to bound the gain by"
     return (
         f"{label}: {can} {at_stake} a step; gains at most {format_time(each.bound)} of "
-        f"{format_time(summary.step_time)}, {format_share(each.share)} of the step: all that these calls have exposed"
+        f"{format_time(summary.timed_time or summary.step_time)}, {format_share(each.share)} of the step: "
+        "all that these calls have exposed"
     )
 
 

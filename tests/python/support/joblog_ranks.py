@@ -46,7 +46,7 @@ def traced_and_profiled(rank: int, size: int, folder: str) -> None:
         own.mkdir(exist_ok=True)
         dist.barrier()
         with profile(activities=[ProfilerActivity.CPU], record_shapes=True) as profiler:
-            tracer.install(own)
+            tracer.install(own, time_every=1)
             training(rank, size)
             tracer.stop()
         profiler.export_chrome_trace(str(own / f"profile-{rank}.json"))

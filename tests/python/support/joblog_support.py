@@ -37,7 +37,8 @@ def call_line(call: int, begin: float, end: float | None, ran: Sequence[float], 
 
 
 def step_line(step: int, begin: float, end: float, ran: Sequence[float] = (0.0, 0.0)) -> dict[str, Any]:
-    return {"kind": "step", "step": step, "begin": begin, "end": end, "ran_begin": ran[0], "ran_end": ran[1]}
+    times = {"begin": begin, "end": end, "ran_begin": ran[0], "ran_end": ran[1]}
+    return {"kind": "step", "step": step, **times, "timed": True}
 
 
 def end_line(num_calls: int, num_steps: int, end: float) -> dict[str, Any]:
