@@ -1,6 +1,8 @@
 """What PyTorch calls when it looks for backends, so that `init_process_group("ringtree")` works without an import, and
 so does `init_method="ringtree://"`.
 
+It is also where `ringtree trace` reaches the ranks of a job, which it has told so by a variable.
+
 For: the entry points `torch.backends` (called by every `import torch` up to 2.13) and `torch.distributed.backends`
 (from 2.14 on, called when the name is first used). Not for: people; `ringtree.torch` is theirs.
 
@@ -8,9 +10,14 @@ A package of its own because `import ringtree` loads NumPy and the engine, which
 uses ringtree must not pay for. Nothing here may raise: that would break their `import torch`.
 """
 
+import os
+import sys
+
 
 def register() -> None:
     """Tells torch.distributed the name `ringtree`; the code behind it is loaded when a group is first made."""
+    if "RINGTREE_TRACE" in os.environ:
+        _trace()
     try:
         from torch.distributed import Backend, is_available
 
@@ -22,6 +29,16 @@ def register() -> None:
             register_rendezvous_handler("ringtree", _rendezvous)  # type: ignore[no-untyped-call]
     except Exception:  # no torch.distributed of a kind that we know: then there is no such backend
         pass
+
+
+def _trace() -> None:
+    """Records this process's collectives, as `ringtree trace` asks; says in one line where it can't."""
+    try:
+        from ringtree.joblog.tracer import install_from_environment
+
+        install_from_environment()
+    except Exception as error:
+        print(f"ringtree: this process is not traced: {type(error).__name__}: {error}", file=sys.stderr)
 
 
 def _hide(backend) -> None:  # type: ignore[no-untyped-def] # torch.distributed.Backend

@@ -136,13 +136,31 @@ class TraceCalls(Record):
     capacity: int
 
 
+class Replayed(Record):
+    """A call of a replayed step: the arm that was set up for its collective and dtype, and its size."""
+
+    arm: str
+    size_bytes: int
+
+
+class ReplaySteps(Record):
+    """A training job's step, several times. `actions`, by rank: compute (seconds of CPU time), issue and wait (the
+    number of one of `calls`)."""
+
+    kind: Literal["replay"] = "replay"
+    calls: list[Replayed]
+    actions: list[list[tuple[Literal["compute", "issue", "wait"], float]]]
+    untimed: int
+    timed: int
+
+
 class Leave(Record):
     """Give everything back and end."""
 
     kind: Literal["leave"] = "leave"
 
 
-Command = SetUp | WarmCell | VisitCells | AskChoice | TimeSide | TraceCalls | Leave
+Command = SetUp | WarmCell | VisitCells | AskChoice | TimeSide | TraceCalls | ReplaySteps | Leave
 commands: TypeAdapter[Command] = TypeAdapter(Annotated[Command, Field(discriminator="kind")])
 
 
@@ -154,6 +172,7 @@ class Answer(Record):
     warm_up: WarmUp | None = None
     times: list[float] = Field(default=[], description="seconds of each timed iteration, cell after cell")
     device_times: list[float] = Field(default=[], description="as times, by the GPU's events; empty: no GPU")
+    waited: list[float] = Field(default=[], description="of each replayed step: seconds in which the rank waited")
     choice: Choice | None = None
     executed: dict[str, Any] | None = None
     first_wrong: WrongElement | None = None

@@ -30,6 +30,7 @@ from ringtree.measure.messages import (
     Command,
     Leave,
     RankSpec,
+    ReplaySteps,
     SetUp,
     TimeSide,
     TraceCalls,
@@ -39,6 +40,7 @@ from ringtree.measure.messages import (
 )
 from ringtree.measure.operands import Operands
 from ringtree.measure.rank_main import ReportTo, rank_main
+from ringtree.measure.replayed_steps import replay_steps
 from ringtree.measure.timed_side import TimedSides
 from ringtree.measure.traced_calls import trace_calls
 from ringtree.schedules.emulation import Emulation
@@ -81,6 +83,8 @@ class RankProgram:
                 return Answer(choice=comm.choice(data.collective, count, data.dtype))
             case TimeSide():
                 return self._sides.run(*self._arms[command.arm], command)
+            case ReplaySteps():
+                return replay_steps(command, self._spec.rank, self._arms, self.sync)
             case TraceCalls():
                 comm = self._engine(command.num_channels, command.shared_buffers)
                 for part in trace_calls(comm, command, self.sync):

@@ -1,0 +1,37 @@
+"""`ringtree replay TRACE`: a traced job's step without its model, with other arms.
+
+For: the options. Not for: replaying (ringtree.joblog), nor what a setting could change at all (`ringtree worth`).
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ringtree.cli.outcome import exit_codes
+from ringtree.joblog.reading import read_trace
+from ringtree.joblog.replay import replay as replay_script
+from ringtree.joblog.script import make_script
+from ringtree.joblog.summary import summarise
+from ringtree.show.cells import console_for_tables
+from ringtree.show.job_replay_table import print_replay
+
+
+def replay(
+    trace: Annotated[Path, typer.Argument(metavar="TRACE", help="The folder that `ringtree trace --out` wrote.")],
+    arms: Annotated[str, typer.Option(help="Arms on CPUs, as compare names them; the first is the reference.")],
+    launches: Annotated[int, typer.Option(min=1, max=1000, help="Fresh sets of rank processes.")] = 8,
+    seed: Annotated[int, typer.Option(min=0, help="Of the order of arms, and of the data that are checked.")] = 0,
+    skip: Annotated[
+        int | None, typer.Option(min=0, help="First steps that are left out.", show_default="2, or fewer")
+    ] = None,
+) -> None:
+    """Replay a traced job's step without its model: its computing time, its collectives, and other arms."""
+    with exit_codes():
+        found = read_trace(trace)
+        summary = summarise(found, skip)
+        script = make_script(found, summary)
+        names = [name.strip() for name in arms.split(",") if name.strip()]
+        print_replay(console_for_tables(), summary, script, replay_script(script, names, launches, seed))

@@ -1,0 +1,49 @@
+"""`ringtree trace -- COMMAND`: every collective that a training job issues, recorded in its ranks.
+
+For: the options. Not for: the recording (ringtree.joblog), nor the inside of one call (`ringtree trace-run`).
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ringtree.cli.outcome import FAILED, exit_codes
+from ringtree.joblog.picture import write_picture
+from ringtree.joblog.reading import read_trace
+from ringtree.joblog.running import run_traced
+from ringtree.joblog.summary import summarise
+from ringtree.show.cells import console_for_tables, say
+from ringtree.show.job_trace_table import print_summary
+
+PICTURE = "step.json"
+
+
+def trace(
+    command: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="-- COMMAND...", help="The job, as ever; without: print the trace in --out again."),
+    ] = None,
+    out: Annotated[Path, typer.Option(help="The folder of the trace; new or empty.")] = Path("job-trace"),
+    optimizer_steps: Annotated[int, typer.Option(min=1, help="Optimizer steps that make one step of the job.")] = 1,
+    time_every: Annotated[
+        int, typer.Option(min=1, help="One step of so many is timed; of the others, calls and bytes alone.")
+    ] = 10,
+    skip: Annotated[
+        int | None, typer.Option(min=0, help="First steps that the table leaves out.", show_default="2, or fewer")
+    ] = None,
+) -> None:
+    """Record every collective that a PyTorch job issues: sizes, times, and how much of the step is exposed."""
+    with exit_codes():
+        code = run_traced(command, out, optimizer_steps, time_every) if command else 0
+        found = read_trace(out)
+        summary = summarise(found, skip)
+        step = write_picture(out / PICTURE, found, summary)
+        console = console_for_tables()
+        print_summary(console, summary)
+        say(console, f"trace: {out}; step {step} as a timeline: {out / PICTURE}, for https://ui.perfetto.dev")
+        if code:
+            typer.echo(f"ringtree: the job failed with exit code {code}; the trace ends there", err=True)
+            raise typer.Exit(FAILED)

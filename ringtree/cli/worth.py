@@ -1,0 +1,52 @@
+"""`ringtree worth TRACE`: what a setting could change in a traced job at all, and at most by how much.
+
+For: the options. Not for: the arithmetic (ringtree.joblog), nor trying it out (`ringtree replay`).
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ringtree.cli.options import RUNS, Runs
+from ringtree.cli.outcome import exit_codes
+from ringtree.joblog.gain import predict
+from ringtree.joblog.reading import read_trace
+from ringtree.joblog.summary import summarise
+from ringtree.joblog.worth import worth as worth_of
+from ringtree.results import find_run, read_run
+from ringtree.show.cells import console_for_tables
+from ringtree.show.job_worth_table import print_gains, print_worth
+
+
+def worth(
+    trace: Annotated[Path, typer.Argument(metavar="TRACE", help="The folder that `ringtree trace --out` wrote.")],
+    arms: Annotated[str, typer.Option(help="Settings, as compare names them: nccl:Tree,nccl:Ring/LL128,gloo.")],
+    nccl_version: Annotated[
+        str | None, typer.Option(metavar="V", help="The job's NCCL, as 2.27.3. Default: the one that was traced.")
+    ] = None,
+    benchmark: Annotated[
+        str | None, typer.Option("--from", metavar="RUN", help="A stored run whose ratios predict the gain.")
+    ] = None,
+    reference: Annotated[
+        str | None, typer.Option(help="The run's arm that the job runs with now. Default: the run's reference.")
+    ] = None,
+    skip: Annotated[
+        int | None, typer.Option(min=0, help="First steps that are left out.", show_default="2, or fewer")
+    ] = None,
+    runs: Runs = RUNS,
+) -> None:
+    """Say what a setting could change in a traced job: which collectives take it up, and the most it can gain."""
+    with exit_codes():
+        found = read_trace(trace)
+        summary = summarise(found, skip)
+        version = nccl_version or found.ranks[0].about.nccl
+        names = [name.strip() for name in arms.split(",") if name.strip()]
+        judged = worth_of(summary, names, version)
+        predicted = None if benchmark is None else predict(summary, read_run(find_run(runs, benchmark)), reference)
+        console = console_for_tables()
+        print_worth(console, summary, judged, version)
+        if predicted is not None:
+            print_gains(console, *predicted)

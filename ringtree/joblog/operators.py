@@ -1,0 +1,181 @@
+"""The operators `c10d::…` of the PyTorch that is there, and what the arguments of a call say.
+
+For: collective, bytes, dtype, group and root of one call, and its Future. Not for: catching calls (tracer.py), nor
+PyTorch's words in other people's traces (ringtree.logs.words has those).
+
+Bytes are counted from tensors: those that the rank gives, those that it gets. Operators of a later PyTorch that are not
+in the table are not recorded; test_torch_job_trace.py fails where there are such.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from ringtree.joblog.waits import Waits
+
+# Operator -> collective. Its arguments say what it gives and gets by their names.
+COLLECTIVES = {
+    "allreduce_": "all_reduce",
+    "allreduce_coalesced_": "all_reduce",
+    "broadcast_": "broadcast",
+    "reduce_": "reduce",
+    "allgather_": "all_gather",
+    "_allgather_base_": "all_gather",
+    "allgather_coalesced_": "all_gather",
+    "allgather_into_tensor_coalesced_": "all_gather",
+    "reduce_scatter_": "reduce_scatter",
+    "_reduce_scatter_base_": "reduce_scatter",
+    "reduce_scatter_tensor_coalesced_": "reduce_scatter",
+    "gather_": "gather",
+    "scatter_": "scatter",
+    "alltoall_": "all_to_all",
+    "alltoall_base_": "all_to_all",
+    "barrier": "barrier",
+    "monitored_barrier_": "barrier",
+    "send": "send",
+    "recv_": "recv",
+    "recv_any_source_": "recv",
+}
+NOT_CALLS = frozenset(("check_for_nan",))
+_GIVEN = frozenset(("input_tensor", "input_tensors", "inputs", "input_list", "input"))
+_GOT = frozenset(("output_tensor", "output_tensors", "outputs", "output_lists", "output"))
+
+
+class Group(NamedTuple):
+    """A process group on a kind of device."""
+
+    name: str
+    backend: str
+    size: int
+    ranks: tuple[int, ...]
+
+
+class Described(NamedTuple):
+    """What the arguments of a call say."""
+
+    operator: str
+    collective: str
+    group: Group
+    in_bytes: int
+    out_bytes: int
+    dtype: str
+    device: str
+    num_tensors: int
+
+
+class Operator:
+    """One operator, and where its arguments are."""
+
+    def __init__(self, name: str) -> None:
+        import torch
+
+        self.name = name
+        self.overload: Any = getattr(torch.ops.c10d, name).default
+        self._collective = COLLECTIVES[name]
+        self._names = [argument.name for argument in self.overload._schema.arguments]
+        self._groups: dict[tuple[str, str], Group] = {}
+
+    def describe(self, arguments: Sequence[Any], named: dict[str, Any]) -> Described:
+        """Reads a call's arguments."""
+        given: list[Any] = []
+        got: list[Any] = []
+        both: list[Any] = []
+        process_group: Any = None
+        for name, value in (*zip(self._names, arguments, strict=False), *named.items()):
+            if name == "process_group":
+                process_group = value
+            elif name in _GIVEN:
+                _flatten(value, given)
+            elif name in _GOT:
+                _flatten(value, got)
+            elif name in ("tensors", "tensor"):
+                _flatten(value, both)
+        tensors = given or both or got
+        first = tensors[0] if tensors else None
+        if self._collective == "barrier":
+            both = []
+        elif self._collective == "send":
+            given, both = both, []
+        elif self._collective == "recv":
+            got, both = both, []
+        device = "cpu" if first is None else str(first.device.type)
+        return Described(
+            self.name,
+            self._collective,
+            self._group(process_group, device),
+            _bytes(given) + _bytes(both),
+            _bytes(got) + _bytes(both),
+            "" if first is None or self._collective == "barrier" else str(first.dtype).removeprefix("torch."),
+            device,
+            len(tensors),
+        )
+
+    def when_done(self, result: Any, then: Callable[[Any], None], waits: Waits) -> None:
+        """Calls `then` when the call has completed; where the backend gives no Future, when it was waited for."""
+        from torch._C._distributed_c10d import Work
+
+        work = result[-1] if isinstance(result, tuple) else result
+        if work is None:  # monitored_barrier is over when it returns
+            then(None)
+            return
+        unboxed = work if isinstance(work, Work) else Work.unbox(work)
+        try:
+            unboxed.get_future().add_done_callback(then)
+        except RuntimeError:
+            waits.add(unboxed, then)
+
+    def _group(self, boxed: Any, device: str) -> Group:
+        from torch._C._distributed_c10d import ProcessGroup
+
+        group = boxed if isinstance(boxed, ProcessGroup) else ProcessGroup.unbox(boxed)
+        key = (group.group_name, device)
+        found = self._groups.get(key)
+        if found is None or found.size != group.size():
+            found = self._groups[key] = _described_group(group, device)
+        return found
+
+
+def read_operators() -> list[Operator]:
+    """Returns the operators of the PyTorch that is there."""
+    return [Operator(name) for name in _names() if name in COLLECTIVES]
+
+
+def unknown_operators() -> list[str]:
+    """Returns the operators that the table lacks."""
+    return [name for name in _names() if name not in COLLECTIVES and name not in NOT_CALLS]
+
+
+def _names() -> list[str]:
+    import torch
+    import torch.distributed  # registers them
+
+    every = torch._C._dispatch_get_all_op_names()
+    return sorted({name.removeprefix("c10d::") for name in every if name.startswith("c10d::") and "." not in name})
+
+
+def _described_group(group: Any, device: str) -> Group:
+    import torch
+    from torch.distributed import get_process_group_ranks
+
+    try:
+        backend = str(group._get_backend(torch.device(device)).name()).lower()
+    except RuntimeError:
+        backend = "unknown"
+    try:
+        ranks = tuple(get_process_group_ranks(group))
+    except (KeyError, ValueError, RuntimeError):  # a group that torch.distributed's registry does not hold
+        ranks = ()
+    return Group(group.group_name, backend, group.size(), ranks)
+
+
+def _flatten(value: Any, into: list[Any]) -> None:
+    if isinstance(value, list | tuple):
+        for one in value:
+            _flatten(one, into)
+    elif value is not None:
+        into.append(value)
+
+
+def _bytes(tensors: Sequence[Any]) -> int:
+    return sum(tensor.numel() * tensor.element_size() for tensor in tensors)

@@ -1,0 +1,79 @@
+"""One step of a job as a timeline, in the Trace Event Format that Perfetto and chrome://tracing read.
+
+For: the step of median length, of all ranks of a host. Not for: the inside of a call (ringtree.trace.chrome), figures
+(summary.py).
+
+A process a rank; its first track is the step, below it the collectives, each on the first track that is free when it
+begins, so that what overlaps lies side by side. Times are microseconds from the step's begin on the first rank.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from ringtree.errors import os_errors
+from ringtree.joblog.exposure import exposed_times
+from ringtree.joblog.records import CallLine, JobTrace, RankRecord
+from ringtree.joblog.summary import Summary, kind_of, median_step
+from ringtree.units import format_size
+
+_STEP_TRACK = 1
+
+
+def write_picture(path: Path, trace: JobTrace, summary: Summary) -> int:
+    """Writes the file; returns the number of the step that it shows."""
+    step = median_step(trace, summary)
+    text = json.dumps(step_timeline(trace, summary, step), separators=(",", ":"))
+    with os_errors(f"can't write {path}"):
+        path.write_text(text, encoding="utf-8")
+    return step
+
+
+def step_timeline(trace: JobTrace, summary: Summary, step: int) -> dict[str, Any]:
+    """The file's contents: one step of the ranks that share the first rank's clock."""
+    host = trace.ranks[0].about.host
+    ranks = [rank for rank in trace.ranks if rank.about.host == host]
+    spans = {one.rank: one for one in summary.steps if one.step == step}
+    origin = spans[ranks[0].about.rank].begin
+    events: list[dict[str, Any]] = []
+    for rank in ranks:
+        number = rank.about.rank
+        pid = number + 1  # 0 is Linux's idle task in Perfetto
+        events.append({"ph": "M", "name": "process_name", "pid": pid, "args": {"name": f"rank {number}"}})
+        events.append({"ph": "M", "name": "process_sort_index", "pid": pid, "args": {"sort_index": number}})
+        span = spans[number]
+        events.append(_slice(pid, _STEP_TRACK, f"step {step}", span.begin - origin, span.end - span.begin, {}))
+        events += _calls(pid, rank, None if summary.whole_run else step, origin)
+    about = {"job": trace.ranks[0].about.command, "step": step, "host": host}
+    return {"displayTimeUnit": "ms", "otherData": about, "traceEvents": events}
+
+
+def _calls(pid: int, rank: RankRecord, step: int | None, origin: float) -> list[dict[str, Any]]:
+    exposed = exposed_times(rank.calls, rank.steps)
+    free_at: list[float] = []
+    slices = []
+    for call in rank.calls:
+        if step is not None and call.step != step:
+            continue
+        end = call.issued if call.end is None else call.end
+        end = call.begin if end is None else end
+        track = next((one for one, free in enumerate(free_at) if free <= call.begin), len(free_at))
+        free_at[track : track + 1] = [end]
+        args = _arguments(call, rank, exposed.get(call.call))
+        name = f"{call.collective} {format_size(kind_of(call, rank).size_bytes)}"
+        slices.append(_slice(pid, _STEP_TRACK + 1 + track, name, call.begin - origin, end - call.begin, args))
+    return slices
+
+
+def _arguments(call: CallLine, rank: RankRecord, exposed: float | None) -> dict[str, Any]:
+    group = rank.groups[call.group]
+    args: dict[str, Any] = {"call": call.call, "operator": call.operator, "dtype": call.dtype, "group": group.name}
+    args |= {"ranks": group.ranks, "backend": group.backend, "in_bytes": call.in_bytes, "out_bytes": call.out_bytes}
+    return args if exposed is None else {**args, "exposed_us": round(exposed * 1e6, 3)}
+
+
+def _slice(pid: int, tid: int, name: str, begin: float, seconds: float, args: dict[str, Any]) -> dict[str, Any]:
+    times = {"ts": round(begin * 1e6, 3), "dur": round(seconds * 1e6, 3)}
+    return {"ph": "X", "name": name, "cat": "step", "pid": pid, "tid": tid, **times, "args": args}

@@ -1,0 +1,59 @@
+"""Runs a job with its ranks recorded, unchanged: the command as it is, two variables more.
+
+For: the folder, the job's process, and one clear line where no rank was recorded. Not for: the recording (tracer.py),
+nor launching ranks: torchrun, srun or the script does.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+from ringtree.errors import RingtreeError, UsageError, os_errors
+from ringtree.joblog.environment import EVERY, FOLDER, TIME_EVERY
+from ringtree.joblog.reading import FILES
+
+_LOADED = "loaded-*"
+
+
+def run_traced(command: Sequence[str], folder: Path, optimizer_steps: int = 1, time_every: int = 10) -> int:
+    """Runs `command` with its ranks recorded into `folder`; returns its exit code, 128 + n where signal n ended it.
+
+    Raises UsageError for a folder that holds something or a command that can't be started, RingtreeError if no rank was
+    recorded (the message says why).
+    """
+    with os_errors(f"can't make {folder}", "name another by --out"):
+        folder.mkdir(parents=True, exist_ok=True)
+        if any(folder.iterdir()):
+            raise UsageError(f"{folder} is not empty: name another folder by --out, or remove it")
+    variables = {FOLDER: str(folder.resolve()), EVERY: str(optimizer_steps), TIME_EVERY: str(time_every)}
+    with os_errors(f"can't start {command[0]}"):
+        job = subprocess.Popen(command, env={**os.environ, **variables})
+    code = _wait(job)
+    loaded = list(folder.glob(_LOADED))
+    for marker in loaded:
+        marker.unlink()
+    if any(folder.glob(FILES)):
+        return code
+    folder.rmdir()
+    ended = "" if code == 0 else f"the job failed with exit code {code}; "
+    if not loaded:
+        raise RingtreeError(
+            f"{ended}none of its processes loaded PyTorch with ringtree in the same Python, so nothing was traced "
+            "(install ringtree there; TORCH_DEVICE_BACKEND_AUTOLOAD=0 prevents it)"
+        )
+    raise RingtreeError(f"{ended}it issued no collective of torch.distributed, so there is nothing to trace")
+
+
+def _wait(job: subprocess.Popen[bytes]) -> int:
+    """Waits for the job; Ctrl-C reaches it as well, and it may end in its own way."""
+    try:
+        code = job.wait()
+    except KeyboardInterrupt:
+        job.send_signal(signal.SIGINT)
+        job.wait()
+        raise
+    return code if code >= 0 else 128 - code

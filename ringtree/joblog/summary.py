@@ -1,0 +1,201 @@
+"""What a job trace adds up to: collectives by size, a step at a time, and the share of the step that each has exposed.
+
+For: means over the ranks and steps that count. Not for: printing (ringtree.show.job_trace_table), what of it a setting
+could change (worth.py).
+
+The first steps don't count (DDP lays its buckets anew after one; memory, caches and connections are warmed up), nor
+does what follows the last step. A job without an optimizer step is one step, from its first collective to its end.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from ringtree.errors import UsageError
+from ringtree.joblog.exposure import exposed_times
+from ringtree.joblog.records import CallLine, JobTrace, RankRecord
+from ringtree.units import count
+
+SKIPPED = 2  # steps, where that leaves at least one
+
+
+class Kind(NamedTuple):
+    """What calls have in common that make one row."""
+
+    collective: str
+    size_bytes: int
+    dtype: str
+    group_size: int
+    backend: str
+    device: str
+
+
+@dataclass(frozen=True)
+class Row:
+    """Calls of one kind, a step: means over ranks and steps, times over the steps that were timed. None: not timed."""
+
+    kind: Kind
+    calls: float
+    bytes: float
+    call_time: float | None  # median of a call's begin to end
+    step_time: float | None  # sum over the step's calls, which may overlap
+    exposed: float | None
+    share: float | None  # of the step
+
+
+@dataclass(frozen=True)
+class StepOfRank:
+    """One counted step of one rank."""
+
+    rank: int
+    step: int
+    begin: float
+    end: float
+    exposed: float | None  # None: not timed
+
+
+@dataclass(frozen=True)
+class Summary:
+    """A trace, summed up. `whole_run`: no step was seen, the run counts as one. `timed_time`: of the steps that were
+    timed, which takes a little longer than the others; None: there are none."""
+
+    rows: list[Row]
+    steps: list[StepOfRank]
+    num_ranks: int
+    first_step: int
+    last_step: int
+    whole_run: bool
+    step_time: float
+    timed_time: float | None
+    num_timed: int
+    exposed: float | None
+    notes: list[str]
+
+    @property
+    def share(self) -> float | None:
+        """Share of the step that all collectives together have exposed."""
+        return None if self.exposed is None or not self.timed_time else self.exposed / self.timed_time
+
+
+def size_of(call: CallLine, group_size: int) -> int:
+    """The size of a call as nccl-tests counts it: all blocks together, where there are blocks."""
+    if call.collective in ("gather", "scatter"):  # only the root has the whole
+        block = call.in_bytes if call.collective == "gather" else call.out_bytes
+        return block * group_size
+    return max(call.in_bytes, call.out_bytes)
+
+
+def summarise(trace: JobTrace, skip: int | None = None) -> Summary:
+    """Sums a trace up without the first `skip` steps. Raises UsageError if that leaves none."""
+    notes = list(trace.notes)
+    common = min(len(rank.steps) for rank in trace.ranks)
+    whole_run = common == 0
+    if whole_run:
+        notes.append("no optimizer step was seen: the whole run counts as one step")
+        first, last = 0, 0
+    else:
+        if skip is None:
+            skip = min(SKIPPED, common - 1)
+        if skip >= common:
+            raise UsageError(f"--skip {skip} leaves none of {count(common, 'step')}")
+        first, last = skip, common - 1
+    per_rank = [_of_rank(rank, None if whole_run else range(first, last + 1)) for rank in trace.ranks]
+    steps = [step for found, _ in per_rank for step in found]
+    untimed = sum(call.device != "cpu" for rank in trace.ranks for call in rank.calls)
+    if untimed:
+        notes.append(f"{count(untimed, 'call')} on GPUs: counted; the host can't time them")
+    mean = statistics.fmean(step.end - step.begin for step in steps)
+    timed = [(step.end - step.begin, step.exposed) for step in steps if step.exposed is not None]
+    timed_time = statistics.fmean(seconds for seconds, _ in timed) if timed else None
+    exposed = statistics.fmean(idle for _, idle in timed) if timed else None
+    if not timed and not untimed:
+        notes.append("none of these steps was timed: trace more of them, or all (--time-every 1)")
+    rows = _rows([row for _, rows in per_rank for row in rows], len(steps), len(timed), timed_time)
+    num_timed = len(timed) // len(trace.ranks)
+    return Summary(rows, steps, len(trace.ranks), first, last, whole_run, mean, timed_time, num_timed, exposed, notes)
+
+
+def median_step(trace: JobTrace, summary: Summary) -> int:
+    """The number of the counted step that has the median length on the first rank; of those that were timed, if any."""
+    of_first = [one for one in summary.steps if one.rank == trace.ranks[0].about.rank]
+    first = [one for one in of_first if one.exposed is not None] or of_first
+    return sorted(first, key=lambda one: one.end - one.begin)[len(first) // 2].step
+
+
+class _Call(NamedTuple):
+    kind: Kind
+    seconds: float | None
+    exposed: float | None
+
+
+def _of_rank(rank: RankRecord, counted: range | None) -> tuple[list[StepOfRank], list[_Call]]:
+    exposed = exposed_times(rank.calls, rank.steps)
+    calls = [call for call in rank.calls if counted is None or call.step in counted]
+    found = [_Call(kind_of(call, rank), None if call.end is None else call.end - call.begin, exposed.get(call.call))
+             for call in calls]  # fmt: skip
+    if counted is None:
+        return [_whole_run(rank, exposed)], found
+    by_step: dict[int, list[CallLine]] = defaultdict(list)
+    for call in calls:
+        by_step[call.step].append(call)
+    spans = {line.step: line for line in rank.steps}
+    steps = [
+        StepOfRank(
+            rank.about.rank,
+            step,
+            spans[step].begin,
+            spans[step].end,
+            _sum(by_step[step], exposed) if spans[step].timed else None,
+        )
+        for step in counted
+    ]
+    return steps, found
+
+
+def _whole_run(rank: RankRecord, exposed: dict[int, float]) -> StepOfRank:
+    begins = [call.begin for call in rank.calls]
+    ends = [call.end for call in rank.calls if call.end is not None]
+    begin = min(begins, default=0.0)
+    end = rank.end.end if rank.end is not None else max(ends, default=begin)
+    return StepOfRank(rank.about.rank, 0, begin, end, _sum(rank.calls, exposed))
+
+
+def _sum(calls: Sequence[CallLine], exposed: dict[int, float]) -> float | None:
+    """None if a GPU's are among them; a call of a timed step that never ended counts as nothing."""
+    if any(call.device != "cpu" for call in calls):
+        return None
+    return sum(exposed.get(call.call, 0.0) for call in calls)
+
+
+def kind_of(call: CallLine, rank: RankRecord) -> Kind:
+    """The row to which a call belongs."""
+    group = rank.groups[call.group]
+    size = size_of(call, group.size)
+    return Kind(call.collective, size, call.dtype, group.size, group.backend, call.device)
+
+
+def _rows(calls: Sequence[_Call], num_steps: int, num_timed: int, timed_time: float | None) -> list[Row]:
+    by_kind: dict[Kind, list[_Call]] = defaultdict(list)
+    for call in calls:
+        by_kind[call.kind].append(call)
+    rows = []
+    for kind, found in by_kind.items():
+        seconds = [call.seconds for call in found if call.seconds is not None]
+        exposed = [call.exposed for call in found if call.exposed is not None]
+        a_step = sum(exposed) / num_timed if exposed and num_timed else None
+        rows.append(
+            Row(
+                kind,
+                len(found) / num_steps,
+                kind.size_bytes * len(found) / num_steps,
+                statistics.median(seconds) if seconds else None,
+                sum(seconds) / num_timed if seconds and num_timed else None,
+                a_step,
+                None if a_step is None or not timed_time else a_step / timed_time,
+            )
+        )
+    return sorted(rows, key=lambda row: (-(row.exposed or 0.0), -row.bytes, row.kind))

@@ -1,0 +1,68 @@
+"""A job trace for a terminal: the step, the table of collectives, and how much of the step is exposed.
+
+For: one table and what qualifies it. Not for: computing (ringtree.joblog.summary).
+"""
+
+from __future__ import annotations
+
+from rich.console import Console
+
+from ringtree.joblog.summary import Row, Summary
+from ringtree.show.cells import cell, plain_table, say
+from ringtree.units import count, format_share, format_size, format_time
+
+
+def print_summary(console: Console, summary: Summary) -> None:
+    """Prints the table, the share of the step that is exposed, and notes."""
+    if summary.whole_run:
+        say(console, f"{count(summary.num_ranks, 'rank')}, the whole run: {format_time(summary.step_time)}")
+    else:
+        counted = summary.last_step - summary.first_step + 1
+        skipped = f" (the first {summary.first_step} left out)" if summary.first_step else ""
+        say(
+            console,
+            f"{count(summary.num_ranks, 'rank')}, {count(counted, 'step')}{skipped}: "
+            f"{format_time(summary.step_time)} a step{_timed(summary)}",
+        )
+    table = plain_table(
+        "collective",
+        right=("size", "dtype", "ranks", "calls", "bytes", "a call", "in flight", "exposed", "share of step"),
+    )
+    for row in summary.rows:
+        table.add_row(*(cell(text) for text in _cells(row)))
+    console.print(table)
+    say(
+        console,
+        "a step, mean over ranks and steps (times: over timed steps); a call: median. In flight: sum of the calls,",
+    )
+    say(console, "which may overlap. Exposed: while it was in flight, its rank's threads computed nothing.")
+    if summary.exposed is not None and summary.share is not None:
+        per_step = [one.exposed / (one.end - one.begin) for one in summary.steps if one.exposed is not None]
+        say(
+            console,
+            f"exposed in all: {format_time(summary.exposed)} a step, {format_share(summary.share)} of it "
+            f"({format_share(min(per_step))} to {format_share(max(per_step))} over steps and ranks)",
+        )
+    for note in summary.notes:
+        say(console, f"note: {note}")
+
+
+def _timed(summary: Summary) -> str:
+    if summary.timed_time is None or summary.num_timed * summary.num_ranks == len(summary.steps):
+        return ""
+    return f", {format_time(summary.timed_time)} in the {summary.num_timed} that were timed"
+
+
+def _cells(row: Row) -> tuple[str, ...]:
+    kind = row.kind
+    times = (row.call_time, row.step_time, row.exposed)
+    return (
+        f"{kind.collective} ({kind.backend})",
+        format_size(kind.size_bytes),
+        kind.dtype or "-",
+        str(kind.group_size),
+        f"{row.calls:.4g}",
+        format_size(round(row.bytes)),
+        *("-" if seconds is None else format_time(seconds) for seconds in times),
+        "-" if row.share is None else format_share(row.share),
+    )

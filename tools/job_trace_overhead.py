@@ -1,0 +1,91 @@
+"""What `ringtree trace` adds to a step of training: blocks of steps with the tracer and without, in random order.
+
+    torchrun --nproc-per-node 2 tools/job_trace_overhead.py [ddp|fsdp2] [--pairs 100]
+
+For: the figure on docs/training.md. Not for: what is recorded (tests/python/torch/test_torch_job_trace.py).
+
+Each pair is two blocks of steps beside each other, one of them traced, which one comes first drawn anew; its ratio is
+that of their times on rank 0, all steps together, so that timed steps count with their weight (of 20 steps 3 are timed;
+in a long job one of ten). The interval is of the median of the ratios.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import statistics
+import tempfile
+import time
+from typing import Any
+
+import torch
+import torch.distributed as dist
+from torch import nn
+from torch.distributed.fsdp import fully_shard
+from torch.nn.parallel import DistributedDataParallel
+
+from ringtree.joblog import tracer
+from ringtree.stats import median_interval
+
+WIDTH, LAYERS, BATCH, STEPS = 512, 8, 64, 20
+
+
+def model(kind: str) -> Any:
+    torch.manual_seed(0)
+    net = nn.Sequential(*(nn.Linear(WIDTH, WIDTH) for _ in range(LAYERS)))
+    if kind == "ddp":
+        return DistributedDataParallel(net, bucket_cap_mb=0.5)
+    for layer in net:
+        fully_shard(layer)
+    return fully_shard(net)
+
+
+def block(net: Any, optimizer: torch.optim.Optimizer, folder: str | None) -> float:
+    """Seconds of a step, mean over the block."""
+    if folder is not None:
+        tracer.install(folder)
+    times = []
+    for _ in range(STEPS):
+        begin = time.perf_counter()
+        net(torch.ones(BATCH, WIDTH)).square().mean().backward()
+        optimizer.step()
+        optimizer.zero_grad()
+        times.append(time.perf_counter() - begin)
+    if folder is not None:
+        tracer.stop()
+    dist.barrier()
+    return statistics.fmean(times)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("kind", nargs="?", choices=("ddp", "fsdp2"), default="ddp")
+    parser.add_argument("--pairs", type=int, default=100)
+    asked = parser.parse_args()
+    dist.init_process_group("gloo")
+    torch.set_num_threads(1)
+    net = model(asked.kind)
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.01)
+    block(net, optimizer, None)
+    chooser = random.Random(1)  # the same on all ranks
+    ratios, plain = [], []
+    for _ in range(asked.pairs):
+        traced_first = chooser.random() < 0.5
+        times = {}
+        for traced in (traced_first, not traced_first):
+            with tempfile.TemporaryDirectory() as folder:
+                times[traced] = block(net, optimizer, folder if traced else None)
+        ratios.append(times[True] / times[False])
+        plain.append(times[False])
+    if dist.get_rank() == 0:
+        found = median_interval(ratios)
+        load = ", ".join(f"{one:.1f}" for one in os.getloadavg())
+        print(f"{asked.kind}: {statistics.median(plain) * 1e3:.2f} ms a step, {asked.pairs} pairs of {STEPS} steps")
+        print(f"traced / untraced: {found.median:.4f} ({found.low:.4f} to {found.high:.4f}, {found.label})")
+        print(f"load averages {load} on {os.cpu_count()} cores")
+    dist.destroy_process_group()
+
+
+if __name__ == "__main__":
+    main()
