@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-from ringtree.launchers.jobs import slurm
+from ringtree.launchers.jobs import ansible, kubernetes, slurm
 from ringtree.launchers.jobs.job import Job, JobFile
 
 __all__ = ["KINDS", "Job", "JobFile", "Kind"]
@@ -28,4 +28,6 @@ class Kind(NamedTuple):
 
 KINDS = {
     "slurm": Kind("A batch script for Slurm's sbatch.", slurm.render, slurm.submit),
+    "k8s": Kind("A manifest for Kubernetes: an indexed Job.", kubernetes.render, kubernetes.submit),
+    "ansible": Kind("A playbook and its inventory, for hosts that you reach by ssh.", ansible.render, ansible.submit),
 }

@@ -77,3 +77,8 @@ class Job:
     def num_ranks(self) -> int:
         """Ranks on all hosts."""
         return self.num_hosts * self.ranks_per_host
+
+    def keep_runs_in_place(self) -> None:
+        """Raises UsageError if runs go to a folder of their own, where the kind looks for them in runs/."""
+        if any(word == "--runs" or word.startswith("--runs=") for word in self.words):
+            raise UsageError("--runs: such a job keeps its runs in runs/ of its own folder: leave --runs out")
