@@ -7,6 +7,7 @@ or starting ranks by itself: that is the cluster's.
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 from dataclasses import field, make_dataclass
 from pathlib import Path
@@ -62,11 +63,13 @@ def launch(
 ) -> None:
     """Print a job file that runs a comparison on a cluster: for Slurm, Kubernetes or Ansible."""
     with exit_codes():
-        kind = KINDS[_one_of(asked)]
+        chosen = _one_of(asked)
+        kind = KINDS[chosen]
         names = () if hosts.isdigit() else expand(hosts)
+        num_hosts = int(hosts) if hosts.isdigit() else len(names)
         job = Job(
-            words=with_ranks(command, int(hosts) if hosts.isdigit() else len(names), ranks_per_host),
-            num_hosts=int(hosts) if hosts.isdigit() else len(names),
+            words=with_ranks(command, num_hosts, ranks_per_host),
+            num_hosts=num_hosts,
             name=name,
             host_names=names,
             ranks_per_host=ranks_per_host,
@@ -80,12 +83,21 @@ def launch(
         )
         files = kind.render(job)
         if output is None and not submit:
-            for file in files:
-                typer.echo(file.text, nl=False)
+            if len(files) > 1:
+                raise UsageError(f"--{chosen} makes several files: say where to write them, with -o DIR")
+            typer.echo(files[0].text, nl=False)
             return
-        written = write_files(output or Path(job.name), files)
+        folder = Path(job.name) if output is None else output
+        paths = [folder / file.name for file in files]
+        client = None if kind.submit is None else kind.submit(job, paths)
         if submit:
-            _hand_over(kind.submit, job, written)
+            _check_client(chosen, client)
+        write_files(paths, files)
+        typer.echo(f"written: {', '.join(map(str, paths))}", err=True)
+        if client is not None and submit:
+            os.execvp(client[0], client)  # which speaks for itself from here on
+        if client is not None:
+            typer.echo(f"submit it with: {shlex.join(client)}", err=True)
 
 
 def with_ranks(command: list[str], num_hosts: int, ranks_per_host: int) -> tuple[str, ...]:
@@ -105,20 +117,17 @@ def with_ranks(command: list[str], num_hosts: int, ranks_per_host: int) -> tuple
     return (name, option, str(ranks_per_host if of_one else num_hosts * ranks_per_host), *rest)
 
 
-def write_files(folder: Path, files: list[JobFile]) -> list[Path]:
-    """Writes files that are not there yet, secrets for their owner only; returns their paths. Raises UsageError."""
-    paths = [folder / file.name for file in files]
+def write_files(paths: list[Path], files: list[JobFile]) -> None:
+    """Writes files that are not there yet, secrets for their owner only. Raises UsageError."""
     for path in paths:
         if path.exists():
             raise UsageError(f"{path} exists already: choose another folder (-o) or name (--name)")
-    with os_errors(f"can't write into {folder}"):
-        folder.mkdir(parents=True, exist_ok=True)
-        for path, file in zip(paths, files, strict=True):
-            with open(
-                os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600 if file.is_secret else 0o644), "w"
-            ) as to:
-                to.write(file.text)
-    return paths
+    for path, file in zip(paths, files, strict=True):
+        with os_errors(f"can't write {path}"):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600 if file.is_secret else 0o644)
+            with open(handle, "w", encoding="utf-8") as writer:
+                writer.write(file.text)
 
 
 def _one_of(asked: Any) -> str:
@@ -135,11 +144,8 @@ def _variables(given: list[str]) -> dict[str, str]:
     return dict(item.split("=", 1) for item in given)
 
 
-def _hand_over(submit: Any, job: Job, files: list[Path]) -> None:
-    """Becomes the client, which then speaks for itself. Raises UsageError without one."""
-    if submit is None:
-        raise UsageError("there is no client to submit this with: write the file with -o and start it yourself")
-    command = submit(job, files)
-    if shutil.which(command[0]) is None:
-        raise UsageError(f"{command[0]} is not installed here: the files are in {files[0].parent}")
-    os.execvp(command[0], command)
+def _check_client(chosen: str, client: list[str] | None) -> None:
+    if client is None:
+        raise UsageError(f"--{chosen} has no client to submit to: write the files with -o and start them yourself")
+    if shutil.which(client[0]) is None:
+        raise UsageError(f"{client[0]} is not installed here: write the files with -o and submit them where it is")

@@ -56,6 +56,10 @@ class Job:
     def __post_init__(self) -> None:
         if not _NAME.fullmatch(self.name):
             raise UsageError(f"invalid name {self.name!r}: use at most 40 of a-z, 0-9 and -, and a letter first")
+        if self.num_hosts < 1:
+            raise UsageError("a job needs at least one host")
+        if self.seconds < 1:
+            raise UsageError("a job needs at least a second")
         if self.host_names and len(self.host_names) != self.num_hosts:
             raise UsageError(f"{self.num_hosts} hosts, but {len(self.host_names)} names")
         for name in self.environment:
