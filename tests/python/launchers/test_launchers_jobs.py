@@ -76,14 +76,11 @@ def test_a_batch_script_hands_words_on(tmp_path: Path) -> None:
     srun.chmod(0o700)
     script = tmp_path / "job.sbatch"
     script.write_text(only(KINDS["slurm"].render(job(python="/opt/my python"))))
-    environment = os.environ | {
-        "PATH": f"{tmp_path}:{os.environ['PATH']}",
-        "SLURM_SUBMIT_DIR": str(tmp_path),
-        "SLURM_JOB_ID": "71",
-    }
+    environment = os.environ | {"PATH": f"{tmp_path}:{os.environ['PATH']}", "SLURM_JOB_ID": "71"}
 
     def said_to_srun(*arguments: str) -> list[str]:
-        done = subprocess.run(["bash", str(script), *arguments], env=environment, capture_output=True, text=True)
+        command = ["bash", str(script), *arguments]
+        done = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True, check=False)
         assert (done.returncode, done.stderr) == (7, ""), "what srun says of itself"
         return (tmp_path / "said").read_text().split("\0")
 
