@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 import platform
 
-from ringtree.errors import RingtreeError, UsageError
+from ringtree.errors import MismatchError, RingtreeError, UsageError
 from ringtree.launchers import Identity, LaunchersDisagree, address_of, identify
 from ringtree.measure.crew import Crew, Hello
 
@@ -51,6 +51,9 @@ def join(identity: Identity) -> Crew:
         raise (error if identity.rank == 0 else SaidElsewhere(error)) from None
     try:
         crew = Crew(identity)
+    except MismatchError as error:  # they were started with settings that contradict each other
+        told = UsageError(str(error))
+        raise (told if identity.rank == 0 else SaidElsewhere(told)) from None
     except RingtreeError as error:
         raise _said_by(identity, error) from None
     problem = differing_versions(crew.hellos) or differing_clocks(crew.hellos)
