@@ -1,4 +1,4 @@
-"""RANK and WORLD_SIZE that no torchrun has set: by hand, by Ray Train, by Kubeflow's PyTorchJob, by scripts.
+"""RANK and WORLD_SIZE that no torchrun has set: by hand, Ray Train, Kubeflow's PyTorchJob, scripts, our own job files.
 
 For: the variables that torch.distributed made common. Not for: torchrun itself (torchrun.py), or an indexed Job without
 them (kubernetes.py).

@@ -22,6 +22,7 @@ PidFile none
 StrictModes no
 UsePAM no
 UseDNS no
+Subsystem sftp internal-sftp
 PermitRootLogin prohibit-password
 SetEnv HOME={home}
 """
