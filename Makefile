@@ -99,6 +99,7 @@ TO_TEST_PYTHON = $(STAMPS)/torch $(STAMPS)/package $(STAMPS)/extra-test $(if $(C
 test-python-beside: $(TO_TEST_PYTHON)
 	$(if $(CI),@$(SETUP) namespaces)
 	$(if $(CI),@$(SETUP) browser)
+	$(if $(CI),@$(SETUP) slurm)
 	rm -f build/deferred-tests
 	failed=0; \
 	$(QUIET_TESTS) build/deferred-tests || failed=1; \
@@ -110,7 +111,7 @@ test-python-alone: $(TO_TEST_PYTHON)
 
 # All that stages of CI bring in, so that two of them can run side by side: apt and pip want to be alone.
 prepare: $(STAMPS)/torch $(STAMPS)/package $(STAMPS)/extra-dev $(STAMPS)/extra-test $(STAMPS)/extra-docs $(STAMPS)/extra-train
-	@for need in gtest spin pkg-config mpi namespaces browser; do $(SETUP) $$need || exit 1; done
+	@for need in gtest spin pkg-config mpi namespaces browser slurm; do $(SETUP) $$need || exit 1; done
 
 build/tidy/compile_commands.json: $(STAMPS)/build-tools $(CORE_FILES)
 	@$(SETUP) gtest

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # What `make` needs from the machine and puts into .venv, one verb each:
-#   setup.sh toolchain | venv | build-tools | torch | package | extra NAME | gtest | spin | pkg-config | mpi | namespaces
+#   setup.sh toolchain | venv | build-tools | torch | package | extra NAME | gtest | spin | pkg-config | mpi | namespaces |
+#   slurm | browser
 # Every verb may be repeated: it probes first and changes nothing that is there already. System packages come from apt
 # where we may (root, or sudo that asks for no password); elsewhere the exact command is printed and we stop.
 # Not for building or testing: that is the Makefile's.
@@ -170,15 +171,22 @@ namespaces() {
     apt_install "what makes hosts out of network namespaces (ip, bridge, tc, nsenter) is missing" iproute2 util-linux
 }
 
+# Needs no systemd: the tests start its daemons themselves.
+slurm() {
+  local PATH=$PATH:/usr/sbin:/sbin
+  { type -P slurmctld && type -P slurmd && type -P srun && type -P munged; } >/dev/null ||
+    apt_install "there is no Slurm" slurm-wlm munge
+}
+
 browser() {
   command -v chromium >/dev/null || apt_install "a browser for the tests of pages is missing" chromium
 }
 
 verb=${1:-}
 case $verb in
-  toolchain | venv | torch | package | gtest | spin | mpi | namespaces | browser) "$verb" ;;
+  toolchain | venv | torch | package | gtest | spin | mpi | namespaces | slurm | browser) "$verb" ;;
   build-tools) build_tools ;;
   pkg-config) pkg_config ;;
   extra) extra "${2:?extra needs a name}" ;;
-  *) die "unknown verb '$verb': toolchain, venv, build-tools, torch, package, extra NAME, gtest, spin, pkg-config, mpi, namespaces, browser" ;;
+  *) die "unknown verb '$verb': toolchain, venv, build-tools, torch, package, extra NAME, gtest, spin, pkg-config, mpi, namespaces, slurm, browser" ;;
 esac

@@ -1,4 +1,4 @@
-"""RANK and WORLD_SIZE that no torchrun has set: by hand, by Ray Train, by Kubeflow's PyTorchJob, by scripts.
+"""RANK and WORLD_SIZE that no torchrun has set: by hand, Ray Train, Kubeflow's PyTorchJob, scripts, our own job files.
 
 For: the variables that torch.distributed made common. Not for: torchrun itself (torchrun.py), or an indexed Job without
 them (kubernetes.py).
@@ -12,6 +12,7 @@ from ringtree.launchers.identity import Finding, Identity, Surroundings
 
 NAME = "the environment"
 RAY, KUBEFLOW = "Ray Train", "Kubeflow"
+LAUNCHER, JOB = "RINGTREE_LAUNCHER", "RINGTREE_JOB"  # what job files of `ringtree launch` call themselves
 
 
 def read(surroundings: Surroundings) -> Identity | None:
@@ -19,7 +20,7 @@ def read(surroundings: Surroundings) -> Identity | None:
     environment = surroundings.environment
     in_pod = bool(environment.get("KUBERNETES_SERVICE_HOST"))
     of_pods = in_pod and bool(environment.get("MASTER_ADDR")) and not environment.get("LOCAL_WORLD_SIZE")
-    name = RAY if environment.get("RAY_JOB_ID") else KUBEFLOW if of_pods else NAME
+    name = RAY if environment.get("RAY_JOB_ID") else KUBEFLOW if of_pods else environment.get(LAUNCHER, NAME)
     found = Finding(name, environment)
     if not found.has("RANK", "WORLD_SIZE") or found.has("TORCHELASTIC_RUN_ID"):
         return None
@@ -33,6 +34,5 @@ def read(surroundings: Surroundings) -> Identity | None:
         found.number("local_rank", "LOCAL_RANK")
         found.number("local_size", "LOCAL_WORLD_SIZE")
         found.number("host_rank", "NODE_RANK", "GROUP_RANK")
-    if name == RAY:
-        found.text("job", "RAY_JOB_ID")
+    found.text("job", "RAY_JOB_ID", JOB)
     return found.identity()

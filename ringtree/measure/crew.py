@@ -15,6 +15,7 @@ from __future__ import annotations
 import contextlib
 import os
 import platform
+import time
 from contextlib import AbstractContextManager
 from types import TracebackType
 from typing import Any, Literal
@@ -61,6 +62,9 @@ class Hello(Record):
     host_name: str
     cores: list[int] = Field(description="that it may use: launchers bind processes to some of their host's")
     versions: dict[str, str | None]
+    clock: tuple[float, float] = Field(
+        description="its host's time, seconds, before and after one moment of all agents"
+    )
 
 
 class Crew(AbstractContextManager["Crew"]):
@@ -74,7 +78,12 @@ class Crew(AbstractContextManager["Crew"]):
         store = store_of(identity)
         self.comm = init(identity.rank, identity.world_size, store, name="crew", profile="", timeout=join_limit)
         self.agent_hosts: list[int] = self.comm.hosts
-        own = Hello(host_name=platform.node(), cores=sorted(os.sched_getaffinity(0)), versions=measuring_versions())
+        own = Hello(
+            host_name=platform.node(),
+            cores=sorted(os.sched_getaffinity(0)),
+            versions=measuring_versions(),
+            clock=self._look_at_the_clock(),
+        )
         self.hellos = [Hello.model_validate_json(hello) for hello in exchange.gather(self.comm, own)]
         # Ranks of one host meet in a store of rank 0's; who was started by a crew on several has the agents' store.
         self.store = to_join(store) if self.on_several_hosts else None
@@ -172,6 +181,13 @@ class Crew(AbstractContextManager["Crew"]):
 
         ranks = range(self.number * each, (self.number + 1) * each, spec.num_threads)
         return RankGroup(PROGRAM, ranks, make_spec, reports, {**self._network(), **order.environment})
+
+    def _look_at_the_clock(self) -> tuple[float, float]:
+        """Returns the time before and after a moment at which all agents were between the two."""
+        self.comm.barrier()  # so that nobody waits long in the next one
+        before = time.time()
+        self.comm.barrier()
+        return before, time.time()
 
     def _network(self) -> dict[str, str]:
         """What Gloo needs to find its network: the interface from which ranks of other hosts are reached here."""

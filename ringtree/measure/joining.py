@@ -12,11 +12,12 @@ from __future__ import annotations
 import os
 import platform
 
-from ringtree.errors import RingtreeError, UsageError
+from ringtree.errors import MismatchError, RingtreeError, UsageError
 from ringtree.launchers import Identity, LaunchersDisagree, address_of, identify
 from ringtree.measure.crew import Crew, Hello
 
 SECRETS = ("RINGTREE_SECRET_FILE", "RINGTREE_SECRET")
+MOST_SKEW = 5.0  # seconds between two hosts' clocks; NTP leaves milliseconds
 _LOOPBACK = ("localhost", "127.", "::1")
 
 
@@ -50,9 +51,12 @@ def join(identity: Identity) -> Crew:
         raise (error if identity.rank == 0 else SaidElsewhere(error)) from None
     try:
         crew = Crew(identity)
+    except MismatchError as error:  # they were started with settings that contradict each other
+        told = UsageError(str(error))
+        raise (told if identity.rank == 0 else SaidElsewhere(told)) from None
     except RingtreeError as error:
         raise _said_by(identity, error) from None
-    problem = differing_versions(crew.hellos)
+    problem = differing_versions(crew.hellos) or differing_clocks(crew.hellos)
     if problem is not None:
         crew.comm.close()
         told = UsageError(problem)
@@ -74,6 +78,23 @@ def differing_versions(hellos: list[Hello]) -> str | None:
     if not said:
         return None
     return f"hosts have other versions: {'; '.join(said)}: install the same everywhere"
+
+
+def differing_clocks(hellos: list[Hello]) -> str | None:
+    """Returns which hosts' clocks are certainly more than MOST_SKEW from rank 0's, and how far; None: none is."""
+    began, ended = hellos[0].clock
+    said: dict[str, str] = {}
+    for hello in hellos[1:]:
+        before, after = hello.clock
+        # The moment lies in both intervals, so what lies between these is skew; a busy host has a wider one.
+        if max(before - ended, began - after) > MOST_SKEW:
+            skew = (before + after - began - ended) / 2
+            said.setdefault(
+                hello.host_name, f"{hello.host_name} is {abs(skew):.1f} s {'ahead' if skew > 0 else 'behind'}"
+            )
+    if not said:
+        return None
+    return f"clocks differ from that of rank 0's host: {', '.join(said.values())}: set them alike, as by NTP"
 
 
 def _check(identity: Identity) -> None:

@@ -103,6 +103,10 @@ def found(*environments: dict[str, str], above: list[list[str]] | None = None) -
             {"RANK": "1", "WORLD_SIZE": "2", "LOCAL_RANK": "0", "LOCAL_WORLD_SIZE": "1", "RAY_JOB_ID": "01000000"},
             ("Ray Train", 1, 2, 0, 1, True),
         ),
+        (
+            {"RANK": "1", "WORLD_SIZE": "2", "LOCAL_WORLD_SIZE": "1", "RINGTREE_LAUNCHER": "Ansible"},
+            ("Ansible", 1, 2, None, 1, True),
+        ),
         ({"PMI_RANK": "0", "PMI_SIZE": "2"}, ("PMI", 0, 2, None, None, False)),
         ({"RANK": "0", "WORLD_SIZE": "2"}, ("the environment", 0, 2, None, None, False)),
     ],
@@ -110,6 +114,11 @@ def found(*environments: dict[str, str], above: list[list[str]] | None = None) -
 def test_each_launcher_is_read(environment: dict[str, str], expected: tuple[object, ...]) -> None:
     one = found(environment)
     assert (one.launcher, one.rank, one.world_size, one.local_rank, one.local_size, one.several_hosts) == expected
+
+
+def test_a_job_file_names_its_launcher_and_its_job() -> None:
+    one = found({"RANK": "0", "WORLD_SIZE": "2", "RINGTREE_LAUNCHER": "Ansible", "RINGTREE_JOB": "two-1"})
+    assert (one.launcher, one.job, one.sources["job"]) == ("Ansible", "two-1", "RINGTREE_JOB")
 
 
 @pytest.mark.parametrize(

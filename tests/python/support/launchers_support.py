@@ -130,7 +130,7 @@ def slurm(hosts: Hosts | None = None) -> Iterator[Slurm]:
         addresses = ["127.0.0.1"] * 2 if hosts is None else [hosts.address(node) for node in range(2)]
         names = "".join(f"{address} n{node}\n" for node, address in enumerate(addresses))
         (folder / "hosts").write_text(f"127.0.0.1 localhost\n{addresses[0]} {host}\n{names}")
-        conf = _SLURM.format(folder=folder, host=host, ports=_free_ports(3), addresses=addresses)
+        conf = _SLURM.format(folder=folder, host=host, ports=free_ports(3), addresses=addresses)
         (folder / "slurm.conf").write_text(conf)
         on = [[] if hosts is None else _on_node(hosts, node, folder / "hosts") for node in range(2)]
         environment = plain_environment() | {"SLURM_CONF": str(folder / "slurm.conf"), "PATH": _path()}
@@ -162,7 +162,7 @@ def start_by_hand(
 ) -> list[subprocess.Popen[str]]:
     """Starts `ringtree <command>` as processes of one job by RANK and WORLD_SIZE, whose pids are then known. `of_last`:
     variables that only the last of them gets."""
-    (port,) = _free_ports(1)
+    (port,) = free_ports(1)
     numbers = {"WORLD_SIZE": str(num_processes), "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)}
     return [
         subprocess.Popen(
@@ -206,7 +206,8 @@ def _path() -> str:
     return f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin"
 
 
-def _free_ports(count: int) -> list[int]:
+def free_ports(count: int) -> list[int]:
+    """Returns ports that were free a moment ago."""
     with contextlib.ExitStack() as stack:
         held = [stack.enter_context(socket.socket()) for _ in range(count)]
         for one in held:

@@ -1,0 +1,151 @@
+"""`ringtree launch`: a ready job file for a cluster's scheduler, printed, written or handed over.
+
+For: options, and writing and submitting what was rendered. Not for: what stands in the files (ringtree.launchers.jobs),
+or starting ranks by itself: that is the cluster's.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+from dataclasses import field, make_dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from ringtree.cli.commands import loaded
+from ringtree.cli.options import asks
+from ringtree.cli.outcome import exit_codes
+from ringtree.errors import UsageError, os_errors
+from ringtree.launchers.host_lists import expand
+from ringtree.launchers.jobs import KINDS, Job, JobFile
+from ringtree.launchers.jobs.job import DEFAULT_PORT
+from ringtree.units import parse_duration
+
+# Commands that agents can serve -> parameter for the number of ranks, how it is written, and whether it counts those
+# of one process.
+RANKS = {"compare": ("ranks", "--ranks", False), "tune": ("ranks", "--ranks", False), "bench": ("ngpus", "-g", True)}
+# After `--` comes another command's line, options and all.
+CONTEXT = {"allow_interspersed_args": False}
+
+_NONE: list[str] = []
+_Which: Any = make_dataclass("_Which", [(name, bool, field(default=False)) for name in KINDS], frozen=True)
+_OPTIONS = {name: typer.Option(f"--{name}", help=kind.summary) for name, kind in KINDS.items()}
+
+
+@asks(_Which, _OPTIONS)
+def launch(
+    asked: Any,
+    command: Annotated[
+        list[str], typer.Argument(metavar="-- COMMAND...", help="compare, tune or bench, with options.")
+    ],
+    hosts: Annotated[str, typer.Option(help="How many, or which: 4, gpu[01-04], or a,b.")] = "2",
+    ranks_per_host: Annotated[int, typer.Option(min=1, help="Ranks of each host, under its one agent.")] = 1,
+    name: Annotated[str, typer.Option(help="Of the job and its files.")] = "ringtree",
+    time: Annotated[str, typer.Option(help="The most that the job may take.")] = "30m",
+    python: Annotated[
+        str | None,
+        typer.Option(help="The hosts' interpreter, with ringtree. Default: this one's path, in a container python3."),
+    ] = None,
+    env: Annotated[
+        list[str], typer.Option(metavar="NAME=VALUE", help="A variable of all processes; repeatable.")
+    ] = _NONE,
+    port: Annotated[
+        int, typer.Option(min=1, max=65535, help="Where ranks meet, where no job id chooses it.")
+    ] = DEFAULT_PORT,
+    image: Annotated[str | None, typer.Option(help="Container image that has ringtree.")] = None,
+    claim: Annotated[str | None, typer.Option(help="PersistentVolumeClaim that keeps the runs.")] = None,
+    wheel: Annotated[Path | None, typer.Option(help="Wheel of ringtree to install on the hosts first.")] = None,
+    output: Annotated[Path | None, typer.Option("--output", "-o", metavar="DIR", help="Write the files there.")] = None,
+    submit: Annotated[bool, typer.Option("--submit", help="Hand them to the cluster's own client.")] = False,
+) -> None:
+    """Print a job file that runs a comparison on a cluster: for Slurm, Kubernetes or Ansible."""
+    with exit_codes():
+        chosen = _one_of(asked)
+        kind = KINDS[chosen]
+        names = () if hosts.isdigit() else expand(hosts)
+        num_hosts = int(hosts) if hosts.isdigit() else len(names)
+        job = Job(
+            words=with_ranks(command, num_hosts, ranks_per_host),
+            num_hosts=num_hosts,
+            name=name,
+            host_names=names,
+            ranks_per_host=ranks_per_host,
+            seconds=round(parse_duration(time)),
+            python=python,
+            environment=_variables(env),
+            port=port,
+            image=image,
+            claim=claim,
+            wheel=wheel,
+        )
+        files = kind.render(job)
+        if output is None and not submit:
+            if len(files) > 1:
+                raise UsageError(f"--{chosen} makes several files: say where to write them, with -o DIR")
+            typer.echo(files[0].text, nl=False)
+            return
+        folder = Path(job.name) if output is None else output
+        paths = [folder / file.name for file in files]
+        client = None if kind.submit is None else kind.submit(job, paths)
+        if submit:
+            _check_client(chosen, client)
+        write_files(paths, files)
+        typer.echo(f"written: {', '.join(map(str, paths))}", err=True)
+        if client is not None and submit:
+            os.execvp(client[0], client)  # which speaks for itself from here on
+        if client is not None:
+            typer.echo(f"submit it with: {shlex.join(client)}", err=True)
+
+
+def with_ranks(command: list[str], num_hosts: int, ranks_per_host: int) -> tuple[str, ...]:
+    """Returns the words of a command that is known and whose options are, with its number of ranks unless it says one.
+    Raises UsageError."""
+    name, *rest = command
+    if name not in RANKS:
+        raise UsageError(f"{name!r} does not run on several hosts: after -- comes {', '.join(RANKS)}")
+    # Ends here for a mistake, not after hours in a queue.
+    context = loaded(name).make_context(f"ringtree {name}", list(rest))
+    if context.args:
+        raise UsageError(f"{name} does not know {context.args[0]!r}: see ringtree {name} --help")
+    parameter, option, of_one = RANKS[name]
+    source = context.get_parameter_source(parameter)
+    if (source is not None and source.name == "COMMANDLINE") or context.params.get("resume_run") is not None:
+        return tuple(command)
+    return (name, option, str(ranks_per_host if of_one else num_hosts * ranks_per_host), *rest)
+
+
+def write_files(paths: list[Path], files: list[JobFile]) -> None:
+    """Writes files that are not there yet, secrets for their owner only. Raises UsageError."""
+    for path in paths:
+        if path.exists():
+            raise UsageError(f"{path} exists already: choose another folder (-o) or name (--name)")
+    for path, file in zip(paths, files, strict=True):
+        with os_errors(f"can't write {path}"):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600 if file.is_secret else 0o644)
+            with open(handle, "w", encoding="utf-8") as writer:
+                writer.write(file.text)
+
+
+def _one_of(asked: Any) -> str:
+    chosen = [name for name in KINDS if getattr(asked, name)]
+    if len(chosen) != 1:
+        raise UsageError(f"say for what: one of {', '.join(f'--{name}' for name in KINDS)}")
+    return chosen[0]
+
+
+def _variables(given: list[str]) -> dict[str, str]:
+    for item in given:
+        if "=" not in item:
+            raise UsageError(f"invalid variable {item!r}: write NAME=VALUE")
+    return dict(item.split("=", 1) for item in given)
+
+
+def _check_client(chosen: str, client: list[str] | None) -> None:
+    if client is None:
+        raise UsageError(f"--{chosen} has no client to submit to: write the files with -o and start them yourself")
+    if shutil.which(client[0]) is None:
+        raise UsageError(f"{client[0]} is not installed here: write the files with -o and submit them where it is")

@@ -1,0 +1,33 @@
+"""Job files: what a cluster's own scheduler or tool needs to start ringtree on several hosts.
+
+For: the table of kinds. To add one: a module here with `render(job: Job) -> list[JobFile]` and, where the cluster has a
+client, `submit(job: Job, files: list[Path]) -> list[str]` (its command), and a line below; `ringtree launch` then has
+an option of that name. Not for: running anything (ringtree.cli.launch), or what started processes are told
+(ringtree.launchers).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+from ringtree.launchers.jobs import ansible, kubernetes, slurm
+from ringtree.launchers.jobs.job import Job, JobFile
+
+__all__ = ["KINDS", "Job", "JobFile", "Kind"]
+
+
+class Kind(NamedTuple):
+    """`summary`: of its option; `submit`: None: there is no client to hand the files to."""
+
+    summary: str
+    render: Callable[[Job], list[JobFile]]
+    submit: Callable[[Job, list[Path]], list[str]] | None = None
+
+
+KINDS = {
+    "slurm": Kind("A batch script for Slurm's sbatch.", slurm.render, slurm.submit),
+    "k8s": Kind("A manifest for Kubernetes: an indexed Job.", kubernetes.render, kubernetes.submit),
+    "ansible": Kind("A playbook and its inventory, for hosts that you reach by ssh.", ansible.render, ansible.submit),
+}

@@ -1,0 +1,112 @@
+"""`ringtree launch`: what it prints, writes, hands over and refuses.
+
+For: options, files and the client's command. Not for: what stands in the files (test_launchers_jobs.py).
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+import pytest
+from cli_support import assert_refused, invoke
+
+from ringtree.cli.launch import with_ranks
+
+SLURM = ("launch", "--slurm")
+ANSIBLE = ("launch", "--ansible", "--hosts", "gpu[01-02]", "--name", "two")
+
+
+@pytest.mark.parametrize(
+    ("command", "expected"),
+    [
+        ("compare --sizes 8", "compare --ranks 8 --sizes 8"),
+        ("compare --ranks 6", "compare --ranks 6"),
+        ("compare --resume last", "compare --resume last"),
+        ("tune", "tune --ranks 8"),
+        ("bench -b 8", "bench -g 4 -b 8"),  # of each process, as with nccl-tests under mpirun
+        ("bench -g 2", "bench -g 2"),
+    ],
+)
+def test_the_number_of_ranks_is_said_where_the_command_does_not(command: str, expected: str) -> None:
+    assert with_ranks(command.split(), num_hosts=2, ranks_per_host=4) == tuple(expected.split())
+
+
+def test_a_job_file_is_printed() -> None:
+    done = invoke(*SLURM, "--hosts", "3", "--env", "A=b=c", "--time", "45m", "--", "compare", "--arms", "auto,ring")
+    assert done.exit_code == 0, done.stderr
+    assert done.stdout.startswith("#!/bin/bash\n")
+    for line in ("#SBATCH --nodes=3", "#SBATCH --time=00:45:00", "export A=b=c", "  set -- --ranks 3 --arms auto,ring"):
+        assert f"{line}\n" in done.stdout
+
+
+def test_files_are_written_and_nothing_is_written_over(tmp_path: Path) -> None:
+    folder = tmp_path / "new" / "two"
+    done = invoke(*ANSIBLE, "-o", folder, "--", "compare")
+    assert (done.exit_code, done.stdout) == (0, "")
+    assert f"submit it with: ansible-playbook -i {folder}/inventory.yml {folder}/playbook.yml\n" in done.stderr
+    modes = {file.name: stat.S_IMODE(file.stat().st_mode) for file in folder.iterdir()}
+    assert set(modes) == {"playbook.yml", "inventory.yml", "job.yml", "job.secret"}
+    assert modes["job.secret"] == 0o600
+    before = (folder / "job.secret").read_text()
+    assert_refused(invoke(*ANSIBLE, "-o", folder, "--", "compare"), "exists already")
+    assert (folder / "job.secret").read_text() == before
+
+
+def test_the_clusters_client_gets_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    started: list[list[str]] = []
+    (tmp_path / "sbatch").write_text("")
+    (tmp_path / "sbatch").chmod(0o700)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(os, "execvp", lambda program, command: started.append(command))
+    done = invoke(*SLURM, "--submit", "-o", tmp_path / "job", "--", "compare")
+    assert done.exit_code == 0, done.stderr
+    assert started == [["sbatch", f"{tmp_path}/job/ringtree.sbatch"]]
+    assert (tmp_path / "job" / "ringtree.sbatch").exists()
+
+
+def test_a_client_that_is_missing_is_named_before_anything_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    for options, client in ((SLURM, "sbatch"), (ANSIBLE, "ansible-playbook")):
+        assert_refused(
+            invoke(*options, "--submit", "-o", tmp_path / "x", "--", "compare"), f"{client} is not installed"
+        )
+    assert not (tmp_path / "x").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("launch", "--", "compare"), "say for what: one of --slurm, --k8s, --ansible"),
+        (("launch", "--slurm", "--k8s", "--", "compare"), "say for what: one of"),
+        (
+            (*SLURM, "--", "audit", "x.log"),
+            "'audit' does not run on several hosts: after -- comes compare, tune, bench",
+        ),
+        ((*SLURM, "--", "bench", "--nonsense"), "bench does not know '--nonsense'"),
+        ((*SLURM, "--hosts", "0", "--", "compare"), "at least one host"),
+        ((*SLURM, "--hosts", "n[1-", "--", "compare"), "host list"),
+        ((*SLURM, "--time", "soon", "--", "compare"), "soon"),
+        ((*SLURM, "--time", "1ms", "--", "compare"), "at least a second"),
+        ((*SLURM, "--env", "A", "--", "compare"), "invalid variable 'A': write NAME=VALUE"),
+        ((*SLURM, "--", "compare", "--sizes", "8\n16"), "newline"),
+        ((*ANSIBLE, "--", "compare"), "several files: say where to write them, with -o DIR"),
+    ],
+)
+def test_mistakes_are_one_line(arguments: tuple[str, ...], said: str) -> None:
+    assert_refused(invoke(*arguments), said)
+
+
+def test_an_option_that_the_command_does_not_have_is_found_before_it_queues() -> None:
+    done = invoke(*SLURM, "--", "compare", "--armz", "ring")
+    assert done.exit_code == 2
+    assert "--armz" in done.stderr
+    assert done.stdout == ""
+
+
+def test_a_folder_that_can_not_be_written_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    assert_refused(invoke(*SLURM, "-o", tmp_path / "file" / "x", "--", "compare"), "can't write")
