@@ -76,6 +76,15 @@ def test_the_table_is_in_order() -> None:
         assert variable.does or not variable.manual, variable.name
 
 
+def test_the_place_in_the_table_says_group_and_whether_the_manual_names_it() -> None:
+    named = {name: known()[name] for name in ("NCCL_SOCKET_IFNAME", "NCCL_MIN_NRINGS", "NCCL_IB_QUERY_PORT_SPEED")}
+    assert {name: (one.group, one.manual) for name, one in named.items()} == {
+        "NCCL_SOCKET_IFNAME": ("network", True),
+        "NCCL_MIN_NRINGS": ("channels and threads", False),  # described here all the same
+        "NCCL_IB_QUERY_PORT_SPEED": (variables.UNDOCUMENTED, False),
+    }
+
+
 def test_rules_name_variables_that_there_are() -> None:
     for rule in variables._table().without_effect:
         assert re.split("!?=", rule.where)[0] in known()
