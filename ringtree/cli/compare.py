@@ -54,6 +54,7 @@ OPTIONS = {
     "beta": with_default("Bandwidth between emulated hosts.", "200MB/s"),
     "preset": "textbook: a from-scratch ring against a library.",
     "library": with_default("The library of --preset textbook.", "auto"),
+    "launcher": "Start the ranks of an MPI library by this, e.g. 'srun --mpi=pmix'.",
 }
 
 

@@ -6,9 +6,11 @@ For: which sets a launch needs. Not for: what runs when (visit_loop.py), or stor
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 from ringtree.arms import Native, Program, boundary_of, native_of
 from ringtree.arms.mpi import told_of
+from ringtree.arms.own_launcher import launched_by
 from ringtree.measure.crew import Crew
 from ringtree.measure.environment import memory_for
 from ringtree.measure.giving_up import given_up, patience
@@ -48,7 +50,8 @@ def run_launch(
     boundary, waits = boundary_of(plan), patience(plan)
     if boundary == "native":
         cores = usable_cores()[: plan.num_ranks]
-        sets = worker_sets(plan, launch, tried, cores, patient(stall_limit))
+        start = partial(launched_by, plan.native_launcher)
+        sets = worker_sets(plan, launch, tried, cores, patient(stall_limit), start)
         return run_sets(plan, launch, sets, on_progress, hopeless, Handoff(cores) if len(cores) > 1 else None)
     # Half of what is free: the other half is for what arms and libraries take besides.
     keep = memory_to_keep(plan, launch) <= memory_for(boundary, plan.num_ranks) // 2
@@ -98,7 +101,7 @@ def worker_sets(
 ) -> list[WorkerSet]:
     """Returns the native processes that host `arms`: those of one library with the same variables are one set. All sets
     share the launch, so that all arms are paired. Ranks are pinned to `cores` in turn. `started_as`: the program that
-    starts a library's ranks elsewhere than on this host."""
+    starts a library's ranks otherwise than ringtree does on this host."""
     natives = {arm.label: native_of(arm, plan.collective) for arm in arms}
     groups: dict[tuple[Program, tuple[tuple[str, str], ...]], list[ArmPlan]] = {}
     for arm in arms:

@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from ringtree.arms import ArmKind, Wish, check_arm, common_boundary, has_arm
+from ringtree.arms import ArmKind, Wish, check_arm, common_boundary, has_arm, native_of
+from ringtree.arms.own_launcher import launcher_words
 from ringtree.errors import UsageError
 from ringtree.measure.collective_data import SHAPES, whole_size
 from ringtree.measure.crew import spread
@@ -30,7 +31,7 @@ from ringtree.measure.plan import (
     size_plan,
 )
 from ringtree.nccl.nccl_tests import NO_OP
-from ringtree.results import ON_GPU, ArmPlan, EmulatedCluster, Plan
+from ringtree.results import ON_GPU, ArmPlan, Boundary, EmulatedCluster, Plan
 from ringtree.units import (
     count,
     format_size,
@@ -81,6 +82,7 @@ class Request:
     budget: str | None = None
     factors: list[str] | None = None
     fraction: str | None = None
+    launcher: str | None = None  # that starts the ranks of an MPI library
     agents: list[int] | None = None  # the host of each process that a launcher has started; each has as many ranks
 
 
@@ -146,8 +148,16 @@ def make_plan(request: Request) -> Plan:
         emulation=emulation,
         hosts=hosts_of(request, num_ranks),
         preset=request.preset,
+        native_launcher=_native_launcher(request, arms, boundary),
         design=None if experiment is None else experiment[0],
     )
+
+
+def _native_launcher(request: Request, arms: Sequence[ArmPlan], boundary: Boundary) -> list[str]:
+    if request.launcher is None:
+        return []
+    natives = [native_of(arm, request.collective) for arm in arms] if boundary == "native" else []
+    return launcher_words(request.launcher, natives)
 
 
 def emulated_cluster(request: Request) -> EmulatedCluster | None:

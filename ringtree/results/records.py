@@ -123,6 +123,9 @@ class Plan(Record):
         default=None, description="by rank, the number of its host, counted by their first ranks; null: one host"
     )
     preset: str | None = None
+    native_launcher: list[str] = Field(
+        default_factory=list, description="words that start the ranks of an MPI library; none: ringtree's own choice"
+    )
     design: FactorialDesign | None = Field(default=None, description="null: the arms are not an experiment on factors")
 
     @model_validator(mode="before")

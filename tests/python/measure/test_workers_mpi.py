@@ -7,6 +7,8 @@ for: what can go wrong otherwise (test_worker_set.py, test_compare_native.py).
 from __future__ import annotations
 
 import os
+import shlex
+import shutil
 import signal
 from collections.abc import Iterator
 from dataclasses import replace
@@ -16,7 +18,7 @@ from lab_support import start_ringtree
 
 from ringtree.arms import kind_named, native_of
 from ringtree.arms.native_engine import lacks
-from ringtree.measure.launch import patient, run_sets, worker_sets
+from ringtree.measure.launch import patient, run_launch, run_sets, worker_sets
 from ringtree.measure.plan import label_arms, planned_launches
 from ringtree.measure.process_set import CellKey, SetFailed
 from ringtree.measure.request import Request, make_plan
@@ -61,6 +63,22 @@ def test_every_collective_is_measured_and_every_element_checked(collective: str)
 @pytest.mark.parametrize("dtype", ["int8", "uint8", "int32", "uint32", "int64", "uint64", "float64"])
 def test_every_dtype_is_exact(dtype: str) -> None:
     for cell in sets_of([*HERE, *OURS[:1]], "all_reduce", dtype)[1]:
+        assert cell.verified, f"{cell.arm}: {cell.error}"
+
+
+@needs_open_mpi
+def test_a_launcher_of_ones_own_starts_the_ranks_of_the_library() -> None:
+    """With an option that ringtree does not give, and beside the engine's workers, which it starts itself."""
+    launcher = "mpirun.openmpi --allow-run-as-root --oversubscribe --bind-to none --mca coll_tuned_priority 97"
+    if shutil.which("mpirun.openmpi") is None:
+        pytest.skip("needs Open MPI under Debian's name")
+    asked = Request(arms=",".join(["openmpi", *OURS[:1]]), sizes="64", ranks=2, launches=1, seed=5, launcher=launcher)
+    plan = make_plan(asked).model_copy(update={"cell_budget": 0.05})
+    assert plan.native_launcher == shlex.split(launcher)
+    (launch,) = planned_launches(plan)
+    pids, cells = run_launch(plan, launch, lambda _: None)
+    assert len(set(pids)) == len(pids) == 2 * len(plan.arms)
+    for cell in cells:
         assert cell.verified, f"{cell.arm}: {cell.error}"
 
 
