@@ -27,6 +27,8 @@ from ringtree.doctor import DoctorReport
 from ringtree.explain.ladder_record import LADDER_FORMAT, Ladder
 from ringtree.health import FORMAT as HEALTH_FORMAT
 from ringtree.health import HealthReport
+from ringtree.joblog.records import LINE
+from ringtree.joblog.writing import FORMAT as JOB_TRACE_FORMAT
 from ringtree.judge.comparison import SUMMARY_FORMAT, Comparison
 from ringtree.judge.runs import FORMAT as RUNS_FORMAT
 from ringtree.judge.runs import RunsComparison
@@ -62,6 +64,7 @@ def schemas() -> dict[str, str]:
         "import.schema.json": _schema(ImportRecord, IMPORT_FORMAT, "ringtree import --json"),
         "regret.schema.json": _schema(RegretReport, REGRET_FORMAT, "ringtree tune --check --json"),
         "documents.schema.json": _documents(),
+        "job-trace.schema.json": _job_trace(),
     }
 
 
@@ -79,6 +82,12 @@ def _documents() -> str:
         )
         + "\n"
     )
+
+
+def _job_trace() -> str:
+    """A line of a rank's file, by its `kind`."""
+    schema = {"$schema": DIALECT, "$id": JOB_TRACE_FORMAT, **LINE.json_schema(), "title": "a line of rank-*.jsonl"}
+    return json.dumps(schema, indent=1, sort_keys=True) + "\n"
 
 
 def _schema(record: type[BaseModel], identity: str, title: str, mode: JsonSchemaMode = "serialization") -> str:

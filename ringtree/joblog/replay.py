@@ -11,13 +11,13 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from random import Random
 
 import numpy as np
 
-from ringtree.arms import common_boundary, find_kind
+from ringtree.arms import check_arm, common_boundary, kind_named
 from ringtree.errors import RingtreeError, UsageError
 from ringtree.joblog.script import Script
 from ringtree.judge.comparison import Versus
@@ -57,18 +57,20 @@ class Replay:
 Samples = dict[str, list[tuple[float, float]]]  # arm -> (step, exposed) of each step of a launch
 
 
-def check_arms(arms: Sequence[str]) -> None:
-    """Raises UsageError for arms that can't share a launch of CPU processes, with the reason."""
+def check_arms(arms: Sequence[str], collectives: Collection[str]) -> None:
+    """Raises UsageError for arms that can't share a launch of CPU processes or lack a collective, with the reason."""
+    if not arms:
+        raise UsageError("name at least one arm: --arms gloo,ring")
     for arm in label_arms(arms):
-        kind = find_kind(arm.name)
-        if kind is None:
-            raise UsageError(f"unknown arm {arm.name!r}; `ringtree arms` lists what there is")
+        kind = kind_named(arm.name)
         if kind.device != "cpu" or kind.process == "own":
             raise UsageError(
                 f"replay can't run {arm.label}: it runs arms in Python processes on CPUs, as gloo and ring"
             )
         if arm.environment:
             raise UsageError(f"replay can't run {arm.label}: its arms share their processes, and so their variables")
+        for collective in collectives:
+            check_arm(arm.name, collective)
         lacks = kind.lacks()
         if lacks is not None:
             raise UsageError(f"replay can't run {arm.label}: {lacks}")
@@ -83,7 +85,7 @@ def replay(
 ) -> Replay:
     """Replays the script. The first arm is the reference. Raises UsageError for arms that can't, LaunchFailed if a rank
     dies."""
-    check_arms(arms)
+    check_arms(arms, sorted({call.collective for call in script.calls}))
     planned = {arm.label: arm.name for arm in label_arms(arms)}
     disqualified: dict[str, str] = {}
     launches: list[Samples] = []

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from ringtree.arms import find_kind
+from ringtree.arms import kind_named
 from ringtree.arms.nccl_name import ALGO, HEAD, PROTO
 from ringtree.errors import UsageError
 from ringtree.joblog.summary import Row, Summary
@@ -71,9 +71,7 @@ def worth(summary: Summary, arms: Sequence[str], nccl_version: str | None) -> li
     NCCL's is asked about without a version."""
     planned = label_arms(arms)
     for arm in planned:
-        kind = find_kind(arm.name)
-        if kind is None:
-            raise UsageError(f"unknown arm {arm.name!r}; `ringtree arms` lists what there is")
+        kind = kind_named(arm.name)
         if HEAD in kind.heads and nccl_version is None:
             raise UsageError("which NCCL would the job run with? Say --nccl-version, as 2.27.3")
     if nccl_version is not None and release(nccl_version) is None:
@@ -145,8 +143,7 @@ def _on_nccl(row: Row, arm: ArmPlan, nccl_version: str) -> RowWorth:
 
 def _elsewhere(row: Row, arm: ArmPlan) -> RowWorth:
     """Another library, or this one's engine: every collective that it has may take another time."""
-    kind = find_kind(arm.name)
-    assert kind is not None
+    kind = kind_named(arm.name)
     if row.kind.group_size == 1:
         return RowWorth(row, "alone", "a group of one rank: nothing is sent")
     if arm.name == row.kind.backend and not arm.environment:

@@ -15,7 +15,7 @@ from ringtree.joblog.summary import Summary
 from ringtree.joblog.worth import ArmWorth, Effect, first_release_with_error
 from ringtree.nccl.names import algorithm_name
 from ringtree.show.cells import cell, plain_table, say
-from ringtree.units import count, format_change, format_share, format_size, format_time
+from ringtree.units import format_change, format_share, format_size, format_time
 
 _WORDS: dict[Effect, str] = {
     "changes": "can change",
@@ -59,16 +59,10 @@ def print_gains(console: Console, gains: Sequence[Gain], notes: Sequence[str]) -
     say(console, "predicted step time against now, from the benchmark's launches:")
     for gain in gains:
         step = gain.step
-        interval = (
-            "one launch: no interval"
-            if step.low is None or step.high is None
-            else f"{format_change(step.low)} to {format_change(step.high)}, {step.label}"
-        )
-        of = f"the benchmark speaks of {format_share(gain.covered)} of the exposed time"
-        say(
-            console,
-            f"  {gain.arm}: {format_change(step.ratio)} ({interval}; {count(step.num_launches, 'launch')}; {of})",
-        )
+        bounded = step.low is not None and step.high is not None
+        ends = f"{format_change(step.low or 0.0)} to {format_change(step.high or 0.0)}, " if bounded else ""
+        of = f"measured: {format_share(gain.covered)} of the exposed time"
+        say(console, f"  {gain.arm}: {format_change(step.ratio)} ({ends}{step.label}; {of})")
     for note in notes:
         say(console, f"note: {note}")
 
