@@ -6,6 +6,7 @@ For: ringtree.launchers.ray but job.py. Not for: agents on a Ray cluster (tests/
 from __future__ import annotations
 
 import os
+import shlex
 import signal
 import sys
 from pathlib import Path
@@ -15,6 +16,7 @@ import pytest
 from ringtree.errors import RingtreeError, UsageError
 from ringtree.launchers import Surroundings, identify
 from ringtree.launchers.ray.actor import AgentActor
+from ringtree.launchers.ray.entry_point import entry_point
 from ringtree.launchers.ray.held_agent import HeldAgent
 from ringtree.launchers.ray.job import Placement, RayJob
 from ringtree.launchers.ray.mirror import PIECE_BYTES, Mirror, Piece, put
@@ -95,6 +97,17 @@ def test_a_missing_ray_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "ray", None)
     with pytest.raises(UsageError, match=r"pip install 'ringtree\[ray\]'"), RayJob(Placement()):
         pass
+
+
+def test_the_script_for_ray_job_submit_keeps_every_word() -> None:
+    words = ["compare", "--arms", "ring,auto", "--runs", "it's mine"]
+    script = entry_point(words, 4, name="nightly", seconds=600, environment={"A": "b c"}, cpus=2)
+    assert "export A='b c'\n" in script
+    said = shlex.split(script.split("exec ")[1].replace("\\\n", ""))
+    assert said[said.index("--") + 1 :] == words
+    assert said[:4] == ["timeout", "--signal=TERM", "--kill-after=60", "600"]
+    assert said[said.index("--agents") + 1] == "4"
+    assert said[said.index("--home") + 1] == "$HOME/nightly"
 
 
 def held(script: str, folder: Path) -> HeldAgent:
