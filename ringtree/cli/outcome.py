@@ -11,7 +11,7 @@ from contextlib import contextmanager
 
 import typer
 
-from ringtree.compare.preflight import TooNoisy
+from ringtree.compare.too_noisy import TooNoisy
 from ringtree.errors import RingtreeError, UsageError
 from ringtree.measure.ending import Terminated
 from ringtree.measure.joining import SaidElsewhere

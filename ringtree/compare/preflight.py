@@ -16,7 +16,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ringtree.errors import RingtreeError
+from ringtree.compare.too_noisy import TooNoisy
 from ringtree.measure.crew import Crew
 from ringtree.measure.launch import run_launch
 from ringtree.measure.messages import ProgressReport
@@ -30,10 +30,6 @@ POWER = 0.8
 _MOST_DETECTABLE = 100.0  # a difference of 100 times; beyond it nothing is worth telling apart
 # The standard deviation of a median of n normal values is this times that of one, over the root of n, for large n.
 _MEDIAN_LOSS = math.sqrt(math.pi / 2)
-
-
-class TooNoisy(RingtreeError):
-    """The machine can't answer what was asked; the message says what it could."""
 
 
 def wants_preflight(plan: Plan) -> bool:

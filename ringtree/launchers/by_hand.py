@@ -1,4 +1,5 @@
-"""RANK and WORLD_SIZE that no torchrun has set: by hand, Ray Train, Kubeflow's PyTorchJob, scripts, our own job files.
+"""RANK and WORLD_SIZE that no torchrun has set: by hand, by scripts, by Ray (`ringtree ray`, Ray Train), by Kubeflow's
+PyTorchJob, by our own job files.
 
 For: the variables that torch.distributed made common. Not for: torchrun itself (torchrun.py), or an indexed Job without
 them (kubernetes.py).
@@ -11,7 +12,7 @@ from __future__ import annotations
 from ringtree.launchers.identity import Finding, Identity, Surroundings
 
 NAME = "the environment"
-RAY, KUBEFLOW = "Ray Train", "Kubeflow"
+RAY, KUBEFLOW = "Ray", "Kubeflow"
 LAUNCHER, JOB = "RINGTREE_LAUNCHER", "RINGTREE_JOB"  # what job files of `ringtree launch` call themselves
 
 

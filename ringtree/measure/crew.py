@@ -16,6 +16,7 @@ import contextlib
 import os
 import platform
 import time
+from collections import Counter
 from contextlib import AbstractContextManager
 from types import TracebackType
 from typing import Any, Literal
@@ -210,4 +211,9 @@ def spread(agent_hosts: list[int], num_ranks: int) -> list[int]:
 
 def local_ranks(hosts: list[int]) -> list[int]:
     """Returns by rank how many ranks of its host come before it."""
-    return [hosts[:rank].count(host) for rank, host in enumerate(hosts)]
+    seen: Counter[int] = Counter()
+    numbers = []
+    for host in hosts:
+        numbers.append(seen[host])
+        seen[host] += 1
+    return numbers

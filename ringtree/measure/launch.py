@@ -18,10 +18,8 @@ from ringtree.measure.messages import Memory, ProgressReport, SetUp
 from ringtree.measure.plan import PlannedLaunch, by_environment, data_seed, memory_to_keep, sizes_of
 from ringtree.measure.probe import Handoff, usable_cores
 from ringtree.measure.process_set import ProcessSet
-from ringtree.measure.proven_set import proven_sets
 from ringtree.measure.rank_group import STALL_LIMIT, LaunchFailed
 from ringtree.measure.rank_set import RankSet
-from ringtree.measure.tests_set import tests_sets
 from ringtree.measure.visit_loop import Probe, RoundOrder, VisitLoop
 from ringtree.measure.worker_set import Deadlines, Moved, NativeCalls, WorkerSet
 from ringtree.results import ON_GPU, ArmPlan, Cell, Launch, Plan
@@ -77,9 +75,15 @@ def run_launch(
             stall_limit=stall_limit,
         )
 
+    # What NCCL says is read by the readers of logs, whose import takes as long as all else of a launch: every agent of
+    # a job would wait for it.
     if boundary == "cuda_native":
+        from ringtree.measure.tests_set import tests_sets
+
         return run_sets(plan, launch, tests_sets(plan, launch, stall_limit), on_progress, hopeless)
     if boundary == "cuda":
+        from ringtree.measure.proven_set import proven_sets
+
         return run_sets(plan, launch, proven_sets(plan, launch, ranks, before), on_progress, hopeless)
     groups = by_environment(tried or launch.arms)
     return run_sets(plan, launch, [ranks(arms, {}) for arms in groups], on_progress, hopeless)

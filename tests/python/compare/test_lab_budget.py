@@ -12,7 +12,6 @@ import pytest
 from lab_support import make_cell, make_plan
 
 from ringtree.compare.preflight import (
-    TooNoisy,
     detectable,
     launch_scatter,
     percent,
@@ -20,6 +19,7 @@ from ringtree.compare.preflight import (
     trial_plan,
     wants_preflight,
 )
+from ringtree.compare.too_noisy import TooNoisy
 from ringtree.errors import UsageError
 from ringtree.measure.budget import MOST_LAUNCHES, PILOT_LAUNCHES, Need, allocate, budgeted_plan, pilot_plan
 from ringtree.measure.plan import DEFAULT_LAUNCHES

@@ -101,7 +101,7 @@ def found(*environments: dict[str, str], above: list[list[str]] | None = None) -
         ),
         (
             {"RANK": "1", "WORLD_SIZE": "2", "LOCAL_RANK": "0", "LOCAL_WORLD_SIZE": "1", "RAY_JOB_ID": "01000000"},
-            ("Ray Train", 1, 2, 0, 1, True),
+            ("Ray", 1, 2, 0, 1, True),
         ),
         (
             {"RANK": "1", "WORLD_SIZE": "2", "LOCAL_WORLD_SIZE": "1", "RINGTREE_LAUNCHER": "Ansible"},
