@@ -12,7 +12,8 @@ import typer
 
 from ringtree.cli.options import RUNS, AsCsv, AsJson, Baseline, Runs, Verbose
 from ringtree.cli.outcome import exit_codes
-from ringtree.cli.output import check_format, finish
+from ringtree.cli.output import check_format, finish, finish_training
+from ringtree.errors import UsageError
 from ringtree.results import find_run, read_run
 
 
@@ -28,6 +29,11 @@ def show(
     with exit_codes():
         check_format(json, csv)
         stored = read_run(find_run(runs, run))
+        if stored.run.plan.training is not None:
+            if csv or fail_if_slower_than is not None:
+                raise UsageError("a training is shown as a table or with --json")
+            finish_training(stored, as_json=json, verbose=verbose, fail_on_wrong=False)
+            return
         finish(
             stored, runs, as_json=json, as_csv=csv, verbose=verbose, baseline=fail_if_slower_than, fail_on_wrong=False
         )
