@@ -9,7 +9,7 @@ from enum import Enum
 
 from pydantic import Field
 
-from ringtree.results.records import Record
+from ringtree.results.record import Record
 
 AUDIT_FORMAT = "ringtree.audit/1"
 MAX_ROWS = 40  # named by a finding; `num_rows` counts all

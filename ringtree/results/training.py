@@ -37,7 +37,7 @@ class TrainingPlan(Record):
     checkpointing: bool = Field(default=False, description="of activations")
     accumulate: int = Field(default=1, ge=1, description="batches of a step")
     batch: int = Field(default=1, ge=1, description="sequences of a rank")
-    sequence: int = Field(default=512, ge=2, description="tokens")
+    sequence: int = Field(default=512, ge=1, description="tokens; a script counts its own, 1")
     tokens: str | None = Field(default=None, description="file whose bytes are the tokens; null: made up")
     learning_rate: float = Field(default=0.1, gt=0)
     num_warm_up: int = Field(default=5, ge=1, description="steps before the first that counts")

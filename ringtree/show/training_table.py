@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from ringtree.judge.comparison import Interval
 from ringtree.judge.training_records import TrainingCellSummary, TrainingSummary
 from ringtree.judge.training_words import worth_line
 from ringtree.results import TrainingPlan
@@ -34,7 +35,7 @@ def print_training(console: Console, summary: TrainingSummary, steps: int | None
         cells = [cell for cell in summary.cells if cell.model == model]
         console.print()
         console.print(_text(model, "bold"))
-        console.print(_table(cells))
+        console.print(_table(cells, summary.training.strategy == "script"))
         if verbose and any(cell.parts for cell in cells):
             console.print(_parts(cells))
     for cell in summary.cells if steps is not None else []:
@@ -61,17 +62,17 @@ def described(training: TrainingPlan) -> str:
     return f"training: {', '.join(parts)}"
 
 
-def _table(cells: list[TrainingCellSummary]) -> Table:
+def _table(cells: list[TrainingCellSummary], script: bool) -> Table:
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
     for heading in _HEADINGS:
         table.add_column(heading, justify="left" if heading == "arm" else "right", overflow="fold")
     for cell in cells:
-        table.add_row(str(cell.num_ranks), printable(cell.arm), *_figures(cell))
+        table.add_row(str(cell.num_ranks), printable(cell.arm), *_figures(cell, script))
     return table
 
 
-def _figures(cell: TrainingCellSummary) -> list[str]:
-    """Two lines each, where there are two things to say."""
+def _figures(cell: TrainingCellSummary, script: bool) -> list[str]:
+    """Two lines each, where there are two things to say. A script's steps are its own: its interval is of tokens/s."""
     if cell.disqualified is not None or cell.step is None:
         return ["✗" if cell.disqualified is not None else "–", *["–"] * 4]
     step, versus = cell.step, cell.versus_reference
@@ -81,11 +82,16 @@ def _figures(cell: TrainingCellSummary) -> list[str]:
         change += f"\n{format_change(1 / versus.high)} to {format_change(1 / versus.low)}"
     return [
         f"{cell.tokens_per_second or 0:,.0f}\n{cell.tokens_per_second_a_rank or 0:,.0f}",
-        f"{format_time(step.median)}\n{span}",
+        f"{format_time(step.median)}\n{span}" if not script else _rates(cell, step),
         "–" if cell.exposed is None else _signed_time(cell.exposed.median),
         "–" if cell.efficiency is None else format_share(cell.efficiency),
         change,
     ]
+
+
+def _rates(cell: TrainingCellSummary, step: Interval) -> str:
+    low, high = (f"{cell.num_ranks / seconds:,.0f}" for seconds in (step.high, step.low))
+    return f"–\n{low}–{high}/s" if step.num_launches > 1 else "–\n1 launch"
 
 
 def _parts(cells: list[TrainingCellSummary]) -> Table:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from ringtree.arms import boundary_of
+from ringtree.errors import UsageError
 from ringtree.measure.crew import Crew
 from ringtree.measure.launch import run_sets
 from ringtree.measure.messages import ProgressReport, SetUp
@@ -16,8 +17,10 @@ from ringtree.measure.plan import PlannedLaunch, data_seed
 from ringtree.measure.rank_group import RANK_TIMEOUT, STALL_LIMIT
 from ringtree.measure.rank_set import RankSet
 from ringtree.results import Cell, Launch, Plan
+from ringtree.train.script_set import ScriptSet
 
 PROGRAM = "ringtree.train.program"
+SCRIPT_LIMIT = 24 * 3600.0  # seconds of a whole script, which may be a real training
 
 
 class NoProbe:
@@ -41,7 +44,7 @@ def run_training_launch(
     size, num_ranks = plan.workloads[launch.workload]
     model = training.models[size]
     ranks = RankSet(
-        [SetUp(arm=arm.label, name=plain_name(arm.name), collective="all_reduce", op="sum", dtype="float32")
+        [SetUp(arm=arm.label, name=arm.name, collective="all_reduce", op="sum", dtype="float32")
          for arm in launch.arms],
         num_ranks=num_ranks,
         seed=data_seed(plan, launch.block),  # the same data for all launches of a block
@@ -57,9 +60,30 @@ def run_training_launch(
     return pids, stored(cells, training.alone)
 
 
-def plain_name(name: str) -> str:
-    """Returns an arm's name without its variables."""
-    return name.partition("@")[0]
+def run_script_launch(
+    plan: Plan,
+    launch: PlannedLaunch,
+    on_progress: Callable[[ProgressReport], None],
+    crew: Crew | None = None,
+    before: Sequence[Launch] = (),
+) -> tuple[list[int], list[Cell]]:
+    """As run_training_launch(), of a user's script, of one arm. Raises LaunchFailed if it fails."""
+    training = plan.training
+    assert training is not None, "it is a training's plan"
+    if crew is not None:
+        raise UsageError("a script is started by ringtree itself, on one host: run this without a launcher")
+    [arm] = launch.arms
+    one = ScriptSet(
+        arm.label,
+        arm.name,
+        training.command,
+        training.metric,
+        plan.workloads[launch.workload][1],
+        boundary_of(plan),
+        arm.environment,
+        SCRIPT_LIMIT,
+    )
+    return run_sets(plan, launch, [one], on_progress, {}, NoProbe())
 
 
 def stored(cells: Sequence[Cell], alone: str | None) -> list[Cell]:

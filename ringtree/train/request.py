@@ -71,20 +71,22 @@ def make_plan(request: TrainRequest) -> Plan:
         raise UsageError(f"{request.arms!r} has an empty name; separate the arms by commas; there are: {WRITTEN}")
     left_out: dict[str, str] = {}
     arms = _arms(names, training, left_out)
-    _check_ranks(request, training, [parse_arm(plain(arm)) for arm in arms])
+    _check_ranks(request, training, [parse_arm(arm.name) for arm in arms])
     launches = DEFAULT_LAUNCHES if request.launches is None else request.launches
     if not 1 <= launches <= 1000:
         raise UsageError(f"--launches must lie in 1..1000, not {launches}")
     if request.budget is not None and request.launches is not None:
         raise UsageError("--budget decides the number of launches: leave --launches out")
-    on_gpu = any(parse_arm(plain(arm)).device == "cuda" for arm in arms)
+    on_gpu = any(parse_arm(arm.name).device == "cuda" for arm in arms)
     reference = _reference(arms, request.reference)
     if training.strategy != "script":
         arms.append(ArmPlan(label=ALONE, name=ALONE, kind="training"))
         training = training.model_copy(update={"alone": ALONE})
         apart = request.apart or not _fit(training, len(arms), "cuda" if on_gpu else "torch")
-        if apart:
-            arms = [arm.model_copy(update={"environment": {**arm.environment, APART: arm.label}}) for arm in arms]
+    else:
+        apart = True
+    if apart:
+        arms = [arm.model_copy(update={"environment": {**arm.environment, APART: arm.label}}) for arm in arms]
     num_ranks = training.world_sizes[-1]
     hosts = None if request.agents is None else spread(request.agents, num_ranks)
     return Plan(
@@ -95,7 +97,7 @@ def make_plan(request: TrainRequest) -> Plan:
         arms=arms,
         boundary="cuda" if on_gpu else "torch",
         reference=reference,
-        sizes=[_size(model, launches) for model in training.models],
+        sizes=[_size(model, launches, training.strategy == "script") for model in training.models],
         num_launches=launches,
         seed=fresh_seed() if request.seed is None else request.seed,
         cell_budget=ENDLESS,
@@ -105,11 +107,6 @@ def make_plan(request: TrainRequest) -> Plan:
         hosts=hosts if hosts is not None and len(set(hosts)) > 1 else None,
         training=training,
     )
-
-
-def plain(arm: ArmPlan) -> str:
-    """Returns an arm's name without its variables."""
-    return arm.name.partition("@")[0]
 
 
 def collectives_of(training: TrainingPlan) -> list[str]:
@@ -131,6 +128,10 @@ def _training(request: TrainRequest) -> TrainingPlan:
         return _script(request, common)
     if request.metric is not None:
         raise UsageError("--metric reads a script's output: name the script after --, as in -- python my_train.py")
+    if request.sequence < 2:
+        raise UsageError(
+            f"--sequence must be at least 2, as each token is to be told from the one before, not {request.sequence}"
+        )
     if request.sharding is not None and request.strategy == "ddp":
         raise UsageError("--sharding belongs to FSDP: add --strategy fsdp1 or fsdp2")
     if importlib.util.find_spec("transformers") is None:
@@ -181,6 +182,7 @@ def _script(request: TrainRequest, common: dict[str, Any]) -> TrainingPlan:
         strategy="script",
         command=list(request.command),
         metric=request.metric,
+        sequence=1,
         **common,
     )
 
@@ -212,8 +214,8 @@ def _arms(names: Sequence[str], training: TrainingPlan, left_out: dict[str, str]
     arms = [arm.model_copy(update={"kind": "training"}) for arm in label_arms(names)]
     usable, sent = [], collectives_of(training)
     for arm in arms:
-        read = parse_arm(plain(arm))
-        if plain(arm) == ALONE:
+        read = parse_arm(arm.name)
+        if arm.name == ALONE:
             raise UsageError(f"{ALONE!r} runs beside the arms of each launch anyway")
         reason = why_not(read, arm.name, sent) if sent else why_not(read, arm.name, ["all_reduce", "all_gather"])
         if reason is None:
@@ -222,7 +224,7 @@ def _arms(names: Sequence[str], training: TrainingPlan, left_out: dict[str, str]
             left_out[arm.label] = reason
     if not usable:
         raise UsageError("no arm is left to run: " + "; ".join(f"{arm}: {why}" for arm, why in left_out.items()))
-    devices = {parse_arm(plain(arm)).device for arm in usable}
+    devices = {parse_arm(arm.name).device for arm in usable}
     if len(devices) > 1:
         raise UsageError("arms on CPUs and on GPUs train at different speeds for other reasons: run them apart")
     return usable
@@ -255,12 +257,12 @@ def _reference(arms: Sequence[ArmPlan], wanted: str | None) -> str:
     return wanted or next((label for label in labels if label in ("nccl", "gloo")), labels[0])
 
 
-def _size(model: TrainedModel, launches: int) -> SizePlan:
+def _size(model: TrainedModel, launches: int, script: bool) -> SizePlan:
     return SizePlan(
         size_bytes=4 * model.parameters,
         num_launches=launches,
-        max_rounds=ROUNDS,
-        max_iterations=STEPS_A_VISIT,
+        max_rounds=1 if script else ROUNDS,
+        max_iterations=1 if script else STEPS_A_VISIT,
         batch=1,
     )
 

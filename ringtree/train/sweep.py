@@ -19,7 +19,7 @@ from ringtree.measure.progress import LiveProgress
 from ringtree.measure.recording import LaunchBy, resume_comparison, run_comparison
 from ringtree.results import Plan, StoredRun, find_run, read_run
 from ringtree.stats import least_launches
-from ringtree.train.launch import run_training_launch
+from ringtree.train.launch import run_script_launch, run_training_launch
 from ringtree.units import count, format_duration
 
 
@@ -53,7 +53,8 @@ def resume(runs: Path, text: str, stderr: Console, crew: Crew | None = None) -> 
 
 
 def _launch_by(plan: Plan) -> LaunchBy:
-    return run_training_launch
+    assert plan.training is not None, "it is a training's plan"
+    return run_script_launch if plan.training.strategy == "script" else run_training_launch
 
 
 def _spend(plan: Plan, budget: float, runs: Path, stderr: Console, crew: Crew | None) -> Plan:
