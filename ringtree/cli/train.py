@@ -33,7 +33,7 @@ OPTIONS = {
     "scale": with_default(f"Of {' and '.join(FAMILIES)}: {' or '.join(SCALES)}, 1 to 30 M parameters.", "tiny"),
     "arms": with_default(f"{WRITTEN}; arm@VAR=value sets a variable.", DEFAULT_ARMS),
     "ranks": with_default("Numbers of ranks, a process each.", DEFAULT_RANKS),
-    "launches": with_default("Fresh sets of processes of each model and number of ranks.", "6"),
+    "launches": with_default("Fresh sets of processes of each model and number of ranks.", "8"),
     "seed": with_default("Seed of order, weights and tokens.", "random, stored"),
     "reference": with_default("Arm that the others are compared with.", "nccl or gloo, else first"),
     "margin": with_default("Ignore smaller differences.", "2%"),

@@ -18,14 +18,14 @@ from pydantic import ValidationError
 from ringtree.errors import UsageError
 from ringtree.measure.crew import spread
 from ringtree.measure.environment import memory_for, version_of
-from ringtree.measure.plan import fresh_seed, label_arms
+from ringtree.measure.plan import DEFAULT_LAUNCHES, fresh_seed, label_arms
 from ringtree.measure.request import DEFAULT_MARGIN, MAX_RANKS
 from ringtree.results import ArmPlan, Plan, SizePlan, TrainedModel, TrainingPlan
 from ringtree.train.arms import ALONE, WRITTEN, TrainArm, parse_arm, why_not
 from ringtree.train.models import find_model
 from ringtree.units import count, format_size, parse_counts, parse_duration, parse_share
 
-DEFAULT_MODELS, DEFAULT_ARMS, DEFAULT_RANKS, DEFAULT_LAUNCHES = "qwen2.5", "gloo,ringtree:auto", "1,2", 6
+DEFAULT_MODELS, DEFAULT_ARMS, DEFAULT_RANKS = "qwen2.5", "gloo,ringtree:auto", "1,2"
 ROUNDS, STEPS_A_VISIT = 5, 5  # 25 measured steps
 ENDLESS = 1e9  # seconds of a cell: steps are counted, not timed out
 HOW_TO_GET_TRANSFORMERS = "transformers is not installed: pip install 'ringtree[train]'"
