@@ -32,6 +32,7 @@ from ringtree.joblog.writing import FORMAT as JOB_TRACE_FORMAT
 from ringtree.judge.comparison import SUMMARY_FORMAT, Comparison
 from ringtree.judge.runs import FORMAT as RUNS_FORMAT
 from ringtree.judge.runs import RunsComparison
+from ringtree.judge.training_records import TRAINING_FORMAT, TrainingSummary
 from ringtree.logs.export_schema import IMPORT_FORMAT, ImportRecord
 from ringtree.logs.kinds import KINDS
 from ringtree.results import FORMAT, Launch, Run
@@ -51,6 +52,7 @@ def schemas() -> dict[str, str]:
         "run.schema.json": _schema(Run, FORMAT, "run.json"),
         "launch.schema.json": _schema(Launch, f"{FORMAT}#launch", "a line of launches.jsonl"),
         "comparison.schema.json": _schema(Comparison, SUMMARY_FORMAT, "ringtree compare --json, ringtree show --json"),
+        "training.schema.json": _schema(TrainingSummary, TRAINING_FORMAT, "ringtree train --json"),
         "audit.schema.json": _schema(Audit, AUDIT_FORMAT, "ringtree audit --json"),
         "health.schema.json": _schema(HealthReport, HEALTH_FORMAT, "ringtree health --json"),
         "doctor.schema.json": _schema(DoctorReport, DOCTOR_FORMAT, "ringtree doctor --json"),

@@ -41,6 +41,7 @@ COMMANDS = {
         Entry(MEASURE, "compare", "compare", "Compare algorithms and libraries, with statistics that hold."),
         Entry(MEASURE, "bench", "bench", "Run a benchmark with nccl-tests' options, columns and JSON."),
         Entry(MEASURE, "explain", "explain", "Measure, change by change, why the engine beats a ring in Python."),
+        Entry(MEASURE, "train", "train", "Train models, or your script, under several arms: does a setting matter?"),
         Entry(MEASURE, "replay", "replay", "Replay a traced job's step without its model, with other arms."),
         Entry(MEASURE, "trace-run", "trace_run", "Trace a few calls: a timeline of every rank, for Perfetto."),
         Entry(MEASURE, "trace", "trace", "Record every collective that a PyTorch job issues, step by step."),

@@ -18,10 +18,12 @@ from ringtree.errors import RingtreeError, UsageError
 from ringtree.judge.comparison import Comparison
 from ringtree.judge.regression import compare_with_baseline, regression_lines
 from ringtree.judge.summary import summarise
+from ringtree.judge.training import summarise_training
 from ringtree.results import StoredRun, find_run, read_run
 from ringtree.show.comparison_csv import csv_text
 from ringtree.show.comparison_table import print_comparison
 from ringtree.show.printable import printable
+from ringtree.show.training_table import print_training
 
 
 @dataclass(frozen=True)
@@ -75,6 +77,19 @@ def finish(stored: StoredRun, runs: Path, wanted: Wanted, *, fail_on_wrong: bool
         raise typer.Exit(FAILED)
     if comparison.regression is not None and comparison.regression.regressed:
         raise typer.Exit(SLOWER)
+
+
+def finish_training(
+    stored: StoredRun, *, as_json: bool, verbose: bool, steps: int | None = None, fail_on_wrong: bool = True
+) -> None:
+    """Prints a stored training and leaves with the exit code that belongs to it: 1 for a disqualified arm."""
+    summary = summarise_training(stored)
+    if as_json:
+        typer.echo(summary.model_dump_json(indent=1))
+    else:
+        print_training(Console(), summary, steps, verbose)
+    if fail_on_wrong and any(cell.disqualified for cell in summary.cells):
+        raise typer.Exit(FAILED)
 
 
 def print_result(comparison: Comparison, wanted: Wanted) -> None:

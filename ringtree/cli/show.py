@@ -12,7 +12,8 @@ import typer
 
 from ringtree.cli.options import RUNS, Runs, asks
 from ringtree.cli.outcome import exit_codes
-from ringtree.cli.output import WANTED, Wanted, check_format, finish
+from ringtree.cli.output import WANTED, Wanted, check_format, finish, finish_training
+from ringtree.errors import UsageError
 from ringtree.results import find_run, read_run
 
 
@@ -26,4 +27,10 @@ def show(
     """Show a stored run as `compare` printed it; complete or not."""
     with exit_codes():
         check_format(wanted)
-        finish(read_run(find_run(runs, run)), runs, wanted, fail_on_wrong=False)
+        stored = read_run(find_run(runs, run))
+        if stored.run.plan.training is not None:
+            if wanted.csv or wanted.fail_if_slower_than is not None:
+                raise UsageError("a training is shown as a table or with --json")
+            finish_training(stored, as_json=wanted.json, verbose=wanted.verbose, fail_on_wrong=False)
+            return
+        finish(stored, runs, wanted, fail_on_wrong=False)

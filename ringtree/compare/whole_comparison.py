@@ -14,6 +14,7 @@ from pathlib import Path
 from rich.console import Console
 
 from ringtree.compare.preflight import percent, refuse_if_too_noisy, run_preflight, wants_preflight
+from ringtree.errors import UsageError
 from ringtree.judge.summary import launches_that_decide, summarise
 from ringtree.measure.budget import budgeted_plan, pilot_plan
 from ringtree.measure.crew import Crew
@@ -48,6 +49,8 @@ def resume(runs: Path, text: str, stderr: Console, crew: Crew | None = None) -> 
     """Goes on with the stored run that `text` names."""
     path = find_run(runs, text)
     stored = read_run(path)
+    if stored.run.plan.training is not None:
+        raise UsageError(f"{stored.run.run_id} is a training: ringtree train --resume {text}")
     for note in stored.notes:
         stderr.print(f"note: {note}", markup=False, highlight=False)
     done = len(stored.launches)

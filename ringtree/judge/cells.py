@@ -17,6 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ringtree.errors import UsageError
 from ringtree.judge.comparison import MIXED, SizeRow
 from ringtree.results import Cell, Launch, StoredRun, Visit
 from ringtree.stats import least_launches, round_effect, samples, split_placements
@@ -188,6 +189,12 @@ class RunCells:
         if not self._classes.names:
             return ONE_CLASS
         return None if visit.handoff is None else self._classes.of_visit(*visit.handoff)
+
+
+def refuse_training(stored: StoredRun) -> None:
+    """Raises UsageError for a training, whose cells are steps of several models on several numbers of ranks."""
+    if stored.run.plan.training is not None:
+        raise UsageError(f"{stored.run.run_id} is a training: look at it with ringtree show {stored.run.run_id}")
 
 
 def least_rounds(placement: str) -> int:

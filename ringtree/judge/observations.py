@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from ringtree.judge.cells import RunCells
+from ringtree.judge.cells import RunCells, refuse_training
 from ringtree.results import Cell, Launcher, Observation, Origin, StoredRun
 
 
@@ -18,6 +18,7 @@ def observations_of_run(
 
     One without samples stands for an arm that has none in a row, and says why where something was wrong.
     """
+    refuse_training(stored)
     plan, cells = stored.run.plan, cells or RunCells(stored)
     chosen = rows or [(size.size_bytes, place) for place in cells.placements for size in plan.sizes]
     origins = origins_of_run(stored)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ringtree.judge.cells import RunCells, effect_matrix, rows_of
+from ringtree.judge.cells import RunCells, effect_matrix, refuse_training, rows_of
 from ringtree.judge.comparison import CellSummary, Comparison, Interval, SizeRow
 from ringtree.judge.factors import effects_of
 from ringtree.judge.findings import crossovers_of, drifts_of, fastest_of, outliers_of, stragglers_of
@@ -28,10 +28,12 @@ __all__ = ["Comparison", "launches_that_decide", "summarise"]
 
 
 def summarise(stored: StoredRun, cells: RunCells | None = None) -> Comparison:
-    """Returns the comparison of a stored run; launches that are missing simply count less.
+    """Returns the comparison of a stored run; launches that are missing simply count less. Raises UsageError for a
+    training, which is summarised elsewhere.
 
     `cells`: those of the run, from whoever has made them already.
     """
+    refuse_training(stored)
     plan, cells = stored.run.plan, cells or RunCells(stored)
     sizes = [size.size_bytes for size in plan.sizes]
     rows = [row for size_bytes in sizes for row in rows_of(cells, size_bytes)]

@@ -34,7 +34,6 @@ from ringtree.measure.messages import RankSpec, reports
 from ringtree.measure.rank_group import LaunchFailed, RankGroup
 from ringtree.results import Launcher, Record
 
-PROGRAM = "ringtree.measure.rank_process"  # what every rank of a launch runs
 JOIN_LIMIT = 300.0  # seconds for all agents to come: hosts boot and mount at their own pace
 ORDER_LIMIT = 24 * 3600.0  # of an agent for its next order: who thinks meanwhile is the lab, or a person
 ANSWER_LIMIT = 120.0  # of the lab for what became of the others' ranks, once its own have ended
@@ -181,7 +180,7 @@ class Crew(AbstractContextManager["Crew"]):
             return spec.model_copy(update=own)
 
         ranks = range(self.number * each, (self.number + 1) * each, spec.num_threads)
-        return RankGroup(PROGRAM, ranks, make_spec, reports, {**self._network(), **order.environment})
+        return RankGroup(spec.program, ranks, make_spec, reports, {**self._network(), **order.environment})
 
     def _look_at_the_clock(self) -> tuple[float, float]:
         """Returns the time before and after a moment at which all agents were between the two."""

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 from ringtree.arms import boundary_of, find_kind
 from ringtree.measure.plan import DEFAULT_LAUNCHES, MIN_ROUNDS, by_environment, planned_launches, sizes_of
+from ringtree.measure.training_estimate import training_cost
 from ringtree.results import Boundary, Plan
 
 _START = 0.5  # seconds of a launch, whatever runs in it
@@ -55,6 +56,9 @@ def cell_seconds(plan: Plan, size_bytes: int) -> float:
 
 def cost_of(plan: Plan) -> Cost:
     """Returns about what all launches of `plan` take."""
+    if plan.training is not None:
+        cost = training_cost(plan)
+        return Cost(cost.seconds, cost.num_launches)
     starting = start_of(plan)
     launches = planned_launches(plan)
     seconds = 0.0

@@ -32,9 +32,9 @@ def probe_limits(plan: Plan) -> MachineLimits | None:
     As many cores copy as ranks can use at the same time. Hand-off: the nearest of the probed pairs at its best moment.
     A size whose rate could not be found (memory is short, a core is taken) has none. None for an emulated plan: its
     times are those of links slowed on purpose, which nothing here bounds; for several hosts, of which this is one; for
-    GPUs.
+    GPUs; for trainings.
     """
-    if plan.emulation is not None or plan.hosts is not None or plan.boundary in ON_GPU:
+    if plan.emulation is not None or plan.hosts is not None or plan.boundary in ON_GPU or plan.training is not None:
         return None
     started = time.monotonic()
     num_copying = min(plan.num_ranks, len(usable_cores()))

@@ -12,7 +12,9 @@ from pydantic import Field, TypeAdapter
 
 from ringtree.comm.communicator import DEFAULT_MEMORY_CAP, Choice
 from ringtree.measure.trace_reports import CallsReport, EventsReport
-from ringtree.results import Boundary, EmulatedCluster, Record, WarmUp, WrongElement
+from ringtree.results import Boundary, EmulatedCluster, Record, TrainedSteps, WarmUp, WrongElement
+
+PROGRAM = "ringtree.measure.rank_process"  # what every rank of a launch runs, unless its room has another
 
 
 class Memory(Record):
@@ -49,6 +51,8 @@ class RankSpec(Record):
     num_threads: int = Field(default=1, description="ranks of this process, from `rank` on, each a thread")
     shared_buffers: bool = Field(default=False, description="of all of the engine's communicators")
     memory_cap: int = Field(default=DEFAULT_MEMORY_CAP, description="of each of the engine's communicators, bytes")
+    program: str = Field(default=PROGRAM, pattern=r"^ringtree(\.[a-z_]+)+$", description="module that ranks run")
+    job: dict[str, Any] = Field(default={}, description="what another room's program needs besides")
 
 
 class SetUp(Record):
@@ -176,6 +180,7 @@ class Answer(Record):
     choice: Choice | None = None
     executed: dict[str, Any] | None = None
     first_wrong: WrongElement | None = None
+    trained: TrainedSteps | None = Field(default=None, description="of all steps of the command; null: no training")
     num_wrong: int | None = Field(default=None, description="elements of this rank's result; None: not checked")
 
 

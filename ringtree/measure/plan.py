@@ -39,11 +39,13 @@ DEFAULT_LAUNCHES = 8
 
 @dataclass(frozen=True)
 class PlannedLaunch:
-    """One launch of a plan: its number in the order in which launches run, its block, and who takes part."""
+    """One launch of a plan: its number in the order in which launches run, its block, who takes part, and in which of
+    the plan's workloads."""
 
     launch: int
     block: int
     arms: tuple[ArmPlan, ...]
+    workload: int = 0
 
 
 def label_arms(names: Sequence[str]) -> list[ArmPlan]:
@@ -121,10 +123,14 @@ def planned_launches(plan: Plan) -> list[PlannedLaunch]:
     shared = plan.boundary == "native" or (together and plan.hosts is None)
     groups = [list(plan.arms)] if shared else by_environment(plan.arms)
     launches: list[PlannedLaunch] = []
+    several = len(plan.workloads) > 1
     for block in range(plan.num_launches):
-        shuffled = sorted(groups, key=lambda group: _key(plan.seed, "block", block, group[0].label))
-        for group in shuffled:
-            launches.append(PlannedLaunch(len(launches), block, tuple(group)))
+        shuffled = sorted(
+            ((group, workload) for workload in range(len(plan.workloads)) for group in groups),
+            key=lambda one: _key(plan.seed, "block", block, one[0][0].label, *([one[1]] if several else [])),
+        )
+        for group, workload in shuffled:
+            launches.append(PlannedLaunch(len(launches), block, tuple(group), workload))
     return launches
 
 
@@ -138,6 +144,8 @@ def by_environment(arms: Sequence[ArmPlan]) -> list[list[ArmPlan]]:
 
 def sizes_of(plan: Plan, launch: PlannedLaunch) -> list[SizePlan]:
     """Returns the sizes that take part in a launch, ascending."""
+    if plan.training is not None:
+        return [plan.sizes[plan.workloads[launch.workload][0]]]
     return [size for size in plan.sizes if launch.block < size.num_launches]
 
 
@@ -151,6 +159,11 @@ def visit_order(plan: Plan, launch: PlannedLaunch, round_: int) -> list[tuple[in
         labels.sort(key=lambda label: _key(plan.seed, launch.launch, round_, size, label))
         order += [(size, label) for label in labels]
     return order
+
+
+def command_of(plan: Plan) -> str:
+    """Returns the command that runs such a plan, and goes on with it."""
+    return "compare" if plan.training is None else "train"
 
 
 def data_seed(plan: Plan, launch: int) -> int:

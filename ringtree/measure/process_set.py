@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from ringtree.errors import RingtreeError, UsageError
-from ringtree.results import Boundary, WarmUp, WrongElement
+from ringtree.results import Boundary, TrainedSteps, WarmUp, WrongElement
 
 
 class SetFailed(RingtreeError):
@@ -37,8 +37,8 @@ class Visited:
 
     `times`: rank by rank, seconds of each timed iteration; `device_times`: the same by a GPU's events. `seconds`: of an
     iteration, with writing and checking, and `warm_up`, how it ended: of a warm-up only; so is `batch`, where the set
-    chooses itself how many calls are timed together. `error`: the arm can't do this cell, the others of its set can go
-    on.
+    chooses itself how many calls are timed together. `trained`: of a training, rank by rank. `error`: the arm can't do
+    this cell, the others of its set can go on.
     """
 
     times: list[list[float]]
@@ -48,6 +48,7 @@ class Visited:
     seconds: float = 0.0
     batch: int | None = None
     device_times: list[list[float]] = field(default_factory=list)
+    trained: list[TrainedSteps] = field(default_factory=list)
     error: str | None = None
 
 

@@ -99,29 +99,9 @@ class RankProgram:
 
     def _set_up(self, asked: SetUp) -> Answer:
         spec, error = self._spec, None
-        self._num_set_up += 1
         try:
             arm = make_arm(asked.name)
-            arm.setup(
-                Setting(
-                    rank=spec.rank,
-                    num_ranks=spec.num_ranks,
-                    collective=asked.collective,
-                    op=asked.op,
-                    dtype=asked.dtype,
-                    communicator=self._engine,
-                    torch_store=spec.torch_store,
-                    torch_host=spec.torch_host,
-                    local_rank=spec.local_rank,
-                    share=self._share,
-                    agreed=self.sync.all_true,
-                    rendezvous=f"{spec.session}-arm{self._num_set_up}",
-                    boundary=spec.boundary,
-                    timeout=spec.timeout,
-                    factor=factor_of(asked.op, spec.rank),
-                    all_arguments=asked.all_arguments,
-                )
-            )
+            arm.setup(self._setting(asked))
             of = asked.collective, asked.dtype, asked.op, asked.root
             if of not in self._data:
                 self._data[of] = CollectiveData(*of[:2], spec.num_ranks, spec.rank, spec.seed, *of[2:])
@@ -132,6 +112,28 @@ class RankProgram:
             return Answer()
         self._arms.pop(asked.arm, None)
         return Answer(error=error or "could not be set up on another rank")
+
+    def _setting(self, asked: SetUp) -> Setting:
+        spec = self._spec
+        self._num_set_up += 1
+        return Setting(
+            rank=spec.rank,
+            num_ranks=spec.num_ranks,
+            collective=asked.collective,
+            op=asked.op,
+            dtype=asked.dtype,
+            communicator=self._engine,
+            torch_store=spec.torch_store,
+            torch_host=spec.torch_host,
+            local_rank=spec.local_rank,
+            share=self._share,
+            agreed=self.sync.all_true,
+            rendezvous=f"{spec.session}-arm{self._num_set_up}",
+            boundary=spec.boundary,
+            timeout=spec.timeout,
+            factor=factor_of(asked.op, spec.rank),
+            all_arguments=asked.all_arguments,
+        )
 
     def _share(self, number: int) -> int:
         """Rank 0's number, on all ranks."""
@@ -165,10 +167,12 @@ class RankProgram:
         return self._stack.enter_context(communicator)
 
 
-def run_ranks(spec: RankSpec, report: ReportTo, commands_from: int | None) -> None:
-    """Runs the ranks of this process. `commands_from`: rank 0's pipe."""
+def run_ranks(
+    spec: RankSpec, report: ReportTo, commands_from: int | None, program: type[RankProgram] = RankProgram
+) -> None:
+    """Runs the ranks of this process. `commands_from`: rank 0's pipe; `program`: what obeys the commands."""
     if spec.num_threads == 1:
-        run_rank(spec, report, commands_from)
+        run_rank(spec, report, commands_from, program)
     else:
         first = spec.local_rank
         own = [
@@ -177,13 +181,13 @@ def run_ranks(spec: RankSpec, report: ReportTo, commands_from: int | None) -> No
             )
             for thread in range(spec.num_threads)
         ]
-        on_threads(lambda thread: run_rank(own[thread], report, commands_from), spec.num_threads)
+        on_threads(lambda thread: run_rank(own[thread], report, commands_from, program), spec.num_threads)
 
 
-def run_rank(spec: RankSpec, report: ReportTo, commands_from: int | None) -> None:
+def run_rank(spec: RankSpec, report: ReportTo, commands_from: int | None, program_type: type[RankProgram]) -> None:
     """Joins the other ranks and does what the lab says; leaves them at once if this one fails."""
     with ExitStack() as stack:
-        program = RankProgram(spec, report, stack)
+        program = program_type(spec, report, stack)
         gc.collect()
         gc.disable()  # a collection inside a timed region would be charged to whichever arm it hits
         while True:
@@ -201,10 +205,10 @@ def run_rank(spec: RankSpec, report: ReportTo, commands_from: int | None) -> Non
                 return
 
 
-def main(arguments: list[str]) -> int:
+def main(arguments: list[str], program: type[RankProgram] = RankProgram) -> int:
     """Runs one rank; returns the exit code."""
     commands_from = int(arguments[2]) if len(arguments) > 2 else None
-    return rank_main(arguments, lambda spec, report: run_ranks(spec, report, commands_from))
+    return rank_main(arguments, lambda spec, report: run_ranks(spec, report, commands_from, program))
 
 
 if __name__ == "__main__":

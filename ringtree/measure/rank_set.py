@@ -10,11 +10,13 @@ import contextlib
 import os
 import secrets
 from collections.abc import Sequence
+from typing import Any
 
 from ringtree.comm.communicator import DEFAULT_MEMORY_CAP, Choice
-from ringtree.measure.crew import PROGRAM, Crew
+from ringtree.measure.crew import Crew
 from ringtree.measure.crew_group import CrewGroup
 from ringtree.measure.messages import (
+    PROGRAM,
     Answer,
     AnswersReport,
     AskChoice,
@@ -58,6 +60,8 @@ class RankSet:
         timeout: float = RANK_TIMEOUT,
         idle_limit: float = IDLE_LIMIT,
         stall_limit: float = STALL_LIMIT,
+        program: str = PROGRAM,
+        job: dict[str, Any] | None = None,
     ) -> None:
         """`crew`: who starts the ranks where a launcher started processes; `environment`: variables of theirs; the
         others as RankSpec says."""
@@ -87,6 +91,8 @@ class RankSet:
             num_threads=num_threads,
             shared_buffers=shared_buffers,
             memory_cap=memory_cap,
+            program=program,
+            job=job or {},
         )
 
     def start(self) -> None:
@@ -97,7 +103,7 @@ class RankSet:
         self._store = os.memfd_create("ringtree-torch-store")
         spec = self._spec.model_copy(update={"torch_store": f"/proc/self/fd/{self._store}"})
         self._group = RankGroup(
-            PROGRAM,
+            spec.program,
             range(self._num_ranks // spec.num_threads),
             lambda process, process_group: spec.model_copy(
                 update={"rank": process * spec.num_threads, "process_group": process_group}
@@ -185,6 +191,7 @@ def joined(answers: Sequence[Answer]) -> Visited:
         device_times=[answer.device_times for answer in answers if answer.device_times],
         executed=first.executed,
         first_wrong=next((answer.first_wrong for answer in answers if answer.first_wrong is not None), None),
+        trained=[answer.trained for answer in answers if answer.trained is not None],
         warm_up=first.warm_up,
         seconds=first.seconds,
         error=error,

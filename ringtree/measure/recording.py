@@ -18,7 +18,7 @@ from ringtree.measure.environment import CpuTimes, capture, difference
 from ringtree.measure.launch import run_launch
 from ringtree.measure.limits import probe_limits
 from ringtree.measure.messages import ProgressReport
-from ringtree.measure.plan import PlannedLaunch, data_seed, planned_launches
+from ringtree.measure.plan import PlannedLaunch, command_of, data_seed, planned_launches
 from ringtree.measure.rank_group import RANK_ENVIRONMENT
 from ringtree.results import (
     FORMAT,
@@ -109,9 +109,9 @@ def _run_launches(
     except UsageError:
         raise
     except RingtreeError as failed:  # a launch failed, or an agent is lost
-        raise ComparisonFailed(f"{failed}; {_kept(len(writer.stored), writer.path)}") from None
+        raise ComparisonFailed(f"{failed}; {_kept(plan, len(writer.stored), writer.path)}") from None
     except KeyboardInterrupt as interrupt:  # Ctrl-C, or Terminated
-        raise type(interrupt)(_kept(len(writer.stored), writer.path)) from None
+        raise type(interrupt)(_kept(plan, len(writer.stored), writer.path)) from None
 
 
 def measure_launch(plan: Plan, launch: PlannedLaunch, run: Callable[[], tuple[list[int], list[Cell]]]) -> Launch:
@@ -124,6 +124,7 @@ def measure_launch(plan: Plan, launch: PlannedLaunch, run: Callable[[], tuple[li
         launch=launch.launch,
         block=launch.block,
         arms=[arm.label for arm in launch.arms],
+        workload=launch.workload,
         seed=data_seed(plan, launch.launch),
         pids=pids,
         started_utc=started,
@@ -141,9 +142,9 @@ def _provenance(plan: Plan, crew: Crew | None) -> Provenance:
     return capture(emulated, RANK_ENVIRONMENT, launcher=crew.described, cores=crew.cores)
 
 
-def _kept(num_launches: int, path: Path) -> str:
+def _kept(plan: Plan, num_launches: int, path: Path) -> str:
     kept = f"{count(num_launches, 'launch')} stored in {path}"
-    return f"{kept}; go on with: ringtree compare --resume {path}" if num_launches else kept
+    return f"{kept}; go on with: ringtree {command_of(plan)} --resume {path}" if num_launches else kept
 
 
 def _utc() -> str:

@@ -23,7 +23,7 @@ from ringtree.measure.probe import Handoff
 from ringtree.measure.process_set import CellKey, ProcessSet, SetFailed, Visited, check_boundary
 from ringtree.measure.rank_group import LaunchFailed
 from ringtree.measure.visits import is_visited, num_iterations, num_rewarming, share_rounds
-from ringtree.results import ON_GPU, Cell, Plan, SizePlan, Visit, WarmUp, WrongElement
+from ringtree.results import ON_GPU, Cell, Plan, SizePlan, TrainedCell, TrainedSteps, Visit, WarmUp, WrongElement
 from ringtree.units import format_size
 
 # Seconds from an answer until all ranks sleep: they spin for a fraction of a millisecond before they do.
@@ -60,6 +60,7 @@ class CellRun:
     executed: dict[str, Any] | None = None
     first_wrong: WrongElement | None = None
     error: str | None = None
+    trained: TrainedCell | None = None
 
     def __str__(self) -> str:
         return f"{self.key.arm} {format_size(self.key.size_bytes)}"
@@ -70,6 +71,8 @@ class CellRun:
         self.first_wrong, self.batch = self.first_wrong or visited.first_wrong, visited.batch or self.batch
         self.times = _joined(self.times, visited.times)
         self.device_times = _joined(self.device_times, visited.device_times)
+        if visited.trained:
+            self.trained = _trained(self.trained or TrainedCell(), visited.trained, bool(visited.times[0]))
 
     def record(self) -> Cell:
         """The cell as it is stored. It is verified only if every rank found every element right in every iteration."""
@@ -86,7 +89,18 @@ class CellRun:
             verified=self.error is None and self.first_wrong is None and timed,
             first_wrong=self.first_wrong,
             error=self.error,
+            trained=self.trained,
         )
+
+
+def _trained(before: TrainedCell, more: list[TrainedSteps], timed: bool) -> TrainedCell:
+    """Losses of all steps; the rest of those that are `timed`."""
+    inputs = [rank.input_seconds for rank in more] if timed else []
+    return TrainedCell(
+        losses=_joined(before.losses, [rank.losses for rank in more]),
+        input_seconds=_joined(before.input_seconds, inputs),
+        peak_bytes=[rank.peak_bytes for rank in more],
+    )
 
 
 def _joined(before: list[list[float]], more: list[list[float]]) -> list[list[float]]:

@@ -8,6 +8,7 @@ from ringtree.results.graded import Graded
 from ringtree.results.listing import RunListing, find_run, list_run, list_runs, num_planned
 from ringtree.results.observation import Observation, Origin, Printed, SizeMeans
 from ringtree.results.reading import StoredRun, read_run
+from ringtree.results.record import Record
 from ringtree.results.records import (
     FORMAT,
     ON_GPU,
@@ -24,7 +25,6 @@ from ringtree.results.records import (
     Plan,
     Preflight,
     Provenance,
-    Record,
     Run,
     SizePlan,
     Visit,
@@ -32,6 +32,7 @@ from ringtree.results.records import (
     WrongElement,
 )
 from ringtree.results.store import RunWriter, StoreError, new_run_id
+from ringtree.results.training import TrainedCell, TrainedModel, TrainedSteps, TrainingPlan
 from ringtree.results.writer_lock import writer_of
 
 __all__ = [
@@ -62,6 +63,10 @@ __all__ = [
     "SizePlan",
     "StoreError",
     "StoredRun",
+    "TrainedCell",
+    "TrainedModel",
+    "TrainedSteps",
+    "TrainingPlan",
     "Visit",
     "WarmUp",
     "WrongElement",

@@ -46,8 +46,9 @@ class RunListing:
 
 
 def num_planned(plan: Plan) -> int:
-    """Returns the launches of a plan: in each block one for every environment that its arms need."""
-    return plan.num_launches * len({tuple(sorted(arm.environment.items())) for arm in plan.arms})
+    """Returns the launches of a plan: in each block one for every environment that its arms need, of each workload."""
+    environments = {tuple(sorted(arm.environment.items())) for arm in plan.arms}
+    return plan.num_launches * len(environments) * len(plan.workloads)
 
 
 def list_runs(runs: Path) -> list[RunListing]:

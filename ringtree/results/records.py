@@ -9,11 +9,13 @@ version is in `Run.format`, and store.py refuses a newer one by name.
 
 from __future__ import annotations
 
-from typing import Any, Literal, TypeAlias, TypeVar
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
+from ringtree.results.record import Record
+from ringtree.results.training import TrainedCell, TrainingPlan
 from ringtree.stats.factorial import contrasts
 
 FORMAT_NAME = "ringtree.run"
@@ -24,20 +26,6 @@ FORMAT = f"{FORMAT_NAME}/{FORMAT_VERSION}"
 # Python puts the call on a stream, and the result lies on the GPU; "cuda_native": C does.
 Boundary: TypeAlias = Literal["native", "numpy", "torch", "cuda", "cuda_native"]
 ON_GPU: frozenset[Boundary | None] = frozenset(("cuda", "cuda_native"))
-RecordT = TypeVar("RecordT", bound="Record")
-
-
-class Record(BaseModel):
-    """Base of all stored records: immutable, strict about unknown fields."""
-
-    # JSON has no NaN: a wrong element may be one, so it is written as the string that reads back as NaN.
-    model_config = ConfigDict(extra="forbid", frozen=True, ser_json_inf_nan="strings")
-
-    @classmethod
-    def from_fields_of(cls: type[RecordT], source: object, **given: Any) -> RecordT:
-        """Returns a record of what is `given`; its other required fields are `source`'s attributes of these names."""
-        required = (name for name, field in cls.model_fields.items() if field.is_required() and name not in given)
-        return cls(**{name: getattr(source, name) for name in required}, **given)
 
 
 class EmulatedCluster(Record):
@@ -127,6 +115,17 @@ class Plan(Record):
         default_factory=list, description="words that start the ranks of an MPI library; none: ringtree's own choice"
     )
     design: FactorialDesign | None = Field(default=None, description="null: the arms are not an experiment on factors")
+    training: TrainingPlan | None = Field(
+        default=None, description="null: a collective is timed; else a training's steps are, each size is a model's"
+    )
+
+    @property
+    def workloads(self) -> list[tuple[int, int]]:
+        """Returns what has launches of its own: (place of the size, ranks); of a training each model on each number of
+        ranks, else all sizes together, which is one with place -1."""
+        if self.training is None:
+            return [(-1, self.num_ranks)]
+        return [(model, ranks) for model in range(len(self.sizes)) for ranks in self.training.world_sizes]
 
     @model_validator(mode="before")
     @classmethod
@@ -277,6 +276,7 @@ class Cell(Record):
     device_times: list[list[float]] = Field(
         default=[], description="as times, between two events around the batch on the GPU's stream; empty: no GPU"
     )
+    trained: TrainedCell | None = Field(default=None, description="null: not a training")
 
     @model_validator(mode="after")
     def _ranks_agree(self) -> Cell:
@@ -299,6 +299,7 @@ class Launch(Record):
     launch: int = Field(ge=0)
     block: int = Field(ge=0)
     arms: list[str] = Field(description="labels of the arms that ran in it")
+    workload: int = Field(default=0, ge=0, description="place among the plan's workloads: of a training only")
     seed: int = Field(description="of the data and of the order of visits")
     pids: list[int]
     started_utc: str

@@ -20,7 +20,7 @@ from ringtree.audit.claims.grid import csv_rows, read_grid
 from ringtree.audit.claims.kinds import Kind
 from ringtree.audit.claims.statement import Setup
 from ringtree.errors import UsageError
-from ringtree.results.records import Record
+from ringtree.results.record import Record
 
 if sys.version_info >= (3, 11):
     import tomllib

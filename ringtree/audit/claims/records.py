@@ -12,7 +12,7 @@ from typing import Final, Literal
 
 from pydantic import Field
 
-from ringtree.results.records import Record
+from ringtree.results.record import Record
 
 JUDGEMENTS_FORMAT: Final = "ringtree.judgements/1"
 

@@ -13,7 +13,7 @@ from ringtree.audit.claims.records import Part, Verdict
 from ringtree.audit.factors import COLLECTIVES
 from ringtree.audit.training import Training
 from ringtree.hardware import is_known_hint, match_gpu
-from ringtree.results.records import Record
+from ringtree.results.record import Record
 
 if TYPE_CHECKING:
     from ringtree.audit.claims.about import About

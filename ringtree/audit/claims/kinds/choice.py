@@ -17,7 +17,7 @@ from ringtree.audit.claims.amounts import Size
 from ringtree.audit.claims.statement import Answer, Statement
 from ringtree.nccl import tuning
 from ringtree.nccl.constants import RELEASE
-from ringtree.results.records import Record
+from ringtree.results.record import Record
 
 _SIZES = tuple(1 << power for power in (10, 13, 16, 20, 25, 30))
 _SHOWN = 3

@@ -1,0 +1,90 @@
+"""`ringtree train`: whether a setting changes a training.
+
+For: the options of a sweep. Not for: planning or running it (ringtree.train), judging (ringtree.judge.training).
+
+The result goes to standard output, everything else to standard error.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from ringtree.cli.agents import as_lab_or_agent
+from ringtree.cli.options import RUNS, AsJson, Runs, asks, with_default, written
+from ringtree.cli.outcome import exit_codes
+from ringtree.cli.output import WANTED, finish_training
+from ringtree.errors import UsageError
+from ringtree.measure.crew import Crew
+from ringtree.show.training_plan import print_training_plan
+from ringtree.train.arms import WRITTEN
+from ringtree.train.models import FAMILIES, PUBLISHED, SCALES
+from ringtree.train.request import DEFAULT_ARMS, DEFAULT_MODELS, DEFAULT_RANKS, TrainRequest, make_plan
+from ringtree.train.sweep import resume, run
+
+CONTEXT = {"allow_extra_args": True, "ignore_unknown_options": False}
+OPTIONS = {
+    "models": with_default(
+        f"{', '.join((*FAMILIES, *PUBLISHED))}, or folders with a config.json; weights are random.", DEFAULT_MODELS
+    ),
+    "scale": with_default(f"Of {' and '.join(FAMILIES)}: {' or '.join(SCALES)}, 1 to 30 M parameters.", "tiny"),
+    "arms": with_default(f"{WRITTEN}; arm@VAR=value sets a variable.", DEFAULT_ARMS),
+    "ranks": with_default("Numbers of ranks, a process each.", DEFAULT_RANKS),
+    "launches": with_default("Fresh sets of processes of each model and number of ranks.", "8"),
+    "seed": with_default("Seed of order, weights and tokens.", "random, stored"),
+    "reference": with_default("Arm that the others are compared with.", "nccl or gloo, else first"),
+    "margin": with_default("Ignore smaller differences.", "2%"),
+    "strategy": "ddp, fsdp1 or fsdp2.",
+    "sharding": with_default("Of FSDP: full, grad_op or hybrid.", "full"),
+    "precision": "float32 or bf16 (mixed: sums stay float32).",
+    "experts": "replicated, or parallel: spread over ranks, tokens travel by all_to_all.",
+    "checkpointing": typer.Option("--checkpointing", help="Compute activations again instead of keeping them."),
+    "accumulate": "Batches of a step.",
+    "batch": "Sequences of a rank in a batch.",
+    "sequence": "Tokens of a sequence.",
+    "tokens": with_default("A file whose bytes are the tokens.", "made up"),
+    "apart": typer.Option("--apart", help="A launch for each arm, where their copies of the model don't fit together."),
+    "budget": "Time for all of it, e.g. 20m: a pilot decides how many launches fit.",
+    "price": "What --dry-run and --steps count with, e.g. 2.50/gpu-hour.",
+    "metric": "Regular expression that finds tokens/s in a script's output, e.g. 'tokens/s: ([0-9.]+)'.",
+}
+
+
+@asks(TrainRequest, OPTIONS)
+def train(
+    context: typer.Context,
+    asked: TrainRequest,
+    steps: Annotated[
+        int | None, typer.Option(min=1, help="Also print what each arm is worth over a training of so many steps.")
+    ] = None,
+    runs: Runs = RUNS,
+    resume_run: Annotated[
+        str | None, typer.Option("--resume", metavar="RUN", help="Go on with a stored run that was interrupted.")
+    ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print plan, duration and cost, and run nothing.")] = False,
+    verbose: Annotated[bool, WANTED["verbose"]] = False,
+    json: AsJson = False,
+) -> None:
+    """Train models under several arms, or your own script (after --), and say whether the arm matters."""
+    with exit_codes():
+        stderr = Console(stderr=True)
+
+        def measure(crew: Crew | None) -> None:
+            if resume_run is not None:
+                given = [*written(context, *OPTIONS, "dry_run"), *context.args]
+                if given:
+                    raise UsageError(f"--resume goes on with a stored plan: leave {', '.join(given)} out")
+                stored = resume(runs, resume_run, stderr, crew)
+            else:
+                agents = None if crew is None else crew.agent_hosts
+                plan = make_plan(replace(asked, agents=agents, command=tuple(context.args)))
+                if dry_run:
+                    print_training_plan(Console(), plan)
+                    return
+                stored = run(plan, runs, stderr, crew)
+            finish_training(stored, as_json=json, verbose=verbose, steps=steps)
+
+        as_lab_or_agent(measure)

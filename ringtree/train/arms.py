@@ -1,0 +1,70 @@
+"""What an arm of a training is: the backend of its process groups, and what is forced on it.
+
+    gloo   nccl   nccl:Ring   ringtree:auto   ringtree:ring   torch:my_package.my_backend   …+10% slows the step
+
+For: reading an arm's name, and why one can't run here. Not for: making its groups (groups.py); arms that run single
+collectives are ringtree.arms.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from ringtree.arms.engine_name import AUTO
+from ringtree.arms.kind import lacks_torch
+from ringtree.arms.slowed import split_slowed
+from ringtree.arms.torch_nccl import lacks_torch_nccl
+from ringtree.errors import UsageError
+from ringtree.schedules import algorithms as builtin
+
+ALONE = "no communication"  # the arm that moves nothing: the same step, with all that the strategy does besides
+FAKE = "fake"  # PyTorch's own backend of that kind
+WRITTEN = "gloo, nccl, nccl:Ring, …, ringtree:auto, ringtree:ring, …, torch:package.backend; +10% slows an arm's step"
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*")
+
+
+@dataclass(frozen=True)
+class TrainArm:
+    """A name, read. `module`: is imported first, as it makes the backend known; `algorithm`: forced on the engine for
+    all collectives that have it, None: as it chooses; `slowed`: share of a step by which each is made longer."""
+
+    backend: str
+    device: Literal["cpu", "cuda"] = "cpu"
+    module: str | None = None
+    algorithm: str | None = None
+    slowed: float = 0.0
+
+
+def parse_arm(name: str) -> TrainArm:
+    """Returns what an arm's name (without its @variables) asks for. Raises UsageError for one that there isn't."""
+    if name == ALONE:
+        return TrainArm(FAKE)
+    plain, slowed = split_slowed(name)
+    head, colon, rest = plain.partition(":")
+    if head == "gloo" and not colon:
+        return TrainArm("gloo", slowed=slowed)
+    if head == "nccl":
+        return TrainArm("nccl", "cuda", slowed=slowed)
+    if head == "ringtree":
+        known = sorted({name for one in ("all_reduce", "all_gather", "all_to_all") for name in builtin.names(one)})
+        if rest not in ("", AUTO, *known):
+            raise UsageError(f"unknown arm {name!r}: the engine has no {rest!r}; it has: {', '.join((AUTO, *known))}")
+        return TrainArm("ringtree", algorithm=None if rest in ("", AUTO) else rest, slowed=slowed)
+    if head == "torch" and _NAME.fullmatch(rest):
+        module, _, backend = rest.rpartition(".")
+        return TrainArm(backend, module=module or None, slowed=slowed)
+    raise UsageError(f"unknown arm {name!r} of a training; there are: {WRITTEN}")
+
+
+def why_not(arm: TrainArm, name: str, collectives: Sequence[str]) -> str | None:
+    """Why an arm can't run here, or would not differ from another; None if it can. `collectives`: the training's."""
+    lacks = lacks_torch_nccl() if arm.device == "cuda" else lacks_torch()
+    if lacks is not None:
+        return lacks
+    if arm.algorithm is not None and not any(arm.algorithm in builtin.names(one) for one in collectives):
+        sent = " and ".join(collectives)
+        return f"it would run as ringtree:auto: this training sends {sent}, which {arm.algorithm} does not do"
+    return None

@@ -1,0 +1,282 @@
+"""From what a person asked for to the plan of a training.
+
+For: defaults, and every check that can be made before a process is started; each failed check is one line. Not for:
+parsing options (ringtree.cli), or running.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from ringtree.errors import UsageError
+from ringtree.measure.crew import spread
+from ringtree.measure.environment import memory_for, version_of
+from ringtree.measure.plan import DEFAULT_LAUNCHES, fresh_seed, label_arms
+from ringtree.measure.request import DEFAULT_MARGIN, MAX_RANKS
+from ringtree.results import ArmPlan, Plan, SizePlan, TrainedModel, TrainingPlan
+from ringtree.train.arms import ALONE, WRITTEN, TrainArm, parse_arm, why_not
+from ringtree.train.models import find_model
+from ringtree.units import count, format_size, parse_counts, parse_duration, parse_share
+
+DEFAULT_MODELS, DEFAULT_ARMS, DEFAULT_RANKS = "qwen2.5", "gloo,ringtree:auto", "1,2"
+ROUNDS, STEPS_A_VISIT = 5, 5  # 25 measured steps
+ENDLESS = 1e9  # seconds of a cell: steps are counted, not timed out
+HOW_TO_GET_TRANSFORMERS = "transformers is not installed: pip install 'ringtree[train]'"
+APART = "RINGTREE_TRAIN_ARM"  # names the arm of a launch of its own, and so gives each another environment
+_COPIES = 4  # of a model's parameters: weights, gradients, buckets, what a step leaves
+_PRICE = re.compile(r"([0-9]+(?:\.[0-9]+)?)/(?:gpu|rank)-hour")
+
+
+@dataclass(frozen=True)
+class TrainRequest:
+    """What was asked for; None: not said, take the default."""
+
+    models: str | None = None
+    scale: str | None = None
+    arms: str | None = None
+    ranks: str | None = None
+    launches: int | None = None
+    seed: int | None = None
+    reference: str | None = None
+    margin: str | None = None
+    strategy: str = "ddp"
+    sharding: str | None = None
+    precision: str = "float32"
+    experts: str = "replicated"
+    checkpointing: bool = False
+    accumulate: int = 1
+    batch: int = 1
+    sequence: int = 512
+    tokens: str | None = None
+    apart: bool = False
+    budget: str | None = None
+    price: str | None = None
+    command: tuple[str, ...] = ()
+    metric: str | None = None
+    agents: list[int] | None = None  # the host of each process that a launcher has started; each has as many ranks
+
+
+def make_plan(request: TrainRequest) -> Plan:
+    """Returns the plan. Raises UsageError for what can't be done."""
+    training = _training(request)
+    names = [name.strip() for name in (request.arms or DEFAULT_ARMS).split(",")]
+    if not all(names):
+        raise UsageError(f"{request.arms!r} has an empty name; separate the arms by commas; there are: {WRITTEN}")
+    left_out: dict[str, str] = {}
+    arms = _arms(names, training, left_out)
+    _check_ranks(request, training, [parse_arm(arm.name) for arm in arms])
+    launches = DEFAULT_LAUNCHES if request.launches is None else request.launches
+    if not 1 <= launches <= 1000:
+        raise UsageError(f"--launches must lie in 1..1000, not {launches}")
+    if request.budget is not None and request.launches is not None:
+        raise UsageError("--budget decides the number of launches: leave --launches out")
+    on_gpu = any(parse_arm(arm.name).device == "cuda" for arm in arms)
+    reference = _reference(arms, request.reference)
+    if training.strategy != "script":
+        arms.append(ArmPlan(label=ALONE, name=ALONE, kind="training"))
+        training = training.model_copy(update={"alone": ALONE})
+        apart = request.apart or not _fit(training, len(arms), "cuda" if on_gpu else "torch")
+    else:
+        apart = True
+    if apart:
+        arms = [arm.model_copy(update={"environment": {**arm.environment, APART: arm.label}}) for arm in arms]
+    num_ranks = training.world_sizes[-1]
+    hosts = None if request.agents is None else spread(request.agents, num_ranks)
+    return Plan(
+        collective="training step",
+        op="none",
+        dtype="bfloat16" if training.precision == "bf16" else "float32",
+        num_ranks=num_ranks,
+        arms=arms,
+        boundary="cuda" if on_gpu else "torch",
+        reference=reference,
+        sizes=[_size(model, launches, training.strategy == "script") for model in training.models],
+        num_launches=launches,
+        seed=fresh_seed() if request.seed is None else request.seed,
+        cell_budget=ENDLESS,
+        margin=parse_share(request.margin or DEFAULT_MARGIN),
+        time_budget=None if request.budget is None else parse_duration(request.budget),
+        left_out=left_out,
+        hosts=hosts if hosts is not None and len(set(hosts)) > 1 else None,
+        training=training,
+    )
+
+
+def collectives_of(training: TrainingPlan) -> list[str]:
+    """Returns what a training sends; nothing is known of a script."""
+    if training.strategy == "script":
+        return []
+    sent = ["all_reduce"] if training.strategy == "ddp" else ["all_gather", "reduce_scatter"]
+    sent += ["all_reduce"] if training.strategy != "ddp" and training.sharding == "hybrid" else []
+    return sent + (["all_to_all"] if training.experts == "parallel" else [])
+
+
+def _training(request: TrainRequest) -> TrainingPlan:
+    ranks = parse_counts(request.ranks or DEFAULT_RANKS, "ranks")
+    price = None if request.price is None else _PRICE.fullmatch(request.price.strip())
+    if request.price is not None and price is None:
+        raise UsageError(f"invalid price {request.price!r}: write for example 2.50/gpu-hour")
+    common: dict[str, Any] = {"world_sizes": ranks, "price": None if price is None else float(price[1])}
+    if request.command:
+        return _script(request, common)
+    if request.metric is not None:
+        raise UsageError("--metric reads a script's output: name the script after --, as in -- python my_train.py")
+    if request.sequence < 2:
+        raise UsageError(
+            f"--sequence must be at least 2, as each token is to be told from the one before, not {request.sequence}"
+        )
+    if request.sharding is not None and request.strategy == "ddp":
+        raise UsageError("--sharding belongs to FSDP: add --strategy fsdp1 or fsdp2")
+    if importlib.util.find_spec("transformers") is None:
+        raise UsageError(HOW_TO_GET_TRANSFORMERS)
+    texts = [text.strip() for text in (request.models or DEFAULT_MODELS).split(",")]
+    models = [find_model(text, request.scale or "tiny") for text in texts]
+    names = [model.name for model in models]
+    if len(set(names)) != len(names):
+        raise UsageError(f"--models names {', '.join(names)}: each model once")
+    try:
+        training = TrainingPlan(
+            models=models,
+            strategy=request.strategy,
+            sharding=request.sharding or "full",
+            precision=request.precision,
+            experts=request.experts,
+            checkpointing=request.checkpointing,
+            accumulate=request.accumulate,
+            batch=request.batch,
+            sequence=request.sequence,
+            tokens=None if request.tokens is None else str(Path(request.tokens).absolute()),
+            transformers=version_of("transformers"),
+            **common,
+        )
+    except ValidationError as error:
+        problem = error.errors()[0]
+        raise UsageError(f"invalid --{problem['loc'][0]} {problem['input']!r}: {problem['msg']}") from None
+    _check_models(training)
+    return training
+
+
+def _script(request: TrainRequest, common: dict[str, Any]) -> TrainingPlan:
+    for said, option in ((request.models, "--models"), (request.scale, "--scale"), (request.tokens, "--tokens")):
+        if said is not None:
+            raise UsageError(f"{option} is for the built-in models: the script after -- has its own")
+    if request.metric is not None:
+        try:
+            groups = re.compile(request.metric).groups
+        except re.error as error:
+            raise UsageError(f"invalid --metric {request.metric!r}: {error}") from None
+        if groups != 1:
+            raise UsageError(
+                f"--metric {request.metric!r} has {groups} groups: put the number in one, as 'tokens/s: ([0-9.]+)'"
+            )
+    name = Path(next((word for word in request.command if word.endswith(".py")), request.command[0])).name
+    return TrainingPlan(
+        models=[TrainedModel(name=name, parameters=0)],
+        strategy="script",
+        command=list(request.command),
+        metric=request.metric,
+        sequence=1,
+        **common,
+    )
+
+
+def _check_models(training: TrainingPlan) -> None:
+    if training.tokens is not None:
+        file = Path(training.tokens)
+        size = file.stat().st_size if file.is_file() else 0
+        if size < training.sequence:
+            raise UsageError(f"--tokens {file} has {size} bytes; a sequence takes {training.sequence}")
+        few = [model.name for model in training.models if model.vocabulary < 256]
+        if few:
+            raise UsageError(f"--tokens are bytes, and {few[0]} knows fewer than 256 tokens")
+    if training.experts == "parallel":
+        counts = {model.name: model.configuration.get("num_local_experts") for model in training.models}
+        for name, experts in counts.items():
+            uneven = [ranks for ranks in training.world_sizes if experts is None or experts % ranks]
+            if experts is None:
+                raise UsageError(f"--experts parallel: {name} has no experts")
+            if uneven:
+                raise UsageError(
+                    f"--experts parallel: {experts} experts of {name} can't be spread over {uneven[0]} ranks"
+                )
+        if training.strategy == "fsdp1":
+            raise UsageError("--experts parallel runs with --strategy ddp or fsdp2")
+
+
+def _arms(names: Sequence[str], training: TrainingPlan, left_out: dict[str, str]) -> list[ArmPlan]:
+    arms = [arm.model_copy(update={"kind": "training"}) for arm in label_arms(names)]
+    usable, sent = [], collectives_of(training)
+    for arm in arms:
+        read = parse_arm(arm.name)
+        if arm.name == ALONE:
+            raise UsageError(f"{ALONE!r} runs beside the arms of each launch anyway")
+        reason = why_not(read, arm.name, sent) if sent else why_not(read, arm.name, ["all_reduce", "all_gather"])
+        if reason is None:
+            usable.append(arm)
+        else:
+            left_out[arm.label] = reason
+    if not usable:
+        raise UsageError("no arm is left to run: " + "; ".join(f"{arm}: {why}" for arm, why in left_out.items()))
+    devices = {parse_arm(arm.name).device for arm in usable}
+    if len(devices) > 1:
+        raise UsageError("arms on CPUs and on GPUs train at different speeds for other reasons: run them apart")
+    return usable
+
+
+def _check_ranks(request: TrainRequest, training: TrainingPlan, arms: Sequence[TrainArm]) -> None:
+    sizes = training.world_sizes
+    if sizes[-1] > MAX_RANKS:
+        raise UsageError(f"--ranks must lie in 1..{MAX_RANKS}, not {sizes[-1]}")
+    if request.agents is not None:
+        for ranks in sizes:
+            spread(request.agents, ranks)
+        if any(arm.algorithm is not None for arm in arms) and len(set(request.agents)) > 1:
+            raise UsageError("an algorithm can be forced on the ringtree backend on one host only: use ringtree:auto")
+        if training.strategy == "script":
+            raise UsageError("a script is started by ringtree itself, on one host: run this without a launcher")
+    if training.sharding == "hybrid":
+        unfit = [ranks for ranks in sizes if ranks % 2 or ranks < 4]
+        if unfit:
+            raise UsageError(
+                f"--sharding hybrid has two groups of at least two ranks each: --ranks {unfit[0]} does not fit"
+            )
+
+
+def _reference(arms: Sequence[ArmPlan], wanted: str | None) -> str:
+    """The default of the device: nccl or gloo as they come; else the first arm."""
+    labels = [arm.label for arm in arms]
+    if wanted is not None and wanted not in labels:
+        raise UsageError(f"the reference {wanted!r} is none of the arms; there are: {', '.join(labels)}")
+    return wanted or next((label for label in labels if label in ("nccl", "gloo")), labels[0])
+
+
+def _size(model: TrainedModel, launches: int, script: bool) -> SizePlan:
+    return SizePlan(
+        size_bytes=4 * model.parameters,
+        num_launches=launches,
+        max_rounds=1 if script else ROUNDS,
+        max_iterations=1 if script else STEPS_A_VISIT,
+        batch=1,
+    )
+
+
+def _fit(training: TrainingPlan, num_arms: int, boundary: Any) -> bool:
+    """Whether the copies of all arms fit into memory together. Raises UsageError if a single one does not."""
+    ranks = training.world_sizes[-1]
+    largest = max(training.models, key=lambda model: model.parameters)
+    of_one, free = 4 * largest.parameters * _COPIES * ranks, memory_for(boundary, ranks)
+    if training.strategy != "ddp":
+        of_one //= ranks
+    if 0 < free < of_one:
+        raise UsageError(
+            f"{largest.name} does not fit: {count(ranks, 'rank')} take about {format_size(of_one >> 20 << 20)} and "
+            f"{format_size(free >> 20 << 20)} are free; take a smaller model, or fewer --ranks"
+        )
+    return free == 0 or num_arms * of_one <= free // 2

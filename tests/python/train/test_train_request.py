@@ -1,0 +1,154 @@
+"""What may be asked of a training, and the one line for what may not.
+
+For: ringtree.train's request, arms and models, which start nothing. Not for: running (test_train_sweep.py).
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from pathlib import Path
+
+import pytest
+from cli_support import assert_refused, invoke
+from train_support import MINI, mini_model, plan_of
+
+from ringtree.errors import UsageError
+from ringtree.gpu import lacks_gpu
+from ringtree.measure.plan import planned_launches
+from ringtree.measure.training_estimate import step_operations, training_cost
+from ringtree.results.listing import num_planned
+from ringtree.train.arms import ALONE
+from ringtree.train.forced import forced_profile
+from ringtree.train.models import FAMILIES, PUBLISHED, find_model, num_expert_parameters, num_parameters
+
+pytest.importorskip("torch")
+pytest.importorskip("transformers")
+
+
+def test_parameters_are_those_of_the_published_models() -> None:
+    assert num_parameters(PUBLISHED["qwen2.5-7b"]) == 7_615_616_512
+    assert num_parameters(PUBLISHED["qwen2.5-0.5b"]) == 494_032_768
+    assert num_parameters(PUBLISHED["mixtral-8x7b"]) == 46_702_792_704
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize("family", FAMILIES)
+def test_parameters_are_those_that_transformers_builds(family: str) -> None:
+    import torch
+
+    from ringtree.train.trainer import build
+
+    model = find_model(family, "tiny")
+    net = build(model, 1, torch.device("cpu"))
+    assert sum(parameter.numel() for parameter in net.parameters()) == model.parameters
+    experts = [parameter.numel() for name, parameter in net.named_parameters() if ".experts." in name]
+    assert sum(experts) == num_expert_parameters(model.configuration)
+
+
+def test_a_step_computes_with_the_experts_that_a_token_meets() -> None:
+    dense = find_model("qwen2.5", "tiny")
+    assert step_operations(dense, 10) == 60 * dense.parameters
+    mixture = find_model("mixtral", "tiny")
+    idle = num_expert_parameters(mixture.configuration) // 2  # two of four
+    assert step_operations(mixture, 10) == 60 * (mixture.parameters - idle)
+
+
+def test_launches_of_a_block_are_all_workloads_in_shuffled_order() -> None:
+    plan = plan_of(models="qwen2.5,mixtral", ranks="1,2,4", launches=3)
+    launches = planned_launches(plan)
+    assert len(launches) == num_planned(plan) == 18
+    orders = [[one.workload for one in launches if one.block == block] for block in range(3)]
+    assert all(sorted(order) == list(range(6)) for order in orders)
+    assert len(set(map(tuple, orders))) > 1
+    assert all([arm.label for arm in one.arms] == ["gloo", "ringtree:auto", ALONE] for one in launches)
+    assert training_cost(plan).rank_seconds > training_cost(plan).seconds
+
+
+def test_arms_apart_have_launches_of_their_own() -> None:
+    plan = plan_of(ranks="2", launches=2, apart=True)
+    assert sorted(len(one.arms) for one in planned_launches(plan)) == [1] * 6
+
+
+def test_a_forced_algorithm_is_forced_where_it_exists() -> None:
+    rules = forced_profile("two_shot", [2]).rules_text().splitlines()
+    assert {line.split()[0] for line in rules} == {"all_reduce"}
+    assert {line.split()[5] for line in rules} == {"two_shot"}
+
+
+def test_an_algorithm_that_changes_nothing_is_left_out() -> None:
+    plan = plan_of(arms="gloo,ringtree:two_shot", strategy="fsdp2")
+    assert "which two_shot does not do" in plan.left_out["ringtree:two_shot"]
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ({"models": "llama"}, "no model 'llama'"),
+        ({"models": "qwen2.5,qwen2.5"}, "each model once"),
+        ({"scale": "huge"}, "unknown scale 'huge'"),
+        ({"arms": "glo"}, "unknown arm 'glo'"),
+        ({"arms": "gloo,,"}, "empty name"),
+        ({"arms": "ringtree:rong"}, "no 'rong'"),
+        ({"arms": "gloo", "reference": "nccl"}, "none of the arms"),
+        ({"strategy": "zero"}, "invalid --strategy 'zero'"),
+        ({"sharding": "full"}, "--sharding belongs to FSDP"),
+        ({"strategy": "fsdp2", "sharding": "hybrid", "ranks": "2"}, "--ranks 2 does not fit"),
+        ({"experts": "parallel"}, "has no experts"),
+        ({"models": "mixtral", "experts": "parallel", "ranks": "3"}, "can't be spread over 3 ranks"),
+        ({"precision": "fp8"}, "invalid --precision 'fp8'"),
+        ({"sequence": 1}, "--sequence must be at least 2"),
+        ({"tokens": "/nowhere"}, "has 0 bytes"),
+        ({"price": "cheap"}, "invalid price 'cheap'"),
+        ({"launches": 0}, "--launches must lie in 1..1000"),
+        ({"launches": 8, "budget": "10m"}, "leave --launches out"),
+        ({"metric": "x"}, "name the script after --"),
+        ({"command": ("python", "t.py"), "metric": "x"}, "0 groups"),
+        ({"command": ("python", "t.py"), "metric": "("}, "invalid --metric"),
+        ({"command": ("python", "t.py"), "models": "qwen2.5"}, "the script after -- has its own"),
+        ({"models": "mixtral-8x7b", "ranks": "256"}, "does not fit"),
+    ],
+)
+def test_refused(asked: dict[str, object], said: str) -> None:
+    with pytest.raises(UsageError) as refused:
+        plan_of(**asked)
+    assert said in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [("{", "can't read the model"), ('{"model_type": "bert"}', "of type 'bert'"), ('{"model_type": "qwen2"}', "lacks")],
+)
+def test_a_configuration_that_is_none(tmp_path: Path, content: str, said: str) -> None:
+    (tmp_path / "config.json").write_text(content)
+    with pytest.raises(UsageError, match=said):
+        plan_of(models=str(tmp_path))
+
+
+def test_a_configuration_of_ones_own(tmp_path: Path) -> None:
+    plan = plan_of(models=str(mini_model(tmp_path)))
+    assert plan.training is not None
+    assert plan.training.models[0].name == "mini"
+    assert plan.training.models[0].configuration == json.loads(json.dumps(MINI))
+
+
+def test_transformers_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    there = importlib.util.find_spec
+    monkeypatch.setattr(
+        importlib.util, "find_spec", lambda name, *more: None if name == "transformers" else there(name)
+    )
+    assert_refused(invoke("train", "--dry-run"), "pip install 'ringtree[train]'")
+
+
+@pytest.mark.skipif(lacks_gpu() is None, reason="there is a GPU")
+def test_an_arm_on_gpus_without_one() -> None:
+    assert_refused(invoke("train", "--arms", "nccl,nccl:Ring", "--dry-run"), "no arm is left to run: nccl")
+
+
+def test_the_dry_run_prints_hours_and_money() -> None:
+    result = invoke("train", "--ranks", "2", "--dry-run", "--price", "3/gpu-hour", COLUMNS="200")
+    assert result.exit_code == 0
+    assert "in 8 launches" in result.stdout
+    assert "in money" in result.stdout
+    assert "nothing was run" in result.stdout

@@ -1,0 +1,95 @@
+"""Trainings that run: an arm that loses a gradient, a rank that is killed, scripts that fail.
+
+For: `ringtree train` from command to verdict on a model of a few thousand parameters. Not for: what is asked and judged
+without processes (test_train_request.py, judge/test_training.py).
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from pathlib import Path
+
+import pytest
+from cli_support import invoke
+from lab_support import children_of, start_ringtree, wait_until
+from train_support import mini_model
+
+from ringtree.judge.training import summarise_training
+from ringtree.results import find_run, read_run
+
+pytest.importorskip("torch")
+pytest.importorskip("transformers")
+
+pytestmark = pytest.mark.torch
+
+DROPPING = "torch:dropping_backend.dropping"
+
+
+def ranks_of(pid: int) -> list[int]:
+    """The rank processes that a lab has started."""
+    found = []
+    for child in children_of(pid):
+        try:
+            if b"ringtree.train.program" in Path(f"/proc/{child}/cmdline").read_bytes():
+                found.append(child)
+        except OSError:
+            continue
+    return found
+
+
+@pytest.mark.slow
+def test_a_rank_is_killed_the_run_goes_on_and_an_arm_that_loses_a_gradient_is_found(tmp_path: Path) -> None:
+    runs, arms = tmp_path / "runs", f"gloo,ringtree:ring,{DROPPING}"
+    command = ["train", "--models", str(mini_model(tmp_path)), "--sequence", "16", "--ranks", "2", "--arms", arms]
+    lab = start_ringtree(*command, "--launches", "2", "--seed", "3", "--runs", str(runs))
+
+    def second_launch() -> bool:
+        stored = list(runs.glob("*/launches.jsonl"))
+        return bool(stored) and stored[0].read_bytes().count(b"\n") == 1 and len(ranks_of(lab.pid)) == 2
+
+    assert wait_until(second_launch, 300) is not None, lab.communicate(timeout=10)[1]
+    os.kill(ranks_of(lab.pid)[1], signal.SIGKILL)
+    _, said = lab.communicate(timeout=120)
+    line = said.strip().splitlines()[-1]
+    assert lab.returncode == 1
+    assert "was killed by SIGKILL" in line
+    assert "1 launch stored in" in line
+    assert "ringtree train --resume" in line
+    result = invoke("train", "--resume", "last", "--runs", runs, COLUMNS="300")
+    stored = read_run(find_run(runs, "last"))
+    assert [len(stored.launches), result.exit_code] == [2, 1]  # 1: an arm is disqualified
+    cells = {cell.arm: cell for cell in summarise_training(stored).cells}
+    # The gradient is lost in the fifth step, which the sixth loss is the first to show.
+    assert "at step 6 the loss of rank 0" in (cells[DROPPING].disqualified or "")
+    assert cells["gloo"].disqualified is None
+    assert cells["ringtree:ring"].disqualified is None
+    assert cells["ringtree:ring"].exposed is not None
+
+
+@pytest.mark.parametrize(
+    ("script", "said"),
+    [
+        ("print('hello')", "ended without a line that --metric 'tok: ([0-9.]+)' finds with a number above 0"),
+        ("import sys; sys.exit('no such data')", "exited with code 1: no such data"),
+    ],
+)
+def test_scripts_that_fail(tmp_path: Path, script: str, said: str) -> None:
+    given = ("--arms", "gloo", "--ranks", "2", "--metric", "tok: ([0-9.]+)", "--", sys.executable, "-c", script)
+    result = invoke("train", "--runs", tmp_path, *given)
+    assert result.exit_code == 1
+    assert said in result.stderr.strip().splitlines()[-1]
+
+
+def test_a_scripts_rates_are_those_that_it_prints(tmp_path: Path) -> None:
+    # Ten lines, the first two are warm-up; the arm's backend decides how fast it says it is.
+    script = (
+        "import os; fast = os.environ['RINGTREE_TRAIN_BACKEND'] == 'ringtree'; "
+        "[print('tok:', 1 if i < 2 else 200 if fast else 100) for i in range(10)]"
+    )
+    given = ("--arms", "gloo,ringtree", "--ranks", "2", "--launches", "1", "--metric", "tok: ([0-9.]+)")
+    result = invoke("train", "--runs", tmp_path, *given, "--", sys.executable, "-c", script)
+    assert result.exit_code == 0
+    cells = summarise_training(read_run(find_run(tmp_path, "last"))).cells
+    assert [cell.tokens_per_second for cell in cells] == [pytest.approx(100), pytest.approx(200)]
