@@ -99,6 +99,13 @@ class OnlyDeferred:
 
     def __init__(self, file: Path) -> None:
         self.names = set(file.read_text().split("\n")) - {""}
+        self.files = {name.split("::", 1)[0] for name in self.names}
+
+    def pytest_ignore_collect(self, collection_path: Path, config: pytest.Config) -> bool | None:
+        """Files without any are not even read: half of them, which every worker would import."""
+        if collection_path.suffix != ".py" or not collection_path.name.startswith("test_"):
+            return None
+        return collection_path.relative_to(config.rootpath).as_posix() not in self.files or None
 
     @pytest.hookimpl(tryfirst=True)  # before `-m` leaves out a part of them
     def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:

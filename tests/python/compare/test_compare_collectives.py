@@ -16,8 +16,10 @@ from typer.testing import CliRunner
 from ringtree.cli import app
 from ringtree.cli.outcome import FAILED
 from ringtree.measure.collective_data import SHAPES
+from ringtree.measure.launch import run_launch
+from ringtree.measure.plan import planned_launches
 from ringtree.measure.request import Request, make_plan
-from ringtree.results import Cell, StoredRun, read_run
+from ringtree.results import Cell, Plan, StoredRun, read_run
 from ringtree.stats import busbw
 
 # In every process that finds it: a call leaves one element of rank 0's result wrong.
@@ -69,14 +71,23 @@ def cells_of(stored: StoredRun) -> list[Cell]:
     return [cell for launch in stored.launches for cell in launch.cells]
 
 
+def launch(collective: str, arms: str, ranks: int) -> tuple[Plan, list[Cell]]:
+    """The one launch of such a comparison, without the command around it."""
+    plan = make_plan(
+        Request(collective=collective, ranks=ranks, sizes="96,4000", arms=arms, launches=1, seed=5)
+    ).model_copy(update={"cell_budget": 0.02})
+    [planned] = planned_launches(plan)
+    return plan, run_launch(plan, planned, lambda _: None, 60.0)[1]
+
+
 @pytest.mark.parametrize("collective", SHAPES)
-def test_every_collective_of_the_engine_is_right(tmp_path: Path, collective: str) -> None:
-    stored = compare(tmp_path, collective, "auto", ranks=3)
-    assert (stored.run.plan.collective, stored.run.plan.op) == (collective, "sum" if "reduce" in collective else "none")
+def test_every_collective_of_the_engine_is_right(collective: str) -> None:
+    plan, cells = launch(collective, "auto", ranks=3)
+    assert (plan.collective, plan.op) == (collective, "sum" if "reduce" in collective else "none")
     blocks = SHAPES[collective].has_blocks
-    assert [size.size_bytes for size in stored.run.plan.sizes] == [96, 4008 if blocks else 4000]
-    assert [(cell.error, cell.first_wrong, cell.verified) for cell in cells_of(stored)] == [(None, None, True)] * 2
-    assert all(cell.executed is not None and cell.executed["backend"] == "engine" for cell in cells_of(stored))
+    assert [size.size_bytes for size in plan.sizes] == [96, 4008 if blocks else 4000]
+    assert [(cell.error, cell.first_wrong, cell.verified) for cell in cells] == [(None, None, True)] * 2
+    assert all(cell.executed is not None and cell.executed["backend"] == "engine" for cell in cells)
 
 
 @pytest.mark.parametrize("collective", ["all_to_all", "reduce"])
@@ -93,12 +104,12 @@ def test_an_arm_that_is_wrong_is_found_out(tmp_path: Path, monkeypatch: pytest.M
 
 @pytest.mark.torch
 @pytest.mark.parametrize("collective", SHAPES)
-def test_gloo_and_send_recv_run_what_they_have(tmp_path: Path, collective: str) -> None:
+def test_gloo_and_send_recv_run_what_they_have(collective: str) -> None:
     if importlib.util.find_spec("torch") is None:
         pytest.skip("needs PyTorch")
     one_vector = collective in ("all_reduce", "broadcast", "reduce")
-    stored = compare(tmp_path, collective, "auto,gloo" + ",send-recv:ring" * one_vector, ranks=2)
-    assert [(cell.error, cell.verified) for cell in cells_of(stored)] == [(None, True)] * (6 if one_vector else 4)
+    _, cells = launch(collective, "auto,gloo" + ",send-recv:ring" * one_vector, ranks=2)
+    assert [(cell.error, cell.verified) for cell in cells] == [(None, True)] * (6 if one_vector else 4)
 
 
 def test_default_arms_are_those_that_the_collective_has() -> None:

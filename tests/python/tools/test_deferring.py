@@ -85,3 +85,10 @@ def test_a_test_that_is_lost_is_an_error(suite: pytest.Pytester) -> None:
     done = suite.runpytest_subprocess("-p", "deferring", "--deferred", "put-off")
     assert done.ret == pytest.ExitCode.USAGE_ERROR
     done.stderr.fnmatch_lines(["*deferred and not found again: test_suite.py::test_gone"])
+
+
+def test_files_without_a_test_that_was_put_off_are_not_read(suite: pytest.Pytester) -> None:
+    suite.path.joinpath("test_other.py").write_text("raise ImportError\n")
+    suite.path.joinpath("put-off").write_text("test_suite.py::test_marked\n")
+    done = suite.runpytest_subprocess("-p", "deferring", "--deferred", "put-off")
+    assert (done.ret, done.parseoutcomes()["passed"]) == (0, 1)
