@@ -47,7 +47,7 @@ COMMANDS = {
         Entry(MEASURE, "trace", "trace", "Record every collective that a PyTorch job issues, step by step."),
         Entry(MEASURE, "doctor", "doctor", "Check this machine before measuring: cores, network, GPUs, variables."),
         Entry(MEASURE, "launchers", "launchers", "Show what this process's launcher says, and which variable says it."),
-        Entry(MEASURE, "launch", "launch", "Print or submit a job file: for Slurm, Kubernetes or Ansible."),
+        Entry(MEASURE, "launch", "launch", "Print or submit a job file: Slurm, Kubernetes, Ray, Ansible."),
         Entry(MEASURE, "ray", "ray", "Run a command's agents on a Ray cluster, and bring its runs home."),
         Entry(MEASURE, "arms", "arms", "List what can be measured here, and what each library lacks."),
         Entry(READ, "audit", "audit", "Check a log or table against arithmetic and the hardware's limits."),

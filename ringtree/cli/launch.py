@@ -16,7 +16,7 @@ from typing import Annotated, Any
 import typer
 
 from ringtree.cli.commands import loaded
-from ringtree.cli.options import asks
+from ringtree.cli.options import Env, asks, variables
 from ringtree.cli.outcome import exit_codes
 from ringtree.errors import UsageError, os_errors
 from ringtree.launchers.host_lists import expand
@@ -49,9 +49,7 @@ def launch(
         str | None,
         typer.Option(help="The hosts' interpreter, with ringtree. Default: this one's path, in a container python3."),
     ] = None,
-    env: Annotated[
-        list[str], typer.Option(metavar="NAME=VALUE", help="A variable of all processes; repeatable.")
-    ] = _NONE,
+    env: Env = _NONE,
     port: Annotated[
         int, typer.Option(min=1, max=65535, help="Where ranks meet, where no job id chooses it.")
     ] = DEFAULT_PORT,
@@ -61,7 +59,7 @@ def launch(
     output: Annotated[Path | None, typer.Option("--output", "-o", metavar="DIR", help="Write the files there.")] = None,
     submit: Annotated[bool, typer.Option("--submit", help="Hand them to the cluster's own client.")] = False,
 ) -> None:
-    """Print a job file that runs a comparison on a cluster: for Slurm, Kubernetes or Ansible."""
+    """Print a job file that runs a comparison on a cluster: for Slurm, Kubernetes, Ray or Ansible."""
     with exit_codes():
         chosen = _one_of(asked)
         kind = KINDS[chosen]
@@ -75,7 +73,7 @@ def launch(
             ranks_per_host=ranks_per_host,
             seconds=round(parse_duration(time)),
             python=python,
-            environment=_variables(env),
+            environment=variables(env),
             port=port,
             image=image,
             claim=claim,
@@ -135,13 +133,6 @@ def _one_of(asked: Any) -> str:
     if len(chosen) != 1:
         raise UsageError(f"say for what: one of {', '.join(f'--{name}' for name in KINDS)}")
     return chosen[0]
-
-
-def _variables(given: list[str]) -> dict[str, str]:
-    for item in given:
-        if "=" not in item:
-            raise UsageError(f"invalid variable {item!r}: write NAME=VALUE")
-    return dict(item.split("=", 1) for item in given)
 
 
 def _check_client(chosen: str, client: list[str] | None) -> None:

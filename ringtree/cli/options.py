@@ -7,7 +7,7 @@ command.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import fields
 from functools import wraps
 from pathlib import Path
@@ -15,6 +15,8 @@ from typing import Annotated, Any, get_type_hints
 
 import typer
 from rich.markup import escape
+
+from ringtree.errors import UsageError
 
 Runs = Annotated[Path, typer.Option(help="Where runs are stored.")]
 RUNS = Path("runs")
@@ -32,6 +34,7 @@ MACHINE = {
     "num_ranks": typer.Option("--ranks", min=1, help="Ranks that the run is said to have had."),
 }
 EMULATE = "Emulate a cluster on this machine: hosts x ranks per host, e.g. 2x8."
+Env = Annotated[list[str], typer.Option(metavar="NAME=VALUE", help="A variable of all processes; repeatable.")]
 RunsOrLogs = Annotated[
     list[str],
     typer.Argument(
@@ -82,6 +85,14 @@ def written(context: typer.Context, *names: str) -> list[str]:
     sources = {name: context.get_parameter_source(name) for name in names}
     said = [name for name, source in sources.items() if source is not None and source.name == "COMMANDLINE"]
     return [f"--{name.replace('_', '-')}" for name in said]
+
+
+def variables(given: Sequence[str]) -> dict[str, str]:
+    """Returns what options NAME=VALUE give. Raises UsageError."""
+    for item in given:
+        if "=" not in item:
+            raise UsageError(f"invalid variable {item!r}: write NAME=VALUE")
+    return dict(item.split("=", 1) for item in given)
 
 
 def with_default(text: str, default: str) -> str:

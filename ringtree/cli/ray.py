@@ -11,14 +11,14 @@ import os
 import shutil
 import signal
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from types import FrameType
 from typing import Annotated
 
 import typer
 
-from ringtree.cli.options import RUNS, with_default
+from ringtree.cli.options import RUNS, Env, variables, with_default
 from ringtree.cli.outcome import FAILED, exit_codes
 from ringtree.errors import RingtreeError, UsageError, os_errors
 from ringtree.launchers.ray.job import STRATEGIES, Placement, RayJob
@@ -27,6 +27,7 @@ from ringtree.results import find_run
 from ringtree.show.printable import printable
 
 CONTEXT = {"ignore_unknown_options": True, "allow_interspersed_args": False}
+_NONE: list[str] = []
 _NAMES_A_RUN = ("--resume", "--fail-if-slower-than")
 
 
@@ -45,14 +46,15 @@ def ray(
     address: Annotated[
         str | None, typer.Option(help=with_default("The cluster's; local: one of this machine.", "as ray.init()"))
     ] = None,
+    env: Env = _NONE,
     wait: Annotated[float, typer.Option(min=0, help="Seconds to wait until Ray has placed all agents.")] = 60,
     home: Annotated[Path, typer.Option(help="Where what rank 0 writes is brought, a launch at a time.")] = Path(),
 ) -> None:
     """Run a command's agents as actors of a Ray cluster: one a node, or as many as you ask for."""
     with exit_codes():
-        files = files_for(command, home)
+        files, given = files_for(command, home), variables(env)
         with RayJob(Placement(agents, place, cpus, gpus, address, wait)) as job, _signals() as come:
-            _attend(job, command, files, home, come)
+            _attend(job, command, given, files, home, come)
         for said in job.lost.values():
             typer.echo(f"ringtree: {printable(said)}", err=True)
         if job.code is None and 0 not in job.lost:
@@ -87,15 +89,18 @@ def _options(words: Sequence[str]) -> Iterator[tuple[str, str]]:
             yield name, value if equals else following
 
 
-def _attend(job: RayJob, command: Sequence[str], files: Sequence[Piece], home: Path, come: list[int]) -> None:
+def _attend(
+    job: RayJob, command: Sequence[str], given: Mapping[str, str], files: Sequence[Piece], home: Path, come: list[int]
+) -> None:
     """Prints and stores what comes; hands on the first signal."""
     told = False
     others = bytearray()  # what agents other than rank 0's say: the same of all of them, if it is the user's mistake
     said = bytearray()
     width = shutil.get_terminal_size().columns
-    variables = {"COLUMNS": str(width), **{n: v for n, v in os.environ.items() if n == "RINGTREE_PROFILE"}}
+    mine = {n: v for n, v in os.environ.items() if n == "RINGTREE_PROFILE"}
+    environment = {"COLUMNS": str(width), **mine, **given}
     with os_errors("can't print"):
-        for batch in job.events(command, variables, files):
+        for batch in job.events(command, environment, files):
             for rank, event in batch:
                 match event:
                     case ("out", content):

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-from ringtree.launchers.jobs import ansible, kubernetes, slurm
+from ringtree.launchers.jobs import ansible, kubernetes, ray, slurm
 from ringtree.launchers.jobs.job import Job, JobFile
 
 __all__ = ["KINDS", "Job", "JobFile", "Kind"]
@@ -29,5 +29,6 @@ class Kind(NamedTuple):
 KINDS = {
     "slurm": Kind("A batch script for Slurm's sbatch.", slurm.render, slurm.submit),
     "k8s": Kind("A manifest for Kubernetes: an indexed Job.", kubernetes.render, kubernetes.submit),
+    "ray": Kind("A script for `ray job submit`.", ray.render, ray.submit),
     "ansible": Kind("A playbook and its inventory, for hosts that you reach by ssh.", ansible.render, ansible.submit),
 }

@@ -80,7 +80,7 @@ def test_a_client_that_is_missing_is_named_before_anything_is_written(
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("launch", "--", "compare"), "say for what: one of --slurm, --k8s, --ansible"),
+        (("launch", "--", "compare"), "say for what: one of --slurm, --k8s, --ray, --ansible"),
         (("launch", "--slurm", "--k8s", "--", "compare"), "say for what: one of"),
         (
             (*SLURM, "--", "audit", "x.log"),

@@ -10,13 +10,14 @@ import shlex
 import signal
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from ringtree.errors import RingtreeError, UsageError
 from ringtree.launchers import Surroundings, identify
+from ringtree.launchers.jobs import KINDS, Job
 from ringtree.launchers.ray.actor import AgentActor
-from ringtree.launchers.ray.entry_point import entry_point
 from ringtree.launchers.ray.held_agent import HeldAgent
 from ringtree.launchers.ray.job import Placement, RayJob
 from ringtree.launchers.ray.mirror import PIECE_BYTES, Mirror, Piece, put
@@ -100,14 +101,27 @@ def test_a_missing_ray_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_script_for_ray_job_submit_keeps_every_word() -> None:
-    words = ["compare", "--arms", "ring,auto", "--runs", "it's mine"]
-    script = entry_point(words, 4, name="nightly", seconds=600, environment={"A": "b c"}, cpus=2)
-    assert "export A='b c'\n" in script
-    said = shlex.split(script.split("exec ")[1].replace("\\\n", ""))
-    assert said[said.index("--") + 1 :] == words
+    words = ("compare", "--arms", "ring,auto", "--sizes", "it's mine")
+    job = Job(words, 4, name="nightly", ranks_per_host=2, seconds=600, environment={"A": "b c"})
+    (file,) = KINDS["ray"].render(job)
+    said = shlex.split(file.text.split("exec ")[1].replace("\\\n", ""))
+    assert tuple(said[said.index("--") + 1 :]) == words
     assert said[:4] == ["timeout", "--signal=TERM", "--kill-after=60", "600"]
-    assert said[said.index("--agents") + 1] == "4"
-    assert said[said.index("--home") + 1] == "$HOME/nightly"
+    for option, value in (("--agents", "4"), ("--cpus", "2"), ("--env", "A=b c"), ("--home", "$HOME/nightly")):
+        assert said[said.index(option) + 1] == value
+
+
+@pytest.mark.parametrize(
+    ("changed", "why"),
+    [
+        ({"host_names": ("a", "b")}, "Ray chooses the nodes"),
+        ({"environment": {"RINGTREE_SECRET_FILE": "/home/me/job.secret"}}, "leave it out"),
+        ({"words": ("compare", "--runs", "x")}, "leave --runs out"),
+    ],
+)
+def test_what_a_script_for_ray_refuses(changed: dict[str, Any], why: str) -> None:
+    with pytest.raises(UsageError, match=why):
+        KINDS["ray"].render(Job(**{"words": ("compare",), "num_hosts": 2} | changed))
 
 
 def held(script: str, folder: Path) -> HeldAgent:
