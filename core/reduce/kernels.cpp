@@ -9,6 +9,10 @@
 
 #include "core/reduce/kernel_table.h"
 
+#if defined(__SANITIZE_THREAD__)
+#include "core/reduce/watched_kernels.h"
+#endif
+
 #if defined(RINGTREE_X86_KERNELS)
 #include <cpuid.h>
 #endif
@@ -50,6 +54,19 @@ SupportedTables find_supported_tables() {
 
 const KernelTable& fastest_table() { return *supported_kernel_tables().back(); }
 
+#if defined(__SANITIZE_THREAD__)
+FoldKernel watched(FoldKernel kernel, Dtype dtype, ReduceOp op) {
+  return kernel ? WatchedKernels::fold(dtype, op) : nullptr;
+}
+FinishKernel watched(FinishKernel kernel, Dtype dtype) { return kernel ? WatchedKernels::finish(dtype) : nullptr; }
+ScaleKernel watched(ScaleKernel kernel, Dtype dtype) { return kernel ? WatchedKernels::scale(dtype) : nullptr; }
+#else
+template <class Kernel, class... Kind>
+Kernel watched(Kernel kernel, Kind...) {
+  return kernel;
+}
+#endif
+
 // By powers of two, which double holds exactly; the largest int64 it does not.
 bool is_integer_of(double value, Dtype dtype, bool is_signed) {
   const double above = std::ldexp(1.0, static_cast<int>(8 * item_size(dtype)) - (is_signed ? 1 : 0));
@@ -64,15 +81,15 @@ std::span<const KernelTable* const> supported_kernel_tables() {
 }
 
 FoldKernel fold_kernel(Dtype dtype, ReduceOp op) {
-  return fastest_table().fold[static_cast<int>(dtype)][static_cast<int>(op)];
+  return watched(fastest_table().fold[static_cast<int>(dtype)][static_cast<int>(op)], dtype, op);
 }
 
 FinishKernel finish_kernel(Dtype dtype, ReduceOp op) {
-  return op == ReduceOp::avg ? fastest_table().finish[static_cast<int>(dtype)] : nullptr;
+  return op == ReduceOp::avg ? watched(fastest_table().finish[static_cast<int>(dtype)], dtype) : nullptr;
 }
 
 ScaleKernel scale_kernel(Dtype dtype, ReduceOp op) {
-  return op == ReduceOp::premul_sum ? fastest_table().scale[static_cast<int>(dtype)] : nullptr;
+  return op == ReduceOp::premul_sum ? watched(fastest_table().scale[static_cast<int>(dtype)], dtype) : nullptr;
 }
 
 bool factor_fits(Dtype dtype, double factor) {

@@ -8,7 +8,7 @@
 namespace ringtree::testing {
 namespace {
 
-constexpr int kRounds = kSanitized ? 30 : 60;
+constexpr int kRounds = kSanitized ? 15 : 60;
 
 /// The ways in which a rank may hear of it.
 bool is_an_end(const std::string& outcome, int closing_rank) {

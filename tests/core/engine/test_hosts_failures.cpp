@@ -57,8 +57,8 @@ int64_t mismatch_once(const RemoteDifference& difference, const std::vector<int>
   const auto outcomes = run_on_hosts(hosts, [&](Communicator& communicator) {
     const bool is_odd = communicator.rank() == odd;
     Call arguments = is_odd ? difference.odd : difference.usual;
-    std::vector<double> input(static_cast<size_t>(n) * arguments.count),
-        output(static_cast<size_t>(n) * arguments.count);
+    const size_t most = arguments.count * (has_blocks(arguments.collective) ? static_cast<size_t>(n) : 1);
+    std::vector<float> input(most), output(most);  // also of int32
     arguments.input = input.data();
     arguments.output = output.data();
     sum_of_ones(communicator, 10);

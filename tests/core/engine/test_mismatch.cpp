@@ -58,8 +58,8 @@ void expect_mismatch(const Difference& difference, int n, int odd) {
   const auto outcomes = run_communicators(n, test_settings(), [&](Communicator& communicator) {
     const bool is_odd = communicator.rank() == odd;
     Call arguments = is_odd ? difference.odd : difference.usual;
-    std::vector<double> input(static_cast<size_t>(n) * arguments.count),
-        output(static_cast<size_t>(n) * arguments.count);
+    const size_t most = arguments.count * (has_blocks(arguments.collective) ? static_cast<size_t>(n) : 1);
+    std::vector<float> input(most), output(most);  // also of int32
     arguments.input = input.data();
     arguments.output = output.data();
     sum_of_ones(communicator, 10);

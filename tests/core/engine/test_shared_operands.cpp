@@ -45,7 +45,8 @@ TEST_P(SharedOperands, give_the_same_results) {
 INSTANTIATE_TEST_SUITE_P(RanksAndChannels, SharedOperands,
                          ::testing::Values(std::tuple(2, 1, Owners::all), std::tuple(2, 3, Owners::odd_ranks),
                                            std::tuple(3, 1, Owners::odd_ranks), std::tuple(4, 1, Owners::all),
-                                           std::tuple(4, 2, Owners::odd_ranks), std::tuple(7, 1, Owners::all)));
+                                           std::tuple(4, 2, Owners::odd_ranks),
+                                           std::tuple(kSanitized ? 5 : 7, 1, Owners::all)));
 
 TEST(SharedOperands, of_protocols_that_cannot_use_them_are_sent_as_always) {
   const World<uint64_t> world(82, 2, 20'000);
@@ -84,7 +85,7 @@ TEST(SharedOperands, may_come_and_go) {
 
 // Where shared memory was, ordinary memory may be next, and the other way round.
 TEST(SharedOperands, and_ordinary_ones_take_turns) {
-  constexpr size_t kCount = 200'000;
+  constexpr size_t kCount = kSanitized ? 50'000 : 200'000;
   expect_all_well(run_communicators(2, test_settings(), [](Communicator& communicator) {
     for (int i = 0; i < 60; ++i) {
       const float round = static_cast<float>(i);
