@@ -49,7 +49,7 @@ def launch(
     time: Annotated[str, typer.Option(help="The most that the job may take.")] = "30m",
     python: Annotated[
         str | None,
-        typer.Option(help="The hosts' interpreter, with ringtree. Default: this one's path, in a container python3."),
+        typer.Option(help="The hosts' interpreter, with ringtree. Default: with Slurm this one's path, else python3."),
     ] = None,
     env: Annotated[
         list[str], typer.Option(metavar="NAME=VALUE", help="A variable of all processes; repeatable.")
