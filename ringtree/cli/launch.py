@@ -16,7 +16,7 @@ from typing import Annotated, Any
 import typer
 
 from ringtree.cli.commands import loaded
-from ringtree.cli.options import Env, asks, variables
+from ringtree.cli.options import Env, asks, variables, written
 from ringtree.cli.outcome import exit_codes
 from ringtree.errors import UsageError, os_errors
 from ringtree.launchers.host_lists import expand
@@ -27,6 +27,7 @@ from ringtree.units import parse_duration
 # Commands that agents can serve -> parameter for the number of ranks, how it is written, and whether it counts those
 # of one process.
 RANKS = {"compare": ("ranks", "--ranks", False), "tune": ("ranks", "--ranks", False), "bench": ("ngpus", "-g", True)}
+OF_SOME_KINDS = ("port", "image", "claim", "wheel")
 # After `--` comes another command's line, options and all.
 CONTEXT = {"allow_interspersed_args": False}
 
@@ -37,6 +38,7 @@ _OPTIONS = {name: typer.Option(f"--{name}", help=kind.summary) for name, kind in
 
 @asks(_Which, _OPTIONS)
 def launch(
+    context: typer.Context,
     asked: Any,
     command: Annotated[
         list[str], typer.Argument(metavar="-- COMMAND...", help="compare, tune or bench, with options.")
@@ -47,7 +49,7 @@ def launch(
     time: Annotated[str, typer.Option(help="The most that the job may take.")] = "30m",
     python: Annotated[
         str | None,
-        typer.Option(help="The hosts' interpreter, with ringtree. Default: this one's path, in a container python3."),
+        typer.Option(help="The hosts' interpreter, with ringtree. Default: with Slurm this one's path, else python3."),
     ] = None,
     env: Env = _NONE,
     port: Annotated[
@@ -63,6 +65,9 @@ def launch(
     with exit_codes():
         chosen = _one_of(asked)
         kind = KINDS[chosen]
+        idle = written(context, *(name for name in OF_SOME_KINDS if name not in kind.uses))
+        if idle:
+            raise UsageError(f"--{chosen} has no use for {', '.join(idle)}: leave it out")
         names = () if hosts.isdigit() else expand(hosts)
         num_hosts = int(hosts) if hosts.isdigit() else len(names)
         job = Job(

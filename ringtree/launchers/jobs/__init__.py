@@ -19,16 +19,28 @@ __all__ = ["KINDS", "Job", "JobFile", "Kind"]
 
 
 class Kind(NamedTuple):
-    """`summary`: of its option; `submit`: None: there is no client to hand the files to."""
+    """`summary`: of its option; `submit`: None: there is no client to hand the files to. `uses`: fields of a job that
+    not all kinds have a use for: port, image, claim, wheel."""
 
     summary: str
     render: Callable[[Job], list[JobFile]]
     submit: Callable[[Job, list[Path]], list[str]] | None = None
+    uses: tuple[str, ...] = ()
 
 
 KINDS = {
     "slurm": Kind("A batch script for Slurm's sbatch.", slurm.render, slurm.submit),
-    "k8s": Kind("A manifest for Kubernetes: an indexed Job.", kubernetes.render, kubernetes.submit),
+    "k8s": Kind(
+        "A manifest for Kubernetes: an indexed Job.",
+        kubernetes.render,
+        kubernetes.submit,
+        uses=("port", "image", "claim"),
+    ),
     "ray": Kind("A script for `ray job submit`.", ray.render, ray.submit),
-    "ansible": Kind("A playbook and its inventory, for hosts that you reach by ssh.", ansible.render, ansible.submit),
+    "ansible": Kind(
+        "A playbook and its inventory, for hosts that you reach by ssh.",
+        ansible.render,
+        ansible.submit,
+        uses=("port", "wheel"),
+    ),
 }

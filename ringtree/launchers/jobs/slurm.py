@@ -20,6 +20,9 @@ trap 'rm -f "$RINGTREE_SECRET_FILE"' EXIT
 """
 
 
+_RESUMING = "# Where it ended too early, `sbatch FILE --resume last` goes on with the run that was stored last.\n"
+
+
 def render(job: Job) -> list[JobFile]:
     """Returns the batch script."""
     words = [shlex.quote(word) for word in job.words]
@@ -27,6 +30,7 @@ def render(job: Job) -> list[JobFile]:
         "slurm.sbatch",
         name=job.name,
         num_hosts=str(job.num_hosts),
+        resuming=_RESUMING if job.words[0] == "compare" else "",
         nodelist=f"#SBATCH --nodelist={','.join(job.host_names)}\n" if job.host_names else "",
         time=_time(job.seconds),
         exports="".join(f"export {name}={shlex.quote(value)}\n" for name, value in job.environment.items()),

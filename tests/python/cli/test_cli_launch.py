@@ -87,6 +87,11 @@ def test_a_client_that_is_missing_is_named_before_anything_is_written(
             "'audit' does not run on several hosts: after -- comes compare, tune, bench",
         ),
         ((*SLURM, "--", "bench", "--nonsense"), "bench does not know '--nonsense'"),
+        (
+            (*SLURM, "--image", "x", "--port", "1", "--", "compare"),
+            "--slurm has no use for --port, --image: leave it out",
+        ),
+        ((*ANSIBLE, "--claim", "x", "--", "compare"), "--ansible has no use for --claim"),
         ((*SLURM, "--hosts", "0", "--", "compare"), "at least one host"),
         ((*SLURM, "--hosts", "n[1-", "--", "compare"), "host list"),
         ((*SLURM, "--time", "soon", "--", "compare"), "soon"),

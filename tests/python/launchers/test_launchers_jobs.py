@@ -102,6 +102,11 @@ def test_slurm_gets_whole_minutes(seconds: int, time: str) -> None:
     assert f"#SBATCH --time={time}\n" in only(KINDS["slurm"].render(job(seconds=seconds)))
 
 
+def test_only_a_comparison_can_be_resumed() -> None:
+    assert "--resume last" in only(KINDS["slurm"].render(job()))
+    assert "--resume" not in only(KINDS["slurm"].render(job(words=("bench", "-b", "8"))))
+
+
 def test_slurm_gets_names_and_a_secret_that_hosts_have() -> None:
     text = only(KINDS["slurm"].render(job(host_names=HOSTS, environment={"RINGTREE_SECRET_FILE": "/home/me/x"})))
     assert "#SBATCH --nodelist=me@gpu01,gpu02\n" in text
