@@ -95,7 +95,7 @@ test-python: ## the Python tests
 	$(MAKE) --no-print-directory test-python-alone || failed=1; \
 	exit $$failed
 
-TO_TEST_PYTHON = $(STAMPS)/torch $(STAMPS)/package $(STAMPS)/extra-test $(if $(CI),$(STAMPS)/extra-train)
+TO_TEST_PYTHON = $(STAMPS)/torch $(STAMPS)/package $(STAMPS)/extra-test $(if $(CI),$(STAMPS)/extra-train $(STAMPS)/extra-ray)
 test-python-beside: $(TO_TEST_PYTHON)
 	$(if $(CI),@$(SETUP) namespaces)
 	$(if $(CI),@$(SETUP) browser)
@@ -110,7 +110,7 @@ test-python-alone: $(TO_TEST_PYTHON)
 	$(LONE_TESTS) build/deferred-tests
 
 # All that stages of CI bring in, so that two of them can run side by side: apt and pip want to be alone.
-prepare: $(STAMPS)/torch $(STAMPS)/package $(STAMPS)/extra-dev $(STAMPS)/extra-test $(STAMPS)/extra-docs $(STAMPS)/extra-train
+prepare: $(STAMPS)/torch $(STAMPS)/package $(STAMPS)/extra-dev $(STAMPS)/extra-test $(STAMPS)/extra-docs $(STAMPS)/extra-train $(STAMPS)/extra-ray
 	@for need in gtest spin pkg-config mpi namespaces browser slurm; do $(SETUP) $$need || exit 1; done
 
 build/tidy/compile_commands.json: $(STAMPS)/build-tools $(CORE_FILES)

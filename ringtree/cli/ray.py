@@ -122,8 +122,9 @@ def _attend(
 
 
 def _write(descriptor: int, content: bytes) -> None:
-    stream = sys.stdout if descriptor == 1 else sys.stderr
-    stream.write(content.decode(errors="replace"))
+    """As it came: a piece may end in the middle of a letter."""
+    stream = (sys.stdout if descriptor == 1 else sys.stderr).buffer
+    stream.write(content)
     stream.flush()
 
 

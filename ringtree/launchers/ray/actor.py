@@ -73,9 +73,8 @@ class AgentActor:
             mirror = Mirror(folder) if comes_home else None
             if mirror is not None:
                 list(mirror.changes())  # home has these
-            yield from self._run(
-                arguments, {**variables, "RINGTREE_SECRET_FILE": str(place / "secret")}, folder, mirror
-            )
+            own = {**variables, "RINGTREE_SECRET_FILE": str(place / "secret")}
+            yield from self._run(arguments, own, place, mirror)
         finally:
             shutil.rmtree(place, ignore_errors=True)
 
@@ -86,12 +85,13 @@ class AgentActor:
             self._agent.signal(number)
 
     def _run(
-        self, arguments: Sequence[str], variables: Mapping[str, str], folder: Path, mirror: Mirror | None
+        self, arguments: Sequence[str], variables: Mapping[str, str], place: Path, mirror: Mirror | None
     ) -> Iterator[list[Event]]:
         if self._signalled:
             raise UsageError("the agent was told to end before it began")
         path = os.pathsep.join(entry for entry in (os.environ.get("PYTHONPATH"), *sys.path) if entry)
-        agent = HeldAgent([sys.executable, "-m", "ringtree", *arguments], {**variables, "PYTHONPATH": path}, folder)
+        command = [sys.executable, "-m", "ringtree", *arguments]
+        agent = HeldAgent(command, {**variables, "PYTHONPATH": path}, place / "here", place)
         self._agent = agent
         code: int | None = None
         try:

@@ -4,7 +4,8 @@ For: starting `ringtree …` so that nothing is left behind however the holder e
 Ray (actor.py).
 
 A guard, a child of the agent's own pid, reads a pipe that the holder keeps open: at its end the agent gets SIGTERM, as
-from a scheduler, and 20 s later SIGKILL. The agent's ranks end with it (ringtree.measure.lifeline).
+from a scheduler, and 20 s later SIGKILL; then the guard removes its files. The agent's
+ranks end with it (ringtree.measure.lifeline).
 """
 
 from __future__ import annotations
@@ -22,8 +23,10 @@ from typing import Literal
 _GUARDED = """\
 exec 3<&0 </dev/null
 agent=$$
-{ read -r _ <&3 || { kill -TERM $agent && for _ in 1 2 3 4 5 6 7 8 9 10; do sleep 2; kill -0 $agent || exit; done
-  kill -KILL $agent; }; } >/dev/null 2>&1 &
+{ read -r _ <&3 || {
+  kill -TERM $agent && for _ in 1 2 3 4 5 6 7 8 9 10; do sleep 2; kill -0 $agent || break; done
+  kill -KILL $agent; rm -rf "$0"; }
+} >/dev/null 2>&1 &
 exec "$@" 3<&-
 """
 _ENDING = (signal.SIGINT, signal.SIGTERM)
@@ -34,14 +37,15 @@ Output = tuple[Literal["out", "err"], bytes]
 class HeldAgent:
     """From its start to close()."""
 
-    def __init__(self, command: Sequence[str], environment: Mapping[str, str], folder: Path) -> None:
-        """Starts `command` in `folder`; `environment` counts above the inherited one."""
+    def __init__(self, command: Sequence[str], environment: Mapping[str, str], folder: Path, place: Path) -> None:
+        """Starts `command` in `folder`; `environment` counts above the inherited one. `place`: what the guard removes
+        if the holder is lost, else the holder does."""
         lifeline, self._hold = os.pipe()
         # Ray blocks signals in its workers, and a process inherits what the thread that starts it blocks.
         before = signal.pthread_sigmask(signal.SIG_UNBLOCK, _ENDING)
         try:
             self.process = subprocess.Popen(
-                ["/bin/sh", "-c", _GUARDED, "sh", *command],
+                ["/bin/sh", "-c", _GUARDED, str(place), *command],
                 stdin=lifeline,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,

@@ -19,6 +19,7 @@ from launchers_support import PATIENCE_S, RINGTREE, plain_environment
 from ringtree.results import find_run, read_run
 
 pytest.importorskip("ray", reason="Ray is not installed (pip install 'ringtree[ray]')")
+pytestmark = pytest.mark.slow
 
 COMPARE = ["compare", "--arms", "auto,ring", "--sizes", "8", "--no-preflight", "--launches"]
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import shlex
 import signal
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -126,7 +127,7 @@ def test_what_a_script_for_ray_refuses(changed: dict[str, Any], why: str) -> Non
 
 def held(script: str, folder: Path) -> HeldAgent:
     """A shell in place of an agent."""
-    return HeldAgent(["/bin/sh", "-c", script], {"WORD": "said"}, folder)
+    return HeldAgent(["/bin/sh", "-c", script], {"WORD": "said"}, folder, folder / "place")
 
 
 def said_by(agent: HeldAgent) -> dict[str, bytes]:
@@ -163,7 +164,10 @@ def test_a_signal_reaches_an_agent_whose_holder_blocks_it(tmp_path: Path) -> Non
 
 
 def test_an_agent_ends_with_its_holder(tmp_path: Path) -> None:
-    """The end of the pipe is what a holder that was killed leaves."""
+    """The end of the pipe is what a holder that was killed leaves; the files, with the secret, go as well."""
+    place = tmp_path / "place"
+    place.mkdir()
+    (place / "secret").write_text("x")
     agent = held("trap 'echo ended; exit 4' TERM; echo ready; while :; do sleep 0.05; done", tmp_path)
     said = b""
     for come in agent.output(0.1):
@@ -171,6 +175,8 @@ def test_an_agent_ends_with_its_holder(tmp_path: Path) -> None:
         if said == b"ready\n":
             os.dup2(os.open(os.devnull, os.O_WRONLY), agent._hold)
     assert said == b"ready\nended\n"
+    gone = 'while [ -e "$0" ]; do sleep 0.1; done'  # the guard is no child of this process that could be waited for
+    subprocess.run(["/bin/sh", "-c", gone, str(place)], timeout=60, check=True)
     assert agent.close() == 4
 
 
