@@ -17,6 +17,7 @@ from ringtree.joblog.environment import EVERY, FOLDER, TIME_EVERY
 from ringtree.joblog.reading import FILES
 
 _LOADED = "loaded-*"
+_OWN_WAY = 10.0  # seconds
 
 
 def run_traced(command: Sequence[str], folder: Path, optimizer_steps: int = 1, time_every: int = 10) -> int:
@@ -49,11 +50,15 @@ def run_traced(command: Sequence[str], folder: Path, optimizer_steps: int = 1, t
 
 
 def _wait(job: subprocess.Popen[bytes]) -> int:
-    """Waits for the job; Ctrl-C reaches it as well, and it may end in its own way."""
+    """Waits for the job. A terminal's Ctrl-C reaches it as well, and it may end in its own way; if it does not, the
+    signal was for us alone, and is passed on."""
     try:
         code = job.wait()
     except KeyboardInterrupt:
-        job.send_signal(signal.SIGINT)
-        job.wait()
+        try:
+            job.wait(_OWN_WAY)
+        except subprocess.TimeoutExpired:
+            job.send_signal(signal.SIGINT)
+            job.wait()
         raise
     return code if code >= 0 else 128 - code

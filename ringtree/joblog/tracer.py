@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import atexit
 import os
+import sys
 import threading
 import time
 import weakref
@@ -76,6 +77,7 @@ class Tracer:
         self._file = RankFile(folder, time_every)
         self._every = optimizer_steps
         self._pid = os.getpid()
+        self._gave_up = False
         self._clocks = _Clocks()
         self._waits = Waits()
         self._library: Any = None
@@ -89,7 +91,7 @@ class Tracer:
         from torch.optim.optimizer import register_optimizer_step_post_hook
 
         self._clocks.add_this_thread()
-        self._library = torch.library.Library("c10d", "IMPL")
+        self._library = torch.library.Library("c10d", "IMPL")  # type: ignore[no-untyped-call]
         for operator in read_operators():
             self._library.impl(operator.name, self._kernel(operator), "BackendSelect", with_keyset=True)
         self._hook = register_optimizer_step_post_hook(self._optimizer_stepped)
@@ -103,18 +105,32 @@ class Tracer:
         self._hook.remove()
         self._waits.stop()
         atexit.unregister(self.stop)
-        if os.getpid() == self._pid:
-            until = time.monotonic() + _LAST_CALLS
-            while self._file.awaits_an_end() and time.monotonic() < until:
-                time.sleep(0.001)  # lets the backend's threads have the interpreter, in which they note the ends
+        if self._gave_up or os.getpid() != self._pid:
+            return
+        until = time.monotonic() + _LAST_CALLS
+        while self._file.awaits_an_end() and time.monotonic() < until:
+            time.sleep(0.001)  # lets the backend's threads have the interpreter, in which they note the ends
+        try:
             with self._lock:
                 self._file.close(*self._clocks.read())
+        except OSError as error:
+            self._give_up(error)
 
     def end_step(self) -> None:
-        if os.getpid() == self._pid:
+        if self._gave_up or os.getpid() != self._pid:
+            return
+        try:
             with self._lock:
                 self._file.end_step(*self._clocks.read())
-            self._waits.drop()
+        except OSError as error:
+            self._give_up(error)
+        self._waits.drop()
+
+    def _give_up(self, error: Exception) -> None:
+        """Whatever happens to the trace, the job goes on: a line says that it does so untraced."""
+        self._gave_up = True
+        said = " ".join(str(error).split())
+        print(f"ringtree: process {self._pid} is not traced any more: {type(error).__name__}: {said}", file=sys.stderr)
 
     def _optimizer_stepped(self, optimizer: object, *_: object) -> None:
         """Counts the steps of one optimizer, the first that was seen and is still there."""
@@ -133,12 +149,16 @@ class Tracer:
 
         def kernel(keyset: Any, *arguments: Any, **named: Any) -> Any:
             keys = keyset.remove(below)
-            if os.getpid() != self._pid:  # a fork of the rank
+            if self._gave_up or os.getpid() != self._pid:  # a fork of the rank
                 return redispatch(keys, *arguments, **named)
-            clocks.add_this_thread()
-            described = operator.describe(arguments, named)
-            with lock:
-                call = file.begin_call(described, *clocks.read())
+            try:
+                clocks.add_this_thread()
+                described = operator.describe(arguments, named)
+                with lock:
+                    call = file.begin_call(described, *clocks.read())
+            except Exception as error:
+                self._give_up(error)
+                return redispatch(keys, *arguments, **named)
             before = time.thread_time()
             result = redispatch(keys, *arguments, **named)
             clocks.not_computing(time.thread_time() - before)

@@ -51,4 +51,4 @@ class Waits:
                 then(None)
             return result
 
-        Work.wait = wait  # type: ignore[method-assign]
+        Work.wait = wait  # type: ignore[method-assign,assignment]

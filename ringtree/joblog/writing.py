@@ -148,6 +148,6 @@ def _nccl_version() -> str | None:
     try:
         from torch.cuda import nccl
 
-        return ".".join(map(str, nccl.version()))
+        return ".".join(map(str, nccl.version()))  # type: ignore[no-untyped-call]
     except (ImportError, AttributeError, RuntimeError):
         return None

@@ -52,6 +52,17 @@ def traced_and_profiled(rank: int, size: int, folder: str) -> None:
         profiler.export_chrome_trace(str(own / f"profile-{rank}.json"))
 
 
+def nowhere_to_write(rank: int, size: int, folder: str) -> float:
+    """A job whose trace can't be written; returns what its all-reduce gives."""
+    tracer.install(Path(folder) / "missing")
+    x = torch.ones(1)
+    dist.all_reduce(x)
+    tracer.mark_step()
+    dist.all_reduce(x)
+    tracer.stop()
+    return float(x)
+
+
 def all_operators(rank: int, size: int, folder: str) -> dict[str, Any]:
     """One call of each kind that Gloo has, some asynchronous or in inference mode; what the tracer must say of them."""
     own = Path(folder) / "operators"

@@ -116,5 +116,11 @@ def test_every_kind_of_call_says_bytes_dtype_and_group(crews: Crews, tmp_path: P
     assert [line.step for line in first.steps] == [0]
 
 
+def test_a_trace_that_cannot_be_written_does_not_stop_the_job(crews: Crews, tmp_path: Path) -> None:
+    found = crews.get(2, "gloo").run("nowhere_to_write", str(tmp_path), module="joblog_ranks")
+    assert found == [4.0, 4.0]  # 1, summed over two ranks twice
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_no_operator_of_this_pytorch_is_unknown() -> None:
     assert unknown_operators() == []
