@@ -25,7 +25,6 @@ from ringtree.train.models import FAMILIES, PUBLISHED, SCALES
 from ringtree.train.request import DEFAULT_ARMS, DEFAULT_MODELS, DEFAULT_RANKS, TrainRequest, make_plan
 from ringtree.train.sweep import resume, run
 
-CONTEXT = {"allow_extra_args": True, "ignore_unknown_options": False}
 OPTIONS = {
     "models": with_default(
         f"{', '.join((*FAMILIES, *PUBLISHED))}, or folders with a config.json; weights are random.", DEFAULT_MODELS
@@ -57,6 +56,9 @@ OPTIONS = {
 def train(
     context: typer.Context,
     asked: TrainRequest,
+    script: Annotated[
+        list[str] | None, typer.Argument(metavar="COMMAND...", help="Your own script instead of a model, after --.")
+    ] = None,
     steps: Annotated[
         int | None, typer.Option(min=1, help="Also print what each arm is worth over a training of so many steps.")
     ] = None,
@@ -74,13 +76,13 @@ def train(
 
         def measure(crew: Crew | None) -> None:
             if resume_run is not None:
-                given = [*written(context, *OPTIONS, "dry_run"), *context.args]
+                given = [*written(context, *OPTIONS, "dry_run"), *(script or [])]
                 if given:
                     raise UsageError(f"--resume goes on with a stored plan: leave {', '.join(given)} out")
                 stored = resume(runs, resume_run, stderr, crew)
             else:
                 agents = None if crew is None else crew.agent_hosts
-                plan = make_plan(replace(asked, agents=agents, command=tuple(context.args)))
+                plan = make_plan(replace(asked, agents=agents, command=tuple(script or [])))
                 if dry_run:
                     print_training_plan(Console(), plan)
                     return
