@@ -69,13 +69,13 @@ class Neighbourhood {
     Colour colour;
     colour.add(t_.number(lane)).add(placed_.network.copy_rate[rank]).add(placed_.network.reduce_rate[rank]);
     for (int i = t_.lane_first_step[lane]; i < t_.lane_first_step[lane + 1]; ++i) {
-      const TrafficStep &step = t_.steps[i], &behind = t_.steps[i + 1];
+      const TrafficStep& step = t_.steps[i];
       colour.add(step.num_folds).add(step.copies ? 1 : 0).add(step.chunks.count);
       for (int k = 0; k < step.chunks.count; ++k)
         colour.add(uint64_t{placed_.part_bytes(channel, step.chunks.id(k, t_.shape.num_chunks))});
-      for (int k = step.first_recv; k < behind.first_recv; ++k) colour.add(t_.recv_ports[k]);
-      for (int k = step.first_send; k < behind.first_send; ++k) colour.add(~t_.send_ports[k]);
-      for (int k = step.first_wait; k < behind.first_wait; ++k) {
+      colour.add(step.num_recv).add(step.num_send);
+      for (int k = 0; k < step.num_recv + step.num_send; ++k) colour.add(t_.step_ports[step.first_port + k]);
+      for (int k = step.first_wait; k < step.first_wait + step.num_waits; ++k) {
         const TrafficWait& wait = t_.waits[k];
         colour.add(wait.lane).add(wait.step).add((wait.by_slice ? 2 : 0) + (wait.previous_pass ? 1 : 0));
       }
@@ -103,18 +103,18 @@ class Neighbourhood {
  private:
   bool same_step(int a, int channel_a, int b, int channel_b) const {
     const TrafficStep &one = t_.steps[a], &other = t_.steps[b];
-    if (one.num_folds != other.num_folds || one.copies != other.copies || one.chunks.count != other.chunks.count)
+    if (one.num_folds != other.num_folds || one.copies != other.copies || one.chunks.count != other.chunks.count ||
+        one.num_recv != other.num_recv || one.num_send != other.num_send || one.num_waits != other.num_waits)
       return false;
     for (int k = 0; k < one.chunks.count; ++k)
       if (placed_.part_bytes(channel_a, one.chunks.id(k, t_.shape.num_chunks)) !=
           placed_.part_bytes(channel_b, other.chunks.id(k, t_.shape.num_chunks)))
         return false;
-    const auto same = [&](const auto& list, int TrafficStep::* first) {
-      return std::equal(list.begin() + t_.steps[a].*first, list.begin() + t_.steps[a + 1].*first,
-                        list.begin() + t_.steps[b].*first, list.begin() + t_.steps[b + 1].*first);
+    const auto same = [](const auto& list, int from, int from_other, int count) {
+      return std::equal(list.begin() + from, list.begin() + from + count, list.begin() + from_other);
     };
-    return same(t_.recv_ports, &TrafficStep::first_recv) && same(t_.send_ports, &TrafficStep::first_send) &&
-           same(t_.waits, &TrafficStep::first_wait);
+    return same(t_.step_ports, one.first_port, other.first_port, one.num_recv + one.num_send) &&
+           same(t_.waits, one.first_wait, other.first_wait, one.num_waits);
   }
 
   const PlacedTraffic& placed_;

@@ -36,6 +36,10 @@ class EventQueue {
     --size_;
     return buckets_[0][next_++];
   }
+  /// The event that comes `ahead` after the next one, if it is at now(): what is worth fetching into the caches.
+  const SimulatedEvent* upcoming(size_t ahead) const {
+    return next_ + ahead < buckets_[0].size() ? &buckets_[0][next_ + ahead] : nullptr;
+  }
   /// Whether the next one is at now().
   bool more_now() const { return next_ < buckets_[0].size(); }
 

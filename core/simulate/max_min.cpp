@@ -15,30 +15,13 @@ bool about(double value, double wanted) { return std::abs(value - wanted) <= kAl
 }  // namespace
 
 MaxMin::MaxMin(const FlowGraph& graph, SharingFault fault)
-    : graph_(graph),
-      fault_(fault),
-      links_(graph.link_rate.size()),
-      active_(graph.connections.size()),
-      is_dirty_(graph.connections.size()),
-      in_region_(graph.connections.size()),
-      frozen_(graph.connections.size()),
-      rate_(graph.connections.size()),
-      new_rate_(graph.connections.size()),
-      limit_(graph.connections.size(), kCopying) {}
+    : graph_(graph), fault_(fault), links_(graph.link_rate.size()), flows_(graph.connections.size()) {}
 
-void MaxMin::start(int connection) {
-  active_[connection] = true;
-  mark(connection);
-}
-
-void MaxMin::stop(int connection) {
-  active_[connection] = false;
-  mark(connection);
-}
-
-void MaxMin::mark(int connection) {
-  if (!is_dirty_[connection]) dirty_.push_back(connection);
-  is_dirty_[connection] = true;
+void MaxMin::set_active(int connection, bool active) {
+  FlowState& flow = flows_[connection];
+  flow.active = active;
+  if (!flow.is_dirty) dirty_.push_back(connection);
+  flow.is_dirty = true;
 }
 
 void MaxMin::touch(int link) {
@@ -49,8 +32,8 @@ void MaxMin::touch(int link) {
 }
 
 void MaxMin::join(int connection) {
-  if (in_region_[connection] || !active_[connection]) return;
-  in_region_[connection] = true;
+  if (flows_[connection].in_region || !flows_[connection].active) return;
+  flows_[connection].in_region = true;
   region_.push_back(connection);
   for (const RouteLink& on : graph_.shared_route(connection)) touch(on.link);
 }
@@ -59,9 +42,9 @@ const std::vector<int>& MaxMin::settle(Ticks now) {
   new_rates_.clear();
   if (dirty_.empty()) return new_rates_;
   for (const int connection : dirty_) {
-    is_dirty_[connection] = false;
-    const bool was = rate_[connection] > 0;
-    if (was == static_cast<bool>(active_[connection])) continue;
+    flows_[connection].is_dirty = false;
+    const bool was = flows_[connection].rate > 0;
+    if (was == flows_[connection].active) continue;
     if (!was) join(connection);
     for (const RouteLink& on : graph_.shared_route(connection)) {
       touch(on.link);
@@ -78,7 +61,7 @@ const std::vector<int>& MaxMin::settle(Ticks now) {
     check_region();
   }
   for (const int link : touched_links_) links_[link].touched = false;
-  for (const int connection : region_) in_region_[connection] = false;
+  for (const int connection : region_) flows_[connection].in_region = false;
   touched_links_.clear();
   region_.clear();
   return new_rates_;
@@ -91,20 +74,20 @@ void MaxMin::fill() {
     state.fixed = state.open = state.most = 0;
     state.full = false;
     for (const Crossing& one : graph_.crossing(link)) {
-      if (!active_[one.connection]) continue;
-      if (in_region_[one.connection]) {
+      if (!flows_[one.connection].active) continue;
+      if (flows_[one.connection].in_region) {
         state.open += one.weight;
       } else {
-        state.fixed += one.weight * rate_[one.connection];
+        state.fixed += one.weight * flows_[one.connection].rate;
       }
     }
     state.left = std::max(0.0, graph_.link_rate[link] - state.fixed);
   }
-  for (const int connection : region_) frozen_[connection] = false;
+  for (const int connection : region_) flows_[connection].frozen = false;
   const auto freeze = [&](int connection, double at, int by) {
-    frozen_[connection] = true;
-    new_rate_[connection] = at;
-    limit_[connection] = by;
+    flows_[connection].frozen = true;
+    flows_[connection].new_rate = at;
+    flows_[connection].limit = by;
     for (const RouteLink& on : graph_.shared_route(connection)) {
       links_[on.link].left = std::max(0.0, links_[on.link].left - on.weight * at);
       links_[on.link].open -= on.weight;
@@ -119,10 +102,10 @@ void MaxMin::fill() {
     }
     double cap = std::numeric_limits<double>::infinity();
     for (const int connection : region_)
-      if (!frozen_[connection]) cap = std::min(cap, graph_.connections[connection].cap);
+      if (!flows_[connection].frozen) cap = std::min(cap, graph_.connections[connection].cap);
     if (cap <= level) {
       for (const int connection : region_)
-        if (!frozen_[connection] && graph_.connections[connection].cap <= level) {
+        if (!flows_[connection].frozen && graph_.connections[connection].cap <= level) {
           freeze(connection, graph_.connections[connection].cap, graph_.connections[connection].cap_by);
           ++num_frozen;
         }
@@ -134,7 +117,7 @@ void MaxMin::fill() {
       state.full = true;
       state.level = level;
       for (const Crossing& one : graph_.crossing(link))
-        if (active_[one.connection] && in_region_[one.connection] && !frozen_[one.connection]) {
+        if (flows_[one.connection].active && flows_[one.connection].in_region && !flows_[one.connection].frozen) {
           freeze(one.connection, level, link);
           ++num_frozen;
         }
@@ -151,18 +134,18 @@ bool MaxMin::extend() {
     LinkState& state = links_[touched_links_[i]];
     double load = state.fixed;
     for (const Crossing& one : graph_.crossing(touched_links_[i]))
-      if (active_[one.connection] && in_region_[one.connection]) {
-        load += one.weight * new_rate_[one.connection];
-        state.most = std::max(state.most, new_rate_[one.connection]);
+      if (flows_[one.connection].active && flows_[one.connection].in_region) {
+        load += one.weight * flows_[one.connection].new_rate;
+        state.most = std::max(state.most, flows_[one.connection].new_rate);
       }
     const bool short_of = load < graph_.link_rate[touched_links_[i]] * (1 - kAlmost);
     for (const Crossing& one : graph_.crossing(touched_links_[i])) {
       const int connection = one.connection;
-      if (!active_[connection] || in_region_[connection]) continue;
-      const bool above = state.full && rate_[connection] > state.level * (1 + kAlmost);
-      const bool lost = limit_[connection] == touched_links_[i] &&
-                        (short_of || state.most > rate_[connection] * (1 + kAlmost)) &&
-                        !about(rate_[connection], graph_.connections[connection].cap);
+      if (!flows_[connection].active || flows_[connection].in_region) continue;
+      const bool above = state.full && flows_[connection].rate > state.level * (1 + kAlmost);
+      const bool lost = flows_[connection].limit == touched_links_[i] &&
+                        (short_of || state.most > flows_[connection].rate * (1 + kAlmost)) &&
+                        !about(flows_[connection].rate, graph_.connections[connection].cap);
       if (above || lost) join(connection);
     }
   }
@@ -171,8 +154,8 @@ bool MaxMin::extend() {
 
 void MaxMin::apply(Ticks now) {
   for (const int connection : region_) {
-    const double to = new_rate_[connection] * fault_.of_rates;
-    const double from = rate_[connection];
+    const double to = flows_[connection].new_rate * fault_.of_rates;
+    const double from = flows_[connection].rate;
     if (to == from || (from > 0 && std::abs(to - from) <= 1e-12 * to)) continue;  // the same but for rounding
     change(connection, to, now);
     new_rates_.push_back(connection);
@@ -180,8 +163,8 @@ void MaxMin::apply(Ticks now) {
 }
 
 void MaxMin::change(int connection, double to, Ticks now) {
-  const double from = rate_[connection];
-  rate_[connection] = to;
+  const double from = flows_[connection].rate;
+  flows_[connection].rate = to;
   for (const RouteLink& on : graph_.route(connection)) {
     LinkState& state = links_[on.link];
     bring_up(state, now);
@@ -201,7 +184,7 @@ void MaxMin::check_region() const {
   const auto fail = [](const std::string& what) { throw ConservationError("simulation: " + what + " (a bug)"); };
   constexpr double kSlack = 1e-6;
   for (const int connection : region_) {
-    const double rate = rate_[connection];
+    const double rate = flows_[connection].rate;
     for (const RouteLink& on : graph_.route(connection))
       if (links_[on.link].load > graph_.link_rate[on.link] * (1 + kSlack))
         fail("link " + std::to_string(on.link) + " carries " + std::to_string(links_[on.link].load) + " of " +
@@ -211,7 +194,7 @@ void MaxMin::check_region() const {
       if (links_[on.link].load < graph_.link_rate[on.link] * (1 - kSlack)) return false;
       const auto all = graph_.crossing(on.link);
       return std::none_of(all.begin(), all.end(),
-                          [&](const Crossing& one) { return rate_[one.connection] > rate * (1 + kSlack); });
+                          [&](const Crossing& one) { return flows_[one.connection].rate > rate * (1 + kSlack); });
     };
     const auto route = graph_.shared_route(connection);
     const bool has_bottleneck = rate >= cap * (1 - kSlack) || std::any_of(route.begin(), route.end(), is_bottleneck);

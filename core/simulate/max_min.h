@@ -32,14 +32,13 @@ class MaxMin {
  public:
   explicit MaxMin(const FlowGraph& graph, SharingFault fault = {});
 
-  bool active(int connection) const { return active_[static_cast<size_t>(connection)]; }
-  double rate(int connection) const { return rate_[static_cast<size_t>(connection)]; }
+  double rate(int connection) const { return flows_[static_cast<size_t>(connection)].rate; }
   /// The link that limits an active connection, or kCopying.
-  int limit(int connection) const { return limit_[static_cast<size_t>(connection)]; }
+  int limit(int connection) const { return flows_[static_cast<size_t>(connection)].limit; }
 
   /// Rates change with the next settle() only.
-  void start(int connection);
-  void stop(int connection);
+  void start(int connection) { set_active(connection, true); }
+  void stop(int connection) { set_active(connection, false); }
 
   /// Shares anew after starts and stops; the connections whose rates are new, each once.
   const std::vector<int>& settle(Ticks now);
@@ -58,7 +57,13 @@ class MaxMin {
     double fixed = 0, left = 0, open = 0, level = 0, most = 0;
   };
 
-  void mark(int connection);
+  struct FlowState {
+    double rate = 0, new_rate = 0;
+    int limit = kCopying;
+    bool active = false, is_dirty = false, in_region = false, frozen = false;
+  };
+
+  void set_active(int connection, bool active);
   void touch(int link);
   void join(int connection);
   void fill();
@@ -71,9 +76,7 @@ class MaxMin {
   const FlowGraph& graph_;
   SharingFault fault_;
   std::vector<LinkState> links_;
-  std::vector<char> active_, is_dirty_, in_region_, frozen_;
-  std::vector<double> rate_, new_rate_;
-  std::vector<int> limit_;
+  std::vector<FlowState> flows_;  // of connections
   std::vector<int> dirty_, touched_links_, region_, new_rates_;
 };
 

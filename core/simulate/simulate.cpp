@@ -7,6 +7,7 @@
 #include <string>
 
 #include "core/base/error.h"
+#include "core/base/prefetch.h"
 #include "core/simulate/event_queue.h"
 
 namespace ringtree {
@@ -14,32 +15,36 @@ namespace {
 
 using Kind = CriticalPath::Kind;
 
+// What an event touches lies together: with many ranks, a simulation takes as long as its cache misses.
 struct SimulatedLane {
-  size_t pass = 0;
-  int step = 0;  // next slice to do: of the step'th of the lane
-  bool busy = false;
+  const TrafficStep* step = nullptr;  // next slice to do: of this step
+  const int* ports = nullptr;         // the connection of each
+  size_t pass = 0, step_bytes = 0;
+  double copy_rate = 0, reduce_rate = 0;
   int32_t slice = 0, num_slices = 0;
-  size_t step_bytes = 0;
   Mark last = 0;    // the slice before, or the launch
   Mark before = 0;  // of the slice that it is busy with: what it waited for last
+  int32_t id = 0;
   Kind kind = Kind::launch;
-  int id = 0;
+  bool busy = false;
 };
 
 struct SimulatedConnection {
-  int64_t num_sent = 0, num_crossed = 0, num_read = 0;  // messages
-  double left = 0, rate = 0;                            // bytes of the one that crosses, and per second
-  Ticks since = 0;                                      // when that was so
-  Mark before = 0;                                      // what that one waited for
-  uint32_t stamp = 0;                                   // of its end, unless rates change first
-  bool crossing = false, may_stop = false;
+  int sender = 0, receiver = 0;                          // lanes
+  uint32_t num_sent = 0, num_crossed = 0, num_read = 0;  // messages
+  uint32_t stamp = 0;                                    // of the end of the one that crosses, unless rates change
+  Ticks latency = 0, since = 0;                          // since when `left` is so
+  double left = 0, rate = 0;                             // bytes of the one that crosses, and per second
+  int64_t bytes_sent = 0;                                // of all messages
+  Mark before = 0;                                       // what the one that crosses waited for
+  bool crossing = false, may_stop = false, sender_waits = false;
 };
 
 /// A message in its slot.
 struct SimulatedMessage {
-  int64_t bytes = 0;  // on the wire
-  Mark sent = 0;      // the slice that sent it
+  Ticks arrival = 0;  // known once it has crossed
   Mark crossed = 0;
+  int32_t bytes = 0;  // on the wire
 };
 
 class Simulation {
@@ -48,13 +53,25 @@ class Simulation {
       : placed_(placed),
         traffic_(placed.traffic),
         graph_(graph),
-        slots_(placed.protocol.slots),
+        slots_(static_cast<uint32_t>(placed.protocol.slots)),
         sharing_(graph, fault),
         path_(graph),
         lanes_(graph.lanes.size()),
         connections_(graph.connections.size()),
-        messages_(graph.connections.size() * static_cast<size_t>(slots_)),
-        link_bytes_(graph.link_rate.size()) {}
+        messages_(graph.connections.size() * static_cast<size_t>(slots_)) {
+    for (size_t i = 0; i < lanes_.size(); ++i) {
+      const GraphLane& of = graph.lanes[i];
+      lanes_[i].step = &traffic_.steps[traffic_.lane_first_step[of.lane]];
+      lanes_[i].ports = graph.ports(static_cast<int>(i)).data();
+      lanes_[i].copy_rate = of.copy_rate;
+      lanes_[i].reduce_rate = of.reduce_rate;
+    }
+    for (size_t i = 0; i < connections_.size(); ++i) {
+      connections_[i].sender = graph.connections[i].sender;
+      connections_[i].receiver = graph.connections[i].receiver;
+      connections_[i].latency = graph.connections[i].latency;
+    }
+  }
 
   void run() {
     const Ticks launch = ticks_of(placed_.network.launch_cost);
@@ -62,7 +79,9 @@ class Simulation {
     queue_.push({launch, kStart, 0});
     while (!queue_.empty()) {
       do {
-        handle(queue_.pop(), start);
+        const SimulatedEvent event = queue_.pop();
+        if (const SimulatedEvent* soon = queue_.upcoming(kLookAhead)) fetch(*soon);
+        handle(event, start);
       } while (queue_.more_now());
       share();
     }
@@ -73,11 +92,34 @@ class Simulation {
   const CriticalPath& path() const { return path_; }
   Mark last_mark(int lane) const { return lanes_[lane].last; }
   int64_t num_events() const { return num_events_; }
-  int64_t link_bytes(int link) const { return link_bytes_[link]; }
+  /// Of the messages that were sent over a link, whatever it is said to have carried.
+  int64_t link_bytes(int link) const {
+    int64_t bytes = 0;
+    for (const Crossing& one : graph_.crossing(link))
+      bytes += std::llround(one.weight) * connections_[one.connection].bytes_sent;
+    return bytes;
+  }
   double link_busy(int link) { return static_cast<double>(sharing_.busy(link, queue_.now())) / kTicksPerSecond; }
 
  private:
   static constexpr uint32_t kStart = ~uint32_t{0};
+
+  static constexpr size_t kLookAhead = 6;
+
+  void fetch(const SimulatedEvent& event) const {
+    const size_t index = event.what >> 1;
+    const auto fetch_all = [](const auto& thing) {
+      const char* const from = reinterpret_cast<const char*>(&thing);
+      for (size_t at = 0; at < sizeof thing; at += 64) fetch_for_writing(from + at);
+    };
+    if ((event.what & 1) == 0) {
+      fetch_all(lanes_[index]);
+    } else {
+      fetch_all(connections_[index]);
+      fetch_for_writing(&messages_[index * slots_]);
+      fetch_for_writing(&messages_[index * slots_ + slots_ / 2]);
+    }
+  }
 
   enum class Trigger : uint8_t { own, message, slot, dependency };
 
@@ -101,15 +143,29 @@ class Simulation {
   // --- lanes
 
   bool finished(const SimulatedLane& lane) const { return lane.pass >= placed_.cut.num_passes; }
-  int first_step(int lane) const { return traffic_.lane_first_step[graph_.lanes[lane].lane]; }
-  int num_steps(int lane) const { return traffic_.lane_first_step[graph_.lanes[lane].lane + 1] - first_step(lane); }
-  const TrafficStep* step_of(int lane) const { return &traffic_.steps[first_step(lane) + lanes_[lane].step]; }
+  const TrafficStep* step_at(int lane, int step) const {
+    return &traffic_.steps[traffic_.lane_first_step[graph_.lanes[lane].lane] + step];
+  }
+  std::span<const int> recv_ports(const TrafficStep* step) const {
+    return std::span(traffic_.step_ports).subspan(step->first_port, step->num_recv);
+  }
+  std::span<const int> send_ports(const TrafficStep* step) const {
+    return std::span(traffic_.step_ports).subspan(step->first_port + step->num_recv, step->num_send);
+  }
+  std::span<const TrafficWait> waits(const TrafficStep* step) const {
+    return std::span(traffic_.waits).subspan(step->first_wait, step->num_waits);
+  }
+
+  int num_steps(int lane) const {
+    const int of = graph_.lanes[lane].lane;
+    return traffic_.lane_first_step[of + 1] - traffic_.lane_first_step[of];
+  }
 
   /// False if the step has nothing to do in this pass: it is done when the lane comes to it.
   bool begin_step(int index) {
     SimulatedLane& lane = lanes_[index];
     lane.slice = 0;
-    lane.step_bytes = placed_.bytes_in_pass(*step_of(index), graph_.lanes[index].channel, lane.pass);
+    lane.step_bytes = placed_.bytes_in_pass(*lane.step, graph_.lanes[index].channel, lane.pass);
     lane.num_slices = static_cast<int32_t>(num_slices(lane.step_bytes, placed_.cut.slice_bytes));
     return lane.step_bytes > 0 || lane.pass == 0;
   }
@@ -118,17 +174,22 @@ class Simulation {
     SimulatedLane& lane = lanes_[index];
     if (++lane.slice < lane.num_slices) return;
     do {
-      if (++lane.step == num_steps(index)) lane.step = 0, ++lane.pass;
+      if (++lane.step == step_at(index, 0) + num_steps(index)) {
+        lane.step = step_at(index, 0);
+        ++lane.pass;
+      }
     } while (!finished(lane) && !begin_step(index));
   }
 
   bool met(const TrafficWait& wait, int index) const {
     const SimulatedLane& lane = lanes_[index];
     if (wait.previous_pass && lane.pass == 0) return true;
-    const SimulatedLane& other = lanes_[graph_.fellows(index)[wait.lane]];
+    const int fellow = graph_.fellows(index)[wait.lane];
+    const SimulatedLane& other = lanes_[fellow];
     const size_t pass = lane.pass - (wait.previous_pass ? 1 : 0);
     if (other.pass != pass) return other.pass > pass;
-    if (other.step != wait.step) return other.step > wait.step;
+    const TrafficStep* const awaited = step_at(fellow, wait.step);
+    if (other.step != awaited) return other.step > awaited;
     return wait.by_slice && other.slice > lane.slice;
   }
 
@@ -147,29 +208,30 @@ class Simulation {
   void try_slice(int index, Trigger trigger, Mark mark) {
     SimulatedLane& lane = lanes_[index];
     if (lane.busy || finished(lane)) return;
-    const TrafficStep *step = step_of(index), *behind = step + 1;
-    const auto ports = graph_.ports(index);
     Ticks arrived = 0;
     int awaited = -1;
-    for (int i = step->first_recv; i < behind->first_recv; ++i) {
-      const int id = ports[traffic_.recv_ports[i]];
+    for (const int port : recv_ports(lane.step)) {
+      const int id = lane.ports[port];
       const SimulatedConnection& connection = connections_[id];
       if (connection.num_crossed == connection.num_read) return;
-      const Ticks arrival = path_.at(message(id, connection.num_read).crossed) + graph_.connections[id].latency;
+      const Ticks arrival = message(id, connection.num_read).arrival;
       if (awaited < 0 || arrival > arrived) arrived = arrival, awaited = id;
     }
-    for (int i = step->first_send; i < behind->first_send; ++i) {
-      const SimulatedConnection& connection = connections_[ports[traffic_.send_ports[i]]];
-      if (connection.num_sent - connection.num_read >= slots_) return;
+    for (const int port : send_ports(lane.step)) {
+      SimulatedConnection& connection = connections_[lane.ports[port]];
+      if (connection.num_sent - connection.num_read < slots_) continue;
+      connection.sender_waits = true;
+      return;
     }
-    for (int i = step->first_wait; i < behind->first_wait; ++i)
-      if (!met(traffic_.waits[i], index)) return;
+    for (const TrafficWait& wait : waits(lane.step))
+      if (!met(wait, index)) return;
     lane.busy = true;
     const Ticks now = queue_.now(), begin = std::max(now, arrived);
     const double bytes = static_cast<double>(slice_bytes(lane));
-    double work = step->num_folds * bytes / graph_.lanes[index].reduce_rate;
-    if (step->copies) work = bytes / graph_.lanes[index].copy_rate;
-    blame(lane, step->num_folds > 0, awaited, arrived, trigger, mark);
+    double work = 0;
+    if (lane.step->num_folds > 0) work = lane.step->num_folds * bytes / lane.reduce_rate;
+    if (lane.step->copies) work = bytes / lane.copy_rate;
+    blame(lane, lane.step->num_folds > 0, awaited, arrived, trigger, mark);
     queue_.push({begin + ticks_of(work), static_cast<uint32_t>(index) << 1, 0});
   }
 
@@ -197,31 +259,34 @@ class Simulation {
 
   void finish_slice(int index) {
     SimulatedLane& lane = lanes_[index];
-    const TrafficStep *step = step_of(index), *behind = step + 1;
-    const auto ports = graph_.ports(index);
-    lane.last = path_.add(queue_.now(), lane.before, lane.kind, lane.id);
+    const TrafficStep* const step = lane.step;
+    const Mark mark = path_.add(queue_.now(), lane.before, lane.kind, lane.id);
+    lane.last = mark;
     lane.busy = false;
-    for (int i = step->first_recv; i < behind->first_recv; ++i) ++connections_[ports[traffic_.recv_ports[i]]].num_read;
-    if (step->first_send < behind->first_send) {
-      const int64_t bytes = placed_.protocol.wire_bytes(slice_bytes(lane));
-      for (int i = step->first_send; i < behind->first_send; ++i) send(ports[traffic_.send_ports[i]], bytes, lane.last);
+    for (const int port : recv_ports(step)) ++connections_[lane.ports[port]].num_read;
+    if (step->num_send > 0) {
+      const auto bytes = static_cast<int32_t>(placed_.protocol.wire_bytes(slice_bytes(lane)));
+      for (const int port : send_ports(step)) send(lane.ports[port], bytes, mark);
     }
-    const Mark mark = lane.last;
     advance(index);
     try_slice(index, Trigger::own, mark);
     const int of = graph_.lanes[index].lane;
     for (int i = traffic_.lane_first_dependent[of]; i < traffic_.lane_first_dependent[of + 1]; ++i)
       try_slice(graph_.fellows(index)[traffic_.dependents[i]], Trigger::dependency, mark);
-    for (int i = step->first_recv; i < behind->first_recv; ++i)
-      try_slice(graph_.connections[ports[traffic_.recv_ports[i]]].sender, Trigger::slot, mark);
+    for (const int port : recv_ports(step)) {
+      SimulatedConnection& connection = connections_[lane.ports[port]];
+      if (!connection.sender_waits) continue;
+      connection.sender_waits = false;
+      try_slice(connection.sender, Trigger::slot, mark);
+    }
   }
 
   // --- connections
 
-  void send(int id, int64_t bytes, Mark mark) {
+  void send(int id, int32_t bytes, Mark mark) {
     SimulatedConnection& connection = connections_[id];
-    message(id, connection.num_sent++) = {bytes, mark, 0};
-    for (const RouteLink& on : graph_.route(id)) link_bytes_[on.link] += std::llround(on.weight) * bytes;
+    message(id, connection.num_sent++).bytes = bytes;
+    connection.bytes_sent += bytes;
     if (!connection.crossing) begin_crossing(id, mark);
   }
 
@@ -233,8 +298,7 @@ class Simulation {
     connection.before = before;
     connection.left = static_cast<double>(message(id, connection.num_crossed).bytes);
     connection.since = queue_.now();
-    connection.rate = sharing_.rate(id);
-    if (!sharing_.active(id)) sharing_.start(id);
+    if (connection.rate == 0) sharing_.start(id);
     if (connection.left == 0 || connection.rate > 0) schedule_end(id);
   }
 
@@ -250,14 +314,16 @@ class Simulation {
     SimulatedConnection& connection = connections_[id];
     take_passed(id);
     // Ends are at whole ticks: what that leaves or takes too much is less than a tick's share.
-    const SimulatedMessage& done = message(id, connection.num_crossed);
+    SimulatedMessage& done = message(id, connection.num_crossed);
     if (std::abs(connection.left) > connection.rate * 2 / kTicksPerSecond + 1e-9 * static_cast<double>(done.bytes))
       throw ConservationError("simulation: a message of " + std::to_string(done.bytes) + " bytes ended with " +
                               std::to_string(connection.left) + " to go (a bug)");
     const int by = done.bytes == 0 ? kCopying : sharing_.limit(id);
     const Mark mark =
         path_.add(queue_.now(), connection.before, by == kCopying ? Kind::copy : Kind::link, std::max(by, 0));
-    message(id, connection.num_crossed++).crossed = mark;
+    done.crossed = mark;
+    done.arrival = queue_.now() + connection.latency;
+    ++connection.num_crossed;
     connection.crossing = false;
     if (connection.num_crossed < connection.num_sent) {
       begin_crossing(id, mark);
@@ -265,7 +331,7 @@ class Simulation {
       connection.may_stop = true;
       may_stop_.push_back(id);
     }
-    try_slice(graph_.connections[id].receiver, Trigger::message, mark);
+    try_slice(connection.receiver, Trigger::message, mark);
   }
 
   void take_passed(int id) {
@@ -280,7 +346,9 @@ class Simulation {
   void share() {
     for (const int id : may_stop_) {
       connections_[id].may_stop = false;
-      if (!connections_[id].crossing) sharing_.stop(id);
+      if (connections_[id].crossing) continue;
+      sharing_.stop(id);
+      connections_[id].rate = 0;
     }
     may_stop_.clear();
     for (const int id : sharing_.settle(queue_.now())) {
@@ -303,8 +371,8 @@ class Simulation {
   }
 
   void check_links() {
-    for (int link = 0; link < static_cast<int>(link_bytes_.size()); ++link) {
-      const double sent = static_cast<double>(link_bytes_[link]), carried = sharing_.carried(link, queue_.now());
+    for (int link = 0; link < static_cast<int>(graph_.link_rate.size()); ++link) {
+      const double sent = static_cast<double>(link_bytes(link)), carried = sharing_.carried(link, queue_.now());
       const double rounding = graph_.link_rate[link] / kTicksPerSecond * static_cast<double>(num_events_ + 1);
       if (std::abs(carried - sent) > 1e-6 * sent + rounding)
         throw ConservationError("simulation: link " + std::to_string(link) + " carried " + std::to_string(carried) +
@@ -315,14 +383,13 @@ class Simulation {
   const PlacedTraffic& placed_;
   const Traffic& traffic_;
   const FlowGraph& graph_;
-  const int slots_;
+  const uint32_t slots_;
   MaxMin sharing_;
   CriticalPath path_;
   EventQueue queue_;
   std::vector<SimulatedLane> lanes_;
   std::vector<SimulatedConnection> connections_;
   std::vector<SimulatedMessage> messages_;  // `slots_` a connection
-  std::vector<int64_t> link_bytes_;
   std::vector<int> may_stop_;
   int64_t num_events_ = 0;
 };

@@ -57,11 +57,15 @@ class Flattener {
     step.chunks = wired.chunks;
     step.num_folds = wired.num_folds;
     step.copies = wired.copies;
-    begin_lists(step);
+    step.first_port = static_cast<int>(out_.step_ports.size());
+    step.num_recv = static_cast<int>(wired.recv_links.size());
+    step.num_send = static_cast<int>(wired.send_links.size());
+    step.first_wait = static_cast<int>(out_.waits.size());
+    step.num_waits = static_cast<int>(wired.waits_for.size());
     for (const int link : wired.recv_links)
-      out_.recv_ports.push_back(port(link, out_.links[static_cast<size_t>(link)].receiver_port));
+      out_.step_ports.push_back(port(link, out_.links[static_cast<size_t>(link)].receiver_port));
     for (const int link : wired.send_links)
-      out_.send_ports.push_back(port(link, out_.links[static_cast<size_t>(link)].sender_port));
+      out_.step_ports.push_back(port(link, out_.links[static_cast<size_t>(link)].sender_port));
     for (const WiredDependency& wait : wired.waits_for)
       out_.waits.push_back({wiring_.lanes[static_cast<size_t>(lane_of_step_[static_cast<size_t>(wait.step)])].number,
                             place_[static_cast<size_t>(wait.step)], wait.by_slice, wait.previous_pass});
@@ -75,18 +79,11 @@ class Flattener {
     return known;
   }
 
-  void begin_lists(TrafficStep& step) const {
-    step.first_recv = static_cast<int>(out_.recv_ports.size());
-    step.first_send = static_cast<int>(out_.send_ports.size());
-    step.first_wait = static_cast<int>(out_.waits.size());
-  }
-
   void end_lists() {
     out_.rank_first_lane.resize(static_cast<size_t>(out_.shape.num_ranks) + 1, static_cast<int>(wiring_.lanes.size()));
     out_.lane_first_step.push_back(static_cast<int>(out_.steps.size()));
     out_.lane_first_port.push_back(static_cast<int>(out_.port_link.size()));
     out_.lane_first_dependent.push_back(static_cast<int>(out_.dependents.size()));
-    begin_lists(out_.steps.emplace_back());
   }
 
   const Wiring& wiring_;
@@ -99,7 +96,7 @@ class Flattener {
 
 Traffic::Traffic(const Schedule& schedule) : shape(schedule.shape()) {
   const Wiring wiring(schedule);
-  steps.reserve(wiring.steps.size() + 1);
+  steps.reserve(wiring.steps.size());
   Flattener(wiring, *this).run();
 }
 

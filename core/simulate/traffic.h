@@ -11,10 +11,11 @@
 
 namespace ringtree {
 
-/// Its lists begin here and end where those of the step behind it begin.
 struct TrafficStep {
   ChunkRange chunks;
-  int first_recv = 0, first_send = 0, first_wait = 0;
+  int first_port = 0, num_recv = 0,
+      num_send = 0;  // in Traffic::step_ports: those that it receives from, then the others
+  int first_wait = 0, num_waits = 0;
   int num_folds = 0;
   bool copies = false;
 };
@@ -49,8 +50,8 @@ struct Traffic {
   std::vector<int> lane_first_step;                   // one more than lanes
   std::vector<int> lane_first_port, port_link;        // a lane's ports -> links
   std::vector<int> lane_first_dependent, dependents;  // lanes (by their number in the rank) that wait for this one
-  std::vector<TrafficStep> steps;                     // and a last one that only ends the lists
-  std::vector<int> recv_ports, send_ports;            // of steps, within the lane
+  std::vector<TrafficStep> steps;
+  std::vector<int> step_ports;  // within the lane
   std::vector<TrafficWait> waits;
   std::vector<TrafficLink> links;
 };
