@@ -31,7 +31,7 @@ PlacedTraffic::PlacedTraffic(const Traffic& of, const CallSize& call, const Netw
           .subspan(static_cast<size_t>(of_channel) * traffic.shape.num_chunks,
                    static_cast<size_t>(traffic.shape.num_chunks));
     };
-    while (!std::equal(parts(same).begin(), parts(same).end(), parts(channel).begin())) same = like_[same] + 1;
+    while (!std::equal(parts(same).begin(), parts(same).end(), parts(channel).begin())) ++same;
     like_.push_back(same);
   }
   cut = cut_parts(longest, traffic.shape.widest, protocol.slots, protocol.slot_data(), size.slice_bytes);

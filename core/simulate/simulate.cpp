@@ -306,7 +306,8 @@ class Simulation {
 
   void schedule_end(int id) {
     SimulatedConnection& connection = connections_[id];
-    const double seconds = connection.left == 0 ? 0 : connection.left / connection.rate;
+    // Ends are at whole ticks, so that less than nothing may be left where a rate changes just then.
+    const double seconds = connection.left <= 0 ? 0 : connection.left / connection.rate;
     queue_.push({queue_.now() + ticks_of(seconds), end_of(id), ++connection.stamp});
   }
 

@@ -22,11 +22,11 @@ void expect_same(const Schedule& schedule, const CallSize& size, const Network& 
     EXPECT_NEAR(one.link_busy[link], all.link_busy[link], 1e-9 * all.seconds) << name << ", link " << link;
 }
 
+// Of these each rank does the same, but for its number.
 TEST(Classes, OneOfEachDoesWhatAllDo) {
-  for (const char* name : {"ring", "recursive_doubling", "halving_doubling", "one_shot", "two_shot", "direct", "pat"})
+  for (const char* name : {"ring", "recursive_doubling", "halving_doubling"})
     for (const int n : {8, 16})
       for (const int channels : {1, 3}) {
-        if (!find_algorithm(name).supports(Collective::all_reduce)) continue;
         const Schedule schedule = make_schedule(name, Collective::all_reduce, n);
         expect_same(schedule, {size_t{48} * 4096, 4, channels, 0},
                     testing::uniform(Traffic(schedule), 2e9, 1e-6, 1.5e9, 1e10), true);

@@ -1,7 +1,6 @@
 // Shares against a brute-force reference, and the checks of shares, which must fail when shares are wrong.
 //
-// The reference fills progressively in small even steps of knowledge: all connections of all links, from the beginning,
-// each time. It shares no code with the incremental one.
+// The reference fills all links anew after each change, from nothing. It shares no code with the incremental one.
 #include <gtest/gtest.h>
 
 #include <limits>

@@ -55,7 +55,7 @@ TEST(Simulate, WhatOneLeavesTheOtherGets) {
   EXPECT_NEAR(out.link_busy[0], 3e-6, 1e-12);
 }
 
-// Rank 0's port is shared by two until the shorter path... both of 1000 bytes at 0.5 byte/ns: 2 us, put down to link 0.
+// Rank 0's port is shared by two messages of 1000 bytes, at 0.5 bytes/ns each: 2 us, put down to link 0.
 TEST(Simulate, SharedLinkIsTheLimit) {
   const Schedule schedule = testing::messages(3, {{0, 1}, {0, 2}});
   const Simulated out = run(schedule, 1000, testing::uniform(Traffic(schedule), 1e9, 0));
@@ -105,8 +105,6 @@ TEST(Simulate, LinkAtHalfItsRateIsFound) {
     EXPECT_EQ(out.limit.links[0].first, slow);
     EXPECT_GT(out.limit.links[0].second, 0.9 * out.seconds);
     EXPECT_NEAR(out.seconds, 2 * before, 0.05 * before);
-    const auto busiest = std::max_element(out.link_busy.begin(), out.link_busy.end()) - out.link_busy.begin();
-    EXPECT_EQ(busiest, slow);
   }
 }
 
