@@ -15,13 +15,14 @@ from ringtree.units import count
 
 _HANDOFF, _BETWEEN, _LAUNCH, _TCP = "0.1 us", "0.2 us", "0.5 us", "20 us"
 _SLOT, _SLOTS = 64 << 10, 8
+_CORE_GBPS, _SOCKET_GBPS = 10, 150  # copied by a core, and by all of a socket
 
 
 def core_host(name: str, cores: int, sockets: int = 1) -> Cluster:
     """Returns hosts of `cores` cores on `sockets` sockets, one rank a core, with a port of 10 Gb/s each."""
     between = LinkClass(rate=_rate("20 GB/s"), latency=_latency(_BETWEEN))
     memory = Memory(
-        rate=_rate("20 GB/s"),
+        rate=_rate(f"{min(_CORE_GBPS * cores // sockets, _SOCKET_GBPS)} GB/s"),
         latency=_latency(_HANDOFF),
         sockets=[core * sockets // cores for core in range(cores)],
         between=between,
@@ -40,11 +41,11 @@ def core_host(name: str, cores: int, sockets: int = 1) -> Cluster:
 
 
 def _protocol(share: float) -> Protocol:
-    """A slot of the engine's, of which a protocol with flags fills a part."""
+    """A slot of the engine's, of which a protocol with flags fills a part with data."""
     return Protocol(
         step_latency=Time.model_validate("0 us"),
         efficiency=Share(value=share, unit="1"),
-        slot=Size(value=_SLOT * share, unit="B"),
+        slot=Size(value=_SLOT, unit="B"),
         slots=_SLOTS,
     )
 

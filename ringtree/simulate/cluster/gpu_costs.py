@@ -54,11 +54,22 @@ def channel(gpu: Gpu, on_pcie: bool) -> Channel:
     return Channel(count=number, copy_rate=rate, reduce_rate=rate)
 
 
+def assumed_channel(on_pcie: bool) -> Channel:
+    """Returns a channel of a GPU of which nothing is known."""
+    rate = Rate(value=_ASSUMED_CHANNEL_RATE, unit="GB/s")
+    return Channel(count=_PCIE_CHANNELS if on_pcie else _ASSUMED_CHANNELS, copy_rate=rate, reduce_rate=rate)
+
+
+def assumed_share() -> Share:
+    """Returns what a link of which nothing is known reaches."""
+    return Share(value=_ASSUMED_SHARE, unit="1")
+
+
 def nvlink_share(gpu: Gpu, known: Catalogue) -> Share:
     """Returns the share of the link's rate that NCCL's search counts on."""
     carried = nccl.NVLINK_RATES.get(gpu.target)
     if carried is None or gpu.link is None:
-        return Share(value=_ASSUMED_SHARE, unit="1")
+        return assumed_share()
     return _share(carried, known.links[gpu.link].per_direction_GBps)
 
 
@@ -92,7 +103,7 @@ def _protocol(of: nccl.Protocol) -> Protocol:
     return Protocol(
         step_latency=Time(value=0, unit="us", source=within, date=nccl.RELEASED),
         efficiency=Share(value=of.share, unit="1", source=f"{SOURCE}, device.h", date=nccl.RELEASED),
-        slot=Size(value=of.slot * of.share, unit="B", source=f"{SOURCE}, init.cc", date=nccl.RELEASED),
+        slot=Size(value=of.slot, unit="B", source=f"{SOURCE}, init.cc", date=nccl.RELEASED),
         slots=nccl.SLOTS,
     )
 

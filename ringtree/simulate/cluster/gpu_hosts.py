@@ -29,7 +29,7 @@ _CHANNELS_ASSUMED = "the number of channels, as NCCL's logs of such machines pri
 def cluster_of(name: str, system: System, gpu: Gpu, known: Catalogue) -> Cluster:
     """Returns hosts of `system` with `gpu`, called `name`."""
     links = nvlinks(system, gpu, known)
-    bus = bus_of(gpu, system.gpus_per_host, known)
+    bus = bus_of(gpu.host_link, system.gpus_per_host, known)
     ports = nics(system, known, spread=links is not None)
     fabric = None if ports is None else fabric_of(rails=ports.count >= system.gpus_per_host)
     assumptions = [_CHANNELS_ASSUMED, *([_BRIDGES_ASSUMED] if bus else []), *([_LEAVES_ASSUMED] if fabric else [])]
@@ -59,11 +59,11 @@ def nvlinks(system: System, gpu: Gpu, known: Catalogue) -> Switch | Mesh | None:
     return Mesh(rate=one, links=matrix, **cost)
 
 
-def bus_of(gpu: Gpu, ranks: int, known: Catalogue) -> Bus | None:
-    """Returns the PCIe of a host; None where the catalogue has none for the GPU (its CPU hangs on NVLink)."""
-    if gpu.host_link is None or not gpu.host_link.startswith("PCIe"):
+def bus_of(host_link: str | None, ranks: int, known: Catalogue) -> Bus | None:
+    """Returns the PCIe of a host by the GPUs' link to their CPU; None where that is something else, or not known."""
+    if host_link is None or not host_link.startswith("PCIe"):
         return None
-    link = known.links[gpu.host_link]
+    link = known.links[host_link]
     bridges = [rank // _GPUS_PER_BRIDGE for rank in range(ranks)]
     num = bridges[-1] + 1
     latency = gpu_costs.hop_latency("PCIe")
@@ -74,7 +74,7 @@ def bus_of(gpu: Gpu, ranks: int, known: Catalogue) -> Bus | None:
         latency=latency,
         bridges=bridges,
         sockets=[bridge * _SOCKETS // num for bridge in range(num)],
-        between=LinkClass(rate=gpu_costs.socket_rate(gpu.host_link), latency=nothing),
+        between=LinkClass(rate=gpu_costs.socket_rate(host_link), latency=nothing),
     )
 
 

@@ -130,7 +130,7 @@ class Host(Record):
 
 class Protocol(Record):
     """What a protocol costs a channel. `step_latency`: added to each message beside that of its link; `efficiency`:
-    payload as a share of what travels; `slot`: payload of one slot; `slots`: of a link."""
+    payload as a share of what travels; `slot`: of one slot, data and flags; `slots`: of a link."""
 
     step_latency: Time
     efficiency: Share
@@ -139,7 +139,8 @@ class Protocol(Record):
 
 
 class Channel(Record):
-    """A channel of a rank. `copy`: bytes/s that it sends or receives at most; `reduce`: that it adds up."""
+    """A channel of a rank. `copy_rate`: bytes/s that it sends, receives or copies at
+    most; `reduce_rate`: bytes/s of results that it adds up."""
 
     count: Count
     copy_rate: Rate

@@ -20,7 +20,8 @@ from ringtree.simulate.cluster.paths import Link, Paths
 
 @dataclass(frozen=True)
 class ProtocolCost:
-    """What a protocol costs: seconds added to each message, payload as a share of what travels, payload of a slot."""
+    """What a protocol costs: seconds added to each message, payload as a share of what travels,
+    data and flags of a slot."""
 
     step_latency: float
     efficiency: float
