@@ -73,6 +73,9 @@ def sweep_of(asked: Asked) -> Sweep:
         raise UsageError(f"{nodes[-1]} nodes of {count(used, 'rank')} are more than {MAX_RANKS} ranks")
     if nodes[-1] * used < 2:
         raise UsageError("a collective of one rank takes no time: ask for more nodes or ranks")
+    sizes = parse_sizes(asked.sizes)
+    if sizes[0] < 1:
+        raise UsageError("sizes begin above 0: nothing is sent for 0 bytes")
     protocols = tuple(cluster.protocols) if asked.protocol == ALL else tuple(_words(asked.protocol))
     for protocol in protocols:
         cluster.protocol(protocol)
@@ -87,7 +90,7 @@ def sweep_of(asked: Asked) -> Sweep:
             Arm(name if len(protocols) == 1 else f"{name}/{protocol}", name, protocol)
             for name, protocol in itertools.product(algorithms, protocols)
         ),
-        sizes=tuple(parse_sizes(asked.sizes)),
+        sizes=tuple(sizes),
         channels=asked.channels or cluster.channel.count,
     )
 

@@ -119,8 +119,6 @@ def crossings(points: Sequence[Point]) -> list[Crossing]:
 
 def _meeting(below: int, above: int, ends: Sequence[float]) -> int:
     """Where the ratio of two arms' times passes 1, linear in logarithms: ends are (first, second) below, then above."""
-    if below == 0:
-        return above
     low, high = math.log(ends[1] / ends[0]), math.log(ends[2] / ends[3])
     share = low / (low + high) if low + high > 0 else 0.5
     return round(math.exp(math.log(below) + share * math.log(above / below)))

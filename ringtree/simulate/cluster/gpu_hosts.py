@@ -23,7 +23,7 @@ _LEAF_HOSTS = 32
 _SPINE = Time(value=0.5, unit="us")
 _BRIDGES_ASSUMED = "two GPUs below each PCIe bridge, two sockets: the catalogue does not say how a board is wired"
 _LEAVES_ASSUMED = f"{_LEAF_HOSTS} hosts below a leaf, as many uplinks as ports: the catalogue has no switches"
-_CHANNELS_ASSUMED = "the number of channels, as NCCL's logs of such machines print it or near it"
+_CHANNELS_ASSUMED = 'the number of channels; NCCL\'s log of a machine prints its own ("coll channels")'
 
 
 def cluster_of(name: str, system: System, gpu: Gpu, known: Catalogue) -> Cluster:

@@ -10,6 +10,7 @@ import re
 
 from ringtree.logs.topology_matrix import TopologyMatrix
 from ringtree.simulate.from_log.found import Found, groups_of
+from ringtree.units import count
 
 MOST_LINKS = 18  # that a GPU has; more are the same links, seen through a switch
 _NVLINK = re.compile(r"NV(\d+)")
@@ -27,7 +28,7 @@ def read_matrix(matrix: TopologyMatrix, found: Found) -> None:
     _nvlinks(cells, len(gpus), found)
     _places(matrix, cells, found)
     _ports(matrix, found)
-    found.said.append(f"a matrix of {len(gpus)} GPUs and {len(matrix.nics)} network ports")
+    found.said.append(f"a matrix of {count(len(gpus), 'GPU')} and {count(len(matrix.nics), 'network port')}")
 
 
 def _nvlinks(cells: dict[tuple[int, int], str], num: int, found: Found) -> None:

@@ -9,6 +9,7 @@ import re
 
 from ringtree.logs.nccl_xml.topology import Topology, TopologyNic
 from ringtree.simulate.from_log.found import Found, groups_of
+from ringtree.units import count
 
 _GENERATIONS = {"8.0": "3", "16.0": "4", "32.0": "5", "64.0": "6"}
 
@@ -38,7 +39,7 @@ def read_xml(topology: Topology, found: Found) -> None:
     if all(one is not None for one in numa):
         found.sockets = found.sockets or groups_of(len(gpus), alike)
     _ports(topology, place, found)
-    found.said.append(f"NCCL's topology of {len(gpus)} GPUs and {len(topology.nics)} network ports")
+    found.said.append(f"NCCL's topology of {count(len(gpus), 'GPU')} and {count(len(topology.nics), 'network port')}")
 
 
 def _ports(topology: Topology, place: dict[str, int], found: Found) -> None:
