@@ -51,6 +51,7 @@ COMMANDS = {
         Entry(READ, "import", "import_logs", "Read logs of nccl-tests, NCCL, OSU, IMB and others."),
         Entry(READ, "compare-runs", "compare_runs", "Compare stored runs or logs: differences with intervals."),
         Entry(READ, "hardware", "hardware", "Show the catalogue of GPUs, links, networks and systems."),
+        Entry(SIMULATE, "simulate", "simulate", "Simulate collectives on a cluster that you describe."),
         Entry(SIMULATE, "cluster list", "cluster_list", "List the clusters that can be simulated by name."),
         Entry(SIMULATE, "cluster show", "cluster_show", "Draw a cluster, with the source of every constant."),
         Entry(SIMULATE, "cluster from", "cluster_from", "Describe a cluster from topo -m, NCCL's XML or its log."),
