@@ -21,6 +21,7 @@ ALLOWED: dict[str, set[str]] = {
     "algorithms": {"schedule"},
     "verify": {"schedule"},
     "model": {"schedule"},
+    "simulate": {"schedule", "model"},
     "reduce": {"base"},
     "net": {"base"},
     "bootstrap": {"base", "net"},
@@ -29,7 +30,7 @@ ALLOWED: dict[str, set[str]] = {
     "engine": {"schedule", "protocol", "bootstrap", "model"},
     "builtin": {"engine", "algorithms"},
     "textbook": {"schedule", "protocol", "bootstrap"},
-    "bindings": {"builtin", "engine", "textbook", "algorithms", "verify", "model", "probe"},
+    "bindings": {"builtin", "engine", "textbook", "algorithms", "verify", "simulate", "model", "probe"},
     "capi": {"builtin", "engine"},
 }
 

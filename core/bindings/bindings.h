@@ -24,6 +24,7 @@ void bind_schedule(nanobind::module_& module);
 void bind_algorithms(nanobind::module_& module);
 void bind_verify(nanobind::module_& module);
 void bind_model(nanobind::module_& module);
+void bind_simulate(nanobind::module_& module);
 void bind_probe(nanobind::module_& module);
 void bind_rows(nanobind::module_& module);
 void bind_stores(nanobind::module_& module);

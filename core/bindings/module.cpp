@@ -11,6 +11,7 @@ NB_MODULE(_core, module) {
   bind_algorithms(module);
   bind_verify(module);
   bind_model(module);
+  bind_simulate(module);
   bind_probe(module);
   bind_rows(module);
   bind_stores(module);

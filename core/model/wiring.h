@@ -22,6 +22,8 @@ struct WiredDependency {
 
 struct WiredStep {
   ChunkRange chunks;
+  int num_folds = 0;                        // folds of two operands that each byte of the result takes
+  bool copies = false;                      // moves bytes within the rank and nothing else
   std::vector<int> recv_links, send_links;  // a send link for each reader
   std::vector<WiredDependency> waits_for;
   std::vector<int> dependent_lanes;  // lanes with a step that waits for this one

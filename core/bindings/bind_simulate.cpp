@@ -1,0 +1,67 @@
+// The simulator: a schedule's traffic, laid out once, and its time on a network given as plain arrays. Not where the
+// arrays come from: that is ringtree/simulate/cluster.
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/vector.h>
+
+#include "core/bindings/bindings.h"
+#include "core/simulate/simulate.h"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace ringtree::bindings {
+namespace {
+
+template <class Item>
+using Array = nb::ndarray<const Item, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+template <class Item>
+std::vector<Item> copied(const Array<Item>& array) {
+  return {array.data(), array.data() + array.size()};
+}
+
+}  // namespace
+
+void bind_simulate(nb::module_& module) {
+  nb::class_<Traffic>(module, "Traffic", "A schedule laid out for the simulator; see core/simulate/traffic.h.")
+      .def(nb::init<const Schedule&>(), "schedule"_a, nb::call_guard<nb::gil_scoped_release>())
+      .def("pairs", &pairs_of);
+  nb::class_<Accounts>(module, "Accounts", "What a simulated time went on; see core/simulate/critical_path.h.")
+      .def_ro("launch", &Accounts::launch)
+      .def_ro("latency", &Accounts::latency)
+      .def_ro("link", &Accounts::link)
+      .def_ro("copy", &Accounts::copy)
+      .def_ro("reduce", &Accounts::reduce)
+      .def_ro("slots", &Accounts::slots)
+      .def_ro("links", &Accounts::links);
+  nb::class_<Simulated>(module, "SimulatedTime", "What simulate() found; see core/simulate/simulate.h.")
+      .def_ro("seconds", &Simulated::seconds)
+      .def_ro("rank_seconds", &Simulated::rank_seconds)
+      .def_ro("link_bytes", &Simulated::link_bytes)
+      .def_ro("link_busy", &Simulated::link_busy)
+      .def_ro("limit", &Simulated::limit)
+      .def_ro("num_events", &Simulated::num_events)
+      .def_ro("num_lanes", &Simulated::num_lanes);
+  module.def(
+      "simulate",
+      [](const Traffic& traffic, size_t count, size_t item_size, int channels, size_t slice_bytes,
+         const Array<double>& link_rate, const Array<double>& link_latency, const Array<int>& pair_src,
+         const Array<int>& pair_dst, const Array<int64_t>& route_offsets, const Array<int>& route_links,
+         const Array<double>& copy_rate, const Array<double>& reduce_rate, double launch_cost, double step_latency,
+         double efficiency, size_t slot_bytes, int slots, bool use_symmetry) {
+        const Network network{copied(link_rate), copied(link_latency),  copied(pair_src),
+                              copied(pair_dst),  copied(route_offsets), copied(route_links),
+                              copied(copy_rate), copied(reduce_rate),   launch_cost};
+        const nb::gil_scoped_release released;
+        SimulateOptions options;
+        options.use_symmetry = use_symmetry;
+        return simulate(traffic, {count, item_size, channels, slice_bytes}, network,
+                        {step_latency, efficiency, slot_bytes, slots}, options);
+      },
+      "traffic"_a, "count"_a, "item_size"_a, "channels"_a, "slice_bytes"_a, "link_rate"_a, "link_latency"_a,
+      "pair_src"_a, "pair_dst"_a, "route_offsets"_a, "route_links"_a, "copy_rate"_a, "reduce_rate"_a, "launch_cost"_a,
+      "step_latency"_a, "efficiency"_a, "slot_bytes"_a, "slots"_a, "use_symmetry"_a);
+}
+
+}  // namespace ringtree::bindings

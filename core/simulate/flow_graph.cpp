@@ -1,0 +1,105 @@
+// See flow_graph.h.
+#include "core/simulate/flow_graph.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <string>
+
+#include "core/base/error.h"
+
+namespace ringtree {
+
+Ticks ticks_of(double seconds) {
+  const double ticks = seconds * kTicksPerSecond;
+  if (!(ticks < 9e18)) throw UsageError("a time of " + std::to_string(seconds) + " s is too long to simulate");
+  return static_cast<Ticks>(std::llround(ticks));
+}
+
+FlowGraph::FlowGraph(const PlacedTraffic& placed, const Classes& classes) {
+  add_lanes(placed, classes);
+  add_connections(placed, classes);
+  add_links(placed, classes);
+  find_shared();
+}
+
+void FlowGraph::add_lanes(const PlacedTraffic& placed, const Classes& classes) {
+  const Traffic& traffic = placed.traffic;
+  for (const int id : classes.lanes) {
+    const int lane = id % traffic.num_lanes(), channel = id / traffic.num_lanes(), rank = traffic.lane_rank[lane];
+    lanes.push_back({lane, channel, rank, placed.network.copy_rate[rank], placed.network.reduce_rate[rank]});
+    first_port_.push_back(static_cast<int>(port_connection_.size()));
+    for (int at = traffic.lane_first_port[lane]; at < traffic.lane_first_port[lane + 1]; ++at)
+      port_connection_.push_back(classes.of_connection[channel * traffic.num_links() + traffic.port_link[at]]);
+    first_fellow_.push_back(static_cast<int>(fellow_lane_.size()));
+    for (int at = traffic.rank_first_lane[rank]; at < traffic.rank_first_lane[rank + 1]; ++at)
+      fellow_lane_.push_back(classes.of_lane[channel * traffic.num_lanes() + at]);
+  }
+  first_port_.push_back(static_cast<int>(port_connection_.size()));
+  first_fellow_.push_back(static_cast<int>(fellow_lane_.size()));
+}
+
+void FlowGraph::add_connections(const PlacedTraffic& placed, const Classes& classes) {
+  const Traffic& traffic = placed.traffic;
+  for (const int id : classes.connections) {
+    const int link = id % traffic.num_links(), first_lane = id / traffic.num_links() * traffic.num_lanes();
+    const TrafficLink& ends = traffic.links[link];
+    connections.push_back({classes.of_lane[first_lane + ends.sender], classes.of_lane[first_lane + ends.receiver],
+                           ticks_of(placed.latency(link)), placed.copy_rate(link), kCopying});
+    first_route_.push_back(static_cast<int>(route_link_.size()));
+    for (const int on : placed.route(link)) {
+      const int of_class = classes.of_link[on];  // two links of a route may be alike: one stands for both
+      const bool is_new = std::none_of(route_link_.begin() + first_route_.back(), route_link_.end(),
+                                       [&](const RouteLink& one) { return one.link == of_class; });
+      if (is_new) route_link_.push_back({of_class});
+    }
+  }
+  first_route_.push_back(static_cast<int>(route_link_.size()));
+}
+
+void FlowGraph::add_links(const PlacedTraffic& placed, const Classes& classes) {
+  const int num_links = placed.traffic.num_links();
+  for (const int id : classes.links) {
+    link_rate.push_back(placed.network.link_rate[id]);
+    first_crossing_.push_back(static_cast<int>(crossing_.size()));
+    std::map<int, double> weights;
+    for (int channel = 0; channel < placed.size.num_channels; ++channel)
+      for (const int link : placed.crossing(id)) ++weights[classes.of_connection[channel * num_links + link]];
+    for (const auto& [connection, weight] : weights) {
+      crossing_.push_back({connection, weight});
+      for (int at = first_route_[connection]; at < first_route_[connection + 1]; ++at)
+        if (route_link_[at].link == static_cast<int>(link_rate.size()) - 1) route_link_[at].weight = weight;
+    }
+  }
+  first_crossing_.push_back(static_cast<int>(crossing_.size()));
+}
+
+// Most links are never short: what their connections can send at all, each held back by copying and by the slowest link
+// of its route, fits. Such a link needs no sharing; where a connection has it to itself it is a cap like copying.
+void FlowGraph::find_shared() {
+  std::vector<double> most(connections.size());
+  for (int id = 0; id < static_cast<int>(connections.size()); ++id) {
+    most[id] = connections[id].cap;
+    for (const RouteLink& on : route(id)) most[id] = std::min(most[id], link_rate[on.link]);
+  }
+  std::vector<bool> shared(link_rate.size());
+  for (int link = 0; link < static_cast<int>(link_rate.size()); ++link) {
+    double sum = 0;
+    for (const Crossing& one : crossing(link)) sum += one.weight * most[one.connection];
+    shared[link] = sum > link_rate[link] * (1 + 1e-12);
+  }
+  for (int id = 0; id < static_cast<int>(connections.size()); ++id) {
+    first_shared_.push_back(static_cast<int>(shared_link_.size()));
+    for (const RouteLink& on : route(id)) {
+      if (shared[on.link]) {
+        shared_link_.push_back(on);
+      } else if (link_rate[on.link] <= connections[id].cap) {
+        connections[id].cap = link_rate[on.link];
+        connections[id].cap_by = on.link;
+      }
+    }
+  }
+  first_shared_.push_back(static_cast<int>(shared_link_.size()));
+}
+
+}  // namespace ringtree

@@ -1,0 +1,47 @@
+// What the simulator knows of machines: links with a rate and a latency, the links that a message crosses between two
+// ranks, how fast ranks copy and reduce, and what a protocol costs. Plain arrays; how they come from hosts, switches
+// and tiers is ringtree/simulate/cluster.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "core/schedule/layout.h"
+
+namespace ringtree {
+
+struct Network {
+  std::vector<double> link_rate;     // bytes per second; a link is one direction
+  std::vector<double> link_latency;  // seconds
+  // Route i leads from pair_src[i] to pair_dst[i] over route_links[route_offsets[i] … route_offsets[i + 1] - 1]. Only
+  // pairs that a schedule uses need be there. A route without links is limited by copying alone.
+  std::vector<int> pair_src, pair_dst;
+  std::vector<int64_t> route_offsets;
+  std::vector<int> route_links;
+  std::vector<double> copy_rate;    // of each rank: most that one channel sends, receives or copies, bytes per second
+  std::vector<double> reduce_rate;  // of each rank: bytes per second of the result, for a fold of two operands
+  double launch_cost = 0;           // seconds until every rank begins
+
+  int num_links() const { return static_cast<int>(link_rate.size()); }
+  int num_ranks() const { return static_cast<int>(copy_rate.size()); }
+};
+
+struct WireProtocol {
+  double step_latency = 0;         // seconds that each message takes beside its links' latencies
+  double efficiency = 1;           // data's share of the bytes on the wire
+  size_t slot_bytes = kSlotBytes;  // of a slot, on the wire: data and flags
+  int slots = kSlots;              // of each link of the schedule
+
+  /// Bytes of data that a slot carries: whole cache lines.
+  size_t slot_data() const;
+  /// Bytes on the wire of a message of `data` bytes.
+  int64_t wire_bytes(size_t data) const;
+};
+
+/// Throws UsageError that names the entry that can't be: lengths that differ, rates not above 0, latencies below 0,
+/// ranks or links that do not exist, a pair twice, a link twice in a route.
+void check_network(const Network& network);
+void check_protocol(const WireProtocol& protocol);
+
+}  // namespace ringtree

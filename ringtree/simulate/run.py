@@ -1,0 +1,137 @@
+"""One simulated call: a schedule's traffic on a network of plain arrays, by the core's discrete events.
+
+For: the time of one collective, what limits it and what each link carries (core/simulate/simulate.h has the rules). Not
+for: where networks come from (ringtree.simulate.cluster), sweeps over sizes and hosts, tables.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ringtree._core import Traffic
+from ringtree._core import simulate as core_simulate
+from ringtree.schedules.schedule import Schedule
+
+
+class NetworkArrays(Protocol):
+    """Links of `link_rate` bytes/s and `link_latency` seconds, one direction each; pair i of ranks is joined by the
+    links `route_links[route_offsets[i]:route_offsets[i + 1]]`. Rates of ranks are bytes/s of one channel."""
+
+    @property
+    def link_rate(self) -> NDArray[np.float64]: ...
+    @property
+    def link_latency(self) -> NDArray[np.float64]: ...
+    @property
+    def pair_src(self) -> NDArray[np.int32]: ...
+    @property
+    def pair_dst(self) -> NDArray[np.int32]: ...
+    @property
+    def route_offsets(self) -> NDArray[np.int64]: ...
+    @property
+    def route_links(self) -> NDArray[np.int32]: ...
+    @property
+    def rank_copy_rate(self) -> NDArray[np.float64]: ...
+    @property
+    def rank_reduce_rate(self) -> NDArray[np.float64]: ...
+    @property
+    def launch_cost(self) -> float: ...
+
+
+class ProtocolCosts(Protocol):
+    """Seconds added to each message, payload as a share of what travels, data and flags of a slot, slots of a link."""
+
+    @property
+    def step_latency(self) -> float: ...
+    @property
+    def efficiency(self) -> float: ...
+    @property
+    def slot_bytes(self) -> int: ...
+    @property
+    def slots(self) -> int: ...
+
+
+@dataclass(frozen=True)
+class SimulatedCall:
+    """What was found; times in seconds. `limit`: the accounts of the critical path (launch, latency, link, copy,
+    reduce, slots), which add up to `seconds`; `critical_links`: (link, seconds) of the account `link`."""
+
+    seconds: float
+    per_rank_seconds: NDArray[np.float64]
+    link_bytes: NDArray[np.int64]
+    link_busy: NDArray[np.float64]
+    limit: dict[str, float]
+    critical_links: Sequence[tuple[int, float]]
+    events: int
+    lanes: int  # that were simulated: one of each class of lanes that are alike
+
+
+ACCOUNTS = ("launch", "latency", "link", "copy", "reduce", "slots")
+
+
+class Simulator:
+    """A schedule made ready to be simulated, on any network and with any size: making it takes longer than a run."""
+
+    def __init__(self, schedule: Schedule) -> None:
+        self._traffic = Traffic(schedule.core)
+
+    def pairs(self) -> tuple[list[int], list[int]]:
+        """Returns the pairs of ranks that exchange messages: sources and destinations."""
+        return self._traffic.pairs()
+
+    def run(
+        self,
+        network: NetworkArrays,
+        protocol: ProtocolCosts,
+        *,
+        count: int,
+        item_size: int,
+        channels: int = 1,
+        slice_bytes: int = 0,
+        symmetry: bool = True,
+    ) -> SimulatedCall:
+        """Simulates a call of `count` elements (of a block where the collective has blocks, else of the vector).
+
+        `slice_bytes`: 0 for about half as many slices a step as there are slots, as for pipelined schedules; the slot's
+        size for whole slots. Without `symmetry` lanes that are alike are simulated one by one, with the same result.
+        Raises UsageError for a network, protocol or size that can't be.
+        """
+        found = core_simulate(
+            self._traffic,
+            count,
+            item_size,
+            channels,
+            slice_bytes,
+            _array(network.link_rate, np.float64),
+            _array(network.link_latency, np.float64),
+            _array(network.pair_src, np.int32),
+            _array(network.pair_dst, np.int32),
+            _array(network.route_offsets, np.int64),
+            _array(network.route_links, np.int32),
+            _array(network.rank_copy_rate, np.float64),
+            _array(network.rank_reduce_rate, np.float64),
+            network.launch_cost,
+            protocol.step_latency,
+            protocol.efficiency,
+            protocol.slot_bytes,
+            protocol.slots,
+            symmetry,
+        )
+        return SimulatedCall(
+            found.seconds,
+            np.array(found.rank_seconds),
+            np.array(found.link_bytes, dtype=np.int64),
+            np.array(found.link_busy),
+            {name: getattr(found.limit, name) for name in ACCOUNTS},
+            found.limit.links,
+            found.num_events,
+            found.num_lanes,
+        )
+
+
+def _array(values: object, kind: type[np.generic]) -> NDArray[np.generic]:
+    return np.ascontiguousarray(values, dtype=kind)

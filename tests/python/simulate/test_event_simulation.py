@@ -1,0 +1,121 @@
+"""core/simulate against the slow simulation of event_simulation.py, on small random schedules and networks.
+
+For: slices, passes, slots, dependencies and shares together. Not for: closed forms (tests/core/simulate).
+"""
+
+from __future__ import annotations
+
+import random
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from event_simulation import EventSimulation, fair_shares, waits_of
+from random_schedule import RandomSchedule
+
+from ringtree.errors import UsageError
+from ringtree.simulate.run import Simulator
+
+GRAIN, LEAST, SLOT = 64, 8192, 65536
+
+
+def cut(longest: int, widest: int, slots: int) -> tuple[int, int, int]:
+    """Returns slice bytes, pass bytes and passes, as core/schedule/layout.h says."""
+    per_step = slots // 2
+    least = max(LEAST, -(-widest * GRAIN // per_step))
+    wanted = max(-(-size // GRAIN) * GRAIN for size in (least, -(-longest * widest // per_step)))
+    piece = min(wanted, SLOT)
+    of_pass = per_step * piece // widest // GRAIN * GRAIN
+    return piece, of_pass, max(1, -(-longest // of_pass))
+
+
+def draw_network(draw: random.Random, ranks: int, pairs: tuple[list[int], list[int]]) -> Any:
+    """Returns up to six links with routes of up to three of them."""
+    links = draw.randint(1, 6)
+    routes = [draw.sample(range(links), draw.randint(0, min(3, links))) for _ in pairs[0]]
+    return SimpleNamespace(
+        link_rate=np.array([draw.choice([0.5, 1, 1, 2, 3.7]) * 1e9 for _ in range(links)]),
+        link_latency=np.array([draw.choice([0, 1e-6, 2.3e-6, 40e-6]) for _ in range(links)]),
+        pair_src=np.array(pairs[0], dtype=np.int32),
+        pair_dst=np.array(pairs[1], dtype=np.int32),
+        route_offsets=np.cumsum([0, *map(len, routes)]),
+        route_links=np.array([link for route in routes for link in route], dtype=np.int32),
+        rank_copy_rate=np.array([draw.choice([0.3, 1, 1, 5]) * 1e9 for _ in range(ranks)]),
+        rank_reduce_rate=np.array([draw.choice([0.7, 4, 4]) * 1e9 for _ in range(ranks)]),
+        launch_cost=0.0,
+        routes=routes,
+    )
+
+
+def reference(schedule: Any, count: int, network: Any, protocol: Any) -> list[float]:
+    """Returns when each rank has finished."""
+    chunks = [4 * length for _, length in schedule.layout(count)]
+    piece, of_pass, passes = cut(max(chunks), schedule.widest, protocol.slots)
+    lanes: dict[Any, Any] = {}
+    pair = {ends: i for i, ends in enumerate(zip(network.pair_src, network.pair_dst, strict=True))}
+    route, latency = {}, {}
+    for rank in range(schedule.num_ranks):
+        steps = schedule.program(rank)
+        place: list[int] = []
+        for step, waits in zip(steps, waits_of(steps), strict=True):
+            lane = lanes.setdefault((rank, 0, step.lane), [])
+            place.append(len(lane))
+            folds = max(1, len(step.recv) + bool(step.src) - 1) if "reduce" in step.verb else 0
+            per_byte = folds / network.rank_reduce_rate[rank]
+            if step.verb == "copy":
+                per_byte = 1 / network.rank_copy_rate[rank]
+            sends = [(rank, reader, step.send_tag) for reader in step.send_to]
+            for link in sends:
+                ids = network.routes[pair[link[:2]]]
+                route[link] = ids, min(network.rank_copy_rate[list(link[:2])])
+                latency[link] = protocol.step_latency + sum(network.link_latency[ids])
+            lane.append(
+                {
+                    "bytes": [
+                        sum(max(0, min(of_pass, chunks[chunk] - number * of_pass)) for chunk in step.chunks)
+                        for number in range(passes)
+                    ],
+                    "recv": [(peer, rank, tag) for peer, tag in step.recv],
+                    "send": sends,
+                    "seconds_per_byte": per_byte,
+                    "waits": waits,
+                }
+            )
+        for lane in range(1 + max(step.lane for step in steps)):
+            for one in lanes[rank, 0, lane]:
+                one["waits"] = [(of, place[at], by_slice, before) for of, at, by_slice, before in one["waits"]]
+    found = EventSimulation(lanes, route, latency, list(network.link_rate), passes, piece, protocol.slots).run()
+    return [max(time for key, time in found.items() if key[0] == rank) for rank in range(schedule.num_ranks)]
+
+
+@pytest.mark.parametrize("part", range(5))
+def test_random_schedules_take_as_long(part: int) -> None:
+    for seed in range(100 * part, 100 * part + 100):
+        drawn = RandomSchedule(seed)
+        draw = random.Random(seed)
+        schedule = drawn.schedule()
+        simulator = Simulator(schedule)
+        network = draw_network(draw, schedule.num_ranks, simulator.pairs())
+        slots = draw.choice([2, 4, 8])
+        protocol = SimpleNamespace(step_latency=draw.choice([0, 1e-6]), efficiency=1.0, slot_bytes=SLOT, slots=slots)
+        count = draw.choice([1, 900, 5000, 30000, 70000])
+        found = simulator.run(network, protocol, count=count, item_size=4)
+        expected = reference(schedule, count, network, protocol)
+        assert found.per_rank_seconds == pytest.approx(expected, rel=1e-6, abs=1e-10), seed
+        assert sum(found.limit.values()) == pytest.approx(found.seconds, rel=1e-9), seed
+
+
+def test_shares_by_hand() -> None:
+    """Of 12 three get 4 each; where one is held to 2 the others get 5; 3 over a link of 6 leave it half."""
+    assert fair_shares({"a": ([0], 99), "b": ([0], 99), "c": ([0], 99)}, [12]) == {"a": 4, "b": 4, "c": 4}
+    assert fair_shares({"a": ([0], 2), "b": ([0], 99), "c": ([0], 99)}, [12]) == {"a": 2, "b": 5, "c": 5}
+    assert fair_shares({"a": ([0, 1], 99), "b": ([0], 99)}, [12, 3]) == {"a": 3, "b": 9}
+
+
+def test_missing_route_is_one_line() -> None:
+    simulator = Simulator(RandomSchedule(1).schedule())
+    network = draw_network(random.Random(1), 8, ([], []))
+    protocol = SimpleNamespace(step_latency=0, efficiency=1.0, slot_bytes=SLOT, slots=8)
+    with pytest.raises(UsageError, match=r"^network: there is no route \d -> \d, which random needs$"):
+        simulator.run(network, protocol, count=1, item_size=4)
