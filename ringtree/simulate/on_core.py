@@ -1,92 +1,75 @@
-"""The core's simulator, as sweeps call it.
+"""Calls of a sweep on the core's simulator.
 
-For: the one place that names the core's functions and the order of their arguments. Not for: what is asked (asked.py),
-networks (ringtree.simulate.cluster).
+For: from a call of so many bytes to a schedule and a count of elements; a schedule is made ready once. Not for: what is
+asked (asked.py), networks (ringtree.simulate.cluster), the simulator itself (run.py).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ringtree import _core
-from ringtree.errors import RingtreeError
+from ringtree.errors import UsageError
+from ringtree.schedules.schedule import schedule
 from ringtree.simulate.cluster import Network, ProtocolCost
+from ringtree.simulate.run import Simulator
 from ringtree.simulate.sweep import Call
+from ringtree.traits import BLOCKED
 
-_NETWORK = (
-    "link_rate",
-    "link_latency",
-    "pair_src",
-    "pair_dst",
-    "route_offsets",
-    "route_links",
-    "rank_copy_rate",
-    "rank_reduce_rate",
-    "launch_cost",
-)
-_PROTOCOL = ("step_latency", "efficiency", "slot_bytes", "slots")
+_ITEM_SIZE = 4
 
 
 @dataclass(frozen=True)
 class CoreOutcome:
-    """What the core says of a call."""
+    """What the core says of a call; critical links without their seconds, those with most first."""
 
     seconds: float
     per_rank_seconds: NDArray[np.float64]
     link_bytes: NDArray[np.int64]
     link_busy: NDArray[np.float64]
-    limit: Mapping[str, float]
+    limit: dict[str, float]
     critical_links: Sequence[int]
     events: int
 
 
 class CoreSimulator:
-    """A Simulator. Raises RingtreeError where the core was built without one."""
+    """A Simulator of a sweep. Keeps the schedule of the last call, which the next one mostly has, too."""
+
+    def __init__(self) -> None:
+        self._ready: tuple[tuple[str, str, tuple[int, ...]], Simulator] | None = None
 
     def pairs(self, call: Call) -> list[tuple[int, int]]:
         """Returns the pairs of ranks between which the call's schedule sends."""
-        sources, targets = _function("simulate_pairs")(**_asked(call))
-        return list(zip(map(int, sources), map(int, targets), strict=True))
+        sources, targets = self._simulator(call).pairs()
+        return list(zip(sources, targets, strict=True))
 
     def run(self, call: Call, network: Network, protocol: ProtocolCost) -> CoreOutcome:
-        """Simulates one call."""
-        told = _function("simulate")(
-            **_asked(call),
-            **{name: getattr(network, name) for name in _NETWORK},
-            **{name: getattr(protocol, name) for name in _PROTOCOL},
-        )
+        """Simulates one call. Raises UsageError for a size that is not one of whole elements on every rank."""
+        blocks = len(call.hosts) if call.collective in BLOCKED else 1
+        count, rest = divmod(call.size_bytes, _ITEM_SIZE * blocks)
+        if rest or not count:
+            raise UsageError(f"{call.size_bytes} bytes are not whole elements of {_ITEM_SIZE} bytes in {blocks} blocks")
+        told = self._simulator(call).run(network, protocol, count=count, item_size=_ITEM_SIZE, channels=call.channels)
+        links = sorted(told.critical_links, key=lambda one: -one[1])
         return CoreOutcome(
-            float(told.seconds),
-            np.asarray(told.per_rank_seconds, dtype=np.float64),
-            np.asarray(told.link_bytes, dtype=np.int64),
-            np.asarray(told.link_busy, dtype=np.float64),
-            dict(told.limit),
-            [int(link) for link in told.critical_links],
-            int(told.events),
+            told.seconds,
+            told.per_rank_seconds,
+            told.link_bytes,
+            told.link_busy,
+            told.limit,
+            [link for link, _ in links],
+            told.events,
         )
+
+    def _simulator(self, call: Call) -> Simulator:
+        key = (call.collective, call.algorithm, call.hosts)
+        if self._ready is None or self._ready[0] != key:
+            made = schedule(call.collective, call.algorithm, len(call.hosts), hosts=call.hosts)
+            self._ready = (key, Simulator(made))
+        return self._ready[1]
 
 
 CORE = CoreSimulator()
-
-
-def _asked(call: Call) -> dict[str, Any]:
-    return {
-        "collective": call.collective,
-        "algorithm": call.algorithm,
-        "ranks": len(call.hosts),
-        "hosts": list(call.hosts),
-        "bytes": call.size_bytes,
-        "channels": call.channels,
-    }
-
-
-def _function(name: str) -> Any:
-    found = getattr(_core, name, None)
-    if found is None:
-        raise RingtreeError("this build of ringtree's core has no simulator: build it anew (make build)")
-    return found
