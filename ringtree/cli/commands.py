@@ -28,9 +28,10 @@ class Entry(NamedTuple):
         return getattr(module, self.module), getattr(module, "CONTEXT", None)
 
 
-MEASURE, READ, STORED, CHOOSE, ALGORITHMS = (
+MEASURE, READ, SIMULATE, STORED, CHOOSE, ALGORITHMS = (
     "Measure",
     "Check other people's results",
+    "Simulate",
     "Look at results",
     "Choose and deploy",
     "Algorithms",
@@ -55,6 +56,10 @@ COMMANDS = {
         Entry(READ, "import", "import_logs", "Read logs of nccl-tests, NCCL, OSU, IMB and others."),
         Entry(READ, "compare-runs", "compare_runs", "Compare stored runs or logs: differences with intervals."),
         Entry(READ, "hardware", "hardware", "Show the catalogue of GPUs, links, networks and systems."),
+        Entry(SIMULATE, "simulate", "simulate", "Simulate collectives on a cluster that you describe."),
+        Entry(SIMULATE, "cluster list", "cluster_list", "List the clusters that can be simulated by name."),
+        Entry(SIMULATE, "cluster show", "cluster_show", "Draw a cluster, with the source of every constant."),
+        Entry(SIMULATE, "cluster from", "cluster_from", "Describe a cluster from topo -m, NCCL's XML or its log."),
         Entry(STORED, "report", "report", "Write runs or logs as one HTML page."),
         Entry(STORED, "plot", "plot", "Plot runs or logs: bandwidth, time, differences, scaling, crossovers."),
         Entry(STORED, "show", "show", "Print a stored run again."),

@@ -84,7 +84,7 @@ def _print_table(rows: list[dict[str, Any]], runs: Path) -> None:
             cell(", ".join(row["arms"])),
             cell(row["num_ranks"]),
             cell(f"{row['launches_stored']}/{row['launches_planned']}"),
-            cell(f"{state}, emulated" if row["emulated"] else state),
+            cell(", ".join([state, *(mark for mark in ("emulated", "simulated") if row[mark])])),
             cell(row["host"]),
         )
     console = console_for_tables()

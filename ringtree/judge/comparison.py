@@ -13,7 +13,7 @@ from typing import Literal
 
 from pydantic import Field, model_validator
 
-from ringtree.results import ArmPlan, EmulatedCluster, FactorialDesign, Record
+from ringtree.results import ArmPlan, EmulatedCluster, FactorialDesign, Record, SimulatedCluster
 
 SUMMARY_FORMAT = "ringtree.comparison/2"
 # Placement of a row whose ratios are like for like, near against near and far against far, in one figure.
@@ -239,6 +239,7 @@ class Comparison(Record):
     placements: list[str] = Field(description='classes that the probes of the run fall into; one: [""]')
     left_out: dict[str, str]
     emulated: EmulatedCluster | None
+    simulated: SimulatedCluster | None = Field(default=None, description="null: every time was measured")
     preset: str | None
     rows: list[SizeRow]
     cells: list[CellSummary]

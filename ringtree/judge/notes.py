@@ -16,6 +16,7 @@ from ringtree.judge.comparison import MIXED, Comparison, Drift, Outlier, Straggl
 from ringtree.judge.factors import design_line
 from ringtree.judge.findings import rivals_of
 from ringtree.judge.phrases import placement_phrase
+from ringtree.judge.simulated import CAVEAT
 from ringtree.measure.plan import planned_launches
 from ringtree.results import EmulatedCluster, Plan, Provenance, StoredRun
 from ringtree.units import count, format_change, format_margin, format_share, format_size
@@ -37,6 +38,8 @@ def caveats_of(stored: StoredRun, comparison: Comparison) -> list[str]:
             "native: every arm runs in pinned processes of its own and is called from C, so times are not those of "
             "calls from Python; a switch asks, and what MPI and oneCCL really ran is not known"
         )
+    if plan.simulation is not None:
+        return [*caveats, CAVEAT.format(plan.simulation.called)]
     if plan.emulation is not None:
         caveats.append(_emulated(plan.emulation))
     elif plan.hosts is not None:

@@ -50,6 +50,7 @@ def origins_of_run(stored: StoredRun) -> dict[str, Origin]:
         "virtual machine": {True: "yes", False: "no", None: "not known"}[where.virtual],
         "load at the start": ", ".join(f"{one:.2f}" for one in where.load_average),
         "emulated": "yes" if where.emulated else "",
+        "simulated": "" if plan.simulation is None else plan.simulation.called,
         **versions,
         "commit": where.git_commit or "not known",
         "command": " ".join(where.command),
@@ -65,7 +66,7 @@ def origins_of_run(stored: StoredRun) -> dict[str, Origin]:
             plan.emulation.hosts if plan.emulation is not None else hosts,
             arm.label,
             facts={name: value for name, value in facts.items() if value},
-            compared=("host", "processor", "emulated", *versions),
+            compared=("host", "processor", "emulated", "simulated", *versions),
         )
         for arm in plan.arms
     }

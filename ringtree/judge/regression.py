@@ -134,6 +134,7 @@ def _check_same_question(plan: Plan, other: Plan, baseline: str) -> None:
         "dtype": (plan.dtype, other.dtype),
         "number of ranks": (plan.num_ranks, other.num_ranks),
         "emulated cluster": (_cluster(plan), _cluster(other)),
+        "simulated cluster": (_simulated(plan), _simulated(other)),
     }
     told = [f"{name} is {now}, there {then}" for name, (now, then) in fields.items() if now != then]
     if told:
@@ -143,6 +144,10 @@ def _check_same_question(plan: Plan, other: Plan, baseline: str) -> None:
 def _cluster(plan: Plan) -> str:
     one = plan.emulation
     return "none" if one is None else f"{one.hosts}x{one.ranks_per_host}, {one.alpha:g} s, {one.beta:g} bytes/s"
+
+
+def _simulated(plan: Plan) -> str:
+    return "none" if plan.simulation is None else plan.simulation.called
 
 
 def _common(plan: Plan, other: Plan) -> Common:

@@ -17,6 +17,7 @@ from ringtree.judge.factors import effects_of
 from ringtree.judge.findings import crossovers_of, drifts_of, fastest_of, outliers_of, stragglers_of
 from ringtree.judge.notes import caveats_of, notes_of
 from ringtree.judge.prediction import predicted_seconds
+from ringtree.judge.simulated import simulated_lines
 from ringtree.judge.versus import versus_record
 from ringtree.judge.words import verdict_lines
 from ringtree.measure.budget import MOST_LAUNCHES
@@ -38,7 +39,7 @@ def summarise(stored: StoredRun, cells: RunCells | None = None) -> Comparison:
     sizes = [size.size_bytes for size in plan.sizes]
     rows = [row for size_bytes in sizes for row in rows_of(cells, size_bytes)]
     shown = [row for row in rows if row.shown]
-    verdicts = _judge(cells, shown)
+    verdicts = _judge(cells, shown) if plan.simulation is None else {}
     comparison = Comparison.from_fields_of(
         plan,
         run=stored.run.run_id,
@@ -49,6 +50,7 @@ def summarise(stored: StoredRun, cells: RunCells | None = None) -> Comparison:
         sizes=sizes,
         placements=list(cells.placements),
         emulated=plan.emulation,
+        simulated=plan.simulation,
         rows=rows,
         cells=[
             _cell(cells, stored.run, row, arm.label, verdicts.get((row.size_bytes, row.placement, arm.label)))
@@ -58,9 +60,9 @@ def summarise(stored: StoredRun, cells: RunCells | None = None) -> Comparison:
         ],
         design=plan.design,
         effects=effects_of(cells, shown),
-        crossovers=crossovers_of(cells, shown),
-        fastest=fastest_of(cells, shown),
-        stragglers=stragglers_of(cells),
+        crossovers=crossovers_of(cells, shown) if plan.simulation is None else [],
+        fastest=fastest_of(cells, shown) if plan.simulation is None else [],
+        stragglers=stragglers_of(cells) if plan.simulation is None else [],
         outliers=outliers_of(cells, shown),
         drifts=drifts_of(cells, shown),
         caveats=[],
@@ -68,7 +70,7 @@ def summarise(stored: StoredRun, cells: RunCells | None = None) -> Comparison:
     )
     return comparison.model_copy(
         update={
-            "verdicts": verdict_lines(comparison),
+            "verdicts": verdict_lines(comparison) if plan.simulation is None else simulated_lines(comparison),
             "caveats": caveats_of(stored, comparison),
             "notes": notes_of(stored, comparison),
         }

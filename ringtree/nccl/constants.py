@@ -1,8 +1,9 @@
 """Constants of NCCL that sentences quote.
 
-For: payload and flags of the protocols, buffers, hop latencies of the tuning model. Not for: choosing algorithms
-(tuning.py). Source of all: NCCL 2.30.7, src/include/device.h, src/init.cc, src/graph/tuning.cc, as summarised in
-the notes that the project was given; the buffers have the same formula in every release that was looked at.
+For: payload and flags of the protocols, buffers, latencies of the tuning model, rates of links and channels. Not for:
+choosing algorithms (tuning.py). Source of all: NCCL 2.30.7, src/include/device.h, src/init.cc, src/graph/tuning.cc,
+src/graph/topo.h, as summarised in the notes that the project was given; the buffers have the same formula in every
+release that was looked at.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 RELEASE = "2.30.7"
+RELEASED = "2026-06-11"  # the commit that was read
 
 
 class Protocol(NamedTuple):
@@ -44,3 +46,16 @@ HOP_LATENCIES = {
     "PCIe": {"Ring": (1.0, 2.5, 5.7), "Tree": (1.0, 1.9, 4.0)},
     "network": {"Ring": (2.7, 4.0, 14.0), "Tree": (5.0, 8.5, 14.0)},
 }
+
+# What the tuning model counts for a call, µs: LL, LL128, Simple.
+BASE_LATENCIES = {"Ring": (6.6, 14.0, 8.4), "Tree": (6.8, 14.0, 8.4)}
+
+# What its search takes a link to carry, GB/s: one NVLink by the GPU's target, PCIe 3 x16, a network port of 100 Gb/s,
+# and what joins two sockets, by the PCIe generation of the processors that have it (Skylake, AMD's, Sapphire Rapids).
+NVLINK_RATES = {"sm_60": 18.0, "sm_70": 20.0, "sm_80": 20.0, "sm_86": 12.0, "sm_90": 20.6, "sm_100": 40.1}
+PCIE_3_RATE = 12.0
+PORT_100_RATE = 12.0
+SOCKET_RATES = {"PCIe 3 x16": 10.0, "PCIe 4 x16": 16.0, "PCIe 5 x16": 22.0}
+
+# The most that one channel of a tree moves inside a host, GB/s, by the GPU's target.
+CHANNEL_RATES = {"sm_70": 26.5, "sm_80": 24.0, "sm_90": 38.7, "sm_100": 70.0}

@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from ringtree.nccl.constants import HOP_LATENCIES
+from ringtree.nccl.constants import BASE_LATENCIES, HOP_LATENCIES
 from ringtree.nccl.names import PROTOCOLS
 
 
@@ -43,7 +43,6 @@ MACHINES = (
     Machine("2 nodes of 8 Hopper GPUs, 8 × 400 Gb/s", 2, 8, 8, 48.0),
     Machine("8 nodes of 8 Hopper GPUs, 8 × 400 Gb/s", 8, 8, 8, 48.0),
 )
-_BASE = {"Ring": (6.6, 14.0, 8.4), "Tree": (6.8, 14.0, 8.4)}
 _OVERHEAD = (1.0, 1.0, 3.0)  # µs of the network for each step, more than one node, Intel and others
 # Hopper, by nodes: 1, 2, 4 and more. GB/s.
 _LL_MAX = (141.0, 45.0, 35.0)
@@ -70,7 +69,7 @@ def times(machine: Machine, num_bytes: int) -> dict[Choice, float]:
 
 def _latency(machine: Machine, algorithm: str, index: int) -> float:
     inside, between = (HOP_LATENCIES[kind][algorithm][index] for kind in ("NVLink", "network"))
-    base = _BASE[algorithm][index]
+    base = BASE_LATENCIES[algorithm][index]
     if _is_ring(algorithm):
         crossing = 2 * (machine.hosts - 1)
         step = max(inside, _OVERHEAD[index]) if machine.hosts > 1 else inside

@@ -26,6 +26,7 @@ FIELDS = (
     "launches_planned",
     "host",
     "emulated",
+    "simulated",
 )
 COMPLETE, RUNNING, INCOMPLETE, UNREADABLE = "complete", "running", "incomplete", "unreadable"
 
@@ -41,6 +42,7 @@ def describe(listing: RunListing) -> dict[str, Any]:
         state=_state(listing), created_utc=listing.run.created_utc, host=where.host_name, emulated=where.emulated
     )
     row.update(purpose=plan.purpose, collective=plan.collective, num_ranks=plan.num_ranks)
+    row.update(simulated=plan.simulation is not None)
     row.update(sizes=[size.size_bytes for size in plan.sizes], arms=[arm.label for arm in plan.arms])
     row.update(launches_stored=listing.num_stored, launches_planned=listing.num_planned)
     return row

@@ -233,6 +233,7 @@ def _row_of(source: _Source) -> dict[str, Any]:
             "sizes": [size.size_bytes for size in run.plan.sizes],
             "launches_planned": source.listing.num_planned,
             "launches_stored": source.scan.num_lines,
+            "simulated": run.plan.simulation is not None,
             "host": run.provenance.host_name,
             "command": " ".join(run.provenance.command),
             "header": run.model_dump(mode="json"),

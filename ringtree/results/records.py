@@ -37,6 +37,22 @@ class EmulatedCluster(Record):
     beta: float = Field(gt=0, description="bandwidth between hosts, bytes/s, of each host's NIC in each direction")
 
 
+class SimulatedCluster(Record):
+    """The cluster on which a run was simulated: no time of such a run was measured, anywhere."""
+
+    name: str
+    hosts: int = Field(ge=1)
+    ranks_per_host: int = Field(ge=1)
+    what_if: list[str] = Field(default_factory=list, description="what was changed in the description, in words")
+    description: str = Field(description="all of it, as TOML that `ringtree simulate --cluster` takes")
+
+    @property
+    def called(self) -> str:
+        """The cluster in a few words, with what is different on it."""
+        changed = f" with {', '.join(self.what_if)}" if self.what_if else ""
+        return f"{self.hosts} × {self.ranks_per_host} ranks of {self.name}{changed}"
+
+
 class ArmPlan(Record):
     """One configuration under comparison. `label` is unique in a run; two arms may share a `name`."""
 
@@ -107,6 +123,7 @@ class Plan(Record):
     pilot: str | None = Field(default=None, description="run whose launches decided where this plan spends its time")
     left_out: dict[str, str] = Field(default_factory=dict, description="what was asked for but can't run here -> why")
     emulation: EmulatedCluster | None = None
+    simulation: SimulatedCluster | None = Field(default=None, description="null: the run was measured")
     hosts: list[int] | None = Field(
         default=None, description="by rank, the number of its host, counted by their first ranks; null: one host"
     )

@@ -31,6 +31,7 @@ RUN_COLUMNS = {
     "level": ("DOUBLE", "of intervals"),
     "preset": ("VARCHAR", "null: none"),
     "emulated": ("BOOLEAN", "true: links were slowed on purpose"),
+    "simulated": ("BOOLEAN", "true: no time was measured"),
     "host": ("VARCHAR", "name of the machine that planned the run"),
     "cpu_model": ("VARCHAR", "as the kernel names it"),
     "num_cpus": ("BIGINT", "cores of the machine"),

@@ -81,6 +81,8 @@ def title(comparison: Comparison) -> str:
     emulated = (
         f", emulated {comparison.emulated.hosts}x{comparison.emulated.ranks_per_host}" if comparison.emulated else ""
     )
+    if comparison.simulated is not None:
+        emulated = f", simulated: {comparison.simulated.called}"
     place = "called from C, out of place" if is_native(comparison.arms) else shape_of(comparison.collective).place
     return (
         f"{subject(comparison.collective, comparison.op, comparison.dtype)}, {count(comparison.num_ranks, 'rank')}, "
@@ -97,7 +99,7 @@ def legend(comparison: Comparison, wide: bool) -> list[str]:
     limited = any(cell.share_of_limit is not None for cell in comparison.cells)
     lines = [
         f"a cell: median over launches, {' / '.join(labels) or 'no interval'}, busbw"
-        + (" (emulated)" if comparison.emulated else "")
+        + (" (emulated)" if comparison.emulated else " (simulated)" if comparison.simulated else "")
         + (", share of the limit (copy rate and hand-off probed here; 100%: no call can be faster)" if limited else "")
         + (", sliced recurrence and how far the median is from it" if modelled else ""),
         "✓ every element right on every rank in every launch   ✗ disqualified",

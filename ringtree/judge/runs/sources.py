@@ -53,6 +53,8 @@ def _observations(part: str, runs: Path, notes: list[str]) -> tuple[Path, list[O
     if log is None:
         stored = read_run(find_run(runs, part))
         notes.extend(f"{stored.run.run_id}: {note}" for note in stored.notes)
+        if stored.run.plan.simulation is not None:
+            notes.append(f"{stored.run.run_id}: simulated, not measured: {stored.run.plan.simulation.called}")
         return stored.path.resolve(), list(observations_of_run(stored))
     tables = log.read().tables
     if not tables:

@@ -12,7 +12,7 @@ function rateOf(run, arm, size) {
 
 // By series, points in the order of ranks. A number of ranks has one point a series: the first run's. `doubled`: the others.
 function scalingOf(runs, run, size) {
-  const alike = (one) => ['kind', 'collective', 'dtype', 'op', 'emulated'].every((name) => one[name] === run[name])
+  const alike = (one) => ['kind', 'collective', 'dtype', 'op', 'emulated', 'simulated'].every((name) => one[name] === run[name])
     && (!one.machine || !run.machine || one.machine === run.machine);
   const found = new Map();
   const doubled = new Set();

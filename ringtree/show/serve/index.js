@@ -38,7 +38,7 @@ function show() {
     const state = run.problem === null ? run.state : `${run.state}: ${run.problem}`;
     const launches = run.state === 'imported' ? [] : [progress, ` ${run.launches_stored ?? 0}/${run.launches_planned ?? '?'}`];
     row.append(cell(box), cell(link), cell(run.collective || ''), cell((run.arms || []).join(', ')), cell(String(run.num_ranks ?? '')),
-      cell(...launches), cell(state + (run.emulated ? ', emulated' : '')), cell(run.host || ''));
+      cell(...launches), cell(state + (run.emulated ? ', emulated' : '') + (run.simulated ? ', simulated' : '')), cell(run.host || ''));
     return row;
   });
   document.getElementById('runs').replaceChildren(...rows);

@@ -40,6 +40,8 @@ def view_of_run(stored: StoredRun) -> View:
     what = f"{run.collective}, {kind(run)}, {run.num_ranks} ranks"
     emulated = "" if run.emulated is None else " — emulated links: no time here is the machine's own"
     cluster = "" if run.emulated is None else f", emulated {run.emulated.hosts}x{run.emulated.ranks_per_host}"
+    if run.simulated is not None:
+        emulated, cluster = " — simulated: no time here was measured", f", simulated {run.simulated.called}"
     return View(
         "run",
         run.run,
@@ -51,6 +53,7 @@ def view_of_run(stored: StoredRun) -> View:
         num_ranks=run.num_ranks,
         num_hosts=origin.num_hosts,
         emulated=run.emulated is not None,
+        simulated=run.simulated is not None,
         margin=run.margin,
         reference=run.reference,
         arms=[arm.label for arm in run.arms],

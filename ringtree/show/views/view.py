@@ -105,6 +105,7 @@ class View:
     num_hosts: int | None = None
     machine: str = ""
     emulated: bool = False
+    simulated: bool = False
     margin: float | None = None
     reference: str = ""
     arms: list[str] = field(default_factory=list)

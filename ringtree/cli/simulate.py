@@ -1,0 +1,55 @@
+"""`ringtree simulate`: what a collective would take on a cluster that is described, not owned.
+
+For: options, table, JSON and stored runs. Not for: the simulation (ringtree.simulate), emulation with real ranks
+(`ringtree compare --emulate`).
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from ringtree.cli.cluster_show import WhatIf
+from ringtree.cli.options import RUNS, AsJson, Runs
+from ringtree.cli.outcome import exit_codes
+from ringtree.show.cells import console_for_tables
+from ringtree.show.simulation_text import print_simulation
+from ringtree.simulate import on_core
+from ringtree.simulate.asked import Asked, sweep_of
+from ringtree.simulate.recording import store
+from ringtree.simulate.sweep import simulate_all
+
+
+def simulate(
+    cluster: Annotated[
+        str, typer.Option(metavar="NAME|FILE", help="A name of `ringtree cluster list`, or a TOML file.")
+    ],
+    nodes: Annotated[str, typer.Option(help="Hosts: 8, 1,2,4 or 1:512, which doubles.")] = "1",
+    collective: Annotated[str, typer.Option(help="The collective.")] = "all_reduce",
+    algorithm: Annotated[str, typer.Option(help="Algorithms, by commas, or all.")] = "ring,double_tree",
+    sizes: Annotated[str, typer.Option(help="Sizes and ranges: 1K:8G goes in steps of 4 times.")] = "1K:1G",
+    protocol: Annotated[str, typer.Option(help="Protocols, by commas: simple, ll, ll128; or all.")] = "simple",
+    channels: Annotated[int | None, typer.Option(min=1, help="Channels. Default: as the cluster says.")] = None,
+    ranks_per_node: Annotated[int | None, typer.Option(min=1, help="Ranks a host. Default: all that it has.")] = None,
+    what_if: WhatIf = None,
+    runs: Runs = RUNS,
+    keep: Annotated[bool, typer.Option("--store/--no-store", help="Store the runs, marked as simulated.")] = True,
+    json: AsJson = False,
+) -> None:
+    """Simulate a collective's schedules on a described cluster: time, busbw, crossovers, what limits."""
+    with exit_codes():
+        asked = Asked(
+            cluster, nodes, collective, algorithm, sizes, protocol, channels, ranks_per_node, tuple(what_if or ())
+        )
+        sweep = sweep_of(asked)
+        errors = Console(stderr=True)
+        with errors.status("simulating") as status:
+            result, done = simulate_all(sweep, on_core.CORE, lambda what: status.update(f"simulating {what} nodes"))
+        if keep:
+            result = result.model_copy(update={"runs": [str(path) for path in store(sweep, done, runs)]})
+        if json:
+            typer.echo(result.model_dump_json(indent=1))
+        else:
+            print_simulation(console_for_tables(), result)

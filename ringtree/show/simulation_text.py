@@ -1,0 +1,101 @@
+"""A simulation on a terminal: times and rates by size, what is fastest, what limits, and what is not modelled.
+
+For: `ringtree simulate`. Not for: computing any of it (ringtree.simulate), stored runs (comparison_table.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import groupby
+
+from rich.console import Console
+from rich.table import Table
+
+from ringtree.show.cells import cell, plain_table, say
+from ringtree.simulate.points import Point, Simulation, fastest
+from ringtree.units import count, format_rate, format_share, format_size, format_size_range, format_time
+
+_CAUSES = {
+    "latency": "latency",
+    "link": "link",
+    "copy": "copying",
+    "reduce": "reduction",
+    "slots": "full slots",
+    "launch": "launch",
+}
+
+
+def print_simulation(console: Console, result: Simulation) -> None:
+    """Prints a table for each number of nodes, then what follows from all of them."""
+    changed = f", what if {'; '.join(result.what_if)}" if result.what_if else ""
+    say(console, f"simulated, not measured: {result.collective} on {result.title or result.cluster}{changed}")
+    for nodes, points in groupby(result.points, key=lambda one: one.nodes):
+        console.print()
+        console.print(_table(nodes, list(points)))
+    for line in conclusions(result):
+        say(console, line)
+
+
+def conclusions(result: Simulation) -> Iterator[str]:
+    """Yields crossovers, what was left out, what is assumed and not modelled, where runs are stored."""
+    yield from crossing_lines(result)
+    for one in result.left_out:
+        yield f"left out: {one.arm} on {count(one.nodes, 'node')}: {one.why}"
+    if result.assumed:
+        what = count(len(result.assumed), "constant")
+        yield f"assumed: {what} of {result.cluster}: `ringtree cluster show {result.cluster}`"
+    yield f"not modelled: {result.not_modelled}"
+    for path in result.runs:
+        yield f"stored, marked as simulated: {path}"
+
+
+def crossing_lines(result: Simulation) -> Iterator[str]:
+    """Yields where the fastest arm changes, a line for each number of nodes; without a change, which one it is."""
+    best = fastest(result.points)
+    if len({one.arm for one in result.points}) < 2:
+        return
+    for nodes in dict.fromkeys(one.nodes for one in result.points):
+        of_nodes = [one for one in result.crossings if one.nodes == nodes]
+        if of_nodes:
+            told = "; ".join(f"{one.first} below {format_size_range(one.at, one.at)}, {one.second} above"
+                             for one in of_nodes)  # fmt: skip
+        else:
+            told = f"{next(point.arm for (of, _), point in best.items() if of == nodes)} at every size"
+        yield f"fastest on {count(nodes, 'node')}: {told}"
+
+
+def _table(nodes: int, points: list[Point]) -> Table:
+    ranks, channels = points[0].num_ranks, points[0].channels
+    table = plain_table(
+        "size",
+        "arm",
+        right=("time", "busbw"),
+        title=cell(f"{count(nodes, 'node')}, {count(ranks, 'rank')}, {count(channels, 'channel')} (simulated)"),
+    )
+    for heading in ("limited by", "busiest link"):
+        table.add_column(heading, no_wrap=True)
+    best = fastest(points)
+    for size, group in groupby(sorted(points, key=lambda one: one.size_bytes), key=lambda one: one.size_bytes):
+        for number, point in enumerate(group):
+            mark = " *" if best[nodes, size] is point and len({one.arm for one in points}) > 1 else ""
+            table.add_row(
+                cell("" if number else format_size(size)),
+                cell(f"{point.arm}{mark}"),
+                cell(format_time(point.seconds)),
+                cell("" if point.busbw is None else format_rate(point.busbw)),
+                cell(_limit(point)),
+                cell(_busiest(point)),
+            )
+    return table
+
+
+def _limit(point: Point) -> str:
+    total = sum(point.limit.values())
+    if not total:
+        return ""
+    share = format_share(point.limit[point.limited_by] / total)
+    return f"{_CAUSES.get(point.limited_by, point.limited_by)} {share}"
+
+
+def _busiest(point: Point) -> str:
+    return "" if point.busiest is None else f"{point.busiest.name}, busy {format_share(point.busiest.share)}"

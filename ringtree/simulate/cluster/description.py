@@ -1,0 +1,92 @@
+"""A cluster as data: hosts of one kind, what joins them, what a channel and a protocol cost.
+
+For: the description as a whole, and what it means for a number of nodes. Not for: its parts (host.py, fabric.py), files
+(files.py), the hardware catalogue (presets.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, Final, Literal
+
+from pydantic import Field, model_validator
+
+from ringtree.errors import UsageError
+from ringtree.results import Record
+from ringtree.simulate.cluster.constants import Constant
+from ringtree.simulate.cluster.fabric import Fabric
+from ringtree.simulate.cluster.faults import Fault, Faults
+from ringtree.simulate.cluster.host import ByProtocol, Channel, Count, Host, Protocol
+from ringtree.simulate.cluster.network import Network, ProtocolCost, build_network
+from ringtree.simulate.cluster.paths import Paths
+from ringtree.units import count
+
+FORMAT: Final = "ringtree.cluster/1"
+
+
+class Cluster(Record):
+    """`hosts`: how many there are, null: as many as asked for. `assumptions`: what no constant says, for people.
+    `launch`: a call's fixed cost."""
+
+    format: Literal["ringtree.cluster/1"] = FORMAT
+    name: str = Field(min_length=1)
+    title: str = ""
+    assumptions: list[str] = Field(default_factory=list)
+    hosts: Count | None = None
+    host: Host
+    fabric: Fabric | None = None
+    channel: Channel
+    launch: ByProtocol
+    protocols: dict[Literal["simple", "ll", "ll128"], Protocol] = Field(min_length=1)
+    faults: list[Fault] = Field(default_factory=list)
+
+    @model_validator(mode="after")
+    def _fabric_has_ports(self) -> Cluster:
+        if self.fabric is not None and self.host.nics is None:
+            raise ValueError("fabric: hosts without [host.nics] have no ports for it")
+        return self
+
+    def protocol(self, name: str) -> ProtocolCost:
+        """Returns what a protocol costs. Raises UsageError for one that the cluster does not describe."""
+        found = {str(key): value for key, value in self.protocols.items()}.get(name)
+        if found is None:
+            raise UsageError(f"{self.name} describes the protocols {', '.join(self.protocols)}, not {name!r}")
+        return ProtocolCost(found.step_latency.si, found.efficiency.si, int(found.slot.si), found.slots)
+
+    def network(
+        self, pairs: Iterable[tuple[int, int]], nodes: int, ranks_per_node: int | None = None, protocol: str = "simple"
+    ) -> Network:
+        """Returns links and the routes of `pairs` among `nodes` hosts with `ranks_per_node` ranks each, all that a host
+        has by default. Latencies are those of messages by `protocol`.
+
+        Raises UsageError for more hosts or ranks than there are, and for a pair that nothing joins.
+        """
+        used = self.host.ranks if ranks_per_node is None else ranks_per_node
+        if not 1 <= used <= self.host.ranks:
+            raise UsageError(f"{self.name} has {count(self.host.ranks, 'rank')} a host, not {used}")
+        if nodes < 1 or (self.hosts is not None and nodes > self.hosts):
+            most = "" if self.hosts is None else f" and has {count(self.hosts, 'host')}"
+            raise UsageError(f"{self.name} needs at least 1 node{most}, not {nodes}")
+        self.protocol(protocol)
+        paths = Paths(self.host, self.fabric, Faults(self.faults), used, protocol)
+        return build_network(
+            paths,
+            pairs,
+            channel=self.channel,
+            launch_cost=self.launch.of(protocol).si,
+            num_ranks=nodes * used,
+            called=self.name,
+            ranks_per_host=used,
+        )
+
+    def constants(self) -> Iterator[tuple[str, Constant]]:
+        """Yields every constant with its key, as TOML writes it."""
+        yield from _constants("", self)
+
+
+def _constants(key: str, value: Any) -> Iterator[tuple[str, Constant]]:
+    if isinstance(value, Constant):
+        yield key, value
+    elif isinstance(value, (Record, dict)):
+        for name, one in value.items() if isinstance(value, dict) else value:
+            yield from _constants(f"{key}.{name}".lstrip("."), one)

@@ -1,0 +1,100 @@
+"""A cluster as the arrays that the simulator takes: links, and the route of each pair of ranks.
+
+For: the contract between descriptions and the core. Not for: how traffic flows (paths.py), the simulator itself.
+
+Rates are bytes/s, times seconds. A link is one direction; a route lists links in the order in which they are taken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ringtree.errors import UsageError
+from ringtree.simulate.cluster.host import Channel
+from ringtree.simulate.cluster.paths import Link, Paths
+
+
+@dataclass(frozen=True)
+class ProtocolCost:
+    """What a protocol costs: seconds added to each message, payload as a share of what travels,
+    data and flags of a slot."""
+
+    step_latency: float
+    efficiency: float
+    slot_bytes: int
+    slots: int
+
+
+@dataclass(frozen=True)
+class Network:
+    """Links, and routes in compressed rows: pair i from `pair_src[i]` to `pair_dst[i]` takes the links
+    `route_links[route_offsets[i]:route_offsets[i + 1]]`. `rank_copy_rate`: of one channel; `rank_reduce_rate`: of one
+    channel, too."""
+
+    link_rate: NDArray[np.float64]
+    link_latency: NDArray[np.float64]
+    link_names: list[str]
+    link_classes: list[str]
+    pair_src: NDArray[np.int32]
+    pair_dst: NDArray[np.int32]
+    route_offsets: NDArray[np.int64]
+    route_links: NDArray[np.int32]
+    rank_copy_rate: NDArray[np.float64]
+    rank_reduce_rate: NDArray[np.float64]
+    launch_cost: float
+
+    def route(self, source: int, target: int) -> list[str]:
+        """Returns the names of the links from rank to rank. Raises KeyError for a pair that it was not made for."""
+        found = np.flatnonzero((self.pair_src == source) & (self.pair_dst == target))
+        if not len(found):
+            raise KeyError((source, target))
+        ends = self.route_offsets[found[0] : found[0] + 2]
+        return [self.link_names[link] for link in self.route_links[ends[0] : ends[1]]]
+
+
+def build_network(
+    paths: Paths,
+    pairs: Iterable[tuple[int, int]],
+    *,
+    channel: Channel,
+    launch_cost: float,
+    num_ranks: int,
+    called: str,
+    ranks_per_host: int,
+) -> Network:
+    """Returns the network of the `pairs`. Raises UsageError, in one line, for a pair without a way."""
+    number: dict[str, int] = {}
+    links: list[Link] = []
+    sources, targets, offsets, routes = [], [], [0], []
+    for source, target in pairs:
+        path = paths.path(source, target)
+        if path is None:
+            raise UsageError(
+                f"{called}: rank {source} (host {source // ranks_per_host}) has no way to rank {target} (host "
+                f"{target // ranks_per_host}): no link that is up joins them; `ringtree cluster show` lists the links"
+            )
+        for link in path:
+            if link.name not in number:
+                number[link.name] = len(links)
+                links.append(link)
+            routes.append(number[link.name])
+        sources.append(source)
+        targets.append(target)
+        offsets.append(len(routes))
+    return Network(
+        link_rate=np.array([link.rate for link in links], dtype=np.float64),
+        link_latency=np.array([link.latency for link in links], dtype=np.float64),
+        link_names=[link.name for link in links],
+        link_classes=[link.kind for link in links],
+        pair_src=np.array(sources, dtype=np.int32),
+        pair_dst=np.array(targets, dtype=np.int32),
+        route_offsets=np.array(offsets, dtype=np.int64),
+        route_links=np.array(routes, dtype=np.int32),
+        rank_copy_rate=np.full(num_ranks, channel.copy_rate.si),
+        rank_reduce_rate=np.full(num_ranks, channel.reduce_rate.si),
+        launch_cost=launch_cost,
+    )

@@ -1,0 +1,151 @@
+"""From two ranks to the links that a message between them takes.
+
+For: the one place that knows how traffic flows inside a host and between hosts. Not for: arrays for the simulator
+(network.py), the constants (host.py).
+
+A class of links charges its latency once: on the link by which a message enters it. Links are made when a path first
+takes them, so a cluster of 65,536 ranks has only those that its schedule uses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from ringtree.simulate.cluster.fabric import Fabric
+from ringtree.simulate.cluster.faults import Faults
+from ringtree.simulate.cluster.host import Host, LinkClass, Mesh, Switch
+
+NVLINK, PCIE, SOCKET, MEMORY, PORT, LEAF = "NVLink", "PCIe", "between sockets", "memory", "port", "leaf uplink"
+
+
+class Link(NamedTuple):
+    """One direction of a link. `rate`: bytes/s that programs get; `latency`: seconds."""
+
+    name: str
+    kind: str
+    rate: float
+    latency: float
+
+
+class Paths:
+    """The paths of a cluster's hosts with `ranks_per_host` ranks on each."""
+
+    def __init__(
+        self, host: Host, fabric: Fabric | None, faults: Faults, ranks_per_host: int, protocol: str = "simple"
+    ) -> None:
+        self._host, self._fabric, self._faults = host, fabric, faults
+        self._ranks_per_host, self._protocol = ranks_per_host, protocol
+
+    def path(self, source: int, target: int) -> list[Link] | None:
+        """Returns the links from rank to rank, in order; None: there is no way."""
+        a, mine = divmod(source, self._ranks_per_host)
+        b, theirs = divmod(target, self._ranks_per_host)
+        if a == b:
+            ways = (self._nvlink(a, mine, b, theirs), self._bus(a, mine, theirs), self._memory(a, mine, theirs))
+        else:
+            ways = (self._nvlink(a, mine, b, theirs), self._network(a, mine, b, theirs), None)
+        return next((way for way in ways if way is not None), None)
+
+    def _nvlink(self, a: int, mine: int, b: int, theirs: int) -> list[Link] | None:
+        links, name = self._host.links, self._host.rank
+        if isinstance(links, Switch):
+            if a // links.domain_hosts != b // links.domain_hosts:
+                return None
+            shares = [self._faults.left("nvlink", host, rank) for host, rank in ((a, mine), (b, theirs))]
+            if not all(shares):
+                return None
+            out = self._first(f"host {a} {name} {mine} NVLink out", NVLINK, links, shares[0])
+            return [out, self._next(f"host {b} {name} {theirs} NVLink in", NVLINK, links, shares[1])]
+        if isinstance(links, Mesh) and a == b:
+            share = links.links[mine][theirs] * self._faults.left("nvlink", a, mine, theirs)
+            return [self._first(f"host {a} NVLink {mine}→{theirs}", NVLINK, links, share)] if share else None
+        return None
+
+    def _bus(self, host: int, mine: int, theirs: int) -> list[Link] | None:
+        bus = self._host.bus
+        if bus is None:
+            return None
+        ends = self._slots(host, mine, host, theirs)
+        if ends is None:
+            return None
+        here, there = bus.bridges[mine], bus.bridges[theirs]
+        if here == there:
+            return ends
+        up = self._next(f"host {host} bridge {here} up", PCIE, bus)
+        down = self._next(f"host {host} bridge {there} down", PCIE, bus)
+        across = self._between(host, bus.between, bus.sockets[here], bus.sockets[there])
+        return [ends[0], up, *across, down, ends[1]]
+
+    def _slots(self, a: int, mine: int, b: int, theirs: int) -> list[Link] | None:
+        """A rank's way out of its PCIe slot, and another's in."""
+        bus, name = self._host.bus, self._host.rank
+        assert bus is not None
+        shares = [self._faults.left("pcie", host, rank) for host, rank in ((a, mine), (b, theirs))]
+        if not all(shares):
+            return None
+        out = self._first(f"host {a} {name} {mine} PCIe out", PCIE, bus, shares[0])
+        return [out, self._next(f"host {b} {name} {theirs} PCIe in", PCIE, bus, shares[1])]
+
+    def _memory(self, host: int, mine: int, theirs: int) -> list[Link] | None:
+        memory = self._host.memory
+        if memory is None:
+            return None
+        here, there = memory.sockets[mine], memory.sockets[theirs]
+        of_socket = self._first(f"host {host} memory of socket {here}", MEMORY, memory)
+        return [of_socket, *self._between(host, memory.between, here, there)]
+
+    def _between(self, host: int, between: LinkClass, here: int, there: int) -> list[Link]:
+        return [] if here == there else [self._first(f"host {host} socket {here}→{there}", SOCKET, between)]
+
+    def _network(self, a: int, mine: int, b: int, theirs: int) -> list[Link] | None:
+        nics = self._host.nics
+        if nics is None:
+            return None
+        out, into = self._port(a, mine), self._port(b, theirs)
+        ends = [] if nics.spread or self._host.bus is None else self._slots(a, mine, b, theirs)
+        if out is None or into is None or ends is None:
+            return None
+        first = self._first(f"host {a} {out[1]} out", PORT, nics, out[2])
+        last = self._next(f"host {b} {into[1]} in", PORT, nics, into[2])
+        way = [first, *self._spine(a, out[0], b, into[0]), last]
+        return [ends[0], *way, ends[1]] if ends else way
+
+    def _port(self, host: int, rank: int) -> tuple[int, str, float] | None:
+        """(rail, name, rate in ports) of what a rank sends through: its own port, the next one where that is down, or
+        all of the host's."""
+        nics = self._host.nics
+        assert nics is not None
+        shares = [self._faults.left("rail", host, port) for port in range(nics.count)]
+        if nics.spread:
+            return (0, "all ports", sum(shares)) if any(shares) else None
+        own = nics.of_rank[rank]
+        order = [(own + step) % nics.count for step in range(nics.count)]
+        port = next((port for port in order if shares[port]), None)
+        return None if port is None else (port, f"port {port}", shares[port])
+
+    def _spine(self, a: int, rail: int, b: int, other: int) -> list[Link]:
+        """What lies between two leaves; nothing below one leaf, or where the network is one switch."""
+        fabric, nics = self._fabric, self._host.nics
+        if fabric is None or nics is None:
+            return []
+        of_rails = fabric.rails and not nics.spread
+        leaves = [(host // fabric.leaf_hosts, port if of_rails else 0) for host, port in ((a, rail), (b, other))]
+        if leaves[0] == leaves[1]:
+            return []
+        ports = fabric.leaf_hosts * (1 if of_rails else nics.count)
+        rate = nics.useful_rate * ports / fabric.oversubscription.si
+        up, down = (f"leaf {pod}{f'.{port}' if of_rails else ''}" for pod, port in leaves)
+        latency = fabric.latency.of(self._protocol).si
+        return [Link(f"{up} up", LEAF, rate, latency), Link(f"{down} down", LEAF, rate, 0.0)]
+
+    def _first(self, name: str, kind: str, links: LinkClass, share: float = 1.0) -> Link:
+        return Link(name, kind, links.useful_rate * share, links.latency.of(self._protocol).si)
+
+    def _next(self, name: str, kind: str, links: LinkClass, share: float = 1.0) -> Link:
+        return Link(name, kind, links.useful_rate * share, 0.0)
+
+
+def pairs_of_all(num_ranks: int) -> Sequence[tuple[int, int]]:
+    """Returns every ordered pair of different ranks."""
+    return [(a, b) for a in range(num_ranks) for b in range(num_ranks) if a != b]

@@ -1,0 +1,154 @@
+"""Simulates what was asked for, point by point.
+
+For: joining clusters, schedules and the simulator. Not for: what a point is (points.py), the simulator itself, storing
+(recording.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ringtree.errors import UsageError
+from ringtree.simulate.asked import Arm, Sweep
+from ringtree.simulate.cluster import Network, ProtocolCost
+from ringtree.simulate.points import Busiest, Left, Point, Simulation, crossings
+from ringtree.stats.bandwidth import algbw, busbw
+
+_MOST_CRITICAL = 5
+
+
+@dataclass(frozen=True)
+class Call:
+    """One collective call. `hosts`: the host of each rank; `size_bytes`: of the whole vector."""
+
+    collective: str
+    algorithm: str
+    hosts: tuple[int, ...]
+    size_bytes: int
+    channels: int
+
+
+class Outcome(Protocol):
+    """What the simulator says of a call. `limit`: seconds of the critical path by cause."""
+
+    @property
+    def seconds(self) -> float: ...
+    @property
+    def per_rank_seconds(self) -> NDArray[np.float64]: ...
+    @property
+    def link_bytes(self) -> NDArray[np.int64]: ...
+    @property
+    def link_busy(self) -> NDArray[np.float64]: ...
+    @property
+    def limit(self) -> Mapping[str, float]: ...
+    @property
+    def critical_links(self) -> Sequence[int]: ...
+    @property
+    def events(self) -> int: ...
+
+
+class Simulator(Protocol):
+    """Which pairs of ranks a call's schedule uses, and how long it takes."""
+
+    def pairs(self, call: Call) -> list[tuple[int, int]]: ...
+    def run(self, call: Call, network: Network, protocol: ProtocolCost) -> Outcome: ...
+
+
+@dataclass(frozen=True)
+class Simulated:
+    """A point, and when each rank of it had finished."""
+
+    point: Point
+    per_rank_seconds: tuple[float, ...]
+
+
+def simulate_all(
+    sweep: Sweep, simulator: Simulator, tell: Callable[[str], None] = lambda _: None
+) -> tuple[Simulation, list[Simulated]]:
+    """Simulates every point of a sweep. An arm that can't run on a number of nodes is left out, and said; `tell` hears
+    what is simulated next. Raises UsageError if no arm can."""
+    done: list[Simulated] = []
+    left: list[Left] = []
+    for nodes in sweep.nodes:
+        for arm in sweep.arms:
+            tell(f"{arm.label} on {nodes}")
+            try:
+                done += _of_arm(sweep, simulator, nodes, arm)
+            except UsageError as error:
+                left.append(Left(nodes=nodes, arm=arm.label, why=str(error)))
+    if not done:
+        raise UsageError(left[0].why)
+    points = [one.point for one in done]
+    return (
+        Simulation(
+            cluster=sweep.cluster.name,
+            title=sweep.cluster.title,
+            what_if=list(sweep.what_if),
+            collective=sweep.collective,
+            ranks_per_node=sweep.ranks_per_node,
+            points=points,
+            crossings=crossings(points),
+            left_out=left,
+            assumed=[key for key, one in sweep.cluster.constants() if one.assumed],
+        ),
+        done,
+    )
+
+
+def _of_arm(sweep: Sweep, simulator: Simulator, nodes: int, arm: Arm) -> list[Simulated]:
+    """One network for all sizes: a schedule's pairs do not depend on them."""
+    hosts = tuple(rank // sweep.ranks_per_node for rank in range(nodes * sweep.ranks_per_node))
+    calls = [Call(sweep.collective, arm.algorithm, hosts, size, sweep.channels) for size in sweep.sizes]
+    network = sweep.cluster.network(simulator.pairs(calls[0]), nodes, sweep.ranks_per_node, arm.protocol)
+    protocol = sweep.cluster.protocol(arm.protocol)
+    found = []
+    for call in calls:
+        outcome = simulator.run(call, network, protocol)
+        point = _point(nodes, arm, call, network, outcome)
+        found.append(Simulated(point, tuple(float(one) for one in outcome.per_rank_seconds)))
+    return found
+
+
+def _point(nodes: int, arm: Arm, call: Call, network: Network, outcome: Outcome) -> Point:
+    limit = {name: float(seconds) for name, seconds in outcome.limit.items()}
+    return Point(
+        nodes=nodes,
+        num_ranks=len(call.hosts),
+        arm=arm.label,
+        algorithm=arm.algorithm,
+        protocol=arm.protocol,
+        channels=call.channels,
+        size_bytes=call.size_bytes,
+        seconds=outcome.seconds,
+        algbw=algbw(call.size_bytes, outcome.seconds),
+        busbw=_busbw(call, outcome.seconds),
+        limit=limit,
+        limited_by=max(limit, key=lambda name: limit[name]) if limit else "",
+        critical_links=[network.link_names[link] for link in outcome.critical_links[:_MOST_CRITICAL]],
+        busiest=_busiest(network, outcome),
+        num_events=outcome.events,
+    )
+
+
+def _busbw(call: Call, seconds: float) -> float | None:
+    try:
+        return busbw(call.collective, call.size_bytes, seconds, len(call.hosts))
+    except ValueError:
+        return None
+
+
+def _busiest(network: Network, outcome: Outcome) -> Busiest | None:
+    if not len(outcome.link_busy) or outcome.seconds <= 0:
+        return None
+    link = int(np.argmax(outcome.link_busy))
+    return Busiest(
+        name=network.link_names[link],
+        kind=network.link_classes[link],
+        share=float(outcome.link_busy[link]) / outcome.seconds,
+        sent_bytes=int(outcome.link_bytes[link]),
+    )
