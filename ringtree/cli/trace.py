@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 
 from ringtree.cli.outcome import FAILED, exit_codes
+from ringtree.joblog.environment import DEFAULT_TIME_EVERY
 from ringtree.joblog.picture import write_picture
 from ringtree.joblog.reading import read_trace
 from ringtree.joblog.running import run_traced
@@ -30,7 +31,7 @@ def trace(
     optimizer_steps: Annotated[int, typer.Option(min=1, help="Optimizer steps that make one step of the job.")] = 1,
     time_every: Annotated[
         int, typer.Option(min=1, help="One step of so many is timed; of the others, calls and bytes alone.")
-    ] = 10,
+    ] = DEFAULT_TIME_EVERY,
     skip: Annotated[
         int | None, typer.Option(min=0, help="First steps that the table leaves out.", show_default="2, or fewer")
     ] = None,

@@ -6,3 +6,4 @@ For: their names, shared by who sets them (running.py) and who reads them (trace
 FOLDER = "RINGTREE_TRACE"  # where rank files are written; unset: nothing is recorded
 TIME_EVERY = "RINGTREE_TRACE_TIME_EVERY"  # of how many steps one is timed
 EVERY = "RINGTREE_TRACE_OPTIMIZER_STEPS"  # optimizer steps that make one step of the job
+DEFAULT_TIME_EVERY = 10

@@ -13,14 +13,16 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ringtree.errors import RingtreeError, UsageError, os_errors
-from ringtree.joblog.environment import EVERY, FOLDER, TIME_EVERY
+from ringtree.joblog.environment import DEFAULT_TIME_EVERY, EVERY, FOLDER, TIME_EVERY
 from ringtree.joblog.reading import FILES
 
 _LOADED = "loaded-*"
 _OWN_WAY = 10.0  # seconds
 
 
-def run_traced(command: Sequence[str], folder: Path, optimizer_steps: int = 1, time_every: int = 10) -> int:
+def run_traced(
+    command: Sequence[str], folder: Path, optimizer_steps: int = 1, time_every: int = DEFAULT_TIME_EVERY
+) -> int:
     """Runs `command` with its ranks recorded into `folder`; returns its exit code, 128 + n where signal n ended it.
 
     Raises UsageError for a folder that holds something or a command that can't be started, RingtreeError if no rank was

@@ -26,12 +26,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from ringtree.joblog.environment import EVERY, FOLDER, TIME_EVERY
+from ringtree.joblog.environment import DEFAULT_TIME_EVERY, EVERY, FOLDER, TIME_EVERY
 from ringtree.joblog.operators import Operator, read_operators
 from ringtree.joblog.waits import Waits
 from ringtree.joblog.writing import RankFile
 
-DEFAULT_TIME_EVERY = 10
 _LAST_CALLS = 1.0  # seconds that stop() waits for calls that are under way
 _active: Tracer | None = None
 
