@@ -88,7 +88,7 @@ BUSY_TESTS = $(BIN)/python -m pytest tests/python -n $$(($(JOBS) + 1)) --maxproc
 LONE_TESTS = $(BIN)/python -m pytest tests/python -m alone --deferred
 # In three parts, each with its closing line (tests/deferring.py): tests that start nothing, those that start processes,
 # both side by side, then the ones that measure time, with nothing beside them. What makes hosts out of network namespaces,
-# a browser, and Hugging Face's accelerate, are brought in for CI only: elsewhere tests that need them are skipped and say so.
+# a browser, and Hugging Face's accelerate and transformers, are brought in for CI only: elsewhere tests that need them are skipped and say so.
 test-python: ## the Python tests
 	@failed=0; \
 	$(MAKE) --no-print-directory test-python-beside || failed=1; \

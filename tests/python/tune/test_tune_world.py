@@ -53,7 +53,7 @@ def tune(state: Path, request: TuneRequest, machine: MadeUpMachine) -> tuple[Pro
 def asked(
     buffers: str | None, ranks: str = "2,4", collectives: str = "all_reduce", sizes: str = "8:1M"
 ) -> list[tuple[int, bool]]:
-    request = requests.make_request(ranks, collectives, sizes, buffers, "10s", 1)
+    request = requests.make_request(requests.Asked(ranks, collectives, sizes, buffers, "10s", 1))
     return [(world.num_ranks, world.shared_buffers) for world in request.worlds]
 
 
@@ -154,7 +154,8 @@ def test_a_check_takes_the_kinds_that_the_profile_has(tmp_path: Path) -> None:
     profile = make_profile(tables=[*tables, make_table(own_cores=not own, num_ranks=3, shared_buffers=True)])
 
     def worlds(buffers: str | None, of: Profile = profile) -> list[World]:
-        return requests.check_request(of, "profile.json", "2", buffers, "10s", 1).worlds
+        asked = requests.Asked(ranks="2", buffers=buffers, budget="10s", seed=1)
+        return requests.check_request(of, "profile.json", asked).worlds
 
     assert worlds(None) == [TWO, TWO_SHARED]
     assert worlds("shared") == [TWO_SHARED]
