@@ -50,9 +50,9 @@ void bind_simulate(nb::module_& module) {
          const Array<int>& pair_dst, const Array<int64_t>& route_offsets, const Array<int>& route_links,
          const Array<double>& copy_rate, const Array<double>& reduce_rate, double launch_cost, double step_latency,
          double efficiency, size_t slot_bytes, int slots, bool use_symmetry) {
-        const Network network{copied(link_rate), copied(link_latency),  copied(pair_src),
-                              copied(pair_dst),  copied(route_offsets), copied(route_links),
-                              copied(copy_rate), copied(reduce_rate),   launch_cost};
+        const SimulatedNetwork network{copied(link_rate), copied(link_latency),  copied(pair_src),
+                                       copied(pair_dst),  copied(route_offsets), copied(route_links),
+                                       copied(copy_rate), copied(reduce_rate),   launch_cost};
         const nb::gil_scoped_release released;
         SimulateOptions options;
         options.use_symmetry = use_symmetry;

@@ -24,7 +24,7 @@ void check_rates(const char* array, const std::vector<double>& rates) {
 
 bool is_time(double seconds) { return seconds >= 0 && std::isfinite(seconds); }
 
-void check_routes(const Network& network) {
+void check_routes(const SimulatedNetwork& network) {
   const size_t num_pairs = network.pair_src.size();
   if (network.pair_dst.size() != num_pairs || network.route_offsets.size() != num_pairs + 1)
     refuse_network(std::to_string(num_pairs) + " sources of pairs, " + std::to_string(network.pair_dst.size()) +
@@ -64,7 +64,7 @@ int64_t WireProtocol::wire_bytes(size_t data) const {
   return static_cast<int64_t>(std::ceil(static_cast<double>(data) / efficiency - 1e-9));
 }
 
-void check_network(const Network& network) {
+void check_network(const SimulatedNetwork& network) {
   if (network.link_latency.size() != network.link_rate.size())
     refuse_network(std::to_string(network.link_rate.size()) + " link rates, but " +
                    std::to_string(network.link_latency.size()) + " latencies");

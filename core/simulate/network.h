@@ -11,7 +11,7 @@
 
 namespace ringtree {
 
-struct Network {
+struct SimulatedNetwork {
   std::vector<double> link_rate;     // bytes per second; a link is one direction
   std::vector<double> link_latency;  // seconds
   // Route i leads from pair_src[i] to pair_dst[i] over route_links[route_offsets[i] … route_offsets[i + 1] - 1]. Only
@@ -41,7 +41,7 @@ struct WireProtocol {
 
 /// Throws UsageError that names the entry that can't be: lengths that differ, rates not above 0, latencies below 0,
 /// ranks or links that do not exist, a pair twice, a link twice in a route.
-void check_network(const Network& network);
+void check_network(const SimulatedNetwork& network);
 void check_protocol(const WireProtocol& protocol);
 
 }  // namespace ringtree

@@ -9,7 +9,8 @@
 
 namespace ringtree {
 
-PlacedTraffic::PlacedTraffic(const Traffic& of, const CallSize& call, const Network& on, const WireProtocol& with)
+PlacedTraffic::PlacedTraffic(const Traffic& of, const CallSize& call, const SimulatedNetwork& on,
+                             const WireProtocol& with)
     : traffic(of), size(call), network(on), protocol(with) {
   check_network(network);
   check_protocol(protocol);

@@ -25,7 +25,8 @@ struct CallSize {
 class PlacedTraffic {
  public:
   /// Throws UsageError for an impossible network, protocol or size, and for a pair of ranks without a route.
-  PlacedTraffic(const Traffic& traffic, const CallSize& size, const Network& network, const WireProtocol& protocol);
+  PlacedTraffic(const Traffic& traffic, const CallSize& size, const SimulatedNetwork& network,
+                const WireProtocol& protocol);
 
   int num_lanes() const { return size.num_channels * traffic.num_lanes(); }
   int num_connections() const { return size.num_channels * traffic.num_links(); }
@@ -49,7 +50,7 @@ class PlacedTraffic {
 
   const Traffic& traffic;
   const CallSize size;
-  const Network& network;
+  const SimulatedNetwork& network;
   const WireProtocol& protocol;
   Cut cut;
 

@@ -397,8 +397,8 @@ class Simulation {
 
 }  // namespace
 
-Simulated simulate(const Traffic& traffic, const CallSize& size, const Network& network, const WireProtocol& protocol,
-                   const SimulateOptions& options) {
+Simulated simulate(const Traffic& traffic, const CallSize& size, const SimulatedNetwork& network,
+                   const WireProtocol& protocol, const SimulateOptions& options) {
   const PlacedTraffic placed(traffic, size, network, protocol);
   const Classes classes = options.use_symmetry ? find_classes(placed) : distinct(placed);
   const FlowGraph graph(placed, classes);

@@ -42,7 +42,7 @@ struct SimulateOptions {
 /// Throws UsageError for an impossible network, protocol or size and if the schedule's messages cannot all be
 /// delivered, ConservationError if what links carried is not what was sent. Time and memory grow with slices and
 /// messages.
-Simulated simulate(const Traffic& traffic, const CallSize& size, const Network& network, const WireProtocol& protocol,
-                   const SimulateOptions& options = {});
+Simulated simulate(const Traffic& traffic, const CallSize& size, const SimulatedNetwork& network,
+                   const WireProtocol& protocol, const SimulateOptions& options = {});
 
 }  // namespace ringtree

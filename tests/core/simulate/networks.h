@@ -10,9 +10,9 @@ namespace ringtree::testing {
 constexpr double kForEver = 1e30;  // a rate so high that it takes no time
 
 /// Each rank has a link out (2r) and one in (2r + 1) of `rate`, half of `latency` each, and all reach each other.
-inline Network uniform(const Traffic& traffic, double rate, double latency, double copy_rate = kForEver,
-                       double reduce_rate = kForEver) {
-  Network network;
+inline SimulatedNetwork uniform(const Traffic& traffic, double rate, double latency, double copy_rate = kForEver,
+                                double reduce_rate = kForEver) {
+  SimulatedNetwork network;
   for (int rank = 0; rank < traffic.shape.num_ranks; ++rank) {
     network.link_rate.insert(network.link_rate.end(), 2, rate);
     network.link_latency.insert(network.link_latency.end(), 2, latency / 2);

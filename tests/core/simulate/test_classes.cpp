@@ -7,7 +7,7 @@
 namespace ringtree {
 namespace {
 
-void expect_same(const Schedule& schedule, const CallSize& size, const Network& network, bool is_smaller) {
+void expect_same(const Schedule& schedule, const CallSize& size, const SimulatedNetwork& network, bool is_smaller) {
   const Traffic traffic(schedule);
   SimulateOptions full;
   full.use_symmetry = false;
@@ -38,7 +38,7 @@ TEST(Classes, OneOfEachDoesWhatAllDo) {
 TEST(Classes, SharedLinksOfHosts) {
   const Schedule schedule = make_schedule("ring", Collective::all_gather, 16);
   const Traffic traffic(schedule);
-  Network network = testing::uniform(traffic, 2e9, 1e-6);
+  SimulatedNetwork network = testing::uniform(traffic, 2e9, 1e-6);
   const int first = network.num_links();
   for (int i = 0; i < 4; ++i) {  // out of and into each host
     network.link_rate.push_back(1e9);
@@ -59,10 +59,10 @@ TEST(Classes, SharedLinksOfHosts) {
 
 TEST(Classes, WhatIsNotAlikeIsNotPutTogether) {
   const Schedule schedule = make_schedule("ring", Collective::all_reduce, 16);
-  const Network uniform = testing::uniform(Traffic(schedule), 2e9, 1e-6);
+  const SimulatedNetwork uniform = testing::uniform(Traffic(schedule), 2e9, 1e-6);
   expect_same(schedule, {size_t{16} * 4096, 4, 1, 0}, uniform, true);
   expect_same(schedule, {size_t{16} * 4096 + 1, 4, 1, 0}, uniform, false);  // one chunk is longer
-  Network changed = uniform;
+  SimulatedNetwork changed = uniform;
   changed.link_rate[5] = 1.9e9;
   expect_same(schedule, {size_t{16} * 4096, 4, 1, 0}, changed, false);
   changed = uniform;
@@ -76,10 +76,10 @@ TEST(Classes, WhatIsNotAlikeIsNotPutTogether) {
 TEST(Classes, WrongColouringsAreFound) {
   const Schedule schedule = make_schedule("ring", Collective::all_reduce, 16);
   const Traffic traffic(schedule);
-  Network network = testing::uniform(traffic, 2e9, 1e-6);
+  SimulatedNetwork network = testing::uniform(traffic, 2e9, 1e-6);
   const WireProtocol protocol;
   const CallSize size{size_t{16} * 4096, 4, 1, 0};
-  const auto stable = [&](const Network& on, const Classes& classes) {
+  const auto stable = [&](const SimulatedNetwork& on, const Classes& classes) {
     return are_stable(PlacedTraffic(traffic, size, on, protocol), classes);
   };
   const Classes good = find_classes(PlacedTraffic(traffic, size, network, protocol));
@@ -90,7 +90,7 @@ TEST(Classes, WrongColouringsAreFound) {
   split.of_lane[4] = 1;
   split.lanes.push_back(4);
   EXPECT_FALSE(stable(network, split));
-  Network slow_rank = network, slow_link = network, late_link = network;
+  SimulatedNetwork slow_rank = network, slow_link = network, late_link = network;
   slow_rank.reduce_rate[3] = 1e9;
   slow_link.link_rate[5] = 1e9;
   late_link.link_latency[5] = 1;

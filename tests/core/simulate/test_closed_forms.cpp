@@ -28,7 +28,7 @@ constexpr Costs kCost;
 
 double simulated(const char* name, int n, size_t bytes = kBytes) {
   const Traffic traffic(make_schedule(name, Collective::all_reduce, n));
-  const Network network = testing::uniform(traffic, 4 * kCopy, kLatency, kCopy, kFold);
+  const SimulatedNetwork network = testing::uniform(traffic, 4 * kCopy, kLatency, kCopy, kFold);
   const WireProtocol protocol = testing::slots_of(bytes);
   return simulate(traffic, {bytes / 4, 4, 1, protocol.slot_data()}, network, protocol).seconds;
 }
@@ -126,7 +126,7 @@ TEST(ClosedForm, ChainOfSlices) {
   constexpr int kRanks = 5;
   constexpr size_t kSlices = 64, kSlice = size_t{1} << 16;
   const Traffic traffic(make_schedule("chain", Collective::broadcast, kRanks));
-  const Network network = testing::uniform(traffic, kCopy, kLatency, 4 * kCopy, kFold);
+  const SimulatedNetwork network = testing::uniform(traffic, kCopy, kLatency, 4 * kCopy, kFold);
   const WireProtocol protocol;
   const double seconds = simulate(traffic, {kSlices * kSlice, 1, 1, kSlice}, network, protocol).seconds;
   EXPECT_NEAR(seconds, (kRanks - 1) * kCost.hop(kSlice) + (kSlices - 1) * static_cast<double>(kSlice) / kCopy, 1e-9);
@@ -137,7 +137,7 @@ TEST(ClosedForm, ChainOfSlices) {
 TEST(ClosedForm, RingOfManySlices) {
   constexpr size_t kGigabyte = size_t{1} << 30;
   const Traffic traffic(make_schedule("ring", Collective::all_reduce, 16));
-  const Network network = testing::uniform(traffic, kCopy, 1e-6);
+  const SimulatedNetwork network = testing::uniform(traffic, kCopy, 1e-6);
   const double passes = static_cast<double>(kGigabyte / 16 / (4 * kSlotBytes));
   const double expected = 2.0 * 15 / 16 * static_cast<double>(kGigabyte) / kCopy + passes * 1e-6;
   const double seconds = simulate(traffic, {kGigabyte / 4, 4, 1, kSlotBytes}, network, WireProtocol{}).seconds;

@@ -14,7 +14,7 @@ namespace {
 struct Case {
   std::vector<std::pair<int, int>> ends;
   Traffic traffic;
-  Network network;
+  SimulatedNetwork network;
   WireProtocol protocol;
   PlacedTraffic placed;
   FlowGraph graph;
@@ -27,9 +27,9 @@ struct Case {
         graph(placed, distinct(placed)) {}
 
   /// Routes of up to 4 of the links, or none.
-  static Network draw(const Traffic& traffic, std::mt19937& random, int num_links) {
+  static SimulatedNetwork draw(const Traffic& traffic, std::mt19937& random, int num_links) {
     const auto pick = [&](int count) { return static_cast<int>(random() % static_cast<unsigned>(count)); };
-    Network network;
+    SimulatedNetwork network;
     for (int link = 0; link < num_links; ++link) {
       network.link_rate.push_back(1 + pick(20));
       network.link_latency.push_back(0);
@@ -105,8 +105,8 @@ TEST(MaxMin, LikeBruteForceAfterEachStartAndStop) {
 }
 
 /// Three messages over one link of 12 bytes a second.
-Network one_link(const Traffic& traffic) {
-  Network network;
+SimulatedNetwork one_link(const Traffic& traffic) {
+  SimulatedNetwork network;
   network.link_rate = {12};
   network.link_latency = {0};
   network.copy_rate.assign(static_cast<size_t>(traffic.shape.num_ranks), 100);
@@ -122,7 +122,7 @@ Network one_link(const Traffic& traffic) {
 
 TEST(MaxMin, WrongSharesAreFound) {
   const Traffic traffic(testing::messages(4, {{0, 1}, {2, 3}, {0, 3}}));
-  const Network network = one_link(traffic);
+  const SimulatedNetwork network = one_link(traffic);
   const CallSize size{600, 1, 1, 0};
   EXPECT_DOUBLE_EQ(simulate(traffic, size, network, {}).seconds, 3 * 600 / 12.0);
   for (const SharingFault fault : {SharingFault{1.01, 1}, SharingFault{0.99, 1}, SharingFault{1, 0.999}}) {

@@ -15,7 +15,7 @@ using testing::kForEver;
 double sum(const Accounts& a) { return a.launch + a.latency + a.link + a.copy + a.reduce + a.slots; }
 
 /// One slice of `bytes`, or slices of `slice`.
-Simulated run(const Schedule& schedule, size_t bytes, const Network& network, WireProtocol protocol = {},
+Simulated run(const Schedule& schedule, size_t bytes, const SimulatedNetwork& network, WireProtocol protocol = {},
               int channels = 1) {
   const Simulated out = simulate(Traffic(schedule), {bytes, 1, channels, protocol.slot_data()}, network, protocol);
   EXPECT_NEAR(sum(out.limit), out.seconds, 1e-12);
@@ -25,7 +25,7 @@ Simulated run(const Schedule& schedule, size_t bytes, const Network& network, Wi
 // 1000 bytes of data are 2000 on the wire at 1 GB/s: 2 us. Then 5 us on both links and 1 us of the protocol's.
 TEST(Simulate, OneMessage) {
   const Schedule schedule = testing::messages(2, {{0, 1}});
-  Network network = testing::uniform(Traffic(schedule), 1e9, 5e-6);
+  SimulatedNetwork network = testing::uniform(Traffic(schedule), 1e9, 5e-6);
   network.launch_cost = 10e-6;
   WireProtocol protocol;
   protocol.efficiency = 0.5;
@@ -46,7 +46,7 @@ TEST(Simulate, OneMessage) {
 // take 1 us; the first one's 2000 bytes left then take 2 us more.
 TEST(Simulate, WhatOneLeavesTheOtherGets) {
   const Schedule schedule = testing::messages(3, {{0, 1}, {0, 2}});
-  Network network = testing::uniform(Traffic(schedule), 4e9, 0);
+  SimulatedNetwork network = testing::uniform(Traffic(schedule), 4e9, 0);
   network.copy_rate[1] = 1e9;
   const Simulated out = run(schedule, 3000, network);
   EXPECT_NEAR(out.rank_seconds[1], 3e-6, 1e-12);
@@ -95,10 +95,10 @@ TEST(Simulate, LinkAtHalfItsRateIsFound) {
   constexpr int kRanks = 8;
   constexpr size_t kBytes = size_t{1} << 20;
   const Schedule schedule = make_schedule("ring", Collective::all_reduce, kRanks);
-  const Network whole = testing::uniform(Traffic(schedule), 1e9, 1e-6);
+  const SimulatedNetwork whole = testing::uniform(Traffic(schedule), 1e9, 1e-6);
   const double before = run(schedule, kBytes, whole).seconds;
   for (const int slow : {0, 7, 10}) {
-    Network network = whole;
+    SimulatedNetwork network = whole;
     network.link_rate[slow] /= 2;
     const Simulated out = run(schedule, kBytes, network);
     ASSERT_FALSE(out.limit.links.empty());
@@ -140,7 +140,7 @@ TEST(Simulate, ChannelsShareLinksAndCopyEach) {
 
 TEST(Simulate, TwiceTheSame) {
   const Schedule schedule = make_schedule("double_tree", Collective::all_reduce, 13);
-  const Network network = testing::uniform(Traffic(schedule), 3e9, 1e-6, 1e10, 1e10);
+  const SimulatedNetwork network = testing::uniform(Traffic(schedule), 3e9, 1e-6, 1e10, 1e10);
   const Simulated one = run(schedule, 1 << 20, network, {}, 3), other = run(schedule, 1 << 20, network, {}, 3);
   EXPECT_EQ(one.rank_seconds, other.rank_seconds);
   EXPECT_EQ(one.link_busy, other.link_busy);
@@ -150,7 +150,7 @@ TEST(Simulate, TwiceTheSame) {
 template <class Change>
 std::string refused(Change change) {
   const Schedule schedule = testing::messages(2, {{0, 1}});
-  Network network = testing::uniform(Traffic(schedule), 1e9, 1e-6);
+  SimulatedNetwork network = testing::uniform(Traffic(schedule), 1e9, 1e-6);
   WireProtocol protocol;
   CallSize size{1000, 4, 1, 0};
   change(network, protocol, size);
@@ -163,23 +163,28 @@ std::string refused(Change change) {
 }
 
 TEST(Simulate, WhatCannotBeIsRefused) {
-  const auto network = [](auto change) { return refused([&](Network& of, WireProtocol&, CallSize&) { change(of); }); };
-  EXPECT_EQ(network([](Network& of) { of.link_rate[2] = 0; }), "network: link_rate[2] is 0.000000: rates are above 0");
-  EXPECT_EQ(network([](Network& of) { of.pair_src = {1}, of.pair_dst = {0}; }),
+  const auto network = [](auto change) {
+    return refused([&](SimulatedNetwork& of, WireProtocol&, CallSize&) { change(of); });
+  };
+  EXPECT_EQ(network([](SimulatedNetwork& of) { of.link_rate[2] = 0; }),
+            "network: link_rate[2] is 0.000000: rates are above 0");
+  EXPECT_EQ(network([](SimulatedNetwork& of) { of.pair_src = {1}, of.pair_dst = {0}; }),
             "network: there is no route 0 -> 1, which messages needs");
-  EXPECT_EQ(network([](Network& of) { of.route_links[0] = 4; }), "network: route 0 -> 1: link 4 of 4 does not exist");
-  EXPECT_EQ(network([](Network& of) { of.route_links[1] = 0; }), "network: route 0 -> 1: crosses link 0 twice");
-  EXPECT_EQ(network([](Network& of) { of.pair_dst = {2}; }), "network: route 0 -> 2: there are 2 ranks");
-  EXPECT_EQ(network([](Network& of) { of.link_latency[1] = -1; }),
+  EXPECT_EQ(network([](SimulatedNetwork& of) { of.route_links[0] = 4; }),
+            "network: route 0 -> 1: link 4 of 4 does not exist");
+  EXPECT_EQ(network([](SimulatedNetwork& of) { of.route_links[1] = 0; }),
+            "network: route 0 -> 1: crosses link 0 twice");
+  EXPECT_EQ(network([](SimulatedNetwork& of) { of.pair_dst = {2}; }), "network: route 0 -> 2: there are 2 ranks");
+  EXPECT_EQ(network([](SimulatedNetwork& of) { of.link_latency[1] = -1; }),
             "network: link_latency[1] is -1.000000: latencies are 0 or more seconds");
-  EXPECT_NE(network([](Network& of) { of.route_offsets = {0}; }), "accepted");
-  EXPECT_NE(network([](Network& of) { of.link_latency.pop_back(); }), "accepted");
-  EXPECT_NE(network([](Network& of) { of.copy_rate.pop_back(); }), "accepted");
-  EXPECT_NE(refused([](Network&, WireProtocol& of, CallSize&) { of.slots = 1; }), "accepted");
-  EXPECT_NE(refused([](Network&, WireProtocol& of, CallSize&) { of.efficiency = 1.5; }), "accepted");
-  EXPECT_NE(refused([](Network&, WireProtocol& of, CallSize&) { of.slot_bytes = 100; }), "accepted");
-  EXPECT_NE(refused([](Network&, WireProtocol&, CallSize& of) { of.num_channels = 0; }), "accepted");
-  EXPECT_EQ(refused([](Network&, WireProtocol&, CallSize&) {}), "accepted");
+  EXPECT_NE(network([](SimulatedNetwork& of) { of.route_offsets = {0}; }), "accepted");
+  EXPECT_NE(network([](SimulatedNetwork& of) { of.link_latency.pop_back(); }), "accepted");
+  EXPECT_NE(network([](SimulatedNetwork& of) { of.copy_rate.pop_back(); }), "accepted");
+  EXPECT_NE(refused([](SimulatedNetwork&, WireProtocol& of, CallSize&) { of.slots = 1; }), "accepted");
+  EXPECT_NE(refused([](SimulatedNetwork&, WireProtocol& of, CallSize&) { of.efficiency = 1.5; }), "accepted");
+  EXPECT_NE(refused([](SimulatedNetwork&, WireProtocol& of, CallSize&) { of.slot_bytes = 100; }), "accepted");
+  EXPECT_NE(refused([](SimulatedNetwork&, WireProtocol&, CallSize& of) { of.num_channels = 0; }), "accepted");
+  EXPECT_EQ(refused([](SimulatedNetwork&, WireProtocol&, CallSize&) {}), "accepted");
 }
 
 TEST(Simulate, ScheduleThatWaitsForEverIsRefused) {
