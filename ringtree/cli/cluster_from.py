@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from ringtree.cli.options import GpuOfLogs
+from ringtree.cli.options import MACHINE
 from ringtree.cli.outcome import exit_codes
 from ringtree.errors import RingtreeError, os_errors
 from ringtree.show.printable import printable
@@ -21,7 +21,7 @@ from ringtree.simulate.from_log import describe_log
 
 def cluster_from(
     log: Annotated[Path, typer.Argument(metavar="LOG", help="The file.")],
-    gpu: GpuOfLogs = None,
+    gpu: Annotated[str | None, MACHINE["gpu"]] = None,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="The file to write. Default: standard output.")
     ] = None,

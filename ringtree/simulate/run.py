@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,8 @@ from numpy.typing import NDArray
 from ringtree._core import Traffic
 from ringtree._core import simulate as core_simulate
 from ringtree.schedules.schedule import Schedule
+
+Item = TypeVar("Item", bound=np.generic)
 
 
 class NetworkArrays(Protocol):
@@ -133,5 +135,6 @@ class Simulator:
         )
 
 
-def _array(values: object, kind: type[np.generic]) -> NDArray[np.generic]:
+def _array(values: NDArray[Item], kind: type[Item]) -> NDArray[Item]:
+    """As the core takes it: contiguous and of this very type, whatever the network has."""
     return np.ascontiguousarray(values, dtype=kind)
