@@ -48,9 +48,10 @@ _STYLES = {"faster": "green", "slower": "red", "equivalent": "cyan", "inconclusi
 def print_comparison(console: Console, comparison: Comparison, verbose: bool = False) -> None:
     """Prints title, verdicts, what qualifies them and the table; `verbose`: with rates, shares, legend and notes."""
     short = not verbose and not _is_textbook(comparison)
-    wrong = any(cell.disqualified is not None for cell in comparison.cells)
-    console.print(_text(title(comparison) + (", all results verified" if short and not wrong else ""), "bold"))
-    for line in verdict_lines(comparison, short=True) if short else comparison.verdicts:
+    measured = comparison.simulated is None
+    verified = measured and not any(cell.disqualified is not None for cell in comparison.cells)
+    console.print(_text(title(comparison) + (", all results verified" if short and verified else ""), "bold"))
+    for line in verdict_lines(comparison, short=True) if short and measured else comparison.verdicts:
         console.print(_text(line))
     if comparison.regression is not None:
         for line in regression_lines(comparison.regression):
@@ -78,16 +79,14 @@ def print_comparison(console: Console, comparison: Comparison, verbose: bool = F
 
 def title(comparison: Comparison) -> str:
     """One line: what was compared."""
+    what = f"{subject(comparison.collective, comparison.op, comparison.dtype)}, {count(comparison.num_ranks, 'rank')}"
     emulated = (
         f", emulated {comparison.emulated.hosts}x{comparison.emulated.ranks_per_host}" if comparison.emulated else ""
     )
     if comparison.simulated is not None:
-        emulated = f", simulated: {comparison.simulated.called}"
+        return f"{what}, simulated: {comparison.simulated.called}"
     place = "called from C, out of place" if is_native(comparison.arms) else shape_of(comparison.collective).place
-    return (
-        f"{subject(comparison.collective, comparison.op, comparison.dtype)}, {count(comparison.num_ranks, 'rank')}, "
-        f"{place}, {count(comparison.num_launches, 'launch')}{emulated}"
-    )
+    return f"{what}, {place}, {count(comparison.num_launches, 'launch')}{emulated}"
 
 
 def legend(comparison: Comparison, wide: bool) -> list[str]:
@@ -98,12 +97,18 @@ def legend(comparison: Comparison, wide: bool) -> list[str]:
     modelled = any(cell.predicted for cell in comparison.cells)
     limited = any(cell.share_of_limit is not None for cell in comparison.cells)
     lines = [
-        f"a cell: median over launches, {' / '.join(labels) or 'no interval'}, busbw"
+        (
+            "a cell: "
+            if comparison.simulated
+            else f"a cell: median over launches, {' / '.join(labels) or 'no interval'}, "
+        )
+        + ("time, busbw" if comparison.simulated else "busbw")
         + (" (emulated)" if comparison.emulated else " (simulated)" if comparison.simulated else "")
         + (", share of the limit (copy rate and hand-off probed here; 100%: no call can be faster)" if limited else "")
         + (", sliced recurrence and how far the median is from it" if modelled else ""),
-        "✓ every element right on every rank in every launch   ✗ disqualified",
     ]
+    if comparison.simulated is None:
+        lines.append("✓ every element right on every rank in every launch   ✗ disqualified")
     ratios = sorted({cell.versus_reference.label for cell in comparison.cells if cell.versus_reference is not None})
     if ratios and _is_textbook(comparison):
         lines.append(f"speed-up: time of custom over time of library, {' / '.join(ratios)}")
@@ -133,10 +138,12 @@ def comparison_tables(comparison: Comparison, width: int, short: bool = False) -
         groups[-1].append(arm)
         room -= needed
     if not short:
-        return [_table(comparison, group, comparison.shown_rows(), partial(_cell_text, wide=wide)) for group in groups]
+        text = partial(_cell_text, wide=wide) if comparison.simulated is None else _simulated_cell
+        return [_table(comparison, group, comparison.shown_rows(), text) for group in groups]
     rows = comparison.shown_rows()
     if len(rows) <= _MOST_TALL_ROWS:
-        return [_table(comparison, group, rows, partial(_short_cell, interval=True), edge=False) for group in groups]
+        tall = partial(_short_cell, interval=comparison.simulated is None)
+        return [_table(comparison, group, rows, tall, edge=False) for group in groups]
     of_placement = [
         [row for row in rows if row.placement == one] for one in dict.fromkeys(row.placement for row in rows)
     ]
@@ -218,6 +225,13 @@ def _cell_text(cell: CellSummary | None, wide: bool, marked: bool = True) -> Tex
         lines.append(Text(f"model {format_time(cell.predicted)} {cell.time.median / cell.predicted - 1:+.1%}"))
     lines += [verdict] if verdict.plain else []
     return Text("\n").join(lines)
+
+
+def _simulated_cell(cell: CellSummary | None) -> Text:
+    """No launches, no elements that were checked."""
+    if cell is None or cell.time is None or cell.busbw is None:
+        return Text("–")
+    return Text(f"{format_time(cell.time.median)}\n{format_rate(cell.busbw) if cell.busbw > 0 else '–'}")
 
 
 def mark(versus: Versus | None, wide: bool) -> Text:

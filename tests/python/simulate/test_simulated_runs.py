@@ -53,11 +53,18 @@ def test_no_statistics_but_which_is_the_fastest(run: StoredRun) -> None:
     assert all(cell.versus_reference is None and cell.time is not None for cell in said.cells)
 
 
-def test_tables_pages_and_lists_say_it(paths: list[Path], run: StoredRun) -> None:
+@pytest.mark.parametrize("verbose", [False, True])
+def test_a_table_shows_neither_samples_nor_checks(run: StoredRun, verbose: bool) -> None:
     console = Console(width=160)
     with console.capture() as caught:
-        print_comparison(console, summarise(run), verbose=False)
-    assert "simulated: 2 × 8 ranks of dgx-a100" in caught.get()
+        print_comparison(console, summarise(run), verbose)
+    said = caught.get()
+    assert "simulated: 2 × 8 ranks of dgx-a100" in said
+    assert "fastest, simulated: ring/ll at 1 KB" in said
+    assert not any(word in said for word in ("launch", "verified", "✓"))
+
+
+def test_pages_and_lists_say_it(paths: list[Path], run: StoredRun) -> None:
     view = view_of_run(run)
     assert view.simulated
     assert "simulated: no time here was measured" in view.heading
