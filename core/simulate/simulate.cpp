@@ -9,43 +9,12 @@
 #include "core/base/error.h"
 #include "core/base/prefetch.h"
 #include "core/simulate/event_queue.h"
+#include "core/simulate/simulated_state.h"
 
 namespace ringtree {
 namespace {
 
 using Kind = CriticalPath::Kind;
-
-// What an event touches lies together: with many ranks, a simulation takes as long as its cache misses.
-struct SimulatedLane {
-  const TrafficStep* step = nullptr;  // next slice to do: of this step
-  const int* ports = nullptr;         // the connection of each
-  size_t pass = 0, step_bytes = 0;
-  double copy_rate = 0, reduce_rate = 0;
-  int32_t slice = 0, num_slices = 0;
-  Mark last = 0;    // the slice before, or the launch
-  Mark before = 0;  // of the slice that it is busy with: what it waited for last
-  int32_t id = 0;
-  Kind kind = Kind::launch;
-  bool busy = false;
-};
-
-struct SimulatedConnection {
-  int sender = 0, receiver = 0;                          // lanes
-  uint32_t num_sent = 0, num_crossed = 0, num_read = 0;  // messages
-  uint32_t stamp = 0;                                    // of the end of the one that crosses, unless rates change
-  Ticks latency = 0, since = 0;                          // since when `left` is so
-  double left = 0, rate = 0;                             // bytes of the one that crosses, and per second
-  int64_t bytes_sent = 0;                                // of all messages
-  Mark before = 0;                                       // what the one that crosses waited for
-  bool crossing = false, may_stop = false, sender_waits = false;
-};
-
-/// A message in its slot.
-struct SimulatedMessage {
-  Ticks arrival = 0;  // known once it has crossed
-  Mark crossed = 0;
-  int32_t bytes = 0;  // on the wire
-};
 
 class Simulation {
  public:
