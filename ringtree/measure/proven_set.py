@@ -142,7 +142,7 @@ def other_than_asked(facts: Facts, collective: str, environment: Mapping[str, st
     for variable, may, did in zip((ALGO, PROTO), allowed, ran, strict=True):
         if may and not set(did.split(", ")) <= set(may):
             what = "/".join(dict.fromkeys(ran))
-            return f"NCCL ran {what} although {variable} leaves it {', '.join(may)}: nothing is said of this arm"
+            return f"NCCL ran {what} although {variable} allows only {', '.join(may)}: not timed"
     return None
 
 

@@ -47,7 +47,7 @@ def test_a_run_gives_samples_and_what_ran() -> None:
     [
         ("start", "all_reduce_perf ended with exit code 3: host: Test NCCL failure common.cu:1 'invalid usage / '"),
         ("wrong", "wrong result: 3 elements"),
-        ("other", "NCCL ran Ring/LL although NCCL_ALGO leaves it Tree: nothing is said of this arm"),
+        ("other", "NCCL ran Ring/LL although NCCL_ALGO allows only Tree: not timed"),
     ],
 )
 def test_what_fails_is_named_and_the_others_are_judged(how: str, said: str) -> None:
