@@ -59,8 +59,9 @@ Accounts CriticalPath::accounts(Mark last) const {
   Accounts accounts{
       seconds(launch), seconds(latency), seconds(link), seconds(copy), seconds(reduce), seconds(slots), {}};
   for (const auto& [id, ticks] : by_link) accounts.links.emplace_back(id, seconds(ticks));
-  std::stable_sort(accounts.links.begin(), accounts.links.end(),
-                   [](const auto& a, const auto& b) { return a.second > b.second; });
+  std::sort(accounts.links.begin(), accounts.links.end(), [](const auto& a, const auto& b) {
+    return a.second != b.second ? a.second > b.second : a.first < b.first;
+  });
   return accounts;
 }
 
