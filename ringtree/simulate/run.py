@@ -60,7 +60,7 @@ class ProtocolCosts(Protocol):
 @dataclass(frozen=True)
 class SimulatedCall:
     """What was found; times in seconds. `limit`: the accounts of the critical path (launch, latency, link, copy,
-    reduce, slots), which add up to `seconds`; `critical_links`: (link, seconds) of the account `link`."""
+    reduce, slots), which add up to `seconds`; `critical_links`: (link, seconds) of the account `link`, most first."""
 
     seconds: float
     per_rank_seconds: NDArray[np.float64]

@@ -6,17 +6,17 @@ For: joining clusters, schedules and the simulator. Not for: what a point is (po
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ringtree.errors import UsageError
 from ringtree.simulate.asked import Arm, Sweep
 from ringtree.simulate.cluster import Network, ProtocolCost
 from ringtree.simulate.points import Busiest, Left, Point, Simulation, crossings
+from ringtree.simulate.run import SimulatedCall
 from ringtree.stats.bandwidth import algbw, busbw
 
 _MOST_CRITICAL = 5
@@ -33,30 +33,11 @@ class Call:
     channels: int
 
 
-class Outcome(Protocol):
-    """What the simulator says of a call. `limit`: seconds of the critical path by cause."""
-
-    @property
-    def seconds(self) -> float: ...
-    @property
-    def per_rank_seconds(self) -> NDArray[np.float64]: ...
-    @property
-    def link_bytes(self) -> NDArray[np.int64]: ...
-    @property
-    def link_busy(self) -> NDArray[np.float64]: ...
-    @property
-    def limit(self) -> Mapping[str, float]: ...
-    @property
-    def critical_links(self) -> Sequence[int]: ...
-    @property
-    def events(self) -> int: ...
-
-
 class Simulator(Protocol):
     """Which pairs of ranks a call's schedule uses, and how long it takes."""
 
     def pairs(self, call: Call) -> list[tuple[int, int]]: ...
-    def run(self, call: Call, network: Network, protocol: ProtocolCost) -> Outcome: ...
+    def run(self, call: Call, network: Network, protocol: ProtocolCost) -> SimulatedCall: ...
 
 
 @dataclass(frozen=True)
@@ -114,7 +95,7 @@ def _of_arm(sweep: Sweep, simulator: Simulator, nodes: int, arm: Arm) -> list[Si
     return found
 
 
-def _point(nodes: int, arm: Arm, call: Call, network: Network, outcome: Outcome) -> Point:
+def _point(nodes: int, arm: Arm, call: Call, network: Network, outcome: SimulatedCall) -> Point:
     limit = {name: float(seconds) for name, seconds in outcome.limit.items()}
     return Point(
         nodes=nodes,
@@ -129,7 +110,7 @@ def _point(nodes: int, arm: Arm, call: Call, network: Network, outcome: Outcome)
         busbw=_busbw(call, outcome.seconds),
         limit=limit,
         limited_by=max(limit, key=lambda name: limit[name]) if limit else "",
-        critical_links=[network.link_names[link] for link in outcome.critical_links[:_MOST_CRITICAL]],
+        critical_links=[network.link_names[link] for link, _ in outcome.critical_links[:_MOST_CRITICAL]],
         busiest=_busiest(network, outcome),
         num_events=outcome.events,
     )
@@ -142,7 +123,7 @@ def _busbw(call: Call, seconds: float) -> float | None:
         return None
 
 
-def _busiest(network: Network, outcome: Outcome) -> Busiest | None:
+def _busiest(network: Network, outcome: SimulatedCall) -> Busiest | None:
     if not len(outcome.link_busy) or outcome.seconds <= 0:
         return None
     link = int(np.argmax(outcome.link_busy))

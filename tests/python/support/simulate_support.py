@@ -8,28 +8,12 @@ and the part at its slowest link. "chain" moves all of it, n - 1 times, without 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-
 import numpy as np
-from numpy.typing import NDArray
 
 from ringtree.errors import UsageError
 from ringtree.simulate.cluster import Network, ProtocolCost
+from ringtree.simulate.run import SimulatedCall
 from ringtree.simulate.sweep import Call
-
-
-@dataclass(frozen=True)
-class Told:
-    """An outcome."""
-
-    seconds: float
-    per_rank_seconds: NDArray[np.float64]
-    link_bytes: NDArray[np.int64]
-    link_busy: NDArray[np.float64]
-    limit: Mapping[str, float]
-    critical_links: Sequence[int]
-    events: int
 
 
 class StandIn:
@@ -41,7 +25,7 @@ class StandIn:
             raise UsageError("chain runs on one host")
         return [(rank, (rank + 1) % num) for rank in range(num)]
 
-    def run(self, call: Call, network: Network, protocol: ProtocolCost) -> Told:
+    def run(self, call: Call, network: Network, protocol: ProtocolCost) -> SimulatedCall:
         num = len(call.hosts)
         is_ring = call.algorithm == "ring"
         steps, part = (2 * (num - 1), call.size_bytes / num) if is_ring else (num - 1, float(call.size_bytes))
@@ -53,12 +37,13 @@ class StandIn:
         busy = np.zeros(len(network.link_rate))
         for route in routes:
             busy[route] += steps * part / protocol.efficiency / network.link_rate[route]
-        return Told(
+        return SimulatedCall(
             seconds=seconds,
             per_rank_seconds=np.full(num, seconds),
             link_bytes=np.full(len(busy), int(steps * part)),
             link_busy=busy,
             limit={"latency": steps * latency, "link": steps * crossing, "launch": network.launch_cost},
-            critical_links=[int(np.argmax(busy))],
+            critical_links=[(int(np.argmax(busy)), steps * crossing)],
             events=steps * num,
+            lanes=num,
         )
