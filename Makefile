@@ -16,6 +16,10 @@ WERROR ?= $(if $(CI),ON,OFF)
 BIN := $(VENV)/bin
 STAMPS := $(VENV)/stamps
 SETUP := PYTHON="$(PYTHON)" VENV="$(VENV)" TORCH_INDEX="$(TORCH_INDEX)" tools/setup.sh
+# Containers like to set it, and then each of the thousands of processes that tests start compiles the package's 140
+# modules again: 0.1 s of its 0.55 s.
+export PYTHONDONTWRITEBYTECODE :=
+
 # cmake, ninja and the clang tools of the environment come before the system's
 WITH_TOOLS := PATH="$(CURDIR)/$(BIN):$$PATH"
 
