@@ -18,7 +18,7 @@ from ringtree.nccl import constants
 from ringtree.stats.bandwidth import bus_factor
 
 TEMPLATE = Path(__file__).with_name("published.md.j2")
-VERDICTS = {Verdict.HOLDS: "hold", Verdict.FALLS: "fall", Verdict.OPEN: "can't be told"}
+VERDICTS = {Verdict.HOLDS: "hold", Verdict.FALLS: "fall", Verdict.OPEN: "are undecided"}
 
 
 def page(folder: Path) -> str:

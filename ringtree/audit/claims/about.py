@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple
 
 from ringtree.audit.claims.amounts import Amount
 from ringtree.audit.claims.grid import Column, Grid, read_grid
-from ringtree.audit.claims.statement import CantTellError, Runs, Setup, TableCell
+from ringtree.audit.claims.statement import Runs, Setup, TableCell, UndecidedError
 from ringtree.audit.claims.written import quantity
 from ringtree.audit.machine import machine_for
 from ringtree.audit.setup import Setup as AuditSetup
@@ -47,10 +47,10 @@ class Found(NamedTuple):
         return _HEADED.get(self.column.heading.kind)
 
     def agrees(self, stated: Amount) -> bool:
-        """Whether somebody who saw the cell could have stated this. Raises CantTellError for another unit."""
+        """Whether somebody who saw the cell could have stated this. Raises UndecidedError for another unit."""
         if (stated.unit if stated.unit in ("time", "rate") else "number") != self.column.kind:
             is_no = f"{stated.text} is not a {self.column.kind}, and that is what {self.column.name} holds"
-            raise CantTellError(is_no, "the unit of the stated number")
+            raise UndecidedError(is_no, "the unit of the stated number")
         return stated.agrees(self.value)
 
 
@@ -64,7 +64,7 @@ class Tables:
     _read: dict[str, Grid | None] = field(default_factory=dict)
 
     def grid(self, name: str) -> Grid:
-        """The table of that name; one that leads elsewhere is not read. Raises CantTellError if it is not there."""
+        """The table of that name; one that leads elsewhere is not read. Raises UndecidedError if it is not there."""
         if name not in self._read:
             file, _, number = name.partition("#")
             path = self.folder / file
@@ -75,16 +75,16 @@ class Tables:
             raise self.lacks(f"can't read {name}: no readable table of that name beside the claims")
         return grid
 
-    def lacks(self, what: str) -> CantTellError:
+    def lacks(self, what: str) -> UndecidedError:
         """Notes what is missing; returns the error to raise."""
         self.missing.append(what)
-        return CantTellError(what, "the table as it was published")
+        return UndecidedError(what, "the table as it was published")
 
 
 @dataclass(frozen=True)
 class About:
     """`table`: the claim's own, may be empty. `setup`: what is known of the runs, without what rows say. `own`: what
-    the statement itself says of them. The methods raise CantTellError for what is not there."""
+    the statement itself says of them. The methods raise UndecidedError for what is not there."""
 
     tables: Tables
     table: str
@@ -95,7 +95,7 @@ class About:
         """The table of a cell, by default the claim's own."""
         name = (cell.table if cell is not None else "") or self.table
         if not name:
-            raise CantTellError("no table is named", "the table that has the numbers")
+            raise UndecidedError("no table is named", "the table that has the numbers")
         return self.tables.grid(name)
 
     def column(self, cell: TableCell, name: str = "") -> Column:
@@ -112,14 +112,14 @@ class About:
         rows = self.rows(cell)
         found = [Found(grid, row, column, value) for row in rows if (value := grid.value(row, column)) is not None]
         if not found:
-            raise CantTellError(f"no row of {grid.name} with a number is meant", "which rows are meant")
+            raise UndecidedError(f"no row of {grid.name} with a number is meant", "which rows are meant")
         return found
 
     def cell(self, cell: TableCell) -> Found:
         """The one cell that is meant."""
         found = self.cells(cell)
         if len(found) > 1:
-            raise CantTellError(f"{len(found)} rows of {found[0].grid.name} can be meant", "which of them is meant")
+            raise UndecidedError(f"{len(found)} rows of {found[0].grid.name} can be meant", "which of them is meant")
         return found[0]
 
     def rows(self, cell: TableCell) -> list[int]:
@@ -140,7 +140,7 @@ class About:
         """How many there are."""
         number = self.ranks() if what == "ranks" else self.hosts()
         if number is None:
-            raise CantTellError(f"neither claim nor table says how many {what} there are", f"the number of {what}")
+            raise UndecidedError(f"neither claim nor table says how many {what} there are", f"the number of {what}")
         return number
 
     def limit(self, collective: str, found: Found | None = None) -> Limit | None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from ringtree.audit.claims.about import About, Tables
 from ringtree.audit.claims.form import Claim, ClaimsFile, read_claims
 from ringtree.audit.claims.records import Judgement, Judgements, Part, Verdict, judgement
-from ringtree.audit.claims.statement import CantTellError, Setup, Statement
+from ringtree.audit.claims.statement import Setup, Statement, UndecidedError
 from ringtree.errors import UsageError
 
 _OPPOSITE = {Verdict.HOLDS: Verdict.FALLS, Verdict.FALLS: Verdict.HOLDS, Verdict.OPEN: Verdict.OPEN}
@@ -20,7 +20,7 @@ def judge_file(path: Path, tables: Path | None = None) -> Judgements:
     """Judges every claim of a file (TOML or JSON), in order.
 
     `tables`: the folder with the tables that it names; by default the one that the file lies in. A table or column that
-    is not there is no error here: then a claim can't be told, and `missing` names it. Raises UsageError for a file that
+    is not there is reported in `missing`, not raised: the claim is then undecided. Raises UsageError for a file that
     can't be read or is not in the form.
     """
     return judge(read_claims(path), path.parent if tables is None else tables)
@@ -42,7 +42,7 @@ def _judge(claim: Claim, tables: Tables) -> Judgement:
 def _parts(said: Statement, about: About) -> list[Part]:
     try:
         answer = said.judge(about)
-    except CantTellError as error:
+    except UndecidedError as error:
         return [said.open(str(error), error.settles)]
     except UsageError as error:  # an algorithm or a machine that nothing is known of
         return [said.open(str(error), "the algorithm, step by step")]

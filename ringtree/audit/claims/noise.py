@@ -22,13 +22,13 @@ def runs(grid: Grid | None, rows: Iterable[int]) -> str:
     """In words how often each cell was measured, as far as the table says."""
     counts = {grid.count(row, "runs") for row in rows} if grid is not None else {None}
     if counts == {1}:
-        return "one run a cell, so nothing says how far two runs of the same differ"
+        return "one run per cell, so run-to-run variation is unknown"
     known = sorted(count for count in counts if count is not None)
     if known:
-        return f"{known[0]} runs a cell, but no spread is given"
-    return "one value a cell, and nothing says how far two runs of the same differ"
+        return f"{known[0]} runs per cell, but no spread is given"
+    return "one value per cell, so run-to-run variation is unknown"
 
 
 def few(grid: Grid, rows: Iterable[int]) -> str:
-    """The same, shorter: "one run a cell"."""
+    """The same, shorter: "one run per cell"."""
     return runs(grid, rows).partition(",")[0]

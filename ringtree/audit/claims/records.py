@@ -18,12 +18,17 @@ JUDGEMENTS_FORMAT: Final = "ringtree.judgements/1"
 
 
 class Verdict(str, Enum):
-    """holds: arithmetic and meaning are right. falls: one of them is wrong. can't be told: what is known decides
-    neither."""
+    """holds: arithmetic and meaning are right. falls: one of them is wrong. can't be told: undecided, as what is known
+    does not suffice."""
 
     HOLDS = "holds"
     FALLS = "falls"
-    OPEN = "can't be told"
+    OPEN = "can't be told"  # the JSON's word; people read "undecided"
+
+    @property
+    def word(self) -> str:
+        """What people read."""
+        return "undecided" if self is Verdict.OPEN else self.value
 
 
 class Part(Record):
@@ -37,7 +42,7 @@ class Part(Record):
 
 
 class Judgement(Record):
-    """A claim with its verdict: it falls if a part falls, else can't be told if a part can't, else holds."""
+    """A claim with its verdict: it falls if a part falls, else is undecided if a part is, else holds."""
 
     table: str
     sentence: str

@@ -31,7 +31,7 @@ Answer = Part | list[Part]
 Condition = str | int | float | list[str | int | float]
 
 
-class CantTellError(Exception):
+class UndecidedError(Exception):
     """What is known does not decide it: why, and what would settle it."""
 
     def __init__(self, reason: str, settles: str) -> None:
@@ -87,7 +87,7 @@ class Statement(Runs):
     collective: Collective = "all_reduce"
 
     def judge(self, about: About) -> Answer:
-        """Returns one part or several. Raises CantTellError, or UsageError for what no rule here knows."""
+        """Returns one part or several. Raises UndecidedError, or UsageError for what no rule here knows."""
         raise NotImplementedError
 
     def holds(self, reason: str, arithmetic: str = "", settles: str = "") -> Part:

@@ -17,12 +17,12 @@ def as_text(judged: Judgements) -> str:
     """Each sentence with its verdict, why, the numbers and what would settle it, and how many of each there are."""
     number = len(judged.judgements)
     counts = Counter(one.verdict for one in judged.judgements)
-    total = ", ".join(f"{counts[verdict]} {verdict.value}" for verdict in Verdict)
+    total = ", ".join(f"{counts[verdict]} {verdict.word}" for verdict in Verdict)
     return "\n\n".join([*map(_block, judged.judgements), f"{number} claim{'s' * (number != 1)}: {total}"])
 
 
 def _block(one: Judgement) -> str:
-    lines = [f"{one.verdict.value.upper()}: {one.sentence}"]
+    lines = [f"{one.verdict.word.upper()}: {one.sentence}"]
     for name, text in (("why", one.reason), ("numbers", one.arithmetic), ("settles it", one.settles)):
         if text:
             lines += textwrap.wrap(text, _WIDTH, initial_indent=f"  {name}: ", subsequent_indent="    ")

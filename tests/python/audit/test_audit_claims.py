@@ -1,6 +1,6 @@
 """Claims of our own, true and false, for every kind of ringtree.audit.claims.
 
-For: that each kind holds, falls and can't be told by arithmetic. Not for: the published ones
+For: that each kind holds, falls and is undecided by arithmetic. Not for: the published ones
 (test_audit_claims_published.py), the form and what it is read from (test_audit_claims_form.py).
 """
 

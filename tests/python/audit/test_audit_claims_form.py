@@ -226,7 +226,7 @@ def test_text_names_every_verdict(tmp_path: Path) -> None:
     )
     text = as_text(judge_file(write(tmp_path, f"claims = [{right}, {wrong}]")))
     assert text.startswith("HOLDS: right")
-    assert text.endswith("2 claims: 1 holds, 1 falls, 0 can't be told")
+    assert text.endswith("2 claims: 1 holds, 1 falls, 0 undecided")
 
 
 @settings(max_examples=60, deadline=None, derandomize=True)

@@ -203,7 +203,7 @@ def test_a_table_of_claims_that_is_not_there_is_a_mistake(
         assert [one["verdict"] for one in found["judgements"]] == ["falls", "can't be told", "holds"]
         assert Judgements.model_validate(found).missing
     else:
-        assert "3 claims: 1 holds, 1 falls, 1 can't be told" in result.stdout
+        assert "3 claims: 1 holds, 1 falls, 1 undecided" in result.stdout
 
 
 def test_claims_whose_tables_are_there_are_no_mistake(tmp_path: Path) -> None:

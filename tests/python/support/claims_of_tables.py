@@ -208,7 +208,7 @@ CLAIMS = [
     # Rankings.
     Said('kind = "ranking", column = "tree_us"', FALLS, "600 against 400", "latency.csv"),
     Said('kind = "ranking", column = "tree_us", row = {size = "1 KB"}', HOLDS, "1 KB", "latency.csv"),
-    Said('kind = "ranking", column = "ring_us", row = {size = ">= 16 MB"}', OPEN, "one value a cell", "latency.csv"),
+    Said('kind = "ranking", column = "ring_us", row = {size = ">= 16 MB"}', OPEN, "one value per cell", "latency.csv"),
     Said(
         'kind = "ranking", column = "tree_us", row = {size = "1 KB"}, general = true',
         OPEN,

@@ -1,7 +1,7 @@
 """NCCL picks this below such a size and that above: "Tree with LL below 128 KB, Ring with Simple above".
 
 NCCL has no thresholds of size: it models the time of each algorithm and protocol from nodes, GPUs and links, and takes
-the least. A rule by size alone can't be told; where the model contradicts it, that is said.
+the least. A rule by size alone is undecided; where the model contradicts it, the reason says so.
 """
 
 from __future__ import annotations

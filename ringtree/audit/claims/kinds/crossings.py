@@ -10,7 +10,7 @@ from typing import Literal
 
 from ringtree.audit.claims.about import About
 from ringtree.audit.claims.amounts import Share
-from ringtree.audit.claims.statement import Answer, CantTellError, Statement
+from ringtree.audit.claims.statement import Answer, Statement, UndecidedError
 from ringtree.schedules.schedule import schedule
 
 
@@ -24,7 +24,7 @@ class Crossings(Statement):
     def judge(self, about: About) -> Answer:
         hosts, ranks = about.need("hosts"), about.need("ranks")
         if ranks % hosts or hosts > 128:
-            raise CantTellError(f"{ranks} ranks do not lie evenly on {hosts} hosts", "which rank is on which host")
+            raise UndecidedError(f"{ranks} ranks do not lie evenly on {hosts} hosts", "which rank is on which host")
         inside = min(4, ranks // hosts)  # however many are inside
         made = schedule("all_reduce", "ring", hosts * inside)
         links = {(rank, peer) for rank in range(hosts * inside) for step in made.program(rank) for peer in step.send_to}

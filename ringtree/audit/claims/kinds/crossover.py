@@ -1,7 +1,7 @@
 """Where two change places: "the crossover lies at about 64 MB on 2 nodes".
 
 The table brackets a crossover between two of its sizes. With one value a cell the bracket itself has no interval, so a
-size inside it can't be told; one that is outside it falls.
+size inside it is undecided; one outside it falls.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pydantic import Field
 from ringtree.audit.claims import noise
 from ringtree.audit.claims.about import About
 from ringtree.audit.claims.amounts import Size
-from ringtree.audit.claims.statement import Answer, CantTellError, Statement, TableCell
+from ringtree.audit.claims.statement import Answer, Statement, TableCell, UndecidedError
 
 _OUTSIDE = 1.06
 
@@ -32,7 +32,7 @@ class Crossover(Statement, TableCell):
         grid, rows = about.grid(self), about.rows(self)
         if first.kind != second.kind:
             unlike = f"a {first.kind} can't be compared with a {second.kind}"
-            raise CantTellError(unlike, "two columns of the same unit")
+            raise UndecidedError(unlike, "two columns of the same unit")
         where = ", ".join(one if isinstance(one, str) else f"{one} {name}" for name, one in self.row.items())
         where += ": " if where else ""
         points = sorted(
@@ -55,7 +55,7 @@ class Crossover(Statement, TableCell):
         if self.at.high * _OUTSIDE < low or self.at.low > high * _OUTSIDE:
             return self.falls(says, shown)
         several = f", and {len(brackets)} times in all" if len(brackets) > 1 else ""
-        unsure = f"where in between, and how surely, can't be told from {noise.few(grid, rows)}"
+        unsure = f"where in between is inconclusive with {noise.few(grid, rows)}"
         settles = "several fresh starts at sizes around it, and the interval of the crossover"
         return self.open(f"{says}{several}; {unsure}", settles, shown)
 

@@ -10,7 +10,7 @@ from typing import Literal
 from pydantic import Field
 
 from ringtree.audit.claims.about import About
-from ringtree.audit.claims.statement import Answer, CantTellError, Collective, Statement
+from ringtree.audit.claims.statement import Answer, Collective, Statement, UndecidedError
 from ringtree.audit.training import collectives_of, has_kernel
 from ringtree.nccl import library_support
 
@@ -29,7 +29,7 @@ class Effect(Statement):
         training = about.setup.training
         used = collectives_of(training) if training is not None else tuple(self.on)
         if not used:
-            raise CantTellError("it is not said on which collectives, or in which training", "one of them")
+            raise UndecidedError("it is not said on which collectives, or in which training", "one of them")
         who = training or "this"
         kernels = ", ".join(
             f"{name} for {', '.join(one for one in _COLLECTIVES if has_kernel(one, name)) or 'none of these'}"

@@ -13,7 +13,7 @@ from pydantic import Field
 from ringtree.audit.claims.about import About
 from ringtree.audit.claims.amounts import Share
 from ringtree.audit.claims.records import Part
-from ringtree.audit.claims.statement import Answer, CantTellError, Statement
+from ringtree.audit.claims.statement import Answer, Statement, UndecidedError
 from ringtree.audit.claims.written import percent
 from ringtree.audit.training import Training, collectives_of
 
@@ -58,7 +58,7 @@ class Parameters(Statement):
         model = MODELS.get(self.model)
         if model is None:
             settles = "its number of parameters in and outside the experts"
-            raise CantTellError("the model's configuration is not known here", settles)
+            raise UndecidedError("the model's configuration is not known here", settles)
         inside, outside = model.parameters()
         total, active = inside + outside, outside + inside * model.active / model.experts
         counts = {"in the experts": inside, "outside the experts": outside, "active for a token": active}

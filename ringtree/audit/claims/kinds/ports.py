@@ -15,7 +15,7 @@ from ringtree.audit.claims import counting
 from ringtree.audit.claims.about import About
 from ringtree.audit.claims.amounts import Rate, Share
 from ringtree.audit.claims.kinds.value import Called
-from ringtree.audit.claims.statement import Answer, CantTellError, Statement, TableCell
+from ringtree.audit.claims.statement import Answer, Statement, TableCell, UndecidedError
 from ringtree.audit.claims.written import gigabytes, percent
 from ringtree.logs.tables.headings import Kind
 from ringtree.stats.bandwidth import bus_factor
@@ -38,7 +38,7 @@ class Ports(Statement, TableCell):
         hosts = about.need("hosts")
         ranks = self.ranks or (about.ranks() if about.setup.hosts == hosts else None) or hosts * self.ports
         if hosts < 2 or ranks % hosts:
-            raise CantTellError(f"{ranks} ranks on {hosts} hosts", "two hosts or more with equally many ranks")
+            raise UndecidedError(f"{ranks} ranks on {hosts} hosts", "two hosts or more with equally many ranks")
         factor = bus_factor(self.collective, ranks)
         algbw = self._algbw(about) or self.rate.value / (factor if self.called == "busbw" else 1)
         bus = self.rate.value if self.called == "busbw" else algbw * factor

@@ -14,7 +14,7 @@ from pydantic import Field
 from ringtree.audit.claims.about import About
 from ringtree.audit.claims.amounts import Amount, Share, Size, Time
 from ringtree.audit.claims.records import Part
-from ringtree.audit.claims.statement import Answer, CantTellError, Statement
+from ringtree.audit.claims.statement import Answer, Statement, UndecidedError
 from ringtree.nccl.constants import HOP_LATENCIES, PROTOCOLS, RELEASE, SLOTS
 from ringtree.nccl.names import PROTOCOLS as ORDER
 
@@ -52,7 +52,7 @@ class Protocol(Statement):
         if self.hops:
             parts.append(self._latencies())
         if not parts:
-            raise CantTellError(f"nothing is said of {name}", "what is said of it")
+            raise UndecidedError(f"nothing is said of {name}", "what is said of it")
         return parts
 
     def _of_peak(self, stated: Amount, share: float, sums: str) -> Part:

@@ -11,7 +11,7 @@ from pydantic import Field
 
 from ringtree.audit.claims import noise
 from ringtree.audit.claims.about import About
-from ringtree.audit.claims.statement import Answer, CantTellError, Statement, TableCell
+from ringtree.audit.claims.statement import Answer, Statement, TableCell, UndecidedError
 
 MARGIN = 0.02
 
@@ -35,7 +35,7 @@ class Ranking(Statement, TableCell):
         ]
         if not cells:
             lacks = f"no row that is meant has another {best.kind} beside {best.name}"
-            raise CantTellError(lacks, "the rows of the table that are meant")
+            raise UndecidedError(lacks, "the rows of the table that are meant")
         shown = [
             f"{grid.label(row)}: {grid.rows[row][best.place]} against {grid.rows[row][other.place]} ({other.name})"
             for _, row, other in sorted(cells, key=lambda one: one[0])

@@ -16,7 +16,7 @@ from ringtree.audit.claims.about import About, Found
 from ringtree.audit.claims.amounts import Stated
 from ringtree.audit.claims.columns import time_column
 from ringtree.audit.claims.kinds.value import Called, algbw_of
-from ringtree.audit.claims.statement import Answer, CantTellError, Statement, TableCell
+from ringtree.audit.claims.statement import Answer, Statement, TableCell, UndecidedError
 from ringtree.audit.claims.written import gigabytes, number, percent, quantity, seconds
 from ringtree.audit.training import collectives_of, lacking
 
@@ -52,7 +52,7 @@ class Ratio(Statement):
         old, old_unit, old_cell = self.old.number(about)
         cells = [one for one in (new_cell, old_cell) if one is not None]
         if unit != old_unit or not old > 0 or not new > 0:
-            raise CantTellError(f"a {unit} can't be compared with a {old_unit}", "two numbers of the same unit")
+            raise UndecidedError(f"a {unit} can't be compared with a {old_unit}", "two numbers of the same unit")
         if self.scaling:
             return self._efficiency(about, cells)
         ratio, stated = new / old, self.new.value is not None and self.old.value is not None
@@ -75,14 +75,16 @@ class Ratio(Statement):
         if max(ratio, 1 / ratio) >= noise.BEYOND_NOISE and not alike:
             return self.holds("the arithmetic holds, and the difference is too large for noise", shown, noise.SETTLES)
         runs = noise.runs(None if stated else cells[0].grid, [one.row for one in cells])
-        said = f"the arithmetic holds, but whether there is a difference can't be told: {runs}{alike}"
+        said = f"the arithmetic holds, but the difference is inconclusive: {runs}{alike}"
         return self.open(said, noise.SETTLES, shown)
 
     def _efficiency(self, about: About, cells: list[Found]) -> Answer:
         """The throughput on N hosts over N times that on one, or on fewer."""
         hosts = [about.hosts(one) or 0 for one in cells]
         if len(cells) < 2 or not hosts[0] > hosts[1] > 0:
-            raise CantTellError("the table does not say how many hosts each has", "throughputs at two numbers of hosts")
+            raise UndecidedError(
+                "the table does not say how many hosts each has", "throughputs at two numbers of hosts"
+            )
         (new, old), times = cells, hosts[0] / hosts[1]
         value = new.value / (times * old.value)
         said, label = f"the table's throughputs give {percent(value, 1)}", old.grid.label(old.row).partition(",")[0]
@@ -90,7 +92,7 @@ class Ratio(Statement):
         if not self.value.agrees(value):
             return self.falls(said, f"{label}: {sums}")
         few = noise.few(new.grid, [new.row, old.row])
-        return self.holds(f"{said}; {few}, so its last digits mean nothing", f"{label}: {sums}", noise.SETTLES)
+        return self.holds(f"{said}; {few}, so its last digits are noise", f"{label}: {sums}", noise.SETTLES)
 
     def _readings(self, ratio: float, unit: str) -> list[float]:
         """What somebody may have meant: of rates or of times, more or less."""
@@ -107,7 +109,7 @@ class Ratio(Statement):
         if training is None or not missing or "all_reduce" in collectives_of(training):
             return ""
         uses = f"; and {training} uses {' and '.join(collectives_of(training))}, for which NCCL has no {missing[0]}: "
-        return f"{uses}what ran was none, most likely the same in both, so the difference is what noise can be"
+        return f"{uses}most likely the same ran in both, and the difference is noise"
 
 
 def _where(cells: list[Found]) -> str:

@@ -10,7 +10,7 @@ from pydantic import Field
 from ringtree.audit.claims import counting
 from ringtree.audit.claims.about import About
 from ringtree.audit.claims.formulas import Written
-from ringtree.audit.claims.statement import Answer, CantTellError, Statement, Whose
+from ringtree.audit.claims.statement import Answer, Statement, UndecidedError, Whose
 from ringtree.audit.claims.written import number
 
 _LEAST = "; it is a ring's, and the least that any algorithm can do without a switch that adds up"
@@ -31,7 +31,7 @@ class Sends(Statement):
         said = [self.times_size.value(ranks=n, size=1.0) for n in samples]
         counted = [counting.share(self.collective, name, n, self.whose) for n in samples]
         if any(map(math.isnan, said)):
-            raise CantTellError(f"nothing to hold {self.times_size.text} against", "the algorithm, step by step")
+            raise UndecidedError(f"nothing to hold {self.times_size.text} against", "the algorithm, step by step")
         right = all(math.isclose(a, b, rel_tol=1e-9 if for_all else 5e-4) for a, b in zip(said, counted, strict=True))
         if for_all:
             at, what = max(0, len(samples) - 3), f"a {name} {self.collective}"

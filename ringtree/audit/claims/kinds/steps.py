@@ -16,7 +16,7 @@ from ringtree.audit.claims import counting
 from ringtree.audit.claims.about import About
 from ringtree.audit.claims.amounts import Amount, Time
 from ringtree.audit.claims.formulas import Written
-from ringtree.audit.claims.statement import Answer, CantTellError, Statement, TableCell, Whose
+from ringtree.audit.claims.statement import Answer, Statement, TableCell, UndecidedError, Whose
 from ringtree.audit.claims.written import seconds
 from ringtree.errors import UsageError
 
@@ -40,7 +40,9 @@ class Steps(Statement, TableCell):
         n, hosts = about.need("ranks"), about.need("hosts") if nccl else None
         stated, hops = self.count.value(ranks=n), self._hops(n, hosts)
         if math.isnan(stated):
-            raise CantTellError(f"{self.count.text} is not a number of steps at n = {n}", "a number, or a formula of N")
+            raise UndecidedError(
+                f"{self.count.text} is not a number of steps at n = {n}", "a number, or a formula of N"
+            )
         if self.each is not None:
             return self._in_time(about, self.each, stated, hops, n)
         who, where = ("NCCL's ", f" on {hosts} host{'s' * (hosts > 1)}") if nccl and hosts else ("", "")
@@ -63,12 +65,12 @@ class Steps(Statement, TableCell):
 
     def _for_all_n(self) -> Answer:
         if self.whose == "nccl":
-            raise CantTellError("NCCL's steps depend on the hosts", "how many ranks on how many hosts")
+            raise UndecidedError("NCCL's steps depend on the hosts", "how many ranks on how many hosts")
         samples = counting.samples(self.count)
         said, hops = [self.count.value(ranks=n) for n in samples], [self._hops(n) for n in samples]
         calls = [counting.calls(self.collective, self.algorithm, n) for n in samples]
         if any(map(math.isnan, said)):
-            raise CantTellError(f"nothing to count {self.count.text} against", "the algorithm, step by step")
+            raise UndecidedError(f"nothing to count {self.count.text} against", "the algorithm, step by step")
         at, values, counted, called = (", ".join(f"{one:g}" for one in of[:4]) for of in (samples, said, hops, calls))
         shown = f"{self.count.text} at n = {at}: {values}; counted: {counted} messages in a row"
         closed = counting.closed_form(self.collective, self.algorithm)

@@ -39,7 +39,7 @@ class Transfer(Statement):
         in_table = self._in_table(about, implied)
         shown = f"{self.size.text} / {time} = {gigabytes(implied)} GB/s{in_table}"
         if limit is None or limit.algbw is None:
-            of_table = "size over time is the rate of the table; whether the hardware permits it can't be told"
+            of_table = "size over time is the rate of the table; whether the hardware permits it is undecided"
             unknown = "neither the table nor known hardware says how long it takes"
             return self.open(of_table if in_table else unknown, "the hardware, or the times of several runs", shown)
         shortest = seconds(size / limit.algbw)
