@@ -37,7 +37,7 @@ ABOVE = error(
 ABOVE_RING = info(
     "above-ring-limit",
     "faster than a ring can be, and legitimately so",
-    "nothing needs to be: NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=TUNING shows which algorithm it was",
+    "nothing to settle; NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=TUNING shows which algorithm it was",
 )
 NOT_CHECKED = info(
     "limit-not-checked",

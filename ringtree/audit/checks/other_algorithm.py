@@ -17,7 +17,7 @@ from ringtree.nccl.names import algorithm_name
 OTHER = warning(
     "other-algorithm-ran",
     "another algorithm ran than was forced",
-    "nothing needs to be: the log says it; compare the table as that of what ran",
+    "the log itself; compare the table under the name of the algorithm that ran",
 )
 
 

@@ -25,7 +25,7 @@ UNSUPPORTED = error(
 NO_EFFECT = info(
     "algorithm-without-effect",
     "NCCL_ALGO has no effect on this collective",
-    "nothing needs to be: they can be read as repeated runs",
+    "nothing to settle; they can be read as repeated runs",
 )
 _FUNCTIONS = frozenset(word.lower() for word in TUNED)
 _MULTICAST = frozenset({"NVLS", "NVLSTree"})

@@ -25,7 +25,7 @@ OLDER_THAN_GPU = warning(
 HEADERS_DIFFER = info(
     "headers-differ",
     "built with the headers of one release, run with the library of another",
-    "nothing needs to be: quote the version of the library",
+    "nothing to settle; quote the version of the library",
 )
 OTHER_VERSION = info("versions-differ", "two versions of the library are named", "the line that the library printed")
 

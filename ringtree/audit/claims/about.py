@@ -112,14 +112,14 @@ class About:
         rows = self.rows(cell)
         found = [Found(grid, row, column, value) for row in rows if (value := grid.value(row, column)) is not None]
         if not found:
-            raise UndecidedError(f"no row of {grid.name} with a number is meant", "which rows are meant")
+            raise UndecidedError(f"no selected row of {grid.name} holds a number", "which rows are meant")
         return found
 
     def cell(self, cell: TableCell) -> Found:
         """The one cell that is meant."""
         found = self.cells(cell)
         if len(found) > 1:
-            raise UndecidedError(f"{len(found)} rows of {found[0].grid.name} can be meant", "which of them is meant")
+            raise UndecidedError(f"{len(found)} rows of {found[0].grid.name} match", "which of them is meant")
         return found[0]
 
     def rows(self, cell: TableCell) -> list[int]:
@@ -140,7 +140,7 @@ class About:
         """How many there are."""
         number = self.ranks() if what == "ranks" else self.hosts()
         if number is None:
-            raise UndecidedError(f"neither claim nor table says how many {what} there are", f"the number of {what}")
+            raise UndecidedError(f"neither claim nor table states the number of {what}", f"the number of {what}")
         return number
 
     def limit(self, collective: str, found: Found | None = None) -> Limit | None:

@@ -25,7 +25,7 @@ CLAIMS = [
     Said('kind = "steps", algorithm = "halving_doubling", count = "log2(N)"', FALLS, "counted"),
     Said('kind = "steps", algorithm = "ring", ranks = 8, count = 7, denied = true', HOLDS, "denies"),
     Said('kind = "steps", algorithm = "ring", ranks = 8, count = 14, denied = true', FALLS, "denies"),
-    Said('kind = "steps", algorithm = "tree", count = 8', OPEN, "how many ranks"),
+    Said('kind = "steps", algorithm = "tree", count = 8', OPEN, "the number of ranks"),
     Said('kind = "steps", algorithm = "ring", ranks = 8, count = "14 S"', OPEN, "not a number of steps"),
     Said('kind = "steps", algorithm = "Tree", whose = "nccl", ranks = 12, hosts = 5, count = 4', OPEN, "evenly"),
     Said('kind = "steps", algorithm = "ring", ranks = 100000, count = 199998', OPEN, "too many to count"),
@@ -35,7 +35,7 @@ CLAIMS = [
     Said('kind = "steps", algorithm = "Tree", whose = "nccl", ranks = 8, hosts = 1, count = 14', HOLDS, "14"),
     Said('kind = "steps", algorithm = "Tree", whose = "nccl", ranks = 8, hosts = 1, count = 6', FALLS, "chain inside"),
     Said('kind = "steps", algorithm = "Tree", whose = "nccl", ranks = 16, hosts = 2, count = 16', HOLDS, "2 hosts"),
-    Said('kind = "steps", algorithm = "Tree", whose = "nccl", ranks = 16, count = 16', OPEN, "how many hosts"),
+    Said('kind = "steps", algorithm = "Tree", whose = "nccl", ranks = 16, count = 16', OPEN, "the number of hosts"),
     Said('kind = "steps", algorithm = "Tree", whose = "nccl", count = "2·log2(N)"', OPEN, "depend on the hosts"),
     Said('kind = "steps", algorithm = "Ring", whose = "nccl", ranks = 16, hosts = 2, count = "2(N-1)"', HOLDS, "30"),
     # 2·7 = 14 steps of 10 µs.
@@ -86,7 +86,7 @@ CLAIMS = [
     Said('kind = "protocol", hops = {LL = "0.6 us", LL128 = "1.9 us", Simple = "3.4 us"}, link = "NVLink"', HOLDS),
     Said('kind = "protocol", hops = {LL = "1 us", LL128 = "2 us", Simple = "6 us"}, link = "NVLink"', FALLS, "0.6/1.9"),
     Said('kind = "protocol", hops = {Simple = "100 us"}', OPEN, "like none"),
-    Said('kind = "protocol", protocol = "LL"', OPEN, "nothing is said"),
+    Said('kind = "protocol", protocol = "LL"', OPEN, "states nothing"),
     Said('kind = "protocol", protocol = "Simple", buffer = "4 MiB", slots = 8, slot = "512 KiB"', HOLDS, "512 KiB"),
     Said('kind = "protocol", protocol = "LL", buffer = "512 KiB", slots = 8, slot = "64 KiB"', HOLDS, "64 KiB"),
     Said('kind = "protocol", protocol = "LL", buffer = "512 KiB", slots = 8, slot = "32 KiB"', FALLS, "256 KiB"),
@@ -110,7 +110,9 @@ CLAIMS = [
     Said(
         'kind = "ports", rate = "240 GB/s", called = "algbw", hosts = 2, ports = 8, each = "9 GB/s"', FALLS, "neither"
     ),
-    Said('kind = "ports", rate = "240 GB/s", called = "algbw", ports = 8, each = "30 GB/s"', OPEN, "how many hosts"),
+    Said(
+        'kind = "ports", rate = "240 GB/s", called = "algbw", ports = 8, each = "30 GB/s"', OPEN, "the number of hosts"
+    ),
     # Shares of a limit: H100 450 each way, A100 300; 600 is both ways.
     Said('kind = "limit_share", rate = "360 GB/s", limit = "450 GB/s", value = "80%"', HOLDS, "80", claim=DATA["H100"]),
     Said(
@@ -142,7 +144,7 @@ CLAIMS = [
     Said('kind = "effect", algorithms = ["Tree"], on = ["all_gather"]', FALLS, "no Tree"),
     Said('kind = "effect", algorithms = ["Tree"], on = ["all_gather"]', FALLS, "Ring", claim='nccl = "2.21.5"'),
     Said('kind = "effect", algorithms = ["Ring"], on = ["reduce_scatter"]', HOLDS, "Ring"),
-    Said('kind = "effect", algorithms = ["Ring"]', OPEN, "which collectives"),
+    Said('kind = "effect", algorithms = ["Ring"]', OPEN, "neither collectives"),
     # Choice by size: never by size alone.
     Said(
         'kind = "choice", rules = [{to = "64 KB", algorithms = ["Tree"]}, {above = "64 KB", algorithms = ["Ring"]}]',

@@ -61,7 +61,12 @@ CLAIMS = [
     Said(
         'kind = "value", value = "at most 50 us", column = "ring_us", row = {size = "< 1 MB"}', HOLDS, "", "latency.csv"
     ),
-    Said('kind = "value", value = "20 us", column = "ring_us", row = {size = "< 512"}', OPEN, "no row", "latency.csv"),
+    Said(
+        'kind = "value", value = "20 us", column = "ring_us", row = {size = "< 512"}',
+        OPEN,
+        "no selected row",
+        "latency.csv",
+    ),
     Said(
         'kind = "value", value = "40", column = "ring_us", row = {size = "1 KB"}', OPEN, "is not a time", "latency.csv"
     ),

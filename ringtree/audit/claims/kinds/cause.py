@@ -12,7 +12,7 @@ from pydantic import Field
 from ringtree.audit.claims.about import About
 from ringtree.audit.claims.statement import Answer, Statement
 
-_WHY = "names a cause that nobody isolated: more than that differs between the two numbers, or may"
+_WHY = "was not isolated as the cause: more may differ between the two numbers"
 
 
 class Cause(Statement):

@@ -43,7 +43,7 @@ class Choice(Statement):
 
     def judge(self, about: About) -> Answer:
         otherwise = list(self._contradictions())
-        model = f"; in the model of NCCL {RELEASE} it is otherwise on "
+        model = f"; the model of NCCL {RELEASE} disagrees on "
         reason = _WHY + (model + otherwise[0].partition(":")[0] if otherwise else "")
         settles = "the choice itself: NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=TUNING on the machine, size by size"
         return self.open(reason, settles, "; ".join(otherwise[:_SHOWN]))

@@ -29,7 +29,7 @@ class Effect(Statement):
         training = about.setup.training
         used = collectives_of(training) if training is not None else tuple(self.on)
         if not used:
-            raise UndecidedError("it is not said on which collectives, or in which training", "one of them")
+            raise UndecidedError("neither collectives nor a training are named", "one of them")
         who = training or "this"
         kernels = ", ".join(
             f"{name} for {', '.join(one for one in _COLLECTIVES if has_kernel(one, name)) or 'none of these'}"

@@ -49,7 +49,7 @@ class LimitShare(Statement):
             name, way = both[0]
             shown += f"; of {gigabytes(way)} per direction {percent(rate / way)}"
             if self.direction == "both":
-                return self.holds(f"it is said that {top} GB/s are both directions; a busbw uses one of them", shown)
+                return self.holds(f"as stated, {top} GB/s are both directions; a busbw uses one of them", shown)
             together = f"{top} GB/s is what an {name} can send and receive together; a busbw counts one direction"
             of_which = f"of which there are {gigabytes(way)} GB/s, so it is {percent(rate / way)}"
             return self.falls(f"{together}, {of_which}", shown)

@@ -52,7 +52,7 @@ class Protocol(Statement):
         if self.hops:
             parts.append(self._latencies())
         if not parts:
-            raise UndecidedError(f"nothing is said of {name}", "what is said of it")
+            raise UndecidedError(f"the claim states nothing about {name}", "what it states")
         return parts
 
     def _of_peak(self, stated: Amount, share: float, sums: str) -> Part:
@@ -78,7 +78,7 @@ class Protocol(Statement):
         if any(abs(one - fact.buffer) <= 0.02 * fact.buffer for one in buffer.sizes) and self.slots in (None, SLOTS):
             return self.holds(f"{self.protocol}'s buffer is as NCCL has it by default", shown)
         is_data = any(abs(one / fact.buffer - fact.share) < 0.01 for one in buffer.sizes)
-        half = " (what is said is the data in it: half of each line is flags)" if is_data else ""
+        half = " (the figure is the data in it: half of each line is flags)" if is_data else ""
         right = "the product is right, but " if product else ""
         return self.falls(f"{right}{self.protocol}'s buffer is {of} by default{half}", shown)
 

@@ -34,7 +34,7 @@ class Ranking(Statement, TableCell):
             if other.kind == best.kind and (a := grid.value(row, best)) and (b := grid.value(row, other))
         ]
         if not cells:
-            lacks = f"no row that is meant has another {best.kind} beside {best.name}"
+            lacks = f"no selected row has another {best.kind} beside {best.name}"
             raise UndecidedError(lacks, "the rows of the table that are meant")
         shown = [
             f"{grid.label(row)}: {grid.rows[row][best.place]} against {grid.rows[row][other.place]} ({other.name})"
@@ -48,9 +48,9 @@ class Ranking(Statement, TableCell):
         names = ", ".join(dict.fromkeys(other.name for _, _, other in cells))
         arithmetic = f"{best.name} against {names}: ahead in {len(cells)} of {len(cells)}, least {shown[0]}"
         if min(ratio for ratio, _, _ in cells) >= noise.BEYOND_NOISE and not self.general:
-            reason = "so the table has it, and the differences are too large for noise"
+            reason = "the table agrees, and the differences are too large for noise"
             return self.holds(reason, arithmetic, noise.SETTLES)
-        whole = ", and of one machine, not of all that the sentence is about" if self.general else ""
+        whole = "; the table is of one machine, the sentence about all" if self.general else ""
         unknown = "; which machine is not stated" if not about.setup.gpu and best.kind == "rate" else ""
         runs = noise.runs(grid, rows)
         return self.open(f"the table agrees, but with {runs}{whole}{unknown}", noise.SETTLES, arithmetic)

@@ -52,8 +52,8 @@ class Value(Statement, TableCell):
             return [self._meaning(about, found[0]), *self._possible(about, found[0])]
         shown = f"{other.label}: {other.shown}"
         if agreeing:
-            cells = f"{len(agreeing)} of {len(found)} cells that are meant, not in all"
-            return self.open(f"so it is in {cells}", "whether all of them are meant or one", shown)
+            cells = f"{len(agreeing)} of {len(found)} selected cells, not of all"
+            return self.open(f"true of {cells}", "whether all of them are meant or one", shown)
         if self.highest:
             return self.falls(f"the highest of these in the table is {other.shown}", shown)
         has = ", ".join(one.shown for one in found[:4])
