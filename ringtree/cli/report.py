@@ -20,6 +20,7 @@ from ringtree.errors import RingtreeError, UsageError, os_errors
 from ringtree.explain.ladder_record import Ladder
 from ringtree.show.ladder.picture import write_picture
 from ringtree.show.run_page import Extra, report_page
+from ringtree.show.training_page import read_trainings, trace_extra, training_page
 from ringtree.show.views import read_views
 
 
@@ -32,24 +33,36 @@ def report(
         Path | None,
         typer.Option(metavar="FILE", help="What `ringtree explain --json FILE` wrote: its waterfall joins."),
     ] = None,
+    trace: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="FOLDER", help="What `ringtree trace` wrote: its table joins; may be given again."),
+    ] = None,
     runs: Runs = RUNS,
     *,
     setup: Setup,
 ) -> None:
-    """Write stored runs and logs as one self-contained page: verdicts first, charts, tables, provenance; of logs what
-    the audit found."""
+    """Write stored runs, trainings or logs as one self-contained page: verdicts first, charts, tables, provenance; of
+    logs what the audit found."""
     with exit_codes():
-        views, named = read_views(run, runs, setup)
         extras = [] if explain is None else [_waterfall(explain)]
+        extras += [trace_extra(folder) for folder in trace or []]
+        trainings = read_trainings(run, runs)
+        if trainings:
+            _write(output, training_page(trainings, title=title, extras=extras))
+            return
+        views, named = read_views(run, runs, setup)
         if not extras and not any(view.cells for view in views):
             raise UsageError(
                 f"{', '.join(run)}: no table of timings, so there is nothing to show; `ringtree import --dry-run` says "
                 "what was read, `ringtree audit` what was found"
             )
-        text = report_page(views, title=title or named, extras=extras)
-        with os_errors(f"can't write {output}", kind=RingtreeError):
-            output.write_text(text, encoding="utf-8")
-        typer.echo(f"{output}: {len(text.encode()) / 1e6:.1f} MB, open it in a browser")
+        _write(output, report_page(views, title=title or named, extras=extras))
+
+
+def _write(output: Path, text: str) -> None:
+    with os_errors(f"can't write {output}", kind=RingtreeError):
+        output.write_text(text, encoding="utf-8")
+    typer.echo(f"{output}: {len(text.encode()) / 1e6:.1f} MB, open it in a browser")
 
 
 def _waterfall(file: Path) -> Extra:

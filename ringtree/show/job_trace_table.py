@@ -11,40 +11,45 @@ from ringtree.joblog.summary import Row, Summary
 from ringtree.show.cells import cell, plain_table, say
 from ringtree.units import count, format_share, format_size, format_time
 
+HEADINGS = (
+    "collective", "size", "dtype", "ranks", "calls", "bytes", "a call", "in flight", "exposed", "share of step",
+)  # fmt: skip
+
 
 def print_summary(console: Console, summary: Summary) -> None:
     """Prints the table, the share of the step that is exposed, and notes."""
+    first, *others = trace_lines(summary)
+    say(console, first)
+    table = plain_table(HEADINGS[0], right=HEADINGS[1:])
+    for row in summary.rows:
+        table.add_row(*(cell(text) for text in row_texts(row)))
+    console.print(table)
+    for line in others:
+        say(console, line)
+
+
+def trace_lines(summary: Summary) -> list[str]:
+    """Returns what stands above the table, then what stands below it."""
     if summary.whole_run:
-        say(console, f"{count(summary.num_ranks, 'rank')}, the whole run: {format_time(summary.step_time)}")
+        lines = [f"{count(summary.num_ranks, 'rank')}, the whole run: {format_time(summary.step_time)}"]
     else:
         counted = summary.last_step - summary.first_step + 1
         skipped = f" (the first {summary.first_step} left out)" if summary.first_step else ""
-        say(
-            console,
+        lines = [
             f"{count(summary.num_ranks, 'rank')}, {count(counted, 'step')}{skipped}: "
-            f"{format_time(summary.step_time)} a step{_timed(summary)}",
-        )
-    table = plain_table(
-        "collective",
-        right=("size", "dtype", "ranks", "calls", "bytes", "a call", "in flight", "exposed", "share of step"),
-    )
-    for row in summary.rows:
-        table.add_row(*(cell(text) for text in _cells(row)))
-    console.print(table)
-    say(
-        console,
+            f"{format_time(summary.step_time)} a step{_timed(summary)}"
+        ]
+    lines += [
         "a step, mean over ranks and steps (times: over timed steps); a call: median. In flight: sum of the calls,",
-    )
-    say(console, "which may overlap. Exposed: while it was in flight, its rank's threads computed nothing.")
+        "which may overlap. Exposed: while it was in flight, its rank's threads computed nothing.",
+    ]
     if summary.exposed is not None and summary.share is not None:
         per_step = [one.exposed / (one.end - one.begin) for one in summary.steps if one.exposed is not None]
-        say(
-            console,
+        lines.append(
             f"exposed in all: {format_time(summary.exposed)} a step, {format_share(summary.share)} of it "
-            f"({format_share(min(per_step))} to {format_share(max(per_step))} over steps and ranks)",
+            f"({format_share(min(per_step))} to {format_share(max(per_step))} over steps and ranks)"
         )
-    for note in summary.notes:
-        say(console, f"note: {note}")
+    return [*lines, *(f"note: {note}" for note in summary.notes)]
 
 
 def _timed(summary: Summary) -> str:
@@ -53,7 +58,8 @@ def _timed(summary: Summary) -> str:
     return f", {format_time(summary.timed_time)} in the {summary.num_timed} that were timed"
 
 
-def _cells(row: Row) -> tuple[str, ...]:
+def row_texts(row: Row) -> tuple[str, ...]:
+    """Returns a row, in the order of HEADINGS."""
     kind = row.kind
     times = (row.call_time, row.step_time, row.exposed)
     return (

@@ -26,6 +26,7 @@ MODULES = (
     "doctor",
     "show.views",
     "show.run_page",
+    "show.training_page",
     "show.plot",
     "show.player",
     "show.serve",

@@ -1,5 +1,5 @@
 """The report: stored runs, and somebody's logs, as one page, verdict first."""
 
-from ringtree.show.run_page.page import Extra, report_page
+from ringtree.show.run_page.page import Extra, extra_block, report_page
 
-__all__ = ["Extra", "report_page"]
+__all__ = ["Extra", "extra_block", "report_page"]

@@ -10,14 +10,13 @@ can't run anything.
 from __future__ import annotations
 
 import base64
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from ringtree.errors import UsageError
-from ringtree.show.html import HOW_TO_GET, json_block, packaged, render, script_block, source_hashes
+from ringtree.show.html import json_block, packaged, render, script_block, source_hashes
+from ringtree.show.plotly_source import plotly_source
 from ringtree.show.views import View, as_json
 
 HERE = "ringtree.show.run_page"
@@ -26,27 +25,22 @@ SCRIPTS = ("words.js", "tables.js", "queue.js", "charts.js", "curves.js", "scali
 
 @dataclass(frozen=True)
 class Extra:
-    """Something else that belongs to the page: a picture (SVG), or a table with headings."""
+    """Something else that belongs to the page: a picture (SVG), lines, or a table with headings."""
 
     title: str
     svg: bytes | None = None
     headings: Sequence[str] = ()
     rows: Sequence[Sequence[str]] = field(default_factory=tuple)
+    lines: Sequence[str] = ()
 
 
 def report_page(views: Sequence[View], *, title: str, extras: Sequence[Extra] = ()) -> str:
     """Returns the page as text. Raises UsageError without views, or if the extra `report` is not installed."""
     if not views:
         raise UsageError("a report needs at least one stored run, or a log")
-    try:
-        import plotly
-    except ImportError as error:
-        raise UsageError(HOW_TO_GET) from error
-    plotly_js = (Path(plotly.__file__).parent / "package_data" / "plotly.min.js").read_text(encoding="utf-8")
-    # Plotly's maps bring a style element that the policy forbids; it leaves it out where its id is taken.
-    unwanted = sorted(set(re.findall(r'getElementById\("([0-9a-f]{64})"\)', plotly_js)))
+    plotly_js, unwanted = plotly_source()
     ours = "\n".join(packaged(HERE, name) for name in SCRIPTS)
-    scripts = [script_block(one) for one in (parsed_once(plotly_js), ours)]
+    scripts = [script_block(one) for one in (plotly_js, ours)]
     style = packaged(HERE, "report.css")
     data = [as_json(view) for view in views]
     return render(
@@ -54,25 +48,14 @@ def report_page(views: Sequence[View], *, title: str, extras: Sequence[Extra] = 
         raw={"data": json_block(data), "style": style, "plotly": scripts[0], "script": scripts[1]},
         title=title,
         runs=data,
-        extras=[_extra(one) for one in extras],
+        extras=[extra_block(one) for one in extras],
         unwanted=unwanted,
         script_hashes=source_hashes(*scripts),
         style_hashes=source_hashes(style, ""),  # Plotly makes one that is empty
     )
 
 
-def parsed_once(plotly_js: str) -> str:
-    """Returns Plotly with the function that holds all of it in parentheses, or as it is where it begins in another way.
-
-    Browsers take a function in parentheses for one that is called at once, and read its 5 MB once instead of twice.
-    """
-    before, begin, body = plotly_js.partition(", () => {\n")
-    body, end, after = body.rpartition("\n}));")
-    if not begin or not end or len(before) > 1000 or after.strip():
-        return plotly_js
-    return f"{before}, (() => {{\n{body}\n}})));{after}"
-
-
-def _extra(one: Extra) -> dict[str, Any]:
+def extra_block(one: Extra) -> dict[str, Any]:
+    """Returns what the template needs of an extra."""
     picture = None if one.svg is None else "data:image/svg+xml;base64," + base64.b64encode(one.svg).decode()
-    return {"title": one.title, "picture": picture, "headings": one.headings, "rows": one.rows}
+    return {"title": one.title, "picture": picture, "headings": one.headings, "rows": one.rows, "lines": one.lines}

@@ -30,6 +30,7 @@ from ringtree.show.html import packaged
 from ringtree.show.player import page as player_page
 from ringtree.show.player import scene
 from ringtree.show.run_page import report_page
+from ringtree.show.training_page import read_trainings, training_page
 from ringtree.show.views import read_views
 
 HERE = "ringtree.show.serve"
@@ -70,7 +71,11 @@ def make_app(runs: Path) -> FastAPI:
 
     @app.get("/report")
     def report(run: Annotated[list[str], Query()]) -> HTMLResponse:
-        views, title = read_views([known(runs, one) for one in run[:MAX_RUNS]], runs)
+        names = [known(runs, one) for one in run[:MAX_RUNS]]
+        trainings = read_trainings(names, runs)
+        if trainings:
+            return HTMLResponse(training_page(trainings))
+        views, title = read_views(names, runs)
         return HTMLResponse(report_page(views, title=title))
 
     @app.get("/compare")

@@ -21,8 +21,8 @@ from ringtree.judge.runs import SINGLE
 from ringtree.judge.summary import summarise
 from ringtree.results import StoredRun
 from ringtree.show.plot.scaling import scaling
+from ringtree.show.plotly_source import parsed_once
 from ringtree.show.run_page import Extra, report_page
-from ringtree.show.run_page.page import parsed_once
 from ringtree.show.views import view_of_run
 
 SIZES = [1 << k for k in (10, 14, 18, 22)]

@@ -1,0 +1,96 @@
+"""The page of stored trainings: one HTML file that needs no network, as the report of other runs is.
+
+For: `ringtree report` and the web app, of runs of `ringtree train`. Not for: figures (ringtree.judge.training), drawing
+(training.js, on top of the report's charts.js).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from ringtree.errors import UsageError
+from ringtree.joblog.reading import read_trace
+from ringtree.joblog.summary import summarise
+from ringtree.judge.observations import origins_of_run
+from ringtree.judge.training import summarise_training
+from ringtree.logs.storing import find_log
+from ringtree.results import StoredRun, find_run, read_run
+from ringtree.results.reading import read_header
+from ringtree.show.html import json_block, packaged, render, script_block, source_hashes
+from ringtree.show.job_trace_table import HEADINGS, row_texts, trace_lines
+from ringtree.show.plotly_source import plotly_source
+from ringtree.show.run_page import Extra, extra_block
+from ringtree.show.training_table import described
+from ringtree.show.views.rounding import rounded
+from ringtree.units import count
+
+HERE = "ringtree.show.training_page"
+SHARED = "ringtree.show.run_page"
+SHARED_SCRIPTS = ("words.js", "tables.js", "queue.js", "charts.js")
+
+
+def read_trainings(names: Sequence[str], runs: Path) -> list[StoredRun]:
+    """Returns the runs that `names` are, if they are trainings; none if none is. Raises UsageError for a mixture, which
+    has no page."""
+    paths = {name: find_run(runs, name) for name in names if name != "-" and find_log(runs, name) is None}
+    found = [name for name, path in paths.items() if read_header(path).plan.training is not None]
+    others = [name for name in names if name not in found]
+    if found and others:
+        raise UsageError(f"{found[0]} is a training, {others[0]} is not: each has a report of its own")
+    return [read_run(paths[name]) for name in found]
+
+
+def trace_extra(folder: Path) -> Extra:
+    """Returns a job trace's table, as `ringtree trace` prints it. Raises UsageError for a folder that holds none."""
+    summary = summarise(read_trace(folder))
+    return Extra(
+        f"Collectives of the traced job {folder.name}",
+        headings=HEADINGS,
+        rows=[row_texts(row) for row in summary.rows],
+        lines=trace_lines(summary),
+    )
+
+
+def training_page(trainings: Sequence[StoredRun], *, title: str | None = None, extras: Sequence[Extra] = ()) -> str:
+    """Returns the page as text, titled by its models unless told otherwise. Raises UsageError if the extra `report` is
+    not installed."""
+    plotly_js, unwanted = plotly_source()
+    ours = "\n".join([*(packaged(SHARED, name) for name in SHARED_SCRIPTS), packaged(HERE, "training.js")])
+    scripts = [script_block(one) for one in (plotly_js, ours)]
+    style = packaged(SHARED, "report.css")
+    data = [_data(one) for one in trainings]
+    return render(
+        packaged(HERE, "training.html.j2"),
+        raw={"data": json_block(data), "style": style, "plotly": scripts[0], "script": scripts[1]},
+        title=title or f"Training of {', '.join(dict.fromkeys(name for one in data for name in one['models']))}",
+        runs=data,
+        extras=[extra_block(one) for one in extras],
+        unwanted=unwanted,
+        script_hashes=source_hashes(*scripts),
+        style_hashes=source_hashes(style, ""),  # Plotly makes one that is empty
+    )
+
+
+def _data(stored: StoredRun) -> dict[str, Any]:
+    """What the page knows of a run: its summary, as `ringtree train --json` prints it, and whence it comes."""
+    summary, plan = summarise_training(stored), stored.run.plan
+    told: dict[str, Any] = _rounded(summary.model_dump(mode="json"))
+    return told | {
+        "heading": f"{described(summary.training)}, {count(summary.num_launches, 'launch')}",
+        "models": list(dict.fromkeys(cell.model for cell in summary.cells)),
+        # Every number of ranks is spread over all hosts (ringtree.measure.crew.spread).
+        "num_hosts": 1 if plan.hosts is None else len(set(plan.hosts)),
+        "unit": "counted by the script, a second" if summary.training.strategy == "script" else "tokens/s",
+        "left_out": plan.left_out,
+        "provenance": list(next(iter(origins_of_run(stored).values())).facts.items()),
+    }
+
+
+def _rounded(value: Any) -> Any:
+    if isinstance(value, float):
+        return rounded(value)
+    if isinstance(value, dict):
+        return {name: _rounded(one) for name, one in value.items()}
+    return [_rounded(one) for one in value] if isinstance(value, list) else value

@@ -1,0 +1,143 @@
+// A training's charts: rates, differences, scaling, and where the step goes. For: training.html.j2. Not for: how a chart
+// gets onto the page (charts.js, queue.js), figures (they are those of the summary).
+'use strict';
+
+const PARTS = [['compute', '#009e73'], ['exposed', '#d55e00'], ['imbalance', '#e69f00'], ['input', '#56b4e9']];
+
+const rateWords = (rate) => (rate >= 1000 ? Math.round(rate).toLocaleString('en') : words.digits(rate));
+const signedTime = (seconds) => (seconds < 0 ? `−${words.time(-seconds)}` : words.time(seconds));
+const percentOf = (share) => `${Math.round(100 * share)} %`;
+
+function ranksOf(run, ranks) {
+  const hosts = run.num_hosts > 1 ? ` on ${run.num_hosts} hosts` : '';
+  return `${ranks} rank${ranks > 1 ? 's' : ''}${hosts}`;
+}
+
+// Where an arm stands: a model on a number of ranks. Of one model its name stands above the charts already.
+function placesOf(run) {
+  return run.models.flatMap((model) => run.training.world_sizes.map((ranks) => ({ model, ranks, name: `${run.models.length > 1 ? `${model}<br>` : ''}${ranksOf(run, ranks)}` })));
+}
+
+function cellOf(run, { model, ranks }, arm) {
+  return run.cells.find((c) => c.model === model && c.num_ranks === ranks && c.arm === arm);
+}
+
+function usable(c) {
+  return Boolean(c && c.step && c.tokens_per_second && !c.disqualified);
+}
+
+// The interval of the step, as one of the rate: the longer the step, the lower the rate. One launch has none.
+function rateEnds(c) {
+  if (c.step.num_launches < 2) return null;
+  return [c.step.high, c.step.low].map((seconds) => (c.tokens_per_second * c.step.median) / seconds);
+}
+
+function rateText(run, c) {
+  const ends = rateEnds(c);
+  const span = ends ? `${c.step.label} ${rateWords(ends[0])} to ${rateWords(ends[1])}` : '1 launch';
+  return plain(`${c.arm}, ${c.model}, ${ranksOf(run, c.num_ranks)}: ${rateWords(c.tokens_per_second)} ${run.unit}, ${span}`);
+}
+
+function drawRates(run, n) {
+  const places = placesOf(run);
+  const traces = run.arms.map(({ label }, i) => {
+    const shown = places.map((place) => [place, cellOf(run, place, label)]).filter(([, c]) => usable(c));
+    const ends = shown.map(([, c]) => rateEnds(c) || [c.tokens_per_second, c.tokens_per_second]);
+    return {
+      type: 'bar', name: plain(label), x: shown.map(([{ name }]) => name), y: shown.map(([, c]) => c.tokens_per_second), marker: { color: look(i).colour },
+      error_y: { type: 'data', symmetric: false, array: shown.map(([, c], k) => ends[k][1] - c.tokens_per_second), arrayminus: shown.map(([, c], k) => c.tokens_per_second - ends[k][0]), color: theme().ink, thickness: 1 },
+      hovertext: shown.map(([, c]) => rateText(run, c)), hoverinfo: 'text',
+    };
+  }).filter((trace) => trace.x.length > 0);
+  const xaxis = { type: 'category', categoryorder: 'array', categoryarray: places.map(({ name }) => name) };
+  draw(`rates-${n}`, traces, { barmode: 'group', height: 400, xaxis, yaxis: { title: { text: run.unit }, rangemode: 'tozero' } }, `${run.unit} of each arm by ranks`);
+}
+
+function drawDifferences(run, n) {
+  const arms = run.arms.map(({ label }) => label).filter((label) => label !== run.reference);
+  const places = placesOf(run);
+  const shapes = [];
+  const points = { x: [], y: [], mode: 'text', text: [], hovertext: [], hoverinfo: 'text', textfont: { size: 12, color: '#1b1f24' }, showlegend: false };
+  arms.forEach((arm, y) => places.forEach((place, x) => {
+    const c = cellOf(run, place, arm);
+    const versus = c && c.versus_reference;
+    if (!c || (!versus && !c.disqualified)) return;
+    shapes.push({ type: 'rect', x0: x - 0.48, x1: x + 0.48, y0: y - 0.46, y1: y + 0.46, fillcolor: c.disqualified ? '#f0e442' : shade(versus), line: { width: versus && versus.verdict === 'equivalent' ? 1 : 0, color: '#999' }, layer: 'below' });
+    points.x.push(x);
+    points.y.push(y);
+    points.text.push(c.disqualified ? '✗ disqualified' : words.change(1 / versus.ratio));
+    const span = versus && versus.low !== null ? `, ${words.change(1 / versus.high)} to ${words.change(1 / versus.low)}` : '';
+    points.hovertext.push(plain(c.disqualified ? `${arm}: ${c.disqualified}` : `${arm}, ${place.model}, ${ranksOf(run, place.ranks)}: ${words.change(1 / versus.ratio)}${span}: ${versus.verdict} (${versus.label})`));
+  }));
+  document.getElementById(`heatmap-${n}`).style.minWidth = window.matchMedia('print').matches ? '0' : `${10 + 7 * places.length}rem`;
+  draw(`heatmap-${n}`, points.x.length > 0 ? [points] : [], {
+    shapes, height: 130 + 44 * arms.length,
+    xaxis: { tickvals: places.map((_, i) => i), ticktext: places.map(({ name }) => name), range: [-0.6, places.length - 0.4], showgrid: false, zeroline: false },
+    yaxis: { tickvals: arms.map((_, i) => i), ticktext: arms.map(plain), range: [arms.length - 0.4, -0.6], showgrid: false, zeroline: false },
+  }, `Difference to ${run.reference} by arm, model and ranks`);
+}
+
+function drawScalingOf(run, n, model, m) {
+  const numbers = run.training.world_sizes;
+  const xaxis = { title: { text: 'ranks' }, tickvals: numbers, ticktext: numbers.map(String), type: numbers.at(-1) / numbers[0] > 8 ? 'log' : 'linear' };
+  const lines = (value) => run.arms.map(({ label }, i) => {
+    const shown = numbers.map((ranks) => cellOf(run, { model, ranks }, label)).filter((c) => usable(c) && value(c) !== null);
+    return {
+      x: shown.map((c) => c.num_ranks), y: shown.map(value), name: plain(label), mode: 'lines+markers', line: { color: look(i).colour }, marker: { symbol: look(i).symbol, size: 8 },
+      text: shown.map((c) => `${rateText(run, c)}, efficiency ${percentOf(c.efficiency)}`), hoverinfo: 'text',
+    };
+  }).filter((trace) => trace.x.length > 1);
+  const ideal = (x, y) => ({ x, y, name: 'ideal', mode: 'lines', line: { color: theme().ink, dash: 'dash', width: 1 }, hoverinfo: 'skip' });
+  const base = numbers.map((ranks) => cellOf(run, { model, ranks }, run.reference)).find(usable);
+  const rates = lines((c) => c.tokens_per_second);
+  const shares = lines((c) => c.efficiency);
+  if (rates.length > 0 && base) rates.push(ideal(numbers, numbers.map((ranks) => base.tokens_per_second_a_rank * ranks)));
+  if (shares.length > 0) shares.push(ideal(numbers, numbers.map(() => 1)));
+  draw(`scaling-${n}-${m}`, rates, { height: 400, xaxis, yaxis: { title: { text: run.unit }, rangemode: 'tozero' } }, `Scaling of ${model}`);
+  draw(`efficiency-${n}-${m}`, shares, { height: 400, xaxis, yaxis: { title: { text: 'efficiency' }, rangemode: 'tozero', tickformat: '.0%' } }, `Efficiency of ${model} over ranks`);
+}
+
+function drawParts(run, n, model, m) {
+  const shown = run.training.world_sizes.flatMap((ranks) => run.arms.map(({ label }) => cellOf(run, { model, ranks }, label))).filter((c) => usable(c) && c.parts);
+  const names = shown.map((c) => plain(`${ranksOf(run, c.num_ranks)}, ${c.arm}`));
+  const traces = shown.length === 0 ? [] : PARTS.map(([part, color]) => ({
+    type: 'bar', orientation: 'h', name: part, y: names, x: shown.map((c) => 1e3 * c.parts[part]), marker: { color },
+    hovertext: shown.map((c, i) => `${names[i]}: ${part} ${signedTime(c.parts[part])} of ${words.time(c.parts.step)}`), hoverinfo: 'text',
+  }));
+  draw(`parts-${n}-${m}`, traces, {
+    barmode: 'relative', height: 130 + 30 * shown.length, xaxis: { title: { text: 'of a mean step, ms' } }, legend: { orientation: 'h', x: 0, y: 1.02, yanchor: 'bottom', traceorder: 'normal' },
+    yaxis: { type: 'category', categoryorder: 'array', categoryarray: names, autorange: 'reversed', showgrid: false },
+  }, `Where a step of ${model} goes, by ranks and arm`);
+}
+
+function allFigures(run) {
+  const rows = run.cells.map((c) => {
+    const versus = c.versus_reference;
+    const parts = c.parts || {};
+    return [c.model, c.num_ranks, c.arm, c.tokens_per_second, c.tokens_per_second_a_rank, c.step && c.step.median,
+      c.step && c.step.num_launches > 1 ? `${words.time(c.step.low)} – ${words.time(c.step.high)}` : '', c.efficiency,
+      ...PARTS.map(([part]) => parts[part]), versus && 1 / versus.ratio, versus && versus.low !== null ? `${words.change(1 / versus.high)} – ${words.change(1 / versus.low)}` : '',
+      c.disqualified ? `disqualified: ${c.disqualified}` : versus ? versus.verdict : c.arm === run.reference ? 'reference' : '', c.num_launches];
+  });
+  const headings = [['model', null], ['ranks', null], ['arm', null], [run.unit, rateWords], ['a rank', rateWords], ['step', words.time], ['interval', null], ['efficiency', percentOf],
+    ...PARTS.map(([part]) => [part, signedTime]), [`against ${run.reference}`, words.change], ['interval of it', null], ['verdict', null], ['launches', null]];
+  const kept = headings.map((_, i) => i).filter((i) => rows.some((row) => row[i] !== null && row[i] !== undefined && row[i] !== ''));
+  return makeTable(run.heading, kept.map((i) => headings[i]), rows.map((row) => kept.map((i) => row[i])));
+}
+
+function drawTraining(run, n) {
+  drawRates(run, n);
+  drawDifferences(run, n);
+  run.models.forEach((model, m) => {
+    if (run.training.world_sizes.length > 1) drawScalingOf(run, n, model, m);
+    drawParts(run, n, model, m);
+  });
+}
+
+const trainings = JSON.parse(document.getElementById('runs').textContent);
+equipAll();
+trainings.forEach((run, n) => document.getElementById(`figures-${n}`).replaceChildren(allFigures(run)));
+const drawAll = () => trainings.forEach(drawTraining);
+// Paper is light and narrow: what is drawn for the screen is drawn anew, and again afterwards.
+for (const media of ['(prefers-color-scheme: dark)', 'print']) window.matchMedia(media).addEventListener('change', drawAll);
+drawAll();
