@@ -1,7 +1,8 @@
 """What PyTorch calls when it looks for backends, so that `init_process_group("ringtree")` works without an import, and
 so does `init_method="ringtree://"`.
 
-It is also where `ringtree trace` reaches the ranks of a job, which it has told so by a variable.
+It is also where `ringtree trace` reaches the ranks of a job and `ringtree train` those of a script, which they have
+told so by a variable.
 
 For: the entry points `torch.backends` (called by every `import torch` up to 2.13) and `torch.distributed.backends`
 (from 2.14 on, called when the name is first used). Not for: people; `ringtree.torch` is theirs.
@@ -18,6 +19,8 @@ def register() -> None:
     """Tells torch.distributed the name `ringtree`; the code behind it is loaded when a group is first made."""
     if "RINGTREE_TRACE" in os.environ:
         _trace()
+    if "RINGTREE_TRAIN_GROUPS" in os.environ:
+        _note_groups()
     try:
         from torch.distributed import Backend, is_available
 
@@ -39,6 +42,16 @@ def _trace() -> None:
         install_from_environment()
     except Exception as error:
         print(f"ringtree: this process is not traced: {type(error).__name__}: {error}", file=sys.stderr)
+
+
+def _note_groups() -> None:
+    """Tells `ringtree train` which backends a script's groups have; where it can't, the lab says so."""
+    try:
+        from ringtree_autoload.made_groups import FOLDER, note_groups
+
+        note_groups(os.environ[FOLDER])
+    except Exception:  # no torch.distributed of a kind that we know
+        pass
 
 
 def _hide(backend) -> None:  # type: ignore[no-untyped-def] # torch.distributed.Backend

@@ -8,7 +8,7 @@ from __future__ import annotations
 from ringtree.judge.comparison import Versus
 from ringtree.judge.training_records import TrainingCellSummary, TrainingSummary
 from ringtree.measure.plan import planned_launches
-from ringtree.results import StoredRun
+from ringtree.results import NOT_KNOWN, StoredRun
 from ringtree.units import count, format_change, format_duration, format_margin
 
 
@@ -59,6 +59,12 @@ def training_caveats(stored: StoredRun) -> list[str]:
         caveats.append("a pilot run: it plans the launches of a sweep; do not use it as evidence")
     if plan.boundary == "torch" and plan.hosts is None and plan.num_ranks > cores:
         caveats.append(f"{plan.num_ranks} ranks on {count(cores, 'core')}: timings include OS scheduling")
+    unproven = [arm.label for arm in plan.arms if _is_unproven(stored, arm.label)]
+    if unproven:
+        caveats.append(
+            f"{', '.join(unproven)}: whether the script used this backend is not known, as it made no process group of "
+            "PyTorch's that was seen; a script that ignores RINGTREE_TRAIN_BACKEND compares a backend with itself"
+        )
     load = stored.run.provenance.load_average[:1]
     if load and load[0] > cores / 2:
         caveats.append(f"the machine was busy: load {load[0]:.1f} on {count(cores, 'core')} when it started")
@@ -69,6 +75,12 @@ def training_caveats(stored: StoredRun) -> list[str]:
             f"ringtree train --resume {stored.run.run_id}"
         )
     return caveats
+
+
+def _is_unproven(stored: StoredRun, arm: str) -> bool:
+    """Whether a launch of an arm did not tell which backend a script used, as ringtree.train.proof has it."""
+    cells = (cell for launch in stored.launches for cell in launch.cells if cell.arm == arm)
+    return any((cell.executed or {}).get("backend") == NOT_KNOWN for cell in cells)
 
 
 def training_notes(summary: TrainingSummary) -> list[str]:

@@ -33,11 +33,12 @@ from ringtree.results.records import (
     WrongElement,
 )
 from ringtree.results.store import RunWriter, StoreError, new_run_id
-from ringtree.results.training import TrainedCell, TrainedModel, TrainedSteps, TrainingPlan
+from ringtree.results.training import NOT_KNOWN, TrainedCell, TrainedModel, TrainedSteps, TrainingPlan
 from ringtree.results.writer_lock import writer_of
 
 __all__ = [
     "FORMAT",
+    "NOT_KNOWN",
     "ON_GPU",
     "ArmPlan",
     "Boundary",

@@ -11,6 +11,8 @@ from pydantic import Field
 
 from ringtree.results.record import Record
 
+NOT_KNOWN = "not known"  # as `executed["backend"]` of a script's cell: no rank told which backend it used
+
 
 class TrainedModel(Record):
     """A model that is built from its configuration, with random weights; or a user's own script."""

@@ -7,7 +7,8 @@ its environment, reading the metric. Not for: built-in models (program.py).
 
 The arm reaches the script as RINGTREE_TRAIN_BACKEND, which it passes to init_process_group; an algorithm forced on the
 engine as RINGTREE_PROFILE, NCCL's as NCCL_ALGO. A sample is a line of rank 0 that the metric finds, as the time that
-one rank-token took; the first fifth of them is warm-up.
+one rank-token took; the first fifth of them is warm-up. Which backend the script really used is read from the groups
+that its ranks made (proof.py); an arm that it ignores is disqualified.
 """
 
 from __future__ import annotations
@@ -27,10 +28,12 @@ from ringtree.comm.profile import VARIABLE
 from ringtree.measure.lifeline import start_guard
 from ringtree.measure.process_set import CellKey, SetFailed, Visited
 from ringtree.measure.rank_group import RANK_ENVIRONMENT
-from ringtree.results import Boundary, WarmUp
+from ringtree.results import NOT_KNOWN, Boundary, WarmUp
 from ringtree.train.arms import parse_arm
 from ringtree.train.forced import forced_profile
 from ringtree.train.hook import DEFAULT_METRIC
+from ringtree.train.proof import wrong_backend
+from ringtree_autoload.made_groups import FOLDER
 
 BACKEND = "RINGTREE_TRAIN_BACKEND"
 _POLL = 0.05  # seconds between two looks at the ranks
@@ -62,6 +65,7 @@ class ScriptSet:
         self._folder = tempfile.TemporaryDirectory(prefix="ringtree-train-", ignore_cleanup_errors=True)
         self._guard = self._hold = -1
         self._seconds: list[float] = []
+        self._ran = NOT_KNOWN
 
     def start(self) -> None:
         lifeline, self._hold = os.pipe()
@@ -85,7 +89,7 @@ class ScriptSet:
                         stdin=subprocess.DEVNULL,
                         stdout=output,
                         stderr=subprocess.STDOUT,
-                        env={**variables, **self._environment, **more},
+                        env={**variables, **self._environment, **more, FOLDER: str(folder)},
                         preexec_fn=lambda: os.setpgid(0, guard),  # so that nothing of it outlives the lab
                     )
                 except OSError as error:
@@ -119,14 +123,13 @@ class ScriptSet:
         skipped = len(rates) // _WARM_UP
         self._seconds = [self._num_ranks * (1 + self._read.slowed) / rate for rate in rates[skipped:]]
         warm_up = WarmUp(num_iterations=skipped, ended="limit")
-        return Visited([[] for _ in self._ranks], {"backend": self._read.backend}, warm_up=warm_up, seconds=1.0)
+        self._ran, wrong = wrong_backend(Path(self._folder.name), self._read, self._num_ranks)
+        return Visited([[] for _ in self._ranks], {"backend": self._ran}, warm_up=warm_up, seconds=1.0, error=wrong)
 
     def visit(self, cell: CellKey, untimed: int, timed: int) -> Visited:
         """The script's median, as the one sample of its launch; `executed` keeps each line's."""
         middle = sorted(self._seconds)[len(self._seconds) // 2]
-        return Visited(
-            [[middle] for _ in self._ranks], {"backend": self._read.backend, "seconds_per_token": self._seconds}
-        )
+        return Visited([[middle] for _ in self._ranks], {"backend": self._ran, "seconds_per_token": self._seconds})
 
     def close(self) -> None:
         self.kill()

@@ -91,5 +91,31 @@ def test_a_scripts_rates_are_those_that_it_prints(tmp_path: Path) -> None:
     given = ("--arms", "gloo,ringtree", "--ranks", "2", "--launches", "1", "--metric", "tok: ([0-9.]+)")
     result = invoke("train", "--runs", tmp_path, *given, "--", sys.executable, "-c", script)
     assert result.exit_code == 0
-    cells = summarise_training(read_run(find_run(tmp_path, "last"))).cells
+    summary = summarise_training(read_run(find_run(tmp_path, "last")))
+    assert [line for line in summary.caveats if line.startswith("gloo, ringtree: whether the script used")]
+    cells = summary.cells
     assert [cell.tokens_per_second for cell in cells] == [pytest.approx(100), pytest.approx(200)]
+
+
+TAKES, IGNORES = "os.environ['RINGTREE_TRAIN_BACKEND']", "'gloo'"
+
+
+@pytest.mark.parametrize(("backend", "code"), [(TAKES, 0), (IGNORES, 1)])
+def test_an_arm_that_a_script_ignores_is_disqualified(tmp_path: Path, backend: str, code: int) -> None:
+    # A second group is allowed to have any backend: it is the arm's that must be there.
+    script = (
+        "import os, torch.distributed as dist; "
+        f"dist.init_process_group({backend}); dist.new_group([0, 1], backend='gloo'); dist.barrier(); "
+        "dist.destroy_process_group(); print('tok: 100')"
+    )
+    given = ("--arms", "gloo,ringtree", "--ranks", "2", "--launches", "1", "--metric", "tok: ([0-9.]+)")
+    result = invoke("train", "--runs", tmp_path, *given, "--", sys.executable, "-c", script)
+    summary = summarise_training(read_run(find_run(tmp_path, "last")))
+    gloo, other = summary.cells
+    assert gloo.disqualified is None
+    assert (other.disqualified is None) == (code == 0)
+    assert result.exit_code == code, result.stdout
+    assert not [line for line in summary.caveats if "not known" in line]
+    if code:
+        assert "the script ran with gloo on rank 0, not with ringtree" in (other.disqualified or "")
+        assert "RINGTREE_TRAIN_BACKEND" in " ".join(summary.verdicts)
