@@ -82,7 +82,7 @@ def train(
                 stored = resume(runs, resume_run, stderr, crew)
             else:
                 agents = None if crew is None else crew.agent_hosts
-                plan = make_plan(replace(asked, agents=agents, command=tuple(script or [])))
+                plan = make_plan(replace(asked, agents=agents, command=tuple(script or []), dry_run=dry_run))
                 if dry_run:
                     print_training_plan(Console(), plan)
                     return

@@ -11,6 +11,7 @@ from rich.text import Text
 from ringtree.measure.training_estimate import training_cost
 from ringtree.results import ON_GPU, Plan
 from ringtree.show.training_table import described
+from ringtree.train.arms import lacking, parse_arm
 from ringtree.units import count, format_duration
 
 
@@ -19,6 +20,7 @@ def print_training_plan(console: Console, plan: Plan) -> None:
     training = plan.training
     assert training is not None, "it is a training's plan"
     arms = ", ".join(arm.label + (" (reference)" if arm.label == plan.reference else "") for arm in plan.arms)
+    missing = {arm.label: why for arm in plan.arms if (why := lacking(parse_arm(arm.name))) is not None}
     steps = f"{training.num_warm_up} steps to warm up, then {plan.sizes[0].max_rounds * plan.sizes[0].max_iterations}"
     cost = training_cost(plan)
     hours, unit = cost.rank_seconds / 3600, "GPU-hours" if plan.boundary in ON_GPU else "rank-hours"
@@ -32,6 +34,8 @@ def print_training_plan(console: Console, plan: Plan) -> None:
         f"ranks: {', '.join(map(str, training.world_sizes))}",
         f"arms: {arms}",
         *(f"left out: {what}: {why}" for what, why in plan.left_out.items()),
+        *(f"not on this machine: {label}: {why}" for label, why in missing.items()),
+        *(["whether all copies of the model fit there is not known; --apart needs less memory"] if missing else []),
         f"each launch: {steps} that count, of each arm; seed {plan.seed}; margin {100 * plan.margin:g} %",
         *([] if plan.time_budget is None else ["a pilot of one launch of everything decides how many fit"]),
         f"about {format_duration(plan.time_budget or cost.seconds)} in {count(cost.num_launches, 'launch')}, "

@@ -59,11 +59,13 @@ def parse_arm(name: str) -> TrainArm:
     raise UsageError(f"unknown arm {name!r} of a training; there are: {WRITTEN}")
 
 
-def why_not(arm: TrainArm, name: str, collectives: Sequence[str]) -> str | None:
-    """Why an arm can't run here, or would not differ from another; None if it can. `collectives`: the training's."""
-    lacks = lacks_torch_nccl() if arm.device == "cuda" else lacks_torch()
-    if lacks is not None:
-        return lacks
+def lacking(arm: TrainArm) -> str | None:
+    """Why an arm can't run on this machine; None if it can."""
+    return lacks_torch_nccl() if arm.device == "cuda" else lacks_torch()
+
+
+def no_other(arm: TrainArm, collectives: Sequence[str]) -> str | None:
+    """Why an arm would not differ from another; None if it does. `collectives`: the training's."""
     if arm.algorithm is not None and not any(arm.algorithm in builtin.names(one) for one in collectives):
         sent = " and ".join(collectives)
         return f"it would run as ringtree:auto: this training sends {sent}, which {arm.algorithm} does not do"

@@ -21,7 +21,7 @@ from ringtree.measure.environment import memory_for, version_of
 from ringtree.measure.plan import DEFAULT_LAUNCHES, fresh_seed, label_arms
 from ringtree.measure.request import DEFAULT_MARGIN, MAX_RANKS
 from ringtree.results import ArmPlan, Plan, SizePlan, TrainedModel, TrainingPlan
-from ringtree.train.arms import ALONE, WRITTEN, TrainArm, parse_arm, why_not
+from ringtree.train.arms import ALONE, WRITTEN, TrainArm, lacking, no_other, parse_arm
 from ringtree.train.models import find_model
 from ringtree.units import count, format_size, parse_counts, parse_duration, parse_share
 
@@ -60,6 +60,7 @@ class TrainRequest:
     price: str | None = None
     command: tuple[str, ...] = ()
     metric: str | None = None
+    dry_run: bool = False  # nothing will run, so arms that this machine lacks are planned too
     agents: list[int] | None = None  # the host of each process that a launcher has started; each has as many ranks
 
 
@@ -70,7 +71,7 @@ def make_plan(request: TrainRequest) -> Plan:
     if not all(names):
         raise UsageError(f"{request.arms!r} has an empty name; separate the arms by commas; there are: {WRITTEN}")
     left_out: dict[str, str] = {}
-    arms = _arms(names, training, left_out)
+    arms = _arms(request, names, training, left_out)
     _check_ranks(request, training, [parse_arm(arm.name) for arm in arms])
     launches = DEFAULT_LAUNCHES if request.launches is None else request.launches
     if not 1 <= launches <= 1000:
@@ -82,7 +83,8 @@ def make_plan(request: TrainRequest) -> Plan:
     if training.strategy != "script":
         arms.append(ArmPlan(label=ALONE, name=ALONE, kind="training"))
         training = training.model_copy(update={"alone": ALONE})
-        apart = request.apart or not _fit(training, len(arms), "cuda" if on_gpu else "torch")
+        elsewhere = any(lacking(parse_arm(arm.name)) is not None for arm in arms)  # whose memory nobody knows here
+        apart = request.apart or not (elsewhere or _fit(training, len(arms), "cuda" if on_gpu else "torch"))
     else:
         apart = True
     if apart:
@@ -210,14 +212,18 @@ def _check_models(training: TrainingPlan) -> None:
             raise UsageError("--experts parallel runs with --strategy ddp or fsdp2")
 
 
-def _arms(names: Sequence[str], training: TrainingPlan, left_out: dict[str, str]) -> list[ArmPlan]:
+def _arms(
+    request: TrainRequest, names: Sequence[str], training: TrainingPlan, left_out: dict[str, str]
+) -> list[ArmPlan]:
     arms = [arm.model_copy(update={"kind": "training"}) for arm in label_arms(names)]
     usable, sent = [], collectives_of(training)
     for arm in arms:
         read = parse_arm(arm.name)
         if arm.name == ALONE:
             raise UsageError(f"{ALONE!r} runs beside the arms of each launch anyway")
-        reason = why_not(read, arm.name, sent) if sent else why_not(read, arm.name, ["all_reduce", "all_gather"])
+        # A plan that is only looked at may be of another machine: its printout says what is not here.
+        reason = None if request.dry_run else lacking(read)
+        reason = reason or no_other(read, sent or ["all_reduce", "all_gather"])
         if reason is None:
             usable.append(arm)
         else:

@@ -143,7 +143,7 @@ def test_transformers_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.skipif(lacks_gpu() is None, reason="there is a GPU")
 def test_an_arm_on_gpus_without_one() -> None:
-    assert_refused(invoke("train", "--arms", "nccl,nccl:Ring", "--dry-run"), "no arm is left to run: nccl")
+    assert_refused(invoke("train", "--arms", "nccl,nccl:Ring"), "no arm is left to run: nccl")
 
 
 def test_the_dry_run_prints_hours_and_money() -> None:
@@ -152,3 +152,14 @@ def test_the_dry_run_prints_hours_and_money() -> None:
     assert "in 8 launches" in result.stdout
     assert "in money" in result.stdout
     assert "nothing was run" in result.stdout
+
+
+@pytest.mark.skipif(lacks_gpu() is None, reason="there is a GPU")
+def test_the_dry_run_plans_arms_of_another_machine_and_says_what_is_not_here() -> None:
+    result = invoke("train", "--arms", "nccl,nccl:Ring", "--ranks", "8", "--dry-run", COLUMNS="200")
+    assert result.exit_code == 0
+    assert "arms: nccl (reference), nccl:Ring" in result.stdout
+    assert "not on this machine: nccl:Ring: " in result.stdout
+    assert "GPU-hours" in result.stdout
+    mixed = invoke("train", "--arms", "gloo,nccl", "--dry-run")
+    assert_refused(mixed, "arms on CPUs and on GPUs train at different speeds")
