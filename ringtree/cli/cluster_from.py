@@ -15,7 +15,7 @@ from ringtree.cli.options import MACHINE
 from ringtree.cli.outcome import exit_codes
 from ringtree.errors import RingtreeError, os_errors
 from ringtree.show.printable import printable
-from ringtree.simulate.cluster import cluster_text
+from ringtree.simulate.cluster import Cluster, cluster_text
 from ringtree.simulate.from_log import describe_log
 
 
@@ -33,10 +33,15 @@ def cluster_from(
             typer.echo(printable(f"found: {line}"), err=True)
         for line in described.missing:
             typer.echo(printable(f"not found: {line}"), err=True)
-        text = cluster_text(described.cluster)
-        if output is None:
-            typer.echo(text, nl=False)
-            return
-        with os_errors(f"can't write {output}", kind=RingtreeError):
-            output.write_text(text, encoding="utf-8")
-        typer.echo(printable(f"{output}: `ringtree cluster show {output}` draws it"))
+        write_cluster(described.cluster, output)
+
+
+def write_cluster(cluster: Cluster, output: Path | None) -> None:
+    """Writes a description as TOML to a file, to standard output without one. Raises RingtreeError if it can't."""
+    text = cluster_text(cluster)
+    if output is None:
+        typer.echo(text, nl=False)
+        return
+    with os_errors(f"can't write {output}", kind=RingtreeError):
+        output.write_text(text, encoding="utf-8")
+    typer.echo(printable(f"{output}: `ringtree cluster show {output}` draws it"))

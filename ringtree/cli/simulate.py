@@ -1,28 +1,38 @@
 """`ringtree simulate`: what a collective would take on a cluster that is described, not owned.
 
-For: options, table, JSON and stored runs. Not for: the simulation (ringtree.simulate), emulation with real ranks
-(`ringtree compare --emulate`).
+For: options, table, JSON, stored runs, and the fit of a cluster to measured ones. Not for: the simulation and the fit
+(ringtree.simulate), emulation with real ranks (`ringtree compare --emulate`).
 """
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.console import Console
 
+from ringtree.cli.cluster_from import write_cluster
 from ringtree.cli.cluster_show import WhatIf
-from ringtree.cli.options import RUNS, AsJson, Runs
+from ringtree.cli.options import RUNS, AsJson, Runs, written
 from ringtree.cli.outcome import exit_codes
+from ringtree.errors import UsageError
+from ringtree.judge.runs.sources import read_observations
+from ringtree.show.calibration_text import calibration_lines
 from ringtree.show.cells import console_for_tables
+from ringtree.show.printable import printable
 from ringtree.show.simulation_text import print_simulation
 from ringtree.simulate import on_core
 from ringtree.simulate.asked import Asked, sweep_of
+from ringtree.simulate.calibration import calibrate, evidence_of
+from ringtree.simulate.calibration.describing import described
+from ringtree.simulate.cluster import load_cluster
 from ringtree.simulate.recording import store
 from ringtree.simulate.sweep import simulate_all
 
 
 def simulate(
+    context: typer.Context,
     cluster: Annotated[
         str, typer.Option(metavar="NAME|FILE", help="A name of `ringtree cluster list`, or a TOML file.")
     ],
@@ -34,12 +44,30 @@ def simulate(
     channels: Annotated[int | None, typer.Option(min=1, help="Channels. Default: as the cluster says.")] = None,
     ranks_per_node: Annotated[int | None, typer.Option(min=1, help="Ranks a host. Default: all that it has.")] = None,
     what_if: WhatIf = None,
+    by: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--calibrate",
+            metavar="RUN|LOG",
+            help="Instead: fit the cluster's constants to measured runs or logs and print it; repeatable. --algorithm: "
+            "what ran, where a log does not say.",
+        ),
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("-o", "--output", help="The calibrated cluster's file. Default: standard output."),
+    ] = None,
     runs: Runs = RUNS,
     keep: Annotated[bool, typer.Option("--store/--no-store", help="Store the runs, marked as simulated.")] = True,
     json: AsJson = False,
 ) -> None:
     """Simulate a collective's schedules on a described cluster: time, busbw, crossovers, what limits."""
     with exit_codes():
+        if by is not None:
+            _calibrate(context, cluster, by, algorithm, channels, output, runs)
+            return
+        if output is not None:
+            raise UsageError("-o is the file of a calibrated cluster: name what to calibrate by, --calibrate RUN")
         asked = Asked(
             cluster, nodes, collective, algorithm, sizes, protocol, channels, ranks_per_node, tuple(what_if or ())
         )
@@ -53,3 +81,25 @@ def simulate(
             typer.echo(result.model_dump_json(indent=1))
         else:
             print_simulation(console_for_tables(), result)
+
+
+def _calibrate(
+    context: typer.Context,
+    named: str,
+    by: list[str],
+    algorithm: str,
+    channels: int | None,
+    output: Path | None,
+    runs: Path,
+) -> None:
+    given = written(context, "nodes", "collective", "sizes", "protocol", "ranks_per_node", "what_if", "keep", "json")
+    if given:
+        raise UsageError(f"--calibrate takes its calls from what was measured: leave {', '.join(given)} out")
+    cluster, notes = load_cluster(named), list[str]()
+    observations = [one for name in by for one in read_observations(name, runs, notes)[1]]
+    told = algorithm if written(context, "algorithm") else None
+    with Console(stderr=True).status("fitting"):
+        found = calibrate(cluster, evidence_of(observations, cluster, told, channels))
+    for line in [*calibration_lines(found), *(f"note: {note}" for note in notes)]:
+        typer.echo(printable(line), err=True)
+    write_cluster(described(found), output)

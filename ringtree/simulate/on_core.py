@@ -29,16 +29,21 @@ class CoreSimulator:
 
     def run(self, call: Call, network: Network, protocol: ProtocolCost) -> SimulatedCall:
         """Simulates one call. Raises UsageError for a size that is not one of whole elements on every rank."""
-        blocks = len(call.hosts) if call.collective in BLOCKED else 1
-        count, rest = divmod(call.size_bytes, _ITEM_SIZE * blocks)
-        if rest or not count:
-            raise UsageError(f"{call.size_bytes} bytes are not whole elements of {_ITEM_SIZE} bytes in {blocks} blocks")
+        count = self.check(call)
         simulator, pipelined = self._simulator(call)
         # As the engine cuts (core/engine/call_preparer.cpp): whole slots, unless messages pass through ranks in turn.
         slice_bytes = 0 if pipelined else protocol.slot_bytes
         return simulator.run(
             network, protocol, count=count, item_size=_ITEM_SIZE, channels=call.channels, slice_bytes=slice_bytes
         )
+
+    def check(self, call: Call) -> int:
+        """Returns how many elements a call has. Raises UsageError as run() does, without simulating."""
+        blocks = len(call.hosts) if call.collective in BLOCKED else 1
+        count, rest = divmod(call.size_bytes, _ITEM_SIZE * blocks)
+        if rest or not count:
+            raise UsageError(f"{call.size_bytes} bytes are not whole elements of {_ITEM_SIZE} bytes in {blocks} blocks")
+        return count
 
     def _simulator(self, call: Call) -> tuple[Simulator, bool]:
         """Also whether the schedule is pipelined: is_pipelined() of core/schedule/cost_summary.h."""

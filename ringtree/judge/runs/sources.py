@@ -38,7 +38,7 @@ def read_contender(text: str, runs: Path) -> Contender:
     everything: list[Observation] = []
     read: list[tuple[str, Path, list[Observation]]] = []
     for part in parts:
-        where, observations = _observations(part, runs, contender.notes)
+        where, observations = read_observations(part, runs, contender.notes)
         _refuse_copies(read, part, where, observations)
         everything += observations
     contender.series = series_of(everything, contender.notes)
@@ -47,8 +47,9 @@ def read_contender(text: str, runs: Path) -> Contender:
     return contender
 
 
-def _observations(part: str, runs: Path, notes: list[str]) -> tuple[Path, list[Observation]]:
-    """Returns where `part` is stored and what it has; says in `notes` what is left out."""
+def read_observations(part: str, runs: Path, notes: list[str]) -> tuple[Path, list[Observation]]:
+    """Returns where `part`, a run or a log, is stored and what it has; says in `notes` what is left out. Raises
+    UsageError for what is neither, and for a log without a table."""
     log = find_log(runs, part)
     if log is None:
         stored = read_run(find_run(runs, part))

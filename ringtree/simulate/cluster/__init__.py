@@ -6,6 +6,7 @@
 For: describing what is simulated. Not for: simulating (ringtree.simulate), limits of hardware (ringtree.hardware).
 """
 
+from ringtree.simulate.cluster.constants import Constant
 from ringtree.simulate.cluster.description import Cluster
 from ringtree.simulate.cluster.files import cluster_text, parse_cluster_text, read_cluster
 from ringtree.simulate.cluster.network import Network, ProtocolCost
@@ -14,6 +15,7 @@ from ringtree.simulate.cluster.presets import load_cluster, presets
 
 __all__ = [
     "Cluster",
+    "Constant",
     "Network",
     "ProtocolCost",
     "cluster_text",

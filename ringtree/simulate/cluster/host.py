@@ -80,10 +80,14 @@ class Bus(LinkClass):
 
 class Memory(LinkClass):
     """Shared memory: what ranks of one socket send passes through its memory, whose copying rate is `rate`.
-    `sockets`: of each rank; `between`: links between two sockets."""
+    `sockets`: of each rank; `between`: links between two sockets. `core`: bytes/s that a rank's core moves, what it
+    sends and what it receives together, since one thread does both; without it cores do not limit. `cores`: that the
+    host has, if ranks may be more."""
 
     sockets: list[Index]
     between: LinkClass
+    core: Rate | None = None
+    cores: Count | None = None
 
 
 class Nics(LinkClass):

@@ -14,9 +14,10 @@ from typing import NamedTuple
 
 from ringtree.simulate.cluster.fabric import Fabric
 from ringtree.simulate.cluster.faults import Faults
-from ringtree.simulate.cluster.host import Host, LinkClass, Mesh, Switch
+from ringtree.simulate.cluster.host import Host, LinkClass, Memory, Mesh, Switch
 
 NVLINK, PCIE, SOCKET, MEMORY, PORT, LEAF = "NVLink", "PCIe", "between sockets", "memory", "port", "leaf uplink"
+CORE = "core"
 
 
 class Link(NamedTuple):
@@ -93,7 +94,18 @@ class Paths:
             return None
         here, there = memory.sockets[mine], memory.sockets[theirs]
         of_socket = self._first(f"host {host} memory of socket {here}", MEMORY, memory)
-        return [of_socket, *self._between(host, memory.between, here, there)]
+        return [of_socket, *self._cores(host, memory, mine, theirs), *self._between(host, memory.between, here, there)]
+
+    def _cores(self, host: int, memory: Memory, mine: int, theirs: int) -> list[Link]:
+        """The cores that move a message: the sender's into a slot, the receiver's out of it. Where ranks outnumber the
+        cores, no rank keeps one: all that the cores do is limited, too, and each message costs it twice."""
+        if memory.core is None:
+            return []
+        rate = memory.core.si
+        cores = [Link(f"host {host} core of rank {rank}", CORE, rate, 0.0) for rank in (mine, theirs)]
+        if memory.cores is not None and memory.cores < self._ranks_per_host:
+            cores.append(Link(f"host {host} all cores", CORE, rate * memory.cores / 2, 0.0))
+        return cores
 
     def _between(self, host: int, between: LinkClass, here: int, there: int) -> list[Link]:
         return [] if here == there else [self._first(f"host {host} socket {here}→{there}", SOCKET, between)]

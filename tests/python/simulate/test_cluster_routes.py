@@ -105,3 +105,18 @@ def test_a_pair_that_nothing_joins_is_one_clear_line() -> None:
 def test_route_of_a_pair_that_was_not_asked_for() -> None:
     with pytest.raises(KeyError):
         load_cluster("cpu-2").network([(0, 1)], 1).route(1, 0)
+
+
+def test_cores_limit_what_a_rank_sends_and_receives_together() -> None:
+    base = load_cluster("cpu-2")
+    assert base.host.memory is not None
+    core = base.host.memory.rate.model_copy(update={"value": 6.0})
+    memory = base.host.memory.model_copy(update={"core": core, "cores": 2})
+    four = base.host.model_copy(update={"ranks": 4, "memory": memory.model_copy(update={"sockets": [0] * 4})})
+    cluster = base.model_copy(update={"host": four.model_copy(update={"nics": None})})
+    network = cluster.network([(0, 1), (1, 0)], nodes=1)
+    assert network.route(0, 1)[1:] == ["host 0 core of rank 0", "host 0 core of rank 1", "host 0 all cores"]
+    # Four ranks on two cores: a message costs two visits of a core, so all of them together move 2 × 6 / 2 GB/s.
+    assert network.link_rate[network.link_names.index("host 0 all cores")] == 6e9
+    # Two ranks keep a core each.
+    assert "host 0 all cores" not in cluster.network([(0, 1)], nodes=1, ranks_per_node=2).link_names

@@ -1,0 +1,170 @@
+"""Calibration: known constants come back from times that the simulator made, and what the times don't tell is said.
+
+For: the fit, its intervals, what is held. Not for: the simulator, reading logs.
+"""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from ringtree.cli import app
+from ringtree.errors import UsageError
+from ringtree.results import Observation, Origin
+from ringtree.show.calibration_text import calibration_lines
+from ringtree.simulate.asked import Asked, sweep_of
+from ringtree.simulate.calibration import Calibration, calibrate, evidence_of
+from ringtree.simulate.calibration.constants import candidates, changed, constant_like
+from ringtree.simulate.calibration.describing import described
+from ringtree.simulate.cluster import Cluster, cluster_text, load_cluster, parse_cluster_text, read_cluster
+from ringtree.simulate.on_core import CORE
+from ringtree.simulate.recording import store
+from ringtree.simulate.sweep import simulate_all
+from ringtree.stats.wild import wild_intervals
+
+SEED = 27
+LAUNCHES = 6
+TRUE = {"host.memory.latency.simple": 3e-6, "channel.copy_rate": 5e9, "channel.reduce_rate": 2.5e9}
+
+
+def with_known_constants(base: Cluster) -> Cluster:
+    free = candidates(base, ["simple"])
+    return changed(base, {key: constant_like(free[key], value) for key, value in TRUE.items()})
+
+
+def observed(
+    cluster: Cluster, sizes: str, algorithms: str = "ring,tree,one_shot", noise: float = 0.02
+) -> list[Observation]:
+    """What runs on `cluster` would have measured: simulated times of ranks on one host, with noise by launch."""
+    sweep = sweep_of(Asked("cpu-16", algorithm=algorithms, sizes=sizes, ranks_per_node=4))
+    random = np.random.default_rng(SEED)
+    found = []
+    points = simulate_all(type(sweep)(**{**vars(sweep), "cluster": cluster}), CORE)[0].points
+    for launch in range(LAUNCHES):
+        for point in points:
+            origin = ORIGINS[point.arm]
+            seconds = point.seconds * math.exp(noise * random.standard_normal())
+            found.append(
+                Observation(
+                    origin, point.size_bytes, "", "float32", "sum", samples=[seconds], launch=launch,
+                    executed=f"{point.algorithm}/simple",
+                )
+            )  # fmt: skip
+    return found
+
+
+ORIGINS = {
+    name: Origin("made", "made", "all_reduce", 4, 1, name, facts={"created": "2026-11-25T00:00:00Z"})
+    for name in ("ring", "tree", "one_shot", "two_shot")
+}
+
+
+def calibrated(sizes: str, **given: object) -> Calibration:
+    base = load_cluster("cpu-16")
+    true = with_known_constants(base)
+    return calibrate(base, evidence_of(observed(true, sizes, **given), base), seed=SEED)  # type: ignore[arg-type]
+
+
+def test_known_constants_are_recovered_within_their_intervals() -> None:
+    print(f"seed {SEED}")
+    found = calibrated("1K,8K,64K,512K,4M")
+    of = {one.key: one for one in found.fitted}
+    for key, true in TRUE.items():
+        assert key in of, list(calibration_lines(found))
+        assert of[key].interval is not None
+        low, high = of[key].interval
+        assert low <= true <= high
+        # An interval that holds everything would pass, too.
+        assert high / low < 1.6
+    assert max(map(abs, found.errors)) < 0.06
+
+
+def test_what_is_not_used_is_held_and_named() -> None:
+    found = calibrated("1K,64K,4M", algorithms="ring,tree")
+    held = {one.key: one.why for one in found.held}
+    assert held["host.nics.rate"] == "no measured time depends on it"
+    assert found.cluster.host.nics == load_cluster("cpu-16").host.nics
+    assert "not told: " in "\n".join(calibration_lines(found))
+
+
+def test_one_size_does_not_tell_latency_from_rate() -> None:
+    with pytest.raises(UsageError) as caught:
+        calibrated("4K", algorithms="ring", noise=0.0)
+    text = str(caught.value)
+    assert "host.memory.latency.simple: not told apart from" in text
+    assert "channel.copy_rate: not told apart from" in text
+    assert "\n" not in text
+
+
+def test_small_sizes_do_not_tell_rates() -> None:
+    found = calibrated("64,128,256", algorithms="ring,tree")
+    held = {one.key for one in found.held}
+    assert {"channel.copy_rate", "channel.reduce_rate"} <= held
+    assert [one.key for one in found.fitted] == ["host.memory.latency.simple"]
+    assert found.cluster.channel == load_cluster("cpu-16").channel
+
+
+def test_a_wild_time_does_not_bend_the_fit() -> None:
+    base = load_cluster("cpu-16")
+    times = observed(with_known_constants(base), "1K,8K,64K,512K,4M")
+    bent = [
+        Observation(**{**{name: getattr(one, name) for name in one.__slots__}, "samples": [10 * one.samples[0]]})
+        if (one.size_bytes, one.origin.label) == (64 << 10, "tree") else one
+        for one in times
+    ]  # fmt: skip
+    found = {one.key: one.value for one in calibrate(base, evidence_of(bent, base), seed=SEED).fitted}
+    for key, true in TRUE.items():
+        assert found[key] == pytest.approx(true, rel=0.15)
+
+
+def test_the_file_says_where_constants_are_from_and_is_read_back(tmp_path: Path) -> None:
+    cluster = described(calibrated("1K,8K,64K,512K,4M"))
+    assert parse_cluster_text(cluster_text(cluster), "written") == cluster
+    rate = cluster.channel.copy_rate
+    assert rate.source.startswith("fitted to made, ")
+    assert rate.source.endswith("GB/s, 95%")
+    assert rate.date == "2026-11-25"
+    assert any("extrapolated" in line for line in cluster.assumptions)
+
+
+def test_the_command_fits_a_stored_run(tmp_path: Path) -> None:
+    base = load_cluster("cpu-16")
+    file = tmp_path / "true.toml"
+    file.write_text(cluster_text(with_known_constants(base)))
+    sweep = sweep_of(Asked(str(file), algorithm="ring,tree,one_shot", sizes="1K,64K,4M", ranks_per_node=4))
+    (path,) = store(sweep, simulate_all(sweep, CORE)[1], tmp_path / "runs")
+    out = tmp_path / "ours.toml"
+    called = ["simulate", "--cluster", "cpu-16", "--calibrate", str(path), "-o", str(out)]
+    result = CliRunner().invoke(app, called)
+    assert result.exit_code == 0, result.output
+    assert "fitted: channel.copy_rate = " in result.output
+    assert "simulated, not measured" in result.output
+    assert read_cluster(out).channel.copy_rate.si == pytest.approx(TRUE["channel.copy_rate"], rel=0.02)
+    assert CliRunner().invoke(app, [*called, "--sizes", "1K"]).exit_code == 2
+
+
+def test_a_log_that_does_not_tell_what_ran_needs_to_be_told() -> None:
+    base = load_cluster("dgx-a100")
+    one = Observation(
+        Origin("a.log", "a.log", "all_reduce", 8, 1, ""), 1 << 20, "in_place", "float32", "sum", samples=[60e-6]
+    )
+    with pytest.raises(UsageError, match="--algorithm says what ran"):
+        evidence_of([one], base)
+    assert evidence_of([one], base, "ring").cells[0].call.algorithm == "ring"
+
+
+def test_intervals_cover_a_known_line() -> None:
+    # y = a + b·x with noise of 5 %: 95 % intervals of two parameters, 40 times, miss a few times and not always.
+    random = np.random.default_rng(SEED)
+    x = np.linspace(0, 1, 12)
+    design, missed = np.column_stack([np.ones_like(x), x]), 0
+    for number in range(40):
+        y = design @ [1.0, 2.0] + 0.05 * random.standard_normal(12)
+        found = np.linalg.lstsq(design, y, rcond=None)[0]
+        ends = wild_intervals(design, design @ found - y, np.zeros((12, 1)), 0.95, number, 399)
+        missed += sum(not low <= true - at <= high for (low, high), true, at in zip(ends, (1, 2), found, strict=True))
+    assert missed <= 12  # of 80: 4 are expected, and the bootstrap is a bit narrow with 12 points
