@@ -31,7 +31,7 @@ TIDY_FILES = $(shell find core -name '*.cpp' -not -path 'core/bindings/*')
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help build torch compare torch-suite torch-suite-check bench-torch check test test-cpp build-dev build-asan build-tsan test-python test-python-beside test-python-alone prepare lint mypy clang-tidy layers asan fuzz fuzz-logs tsan capi model faults peers bench bench-hosts bench-emulated bench-compare bench-explain method-check method-data docs audit-published audit-mutants tables format clean distclean
+.PHONY: help build torch compare torch-suite torch-suite-check bench-torch check test test-cpp build-dev build-asan build-tsan test-python test-python-beside test-python-alone prepare lint mypy clang-tidy layers asan fuzz fuzz-logs tsan capi model faults peers bench bench-hosts bench-emulated bench-sim-engine bench-compare bench-explain method-check method-data docs audit-published audit-mutants tables format clean distclean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
@@ -222,6 +222,10 @@ bench-explain: $(STAMPS)/torch $(STAMPS)/package $(STAMPS)/extra-report ## measu
 	rm -rf build/bench-explain
 	$(BIN)/ringtree explain --budget 12m --runs build/bench-explain
 	$(BIN)/python tools/ladder_page.py docs/explain.md "$$(ls -d build/bench-explain/* | tail -n 1)"
+
+# 5 minutes on a quiet machine; ARGS="--parts engine-2" for one part.
+bench-sim-engine: $(STAMPS)/package ## hold the simulator against the engine here and on emulated clusters, into docs/benchmarks/simulator.md
+	PYTHONPATH=tools $(BIN)/python -m sim_engine $(ARGS)
 
 bench-compare: $(STAMPS)/torch $(STAMPS)/package ## measure the default comparison into docs/benchmarks
 	rm -rf build/bench-compare

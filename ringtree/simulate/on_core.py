@@ -31,8 +31,9 @@ class CoreSimulator:
         """Simulates one call. Raises UsageError for a size that is not one of whole elements on every rank."""
         count = self.check(call)
         simulator, pipelined = self._simulator(call)
-        # As the engine cuts (core/engine/call_preparer.cpp): whole slots, unless messages pass through ranks in turn.
-        slice_bytes = 0 if pipelined else protocol.slot_bytes
+        # As the engine cuts (core/engine/call_preparer.cpp): whole slots, unless messages pass through ranks in turn or
+        # the cluster is emulated.
+        slice_bytes = 0 if pipelined or not protocol.whole_slots else protocol.slot_bytes
         return simulator.run(
             network, protocol, count=count, item_size=_ITEM_SIZE, channels=call.channels, slice_bytes=slice_bytes
         )

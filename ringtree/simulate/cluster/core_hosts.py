@@ -1,7 +1,7 @@
 """Hosts whose ranks are cores: the machines on which ringtree's own engine runs.
 
-For: presets of CPU hosts. Not for: GPUs (gpu_hosts.py), this machine as it is: its constants are probed by
-`ringtree doctor` and measured by `ringtree tune`, not written here.
+For: presets of CPU hosts. Not for: GPUs (gpu_hosts.py), this machine as it is: `ringtree cluster
+from --probe` (ringtree.simulate.probing) has its constants.
 
 No catalogue has these figures, and machines differ: all of them are assumed.
 """
@@ -15,7 +15,10 @@ from ringtree.units import count
 
 _HANDOFF, _BETWEEN, _LAUNCH, _TCP = "0.1 us", "0.2 us", "0.5 us", "20 us"
 _SLOT, _SLOTS = 64 << 10, 8
-_CORE_GBPS, _SOCKET_GBPS = 10, 150  # copied by a core, and by all of a socket
+_CORE, _CORE_GBPS, _SOCKET_GBPS = "8 GB/s", 10, 150  # moved by a core through slots; copied by one, by a socket
+# One thread of a rank sends, receives and folds: the core's rate limits all of it together, so a channel, which is no
+# thread of its own, does not limit beside it, and folding is part of receiving.
+_CHANNEL = "100 GB/s"
 
 
 def core_host(name: str, cores: int, sockets: int = 1) -> Cluster:
@@ -26,9 +29,11 @@ def core_host(name: str, cores: int, sockets: int = 1) -> Cluster:
         latency=_latency(_HANDOFF),
         sockets=[core * sockets // cores for core in range(cores)],
         between=between,
+        core=_rate(_CORE),
+        cores=cores,
     )
     port = Nics(rate=_rate("10 Gb/s"), latency=_latency(_TCP), count=1, of_rank=[0] * cores)
-    copying = _rate("8 GB/s")
+    copying = _rate(_CHANNEL)
     return Cluster(
         name=name,
         title=f"{count(cores, 'core')} on {count(sockets, 'socket')}, TCP over 10 Gb/s between hosts",

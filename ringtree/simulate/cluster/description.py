@@ -51,7 +51,9 @@ class Cluster(Record):
         found = {str(key): value for key, value in self.protocols.items()}.get(name)
         if found is None:
             raise UsageError(f"{self.name} describes the protocols {', '.join(self.protocols)}, not {name!r}")
-        return ProtocolCost(found.step_latency.si, found.efficiency.si, int(found.slot.si), found.slots)
+        return ProtocolCost(
+            found.step_latency.si, found.efficiency.si, int(found.slot.si), found.slots, found.whole_slots
+        )
 
     def network(
         self, pairs: Iterable[tuple[int, int]], nodes: int, ranks_per_node: int | None = None, protocol: str = "simple"

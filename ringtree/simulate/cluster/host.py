@@ -92,11 +92,13 @@ class Memory(LinkClass):
 
 class Nics(LinkClass):
     """Network ports, of `rate` each. `of_rank`: the port of each rank, which is its rail. `spread`: channels take turns
-    over all ports of the host, as NCCL's do, so that each rank's traffic has the rate of all of them together."""
+    over all ports of the host, as NCCL's do, so that each rank's traffic has the rate of all of them together.
+    `receives`: "any": what comes in is not limited, as on clusters that `ringtree compare --emulate` makes."""
 
     count: Count
     of_rank: list[Index]
     spread: bool = False
+    receives: Literal["rate", "any"] = "rate"
 
 
 class Host(Record):
@@ -134,12 +136,14 @@ class Host(Record):
 
 class Protocol(Record):
     """What a protocol costs a channel. `step_latency`: added to each message beside that of its link; `efficiency`:
-    payload as a share of what travels; `slot`: of one slot, data and flags; `slots`: of a link."""
+    payload as a share of what travels; `slot`: of one slot, data and flags; `slots`: of a link. `whole_slots`: messages
+    that no rank passes on fill a slot before another one is begun; on emulated clusters the engine cuts all of them."""
 
     step_latency: Time
     efficiency: Share
     slot: Size
     slots: Count
+    whole_slots: bool = True
 
 
 class Channel(Record):

@@ -20,13 +20,14 @@ from ringtree.simulate.cluster.paths import Link, Paths
 
 @dataclass(frozen=True)
 class ProtocolCost:
-    """What a protocol costs: seconds added to each message, payload as a share of what travels,
-    data and flags of a slot."""
+    """What a protocol costs: seconds added to each message, payload as a share of what travels, data and flags of a
+    slot; `whole_slots`: as Protocol's."""
 
     step_latency: float
     efficiency: float
     slot_bytes: int
     slots: int
+    whole_slots: bool = True
 
 
 @dataclass(frozen=True)

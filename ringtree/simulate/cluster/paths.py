@@ -120,7 +120,7 @@ class Paths:
             return None
         first = self._first(f"host {a} {out[1]} out", PORT, nics, out[2])
         last = self._next(f"host {b} {into[1]} in", PORT, nics, into[2])
-        way = [first, *self._spine(a, out[0], b, into[0]), last]
+        way = [first, *self._spine(a, out[0], b, into[0]), *([last] if nics.receives == "rate" else [])]
         return [ends[0], *way, ends[1]] if ends else way
 
     def _port(self, host: int, rank: int) -> tuple[int, str, float] | None:

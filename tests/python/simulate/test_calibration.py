@@ -26,9 +26,9 @@ from ringtree.simulate.recording import store
 from ringtree.simulate.sweep import simulate_all
 from ringtree.stats.wild import wild_intervals
 
-SEED = 27
+SEED, SEEDS = 27, (27, 28, 29, 30)
 LAUNCHES = 6
-TRUE = {"host.memory.latency.simple": 3e-6, "channel.copy_rate": 5e9, "channel.reduce_rate": 2.5e9}
+TRUE = {"host.memory.latency.simple": 3e-6, "host.memory.core": 5e9, "channel.reduce_rate": 2.5e9}
 
 
 def with_known_constants(base: Cluster) -> Cluster:
@@ -37,11 +37,11 @@ def with_known_constants(base: Cluster) -> Cluster:
 
 
 def observed(
-    cluster: Cluster, sizes: str, algorithms: str = "ring,tree,one_shot", noise: float = 0.02
+    cluster: Cluster, sizes: str, algorithms: str = "ring,tree,one_shot", noise: float = 0.02, seed: int = SEED
 ) -> list[Observation]:
     """What runs on `cluster` would have measured: simulated times of ranks on one host, with noise by launch."""
     sweep = sweep_of(Asked("cpu-16", algorithm=algorithms, sizes=sizes, ranks_per_node=4))
-    random = np.random.default_rng(SEED)
+    random = np.random.default_rng(seed)
     found = []
     points = simulate_all(type(sweep)(**{**vars(sweep), "cluster": cluster}), CORE)[0].points
     for launch in range(LAUNCHES):
@@ -70,17 +70,23 @@ def calibrated(sizes: str, **given: object) -> Calibration:
 
 
 def test_known_constants_are_recovered_within_their_intervals() -> None:
-    print(f"seed {SEED}")
-    found = calibrated("1K,8K,64K,512K,4M")
-    of = {one.key: one for one in found.fitted}
-    for key, true in TRUE.items():
-        assert key in of, list(calibration_lines(found))
-        assert of[key].interval is not None
-        low, high = of[key].interval
-        assert low <= true <= high
-        # An interval that holds everything would pass, too.
-        assert high / low < 1.6
-    assert max(map(abs, found.errors)) < 0.06
+    missed = []
+    for seed in SEEDS:
+        print(f"seed {seed}")
+        found = calibrated("1K,16K,256K,1M", seed=seed)
+        of = {one.key: one for one in found.fitted}
+        for key, true in TRUE.items():
+            assert key in of, list(calibration_lines(found))
+            ends = of[key].interval
+            assert ends is not None
+            low, high = ends
+            missed += [] if low <= true <= high else [(seed, key)]
+            # An interval that holds everything would pass, too.
+            assert high / low < 1.6
+            assert of[key].value == pytest.approx(true, rel=0.1)
+        assert max(map(abs, found.errors)) < 0.06
+    # Of 12 intervals of 95 % more than 2 miss in 2 % of all cases.
+    assert len(missed) <= 2, missed
 
 
 def test_what_is_not_used_is_held_and_named() -> None:
@@ -96,14 +102,14 @@ def test_one_size_does_not_tell_latency_from_rate() -> None:
         calibrated("4K", algorithms="ring", noise=0.0)
     text = str(caught.value)
     assert "host.memory.latency.simple: not told apart from" in text
-    assert "channel.copy_rate: not told apart from" in text
+    assert "host.memory.core: not told apart from" in text
     assert "\n" not in text
 
 
 def test_small_sizes_do_not_tell_rates() -> None:
     found = calibrated("64,128,256", algorithms="ring,tree")
     held = {one.key for one in found.held}
-    assert {"channel.copy_rate", "channel.reduce_rate"} <= held
+    assert {"host.memory.core", "channel.reduce_rate"} <= held
     assert [one.key for one in found.fitted] == ["host.memory.latency.simple"]
     assert found.cluster.channel == load_cluster("cpu-16").channel
 
@@ -124,7 +130,9 @@ def test_a_wild_time_does_not_bend_the_fit() -> None:
 def test_the_file_says_where_constants_are_from_and_is_read_back(tmp_path: Path) -> None:
     cluster = described(calibrated("1K,8K,64K,512K,4M"))
     assert parse_cluster_text(cluster_text(cluster), "written") == cluster
-    rate = cluster.channel.copy_rate
+    assert cluster.host.memory is not None
+    rate = cluster.host.memory.core
+    assert rate is not None
     assert rate.source.startswith("fitted to made, ")
     assert rate.source.endswith("GB/s, 95%")
     assert rate.date == "2026-11-25"
@@ -141,9 +149,12 @@ def test_the_command_fits_a_stored_run(tmp_path: Path) -> None:
     called = ["simulate", "--cluster", "cpu-16", "--calibrate", str(path), "-o", str(out)]
     result = CliRunner().invoke(app, called)
     assert result.exit_code == 0, result.output
-    assert "fitted: channel.copy_rate = " in result.output
+    assert "fitted: host.memory.core = " in result.output
     assert "simulated, not measured" in result.output
-    assert read_cluster(out).channel.copy_rate.si == pytest.approx(TRUE["channel.copy_rate"], rel=0.02)
+    memory = read_cluster(out).host.memory
+    assert memory is not None
+    assert memory.core is not None
+    assert memory.core.si == pytest.approx(TRUE["host.memory.core"], rel=0.02)
     assert CliRunner().invoke(app, [*called, "--sizes", "1K"]).exit_code == 2
 
 

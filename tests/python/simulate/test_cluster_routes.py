@@ -33,8 +33,8 @@ ONE_FLOW = [
     ("dgx-a100", 2, (0, 8), 192e6, 1e-3 + 14e-6),
     # One port of 100 Gb/s for four GPUs without NVLink each: 12 by way of the slot; 14 µs in all.
     ("g5.48xlarge", 2, (0, 8), 12e6, 1e-3 + 14e-6),
-    # Two sockets of memory, assumed: 20 GB/s between them, 0.1 µs and 0.2 µs.
-    ("cpu-64-2-sockets", 1, (0, 63), 20e6, 1e-3 + 0.3e-6),
+    # Two sockets of memory, assumed: 20 GB/s between them, 0.1 µs and 0.2 µs; a core moves 8 GB/s.
+    ("cpu-64-2-sockets", 1, (0, 63), 8e6, 1e-3 + 0.3e-6),
     # A tray of NVL72 reaches the next one by the switch: 18 links of 50, of which NCCL counts on 40.1: 721.8.
     ("gb200-nvl72", 2, (0, 4), 721.8e6, 1e-3 + 3.4e-6),
 ]

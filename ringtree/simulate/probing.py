@@ -1,0 +1,84 @@
+"""This machine as a description: its constants from a few calls of the engine, measured now.
+
+For: `ringtree cluster from --probe`. Not for: other machines' logs (from_log), the fit (ringtree.simulate.calibration).
+
+Two things are probed directly: the hand-off of a cache line between cores, and how fast a core copies. Neither says
+what the engine's slots cost, nor what happens where ranks outnumber cores. So two algorithms that differ in hops and in
+traffic are measured at a few sizes, and what is left is fitted to them. Other algorithms and sizes are predictions.
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Callable
+from pathlib import Path
+
+from ringtree.errors import UsageError
+from ringtree.judge.observations import observations_of_run
+from ringtree.measure.probe import Handoff, copy_rates, usable_cores
+from ringtree.measure.recording import OnProgress, run_comparison
+from ringtree.measure.request import Request, make_plan
+from ringtree.results import Plan, StoredRun
+from ringtree.simulate.calibration import Calibration, calibrate, evidence_of
+from ringtree.simulate.calibration.constants import changed, constant_like
+from ringtree.simulate.cluster import Cluster
+from ringtree.simulate.cluster.core_hosts import core_host
+
+ARMS, SIZES = "ring,tree", "16K,128K,1M,8M"
+LAUNCHES = 4
+NAME = "this-machine"
+_LATENCY, _COPY, _LAUNCH = "host.memory.latency.simple", "channel.copy_rate", "launch.simple"
+_COPIED, _COPY_SECONDS, _BOUNCE_SECONDS = 1 << 20, 0.02, 1e-3
+
+
+def probe_plan(ranks: int, sizes: str = SIZES) -> Plan:
+    """Returns what is measured. Raises UsageError for what can't be."""
+    return make_plan(Request(ranks=ranks, arms=ARMS, sizes=sizes, launches=LAUNCHES))
+
+
+def probe_machine(
+    ranks: int, runs: Path, follow: Callable[[Plan], OnProgress], tell: Callable[[str], None] = lambda _: None
+) -> Calibration:
+    """Measures this machine with `ranks` ranks, half a minute or so, and returns its description.
+
+    The run is stored in `runs`; `follow(plan)` gives what hears of its progress. Raises UsageError, or as
+    run_comparison() does.
+    """
+    plan = probe_plan(ranks)
+    base, told = probed_base(ranks)
+    tell(told)
+    return calibrated_by(base, [run_comparison(plan, runs, follow(plan))])
+
+
+def probed_base(ranks: int) -> tuple[Cluster, str]:
+    """Returns a host of `ranks` ranks with what can be probed without ranks, and a line that says it."""
+    cores = usable_cores()
+    today = datetime.date.today().isoformat()
+    base = core_host(NAME, ranks)
+    memory = base.host.memory
+    assert memory is not None
+    host = base.host.model_copy(update={"memory": memory.model_copy(update={"cores": len(cores)})})
+    title = f"{ranks} ranks on {len(cores)} cores of this machine"
+    base = base.model_copy(update={"host": host, "title": title, "assumptions": []})
+    handoff = Handoff().measure(_BOUNCE_SECONDS)
+    rate = copy_rates([_COPIED], min(ranks, len(cores)), _COPY_SECONDS).get(_COPIED)
+    found, words = {}, []
+    for key, value, source in (
+        (_LATENCY, handoff, "hand-off of a cache line, probed"),
+        (_COPY, rate, "a core's copying of 1 MB while all copy, probed"),
+    ):
+        old = dict(base.constants())[key]
+        if value is not None:
+            found[key] = constant_like(old, value, source, today, digits=4)
+            words.append(f"{key} = {found[key]}")
+    return changed(base, found), "probed: " + (", ".join(words) or "nothing: no core answered")
+
+
+def calibrated_by(base: Cluster, stored: list[StoredRun]) -> Calibration:
+    """Fits the rest of a probed base to runs of probe_plan(). With a core for each rank a hop is a hand-off, and what
+    does not grow is the call's; where ranks outnumber cores a hop is mostly waiting for a core, so it is fitted."""
+    memory = base.host.memory
+    if memory is None or memory.cores is None:
+        raise UsageError(f"{base.name} is no host of cores")
+    hold = {_COPY} | ({_LATENCY} if base.host.ranks <= memory.cores else {_LAUNCH})
+    return calibrate(base, evidence_of([one for run in stored for one in observations_of_run(run)], base), hold=hold)

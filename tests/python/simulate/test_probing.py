@@ -1,0 +1,87 @@
+"""This machine as a description: what is probed, what is held, and that the rest comes from the run.
+
+For: `ringtree cluster from --probe`. Not for: the fit (test_calibration.py), the rates of this machine.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from ringtree.cli import app
+from ringtree.results import StoredRun, read_run
+from ringtree.simulate.asked import Asked, sweep_of
+from ringtree.simulate.calibration.constants import changed, constant_like
+from ringtree.simulate.cluster import Cluster, cluster_text
+from ringtree.simulate.cluster.core_hosts import core_host
+from ringtree.simulate.on_core import CORE
+from ringtree.simulate.probing import ARMS, SIZES, calibrated_by, probe_plan, probed_base
+from ringtree.simulate.recording import store
+from ringtree.simulate.sweep import simulate_all
+
+
+def host(ranks: int, cores: int) -> Cluster:
+    base = core_host("made", ranks)
+    assert base.host.memory is not None
+    memory = base.host.memory.model_copy(update={"cores": cores})
+    return base.model_copy(update={"host": base.host.model_copy(update={"memory": memory})})
+
+
+def simulated_run(cluster: Cluster, path: Path) -> StoredRun:
+    file = path / "true.toml"
+    file.write_text(cluster_text(cluster))
+    sweep = sweep_of(Asked(str(file), algorithm=ARMS, sizes=SIZES))
+    (run,) = store(sweep, simulate_all(sweep, CORE)[1], path / "runs")
+    return read_run(run)
+
+
+@pytest.mark.parametrize(
+    ("ranks", "cores", "fitted", "held"),
+    [
+        # A core for each rank: a hop is a hand-off, what does not grow is the call's.
+        (2, 2, {"host.memory.core": 3e9, "launch.simple": 30e-6}, "host.memory.latency.simple"),
+        # Ranks outnumber cores: a hop waits for a core.
+        (4, 2, {"host.memory.core": 3e9, "host.memory.latency.simple": 30e-6}, "launch.simple"),
+    ],
+)
+def test_what_a_hop_costs_depends_on_whether_each_rank_has_a_core(
+    ranks: int, cores: int, fitted: dict[str, float], held: str, tmp_path: Path
+) -> None:
+    base = host(ranks, cores)
+    of = dict(base.constants())
+    true = changed(base, {key: constant_like(of[key], value) for key, value in fitted.items()})
+    found = calibrated_by(base, [simulated_run(true, tmp_path)])
+    values = {one.key: one.value for one in found.fitted}
+    for key, value in fitted.items():
+        assert values[key] == pytest.approx(value, rel=0.03)
+    assert held not in values
+    assert dict(found.cluster.constants())[held] == of[held]
+
+
+def test_the_base_has_what_was_probed_with_source_and_date() -> None:
+    base, told = probed_base(2)
+    assert base.host.ranks == 2
+    assert told.startswith("probed: ")
+    for constant in (base.channel.copy_rate,):
+        assert constant.assumed or (constant.source.endswith("probed") and constant.date)
+
+
+def test_the_plan_is_small() -> None:
+    plan = probe_plan(2)
+    assert (plan.num_ranks, [arm.label for arm in plan.arms], len(plan.sizes)) == (2, ["ring", "tree"], 4)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ([], "name a log, or --probe for this machine"),
+        (["some.log", "--probe"], "leave LOG and --gpu out"),
+        (["some.log", "--ranks", "4"], "--ranks is for --probe"),
+    ],
+)
+def test_mistakes_are_one_line(words: list[str], said: str) -> None:
+    result = CliRunner().invoke(app, ["cluster", "from", *words])
+    assert result.exit_code == 2
+    assert said in " ".join(result.output.split())

@@ -1,0 +1,4 @@
+"""The simulator against the engine: here, with constants probed here, and on emulated clusters.
+
+For: `make bench-sim-engine`, which writes docs/benchmarks/simulator.md. Not for: the simulator's own tests.
+"""
