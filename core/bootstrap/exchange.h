@@ -1,5 +1,5 @@
-// exchange_identities: every rank publishes who it is in the store and reads all others, and all come to the same
-// verdict on whether they form one communicator. Not for connecting: connect_mesh() does that with the result.
+// exchange_identities: every rank publishes who it is in the store and learns who all others are, and all come to the
+// same verdict on whether they form one communicator. Not for connecting: connect_mesh() does that with the result.
 #pragma once
 
 #include <string>

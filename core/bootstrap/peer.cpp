@@ -18,7 +18,7 @@ namespace ringtree {
 namespace {
 
 constexpr uint64_t kMagic = 0x49525452;  // "RTRI" in memory
-constexpr uint64_t kVersion = 2;
+constexpr uint64_t kVersion = 3;
 constexpr size_t kMaxNameBytes = 255;
 constexpr size_t kMaxReasonBytes = 1024;
 constexpr uint64_t kMaxInt = std::numeric_limits<int>::max();

@@ -16,6 +16,7 @@ namespace {
 constexpr const char* kRefused = "refused";
 // Between two looks for a word while a key is waited for: soon for who comes late to a refusal, rarer for who waits on.
 constexpr int64_t kFirstLookNs = 10'000'000, kLookNs = 250'000'000;
+constexpr int64_t kLookOfEachNs = 1'000'000;  // of many ranks: one store answers all
 // For the word of a rank that was seen to end. One that refuses leaves it before it closes anything, so this is for
 // stores that show late what was set.
 constexpr double kWordSeconds = 0.2;
@@ -54,7 +55,9 @@ struct Rendezvous::Word {
 };
 
 std::string Rendezvous::get(const std::string& key, Deadline deadline) {
-  for (int64_t look_ns = kFirstLookNs;; look_ns = std::min(2 * look_ns, kLookNs)) {
+  const int64_t in_turn_ns = world_size_ * kLookOfEachNs;
+  const int64_t longest_look_ns = std::max(kLookNs, in_turn_ns);
+  for (int64_t look_ns = std::max(kFirstLookNs, in_turn_ns);; look_ns = std::min(2 * look_ns, longest_look_ns)) {
     try {
       return store_.get(prefix_ + "/" + key, Deadline{std::min(deadline.at_ns, now_ns() + look_ns)});
     } catch (const TimeoutError&) {
@@ -67,7 +70,7 @@ std::string Rendezvous::get(const std::string& key, Deadline deadline) {
       if (word.empty()) continue;
       const Word first = Word::decode(word);
       // A rank whose own time is as good as up waits it out and says itself for whom.
-      if (first.kind != Word::Kind::timeout || deadline.at_ns > now_ns() + kLookNs)
+      if (first.kind != Word::Kind::timeout || deadline.at_ns > now_ns() + longest_look_ns)
         std::rethrow_exception(first.error());
     }
   }

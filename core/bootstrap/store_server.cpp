@@ -19,7 +19,7 @@
 namespace ringtree {
 namespace {
 
-constexpr size_t kMaxClients = 1024;
+constexpr size_t kMaxClients = 8192;  // a connection of each rank, and room for strangers
 constexpr size_t kMaxStoredBytes = size_t{64} << 20;
 constexpr size_t kReadBytes = size_t{64} << 10;
 constexpr int64_t kSilenceNs = 5'000'000'000;    // until the first request

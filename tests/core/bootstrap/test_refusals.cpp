@@ -218,6 +218,20 @@ TEST(Refusals, of_a_rank_that_is_claimed_twice_reach_who_believed_the_first_and_
   }
 }
 
+TEST(Refusals, of_nobody_since_rank_0_ended_before_its_table_reach_all_long_before_the_deadline) {
+  ThreadStore lasting;
+  lasting.set("mesh/identity/0", encode_identity(describe_self(0, 4, "")));  // nobody listens under its name
+  const int64_t start_ns = now_ns();
+  const auto outcomes = run_ranks(4, [&](int rank) {
+    if (rank != 0) Mesh(lasting, rank, 4, patience(), {});
+  });
+  EXPECT_LT(now_ns() - start_ns, 5'000'000'000);
+  for (const int rank : {1, 2, 3}) {
+    const std::string& outcome = outcomes[static_cast<size_t>(rank)];
+    EXPECT_TRUE(contains(outcome, "peer: rank 0 (pid ") && contains(outcome, "ended while rank 1 ")) << outcome;
+  }
+}
+
 TEST(Refusals, of_a_rank_with_less_patience_are_told_to_those_with_more) {
   // Rank 2 never comes; rank 1 would wait for long.
   for (const Serves serves : {Serves::nobody, Serves::rank_0}) {
