@@ -1,4 +1,6 @@
 // See classes.h. Colours are refined round by round: a colour is a hash of the colours around it in the round before.
+// Channels whose chunks have the same bytes are alike whatever the network is, since a route does not depend on the
+// channel: one of each kind is coloured, and stands for as many as there are.
 #include "core/simulate/classes.h"
 
 #include <algorithm>
@@ -30,16 +32,71 @@ class Colour {
   uint64_t value_;
 };
 
-size_t num_colours(Colours colours) {
-  std::sort(colours.begin(), colours.end());
-  return static_cast<size_t>(std::unique(colours.begin(), colours.end()) - colours.begin());
+/// Counts different values in time that grows with their number; sorting them takes longer than a round.
+class ColourCount {
+ public:
+  size_t operator()(const Colours& colours) {
+    table_.assign(std::bit_ceil(2 * colours.size() + 1), kNone);
+    size_t count = 0;
+    bool has_none = false;
+    for (const uint64_t colour : colours) {
+      if (colour == kNone) {
+        has_none = true;
+        continue;
+      }
+      size_t at = colour & (table_.size() - 1);
+      while (table_[at] != kNone && table_[at] != colour) at = (at + 1) & (table_.size() - 1);
+      if (table_[at] == kNone) ++count;
+      table_[at] = colour;
+    }
+    return count + (has_none ? 1 : 0);
+  }
+
+ private:
+  static constexpr uint64_t kNone = 0;
+  Colours table_;
+};
+
+/// Channels that are looked at, and how many each of them stands for.
+struct Channels {
+  std::vector<int> ids, weights;
+  std::vector<int> place;  // of each channel of the call: its index in `ids`, or that of the one it is like
+};
+
+Channels all_channels(const PlacedTraffic& placed) {
+  Channels out;
+  for (int channel = 0; channel < placed.size.num_channels; ++channel) out.ids.push_back(channel);
+  out.weights.assign(out.ids.size(), 1);
+  out.place = out.ids;
+  return out;
 }
 
-/// One lane, connection or link of the network as its neighbours see it, by id.
+Channels one_of_each_kind(const PlacedTraffic& placed) {
+  Channels out;
+  for (int channel = 0; channel < placed.size.num_channels; ++channel) {
+    const int like = placed.like(channel);
+    if (like == channel) {
+      out.place.push_back(static_cast<int>(out.ids.size()));
+      out.ids.push_back(channel);
+      out.weights.push_back(1);
+    } else {
+      out.place.push_back(out.place[like]);
+      ++out.weights[out.place[like]];
+    }
+  }
+  return out;
+}
+
+/// One lane, connection or link of the network as its neighbours see it. Ids are those of PlacedTraffic, with the index
+/// in Channels::ids in place of the channel.
 class Neighbourhood {
  public:
-  explicit Neighbourhood(const PlacedTraffic& placed)
-      : placed_(placed), t_(placed.traffic), lanes_(t_.num_lanes()), links_(t_.num_links()) {}
+  Neighbourhood(const PlacedTraffic& placed, const Channels& channels)
+      : placed_(placed), channels_(channels), t_(placed.traffic), lanes_(t_.num_lanes()), links_(t_.num_links()) {}
+
+  int num_channels() const { return static_cast<int>(channels_.ids.size()); }
+  int num_lanes() const { return num_channels() * lanes_; }
+  int num_connections() const { return num_channels() * links_; }
 
   int lane_of(int id) const { return id % lanes_; }
   int link_of(int id) const { return id % links_; }
@@ -56,16 +113,16 @@ class Neighbourhood {
     for (int lane = t_.rank_first_lane[rank]; lane < t_.rank_first_lane[rank + 1]; ++lane)
       visit(channel * lanes_ + lane);
   }
-  template <class Visit>  // (connection) for each that crosses a link of the network
+  template <class Visit>  // (connection, how many it stands for) for each that crosses a link of the network
   void crossing(int network_link, Visit visit) const {
-    for (int channel = 0; channel < placed_.size.num_channels; ++channel)
-      for (const int link : placed_.crossing(network_link)) visit(channel * links_ + link);
+    for (int channel = 0; channel < num_channels(); ++channel)
+      for (const int link : placed_.crossing(network_link)) visit(channel * links_ + link, channels_.weights[channel]);
   }
   int sender(int id) const { return id / links_ * lanes_ + t_.links[link_of(id)].sender; }
   int receiver(int id) const { return id / links_ * lanes_ + t_.links[link_of(id)].receiver; }
 
   Colour content(int id) const {
-    const int lane = lane_of(id), channel = placed_.like(id / lanes_), rank = t_.lane_rank[lane];
+    const int lane = lane_of(id), channel = like(id), rank = t_.lane_rank[lane];
     Colour colour;
     colour.add(t_.number(lane)).add(placed_.network.copy_rate[rank]).add(placed_.network.reduce_rate[rank]);
     for (int i = t_.lane_first_step[lane]; i < t_.lane_first_step[lane + 1]; ++i) {
@@ -84,8 +141,7 @@ class Neighbourhood {
   }
 
   bool same_content(int a, int b) const {
-    const int lane_a = lane_of(a), lane_b = lane_of(b), channel_a = placed_.like(a / lanes_),
-              channel_b = placed_.like(b / lanes_);
+    const int lane_a = lane_of(a), lane_b = lane_of(b), channel_a = like(a), channel_b = like(b);
     const int rank_a = t_.lane_rank[lane_a], rank_b = t_.lane_rank[lane_b];
     if (t_.number(lane_a) != t_.number(lane_b) ||
         placed_.network.copy_rate[rank_a] != placed_.network.copy_rate[rank_b] ||
@@ -101,6 +157,8 @@ class Neighbourhood {
   }
 
  private:
+  int like(int id) const { return placed_.like(channels_.ids[id / lanes_]); }
+
   bool same_step(int a, int channel_a, int b, int channel_b) const {
     const TrafficStep &one = t_.steps[a], &other = t_.steps[b];
     if (one.num_folds != other.num_folds || one.copies != other.copies || one.chunks.count != other.chunks.count ||
@@ -118,6 +176,7 @@ class Neighbourhood {
   }
 
   const PlacedTraffic& placed_;
+  const Channels& channels_;
   const Traffic& t_;
   int lanes_, links_;
 };
@@ -138,113 +197,195 @@ void number_all(int count, std::vector<int>& of, std::vector<int>& first) {
   first = of;
 }
 
-}  // namespace
+/// Whether members of a class have the same content and the same classes around them.
+class StabilityCheck {
+ public:
+  StabilityCheck(const PlacedTraffic& placed, const Neighbourhood& around, const Classes& classes)
+      : placed_(placed), around_(around), classes_(classes) {}
 
-Classes distinct(const PlacedTraffic& placed) {
+  bool lanes() {
+    for (int id = 0; id < around_.num_lanes(); ++id) {
+      const int first = classes_.lanes[classes_.of_lane[id]];
+      if (id == first) continue;
+      if (!around_.same_content(id, first)) return false;
+      lane_around(id, one_), lane_around(first, other_);
+      if (one_ != other_) return false;
+    }
+    return true;
+  }
+
+  bool connections() {
+    for (int id = 0; id < around_.num_connections(); ++id) {
+      const int first = classes_.connections[classes_.of_connection[id]];
+      if (id == first) continue;
+      connection_around(id, one_), connection_around(first, other_);
+      const int link = around_.link_of(id), first_link = around_.link_of(first);
+      if (one_ != other_ || placed_.latency(link) != placed_.latency(first_link) ||
+          placed_.copy_rate(link) != placed_.copy_rate(first_link))
+        return false;
+    }
+    return true;
+  }
+
+  bool links() const {
+    for (int id = 0; id < placed_.network.num_links(); ++id) {
+      const int first = classes_.links[classes_.of_link[id]];
+      if (id != first &&
+          (placed_.network.link_rate[id] != placed_.network.link_rate[first] || link_around(id) != link_around(first)))
+        return false;
+    }
+    return true;
+  }
+
+ private:
+  void lane_around(int id, std::vector<int>& seen) const {
+    seen.clear();
+    around_.ports(id, [&](int connection) { seen.push_back(classes_.of_connection[connection]); });
+    seen.push_back(-1);
+    around_.fellows(id, [&](int lane) { seen.push_back(classes_.of_lane[lane]); });
+  }
+
+  void connection_around(int id, std::vector<int>& seen) const {
+    const TrafficLink& ends = placed_.traffic.links[around_.link_of(id)];
+    seen = {classes_.of_lane[around_.sender(id)], classes_.of_lane[around_.receiver(id)], ends.sender_port,
+            ends.receiver_port};
+    for (const int on : placed_.route(around_.link_of(id))) seen.push_back(classes_.of_link[on]);
+  }
+
+  /// Classes that cross the link, ascending, and how many connections of each do.
+  std::vector<std::pair<int, int>> link_around(int id) const {
+    std::vector<std::pair<int, int>> seen;
+    around_.crossing(
+        id, [&](int connection, int weight) { seen.emplace_back(classes_.of_connection[connection], weight); });
+    std::sort(seen.begin(), seen.end());
+    size_t num = 0;
+    for (size_t i = 0; i < seen.size(); ++i) {
+      if (num > 0 && seen[num - 1].first == seen[i].first) {
+        seen[num - 1].second += seen[i].second;
+      } else {
+        seen[num++] = seen[i];
+      }
+    }
+    seen.resize(num);
+    return seen;
+  }
+
+  const PlacedTraffic& placed_;
+  const Neighbourhood& around_;
+  const Classes& classes_;
+  std::vector<int> one_, other_;
+};
+
+bool is_stable(const PlacedTraffic& placed, const Channels& channels, const Classes& classes) {
+  const Neighbourhood around(placed, channels);
+  StabilityCheck check(placed, around, classes);
+  return check.lanes() && check.connections() && check.links();
+}
+
+struct Colouring {
+  Colours lanes, connections, links;
+};
+
+Colouring first_colours(const PlacedTraffic& placed, const Neighbourhood& around) {
+  Colouring of{Colours(static_cast<size_t>(around.num_lanes())), Colours(static_cast<size_t>(around.num_connections())),
+               Colours(static_cast<size_t>(placed.network.num_links()))};
+  for (int id = 0; id < around.num_lanes(); ++id) of.lanes[id] = around.content(id).value();
+  for (int id = 0; id < around.num_connections(); ++id) {
+    const int link = around.link_of(id);
+    of.connections[id] = Colour(1).add(placed.latency(link)).add(placed.copy_rate(link)).value();
+  }
+  for (int id = 0; id < placed.network.num_links(); ++id)
+    of.links[id] = Colour(2).add(placed.network.link_rate[id]).value();
+  return of;
+}
+
+/// A round: each colour with those around it.
+void refine(const PlacedTraffic& placed, const Neighbourhood& around, const Colouring& now, Colouring& next) {
+  for (int id = 0; id < around.num_lanes(); ++id) {
+    Colour colour(now.lanes[id]);
+    around.ports(id, [&](int connection) { colour.add(now.connections[connection]); });
+    around.fellows(id, [&](int lane) { colour.add(now.lanes[lane]); });
+    next.lanes[id] = colour.value();
+  }
+  for (int id = 0; id < around.num_connections(); ++id) {
+    const TrafficLink& ends = placed.traffic.links[around.link_of(id)];
+    Colour colour(now.connections[id]);
+    colour.add(now.lanes[around.sender(id)]).add(now.lanes[around.receiver(id)]);
+    colour.add(ends.sender_port).add(ends.receiver_port);
+    for (const int on : placed.route(around.link_of(id))) colour.add(now.links[on]);
+    next.connections[id] = colour.value();
+  }
+  for (int id = 0; id < placed.network.num_links(); ++id) {
+    uint64_t sum = 0;  // of a multiset: order does not matter
+    around.crossing(id, [&](int connection, int weight) {
+      sum += static_cast<uint64_t>(weight) * Colour(3).add(now.connections[connection]).value();
+    });
+    next.links[id] = Colour(now.links[id]).add(sum).value();
+  }
+}
+
+/// The classes of the channels that were looked at, for all.
+Classes for_all_channels(const PlacedTraffic& placed, const Channels& channels, const Classes& found) {
+  Classes out;
+  out.links = found.links;
+  out.of_link = found.of_link;
+  const auto spread = [&](int per_channel, const std::vector<int>& of, const std::vector<int>& first,
+                          std::vector<int>& out_of, std::vector<int>& out_first) {
+    for (const int place : channels.place)
+      out_of.insert(out_of.end(), of.begin() + place * per_channel, of.begin() + (place + 1) * per_channel);
+    for (const int id : first) out_first.push_back(channels.ids[id / per_channel] * per_channel + id % per_channel);
+  };
+  spread(placed.traffic.num_lanes(), found.of_lane, found.lanes, out.of_lane, out.lanes);
+  spread(placed.traffic.num_links(), found.of_connection, found.connections, out.of_connection, out.connections);
+  return out;
+}
+
+Classes distinct_in(const PlacedTraffic& placed, const Channels& channels) {
+  const int num_channels = static_cast<int>(channels.ids.size());
   Classes classes;
-  number_all(placed.num_lanes(), classes.of_lane, classes.lanes);
-  number_all(placed.num_connections(), classes.of_connection, classes.connections);
+  number_all(num_channels * placed.traffic.num_lanes(), classes.of_lane, classes.lanes);
+  number_all(num_channels * placed.traffic.num_links(), classes.of_connection, classes.connections);
   number_all(placed.network.num_links(), classes.of_link, classes.links);
   return classes;
 }
 
+Classes coarsest(const PlacedTraffic& placed, const Channels& channels) {
+  constexpr int kMostRounds = 64;
+  const Neighbourhood around(placed, channels);
+  const size_t most = static_cast<size_t>(around.num_lanes()) / 8;
+  Colouring now = first_colours(placed, around), next = now;
+  ColourCount count;
+  size_t before = 0;
+  for (int round = 0; round < kMostRounds; ++round) {
+    const size_t num_lanes = count(now.lanes);
+    if (num_lanes > most) break;
+    const size_t all = num_lanes + count(now.connections) + count(now.links);
+    if (all == before) {
+      Classes classes;
+      classify(now.lanes, classes.of_lane, classes.lanes);
+      classify(now.connections, classes.of_connection, classes.connections);
+      classify(now.links, classes.of_link, classes.links);
+      if (is_stable(placed, channels, classes)) return classes;
+      break;
+    }
+    before = all;
+    refine(placed, around, now, next);
+    std::swap(now, next);
+  }
+  return distinct_in(placed, channels);
+}
+
+}  // namespace
+
+Classes distinct(const PlacedTraffic& placed) { return distinct_in(placed, all_channels(placed)); }
+
 bool are_stable(const PlacedTraffic& placed, const Classes& classes) {
-  const Neighbourhood around(placed);
-  const auto lane_around = [&](int id) {
-    std::vector<int> seen;
-    around.ports(id, [&](int connection) { seen.push_back(classes.of_connection[connection]); });
-    seen.push_back(-1);
-    around.fellows(id, [&](int lane) { seen.push_back(classes.of_lane[lane]); });
-    return seen;
-  };
-  for (int id = 0; id < placed.num_lanes(); ++id) {
-    const int first = classes.lanes[classes.of_lane[id]];
-    if (id != first && (!around.same_content(id, first) || lane_around(id) != lane_around(first))) return false;
-  }
-  const auto connection_around = [&](int id) {
-    const TrafficLink& ends = placed.traffic.links[around.link_of(id)];
-    std::vector<int> seen{classes.of_lane[around.sender(id)], classes.of_lane[around.receiver(id)], ends.sender_port,
-                          ends.receiver_port};
-    for (const int on : placed.route(around.link_of(id))) seen.push_back(classes.of_link[on]);
-    return seen;
-  };
-  for (int id = 0; id < placed.num_connections(); ++id) {
-    const int first = classes.connections[classes.of_connection[id]];
-    const int link = around.link_of(id), first_link = around.link_of(first);
-    if (id != first &&
-        (connection_around(id) != connection_around(first) || placed.latency(link) != placed.latency(first_link) ||
-         placed.copy_rate(link) != placed.copy_rate(first_link)))
-      return false;
-  }
-  const auto link_around = [&](int id) {
-    std::vector<int> seen;
-    around.crossing(id, [&](int connection) { seen.push_back(classes.of_connection[connection]); });
-    std::sort(seen.begin(), seen.end());
-    return seen;
-  };
-  for (int id = 0; id < placed.network.num_links(); ++id) {
-    const int first = classes.links[classes.of_link[id]];
-    if (id != first &&
-        (placed.network.link_rate[id] != placed.network.link_rate[first] || link_around(id) != link_around(first)))
-      return false;
-  }
-  return true;
+  return is_stable(placed, all_channels(placed), classes);
 }
 
 Classes find_classes(const PlacedTraffic& placed) {
-  constexpr int kMostRounds = 64;
-  const Neighbourhood around(placed);
-  const size_t most = static_cast<size_t>(placed.num_lanes()) / 8;
-  Colours lanes(static_cast<size_t>(placed.num_lanes())), connections(static_cast<size_t>(placed.num_connections())),
-      links(static_cast<size_t>(placed.network.num_links()));
-  for (int id = 0; id < placed.num_lanes(); ++id) {
-    const int channel = id / std::max(1, placed.traffic.num_lanes()), like = placed.like(channel);
-    lanes[id] =
-        like == channel ? around.content(id).value() : lanes[id - (channel - like) * placed.traffic.num_lanes()];
-  }
-  for (int id = 0; id < placed.num_connections(); ++id) {
-    const int link = around.link_of(id);
-    connections[id] = Colour(1).add(placed.latency(link)).add(placed.copy_rate(link)).value();
-  }
-  for (int id = 0; id < placed.network.num_links(); ++id)
-    links[id] = Colour(2).add(placed.network.link_rate[id]).value();
-  size_t before = 0;
-  for (int round = 0; round < kMostRounds; ++round) {
-    if (num_colours(lanes) > most) break;
-    const size_t now = num_colours(lanes) + num_colours(connections) + num_colours(links);
-    if (now == before) {
-      Classes classes;
-      classify(lanes, classes.of_lane, classes.lanes);
-      classify(connections, classes.of_connection, classes.connections);
-      classify(links, classes.of_link, classes.links);
-      return are_stable(placed, classes) ? classes : distinct(placed);
-    }
-    before = now;
-    Colours next_lanes = lanes, next_connections = connections, next_links = links;
-    for (int id = 0; id < placed.num_lanes(); ++id) {
-      Colour colour(lanes[id]);
-      around.ports(id, [&](int connection) { colour.add(connections[connection]); });
-      around.fellows(id, [&](int lane) { colour.add(lanes[lane]); });
-      next_lanes[id] = colour.value();
-    }
-    for (int id = 0; id < placed.num_connections(); ++id) {
-      const TrafficLink& ends = placed.traffic.links[around.link_of(id)];
-      Colour colour(connections[id]);
-      colour.add(lanes[around.sender(id)]).add(lanes[around.receiver(id)]);
-      colour.add(ends.sender_port).add(ends.receiver_port);
-      for (const int on : placed.route(around.link_of(id))) colour.add(links[on]);
-      next_connections[id] = colour.value();
-    }
-    for (int id = 0; id < placed.network.num_links(); ++id) {
-      uint64_t sum = 0;  // of a multiset: order does not matter
-      around.crossing(id, [&](int connection) { sum += Colour(3).add(connections[connection]).value(); });
-      next_links[id] = Colour(links[id]).add(sum).value();
-    }
-    lanes = std::move(next_lanes);
-    connections = std::move(next_connections);
-    links = std::move(next_links);
-  }
-  return distinct(placed);
+  const Channels channels = one_of_each_kind(placed);
+  return for_all_channels(placed, channels, coarsest(placed, channels));
 }
 
 }  // namespace ringtree

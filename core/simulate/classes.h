@@ -22,8 +22,9 @@ struct Classes {
 /// Each thing a class of its own.
 Classes distinct(const PlacedTraffic& placed);
 
-/// The coarsest stable colouring, if it has at most an eighth as many classes of lanes as there are lanes; else
-/// distinct(). Found by hashes, and then compared member by member, so that it is exact.
+/// Channels that are alike together; and of one channel of each kind the coarsest stable colouring, if it has at most
+/// an eighth as many classes of lanes as there are lanes, else each thing a class. Found by hashes, and then compared
+/// member by member, so that it is exact.
 Classes find_classes(const PlacedTraffic& placed);
 
 /// Whether the classes are a stable colouring: the comparison of find_classes(). Exposed for its tests.
