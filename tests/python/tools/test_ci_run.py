@@ -76,7 +76,8 @@ def test_a_stage_that_fails_ends_all_and_shows_why(tmp_path: Path, fails: str) -
 
 
 def test_what_runs_beside_ends_with_a_stage_that_fails(tmp_path: Path) -> None:
-    code, _, calls = run(tmp_path, fails="test-python-beside", lasts="lint", after="test-python-beside")
+    code, said, calls = run(tmp_path, fails="test-python-beside", lasts="lint", after="test-python-beside")
     assert code != 0
+    assert "pop_var_context" not in said
     assert "docs" not in calls
     assert calls[-1] == "ended lint"
