@@ -206,9 +206,9 @@ bench-hosts: $(STAMPS)/torch $(STAMPS)/package $(STAMPS)/extra-report ## all_red
 	@$(SETUP) namespaces
 	PYTHONPATH=tools:tests/python/support $(BIN)/python -m bench run --hosts $(ARGS)
 
-# 10 minutes on a quiet machine.
-bench-torch: $(STAMPS)/torch $(STAMPS)/package $(STAMPS)/extra-report ## DDP and FSDP2 steps and small calls beside Gloo, into docs/benchmarks/training-<machine>-<date>
-	PYTHONPATH=tools $(BIN)/python -m bench.training $(ARGS)
+# 15 minutes on a quiet machine; ARGS="--launches 2 --parts ddp" for a trial.
+bench-torch: $(STAMPS)/torch $(STAMPS)/package $(STAMPS)/extra-train ## DDP and FSDP2 steps and small calls beside Gloo, into docs/benchmarks/training-<machine>-<date>
+	PYTHONPATH=tools $(BIN)/python -m bench.training run $(ARGS)
 
 # Minutes each, and only worth something on a machine that is quiet.
 bench-emulated: $(STAMPS)/package ## measure ring and tree on an emulated cluster against the model, into docs/benchmarks

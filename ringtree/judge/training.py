@@ -74,9 +74,8 @@ def _cell(run: WorkloadRun, cells: RunCells, arm: str) -> TrainingCellSummary:
     if base.disqualified is not None or not medians:
         return base
     step = median_interval(list(medians.values()), plan.level)
-    own, alone = cells.seen(size, arm), cells.seen(size, training.alone or "")
-    both = [(own[block].cell, alone[block].cell) for block in own if block in alone and alone[block].cell.error is None]
-    exposed = [exposed_seconds(*pair) for pair in both]
+    own, both = cells.seen(size, arm), _with_alone(run, cells, arm)
+    exposed = [exposed_seconds(*pair) for pair in both.values()]
     peaks = [peak for one in own.values() if one.cell.trained for peak in one.cell.trained.peak_bytes if peak]
     # A script tells tokens/s itself, and one "token" is then what it counts.
     rate = training.tokens_per_step * run.num_ranks / step.median
@@ -87,10 +86,15 @@ def _cell(run: WorkloadRun, cells: RunCells, arm: str) -> TrainingCellSummary:
             "tokens_per_second": rate,
             "tokens_per_second_a_rank": rate / run.num_ranks,
             "exposed": Interval.from_fields_of(median_interval(exposed, plan.level)) if exposed else None,
-            "parts": step_parts(both) if both else None,
+            "parts": step_parts(list(both.values())) if both else None,
             "peak_bytes": max(peaks, default=None),
         }
     )
+
+
+def exposed_by_block(run: WorkloadRun, arm: str) -> dict[int, float]:
+    """Returns block -> seconds of exposed communication of an arm; nothing for a script."""
+    return {block: exposed_seconds(*pair) for block, pair in _with_alone(run, RunCells(run.stored), arm).items()}
 
 
 def exposed_seconds(cell: Cell, alone: Cell) -> float:
@@ -98,6 +102,18 @@ def exposed_seconds(cell: Cell, alone: Cell) -> float:
     differences of the rounds' medians, as both are visited in every round; the slowest rank's times."""
     rounds = [[float(np.median(list(of_visit))) for of_visit in _by_visit(one)] for one in (cell, alone)]
     return float(np.median([ours - without for ours, without in zip(*rounds, strict=False)]))
+
+
+def _with_alone(run: WorkloadRun, cells: RunCells, arm: str) -> dict[int, tuple[Cell, Cell]]:
+    """Block -> the arm's cell and the one without communication, where there are both."""
+    training = run.stored.run.plan.training
+    assert training is not None
+    own, alone = cells.seen(run.size_bytes, arm), cells.seen(run.size_bytes, training.alone or "")
+    return {
+        block: (own[block].cell, alone[block].cell)
+        for block in own
+        if block in alone and alone[block].cell.error is None
+    }
 
 
 def step_parts(pairs: Sequence[tuple[Cell, Cell]]) -> StepParts:

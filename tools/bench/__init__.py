@@ -8,7 +8,7 @@ runner.py      measures part by part; stored.py: the directory of raw launches
 across.py      parts between hosts, which are network namespaces of this machine
 bars.py        what is to be reached, held against what ringtree.judge says
 page.py        the page: tables of tools/benchmark_page.py, figures of `ringtree plot`, words of how.md and how_hosts.md
-training/      `make bench-torch`
+training/      `make bench-torch`: plans of `ringtree train`
 
 For: the project's claims against other libraries. Not for: users' comparisons (`ringtree compare`); nothing of
 ringtree/ imports this.
