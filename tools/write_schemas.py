@@ -28,6 +28,14 @@ from ringtree.explain.ladder_record import LADDER_FORMAT, Ladder
 from ringtree.health import FORMAT as HEALTH_FORMAT
 from ringtree.health import HealthReport
 from ringtree.joblog.records import LINE
+from ringtree.joblog.reports import (
+    REPLAY_FORMAT,
+    TRACE_FORMAT,
+    WORTH_FORMAT,
+    ReplayReport,
+    TraceReport,
+    WorthReport,
+)
 from ringtree.joblog.writing import FORMAT as JOB_TRACE_FORMAT
 from ringtree.judge.comparison import SUMMARY_FORMAT, Comparison
 from ringtree.judge.runs import FORMAT as RUNS_FORMAT
@@ -67,6 +75,9 @@ def schemas() -> dict[str, str]:
         "regret.schema.json": _schema(RegretReport, REGRET_FORMAT, "ringtree tune --check --json"),
         "documents.schema.json": _documents(),
         "job-trace.schema.json": _job_trace(),
+        "trace.schema.json": _schema(TraceReport, TRACE_FORMAT, "ringtree trace --json"),
+        "worth.schema.json": _schema(WorthReport, WORTH_FORMAT, "ringtree worth --json"),
+        "replay.schema.json": _schema(ReplayReport, REPLAY_FORMAT, "ringtree replay --json"),
     }
 
 

@@ -23,6 +23,7 @@ from ringtree.results import StoredRun, find_run, read_run
 from ringtree.show.comparison_csv import csv_text
 from ringtree.show.comparison_table import print_comparison
 from ringtree.show.printable import printable
+from ringtree.show.training_csv import training_csv
 from ringtree.show.training_table import print_training
 
 
@@ -79,15 +80,16 @@ def finish(stored: StoredRun, runs: Path, wanted: Wanted, *, fail_on_wrong: bool
         raise typer.Exit(SLOWER)
 
 
-def finish_training(
-    stored: StoredRun, *, as_json: bool, verbose: bool, steps: int | None = None, fail_on_wrong: bool = True
-) -> None:
+def finish_training(stored: StoredRun, wanted: Wanted, *, steps: int | None = None, fail_on_wrong: bool = True) -> None:
     """Prints a stored training and leaves with the exit code that belongs to it: 1 for a disqualified arm."""
+    check_format(wanted)
     summary = summarise_training(stored)
-    if as_json:
+    if wanted.json:
         typer.echo(summary.model_dump_json(indent=1))
+    elif wanted.csv:
+        typer.echo(training_csv(summary), nl=False)
     else:
-        print_training(Console(), summary, steps, verbose)
+        print_training(Console(), summary, steps, wanted.verbose)
     if fail_on_wrong and any(cell.disqualified for cell in summary.cells):
         raise typer.Exit(FAILED)
 

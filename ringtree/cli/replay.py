@@ -10,9 +10,11 @@ from typing import Annotated
 
 import typer
 
+from ringtree.cli.options import AsJson
 from ringtree.cli.outcome import exit_codes
 from ringtree.joblog.reading import read_trace
 from ringtree.joblog.replay import replay as replay_script
+from ringtree.joblog.reports import replay_report
 from ringtree.joblog.script import make_script
 from ringtree.joblog.summary import summarise
 from ringtree.show.cells import console_for_tables
@@ -27,6 +29,7 @@ def replay(
     skip: Annotated[
         int | None, typer.Option(min=0, help="First steps that are left out.", show_default="2, or fewer")
     ] = None,
+    json: AsJson = False,
 ) -> None:
     """Replay a traced job's step without its model: its computing time, its collectives, and other arms."""
     with exit_codes():
@@ -34,4 +37,8 @@ def replay(
         summary = summarise(found, skip)
         script = make_script(found, summary)
         names = [name.strip() for name in arms.split(",") if name.strip()]
-        print_replay(console_for_tables(), summary, script, replay_script(script, names, launches, seed))
+        replayed = replay_script(script, names, launches, seed)
+        if json:
+            typer.echo(replay_report(summary, script, replayed).model_dump_json(indent=1))
+        else:
+            print_replay(console_for_tables(), summary, script, replayed)

@@ -29,8 +29,8 @@ def show(
         check_format(wanted)
         stored = read_run(find_run(runs, run))
         if stored.run.plan.training is not None:
-            if wanted.csv or wanted.fail_if_slower_than is not None:
-                raise UsageError("a training is shown as a table or with --json")
-            finish_training(stored, as_json=wanted.json, verbose=wanted.verbose, fail_on_wrong=False)
+            if wanted.fail_if_slower_than is not None:
+                raise UsageError("--fail-if-slower-than compares collectives, not trainings")
+            finish_training(stored, wanted, fail_on_wrong=False)
             return
         finish(stored, runs, wanted, fail_on_wrong=False)

@@ -10,10 +10,12 @@ from typing import Annotated
 
 import typer
 
+from ringtree.cli.options import AsJson
 from ringtree.cli.outcome import FAILED, exit_codes
 from ringtree.joblog.environment import DEFAULT_TIME_EVERY
 from ringtree.joblog.picture import write_picture
 from ringtree.joblog.reading import read_trace
+from ringtree.joblog.reports import trace_report
 from ringtree.joblog.running import run_traced
 from ringtree.joblog.summary import summarise
 from ringtree.show.cells import console_for_tables, say
@@ -35,6 +37,7 @@ def trace(
     skip: Annotated[
         int | None, typer.Option(min=0, help="First steps that the table leaves out.", show_default="2, or fewer")
     ] = None,
+    json: AsJson = False,
 ) -> None:
     """Record every collective that a PyTorch job issues: sizes, times, and how much of the step is exposed."""
     with exit_codes():
@@ -42,9 +45,12 @@ def trace(
         found = read_trace(out)
         summary = summarise(found, skip)
         step = write_picture(out / PICTURE, found, summary)
-        console = console_for_tables()
-        print_summary(console, summary)
-        say(console, f"trace: {out}; step {step} as a timeline: {out / PICTURE}, for https://ui.perfetto.dev")
+        if json:
+            typer.echo(trace_report(summary).model_dump_json(indent=1))
+        else:
+            console = console_for_tables()
+            print_summary(console, summary)
+            say(console, f"trace: {out}; step {step} as a timeline: {out / PICTURE}, for https://ui.perfetto.dev")
         if code:
             typer.echo(f"ringtree: the job failed with exit code {code}; the trace ends there", err=True)
             raise typer.Exit(FAILED)

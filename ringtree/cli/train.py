@@ -16,7 +16,7 @@ from rich.console import Console
 from ringtree.cli.agents import as_lab_or_agent
 from ringtree.cli.options import RUNS, AsJson, Runs, asks, with_default, written
 from ringtree.cli.outcome import exit_codes
-from ringtree.cli.output import WANTED, finish_training
+from ringtree.cli.output import WANTED, Wanted, check_format, finish_training
 from ringtree.errors import UsageError
 from ringtree.measure.crew import Crew
 from ringtree.show.training_plan import print_training_plan
@@ -69,10 +69,12 @@ def train(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print plan, duration and cost, and run nothing.")] = False,
     verbose: Annotated[bool, WANTED["verbose"]] = False,
     json: AsJson = False,
+    csv: Annotated[bool, WANTED["csv"]] = False,
 ) -> None:
     """Train models under several arms, or your own script (after --), and say whether the arm matters."""
     with exit_codes():
-        stderr = Console(stderr=True)
+        stderr, wanted = Console(stderr=True), Wanted(verbose=verbose, json=json, csv=csv)
+        check_format(wanted)
 
         def measure(crew: Crew | None) -> None:
             if resume_run is not None:
@@ -87,6 +89,6 @@ def train(
                     print_training_plan(Console(), plan)
                     return
                 stored = run(plan, runs, stderr, crew)
-            finish_training(stored, as_json=json, verbose=verbose, steps=steps)
+            finish_training(stored, wanted, steps=steps)
 
         as_lab_or_agent(measure)

@@ -10,10 +10,11 @@ from typing import Annotated
 
 import typer
 
-from ringtree.cli.options import RUNS, Runs
+from ringtree.cli.options import RUNS, AsJson, Runs
 from ringtree.cli.outcome import exit_codes
 from ringtree.joblog.gain import predict
 from ringtree.joblog.reading import read_trace
+from ringtree.joblog.reports import worth_report
 from ringtree.joblog.summary import summarise
 from ringtree.joblog.worth import worth as worth_of
 from ringtree.results import find_run, read_run
@@ -37,6 +38,7 @@ def worth(
         int | None, typer.Option(min=0, help="First steps that are left out.", show_default="2, or fewer")
     ] = None,
     runs: Runs = RUNS,
+    json: AsJson = False,
 ) -> None:
     """Say what a setting could change in a traced job: which collectives take it up, and the most it can gain."""
     with exit_codes():
@@ -46,6 +48,9 @@ def worth(
         names = [name.strip() for name in arms.split(",") if name.strip()]
         judged = worth_of(summary, names, version)
         predicted = None if benchmark is None else predict(summary, read_run(find_run(runs, benchmark)), reference)
+        if json:
+            typer.echo(worth_report(summary, judged, version, predicted).model_dump_json(indent=1))
+            return
         console = console_for_tables()
         print_worth(console, summary, judged, version)
         if predicted is not None:

@@ -18,6 +18,7 @@ from typing import NamedTuple
 from ringtree.errors import UsageError
 from ringtree.joblog.exposure import exposed_times
 from ringtree.joblog.records import CallLine, JobTrace, RankRecord
+from ringtree.joblog.sizes import size_of_call
 from ringtree.units import count
 
 SKIPPED = 2  # steps, where that leaves at least one
@@ -79,14 +80,6 @@ class Summary:
     def share(self) -> float | None:
         """Share of the step that all collectives together have exposed."""
         return None if self.exposed is None or not self.timed_time else self.exposed / self.timed_time
-
-
-def size_of(call: CallLine, group_size: int) -> int:
-    """The size of a call as nccl-tests counts it: all blocks together, where there are blocks."""
-    if call.collective in ("gather", "scatter"):  # only the root has the whole
-        block = call.in_bytes if call.collective == "gather" else call.out_bytes
-        return block * group_size
-    return max(call.in_bytes, call.out_bytes)
 
 
 def summarise(trace: JobTrace, skip: int | None = None) -> Summary:
@@ -174,7 +167,7 @@ def _sum(calls: Sequence[CallLine], exposed: dict[int, float]) -> float | None:
 def kind_of(call: CallLine, rank: RankRecord) -> Kind:
     """The row to which a call belongs."""
     group = rank.groups[call.group]
-    size = size_of(call, group.size)
+    size = size_of_call(call.collective, call.in_bytes, call.out_bytes, group.size)
     return Kind(call.collective, size, call.dtype, group.size, group.backend, call.device)
 
 

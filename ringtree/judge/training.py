@@ -76,6 +76,7 @@ def _cell(run: WorkloadRun, cells: RunCells, arm: str) -> TrainingCellSummary:
     step = median_interval(list(medians.values()), plan.level)
     own, both = cells.seen(size, arm), _with_alone(run, cells, arm)
     exposed = [exposed_seconds(*pair) for pair in both.values()]
+    told = [one.cell.trained.collectives for one in own.values() if one.cell.trained]
     peaks = [peak for one in own.values() if one.cell.trained for peak in one.cell.trained.peak_bytes if peak]
     # A script tells tokens/s itself, and one "token" is then what it counts.
     rate = training.tokens_per_step * run.num_ranks / step.median
@@ -87,6 +88,7 @@ def _cell(run: WorkloadRun, cells: RunCells, arm: str) -> TrainingCellSummary:
             "tokens_per_second_a_rank": rate / run.num_ranks,
             "exposed": Interval.from_fields_of(median_interval(exposed, plan.level)) if exposed else None,
             "parts": step_parts(list(both.values())) if both else None,
+            "collectives": next(filter(None, told), []),
             "peak_bytes": max(peaks, default=None),
         }
     )

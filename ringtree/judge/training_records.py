@@ -11,7 +11,7 @@ from __future__ import annotations
 from pydantic import Field
 
 from ringtree.judge.comparison import Interval, Versus
-from ringtree.results import ArmPlan, Record, TrainingPlan
+from ringtree.results import ArmPlan, CalledCollective, Record, TrainingPlan
 
 TRAINING_FORMAT = "ringtree.training/1"
 
@@ -48,6 +48,7 @@ class TrainingCellSummary(Record):
         default=None, description="tokens/s/rank over those of the arm on the smallest number of ranks"
     )
     parts: StepParts | None = None
+    collectives: list[CalledCollective] = Field(default=[], description="of a step of rank 0; empty: not known")
     peak_bytes: int | None = Field(default=None, description="the largest of all ranks; on a CPU of all arms together")
     versus_reference: Versus | None = None
 

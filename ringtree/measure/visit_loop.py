@@ -100,6 +100,7 @@ def _trained(before: TrainedCell, more: list[TrainedSteps], timed: bool) -> Trai
         losses=_joined(before.losses, [rank.losses for rank in more]),
         input_seconds=_joined(before.input_seconds, inputs),
         peak_bytes=[rank.peak_bytes for rank in more],
+        collectives=before.collectives or more[0].collectives,
     )
 
 

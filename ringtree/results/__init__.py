@@ -33,7 +33,7 @@ from ringtree.results.records import (
     WrongElement,
 )
 from ringtree.results.store import RunWriter, StoreError, new_run_id
-from ringtree.results.training import NOT_KNOWN, TrainedCell, TrainedModel, TrainedSteps, TrainingPlan
+from ringtree.results.training import NOT_KNOWN, CalledCollective, TrainedCell, TrainedModel, TrainedSteps, TrainingPlan
 from ringtree.results.writer_lock import writer_of
 
 __all__ = [
@@ -42,6 +42,7 @@ __all__ = [
     "ON_GPU",
     "ArmPlan",
     "Boundary",
+    "CalledCollective",
     "Cell",
     "CopyRate",
     "EmulatedCluster",

@@ -55,12 +55,21 @@ class TrainingPlan(Record):
         return self.accumulate * self.batch * self.sequence
 
 
+class CalledCollective(Record):
+    """What a rank calls in a step: `size_bytes` of all `calls` together, as nccl-tests counts a size."""
+
+    collective: str
+    calls: int
+    size_bytes: int
+
+
 class TrainedSteps(Record):
     """What one rank's steps gave besides their times. `losses`, `input_seconds`: one a step."""
 
     losses: list[float] = Field(default=[])
     input_seconds: list[float] = Field(default=[])
     peak_bytes: int = Field(default=0, description="of this rank's memory so far; 0: not known")
+    collectives: list[CalledCollective] = Field(default=[], description="of the last step, if they were counted")
 
 
 class TrainedCell(Record):
@@ -69,3 +78,4 @@ class TrainedCell(Record):
     losses: list[list[float]] = Field(default=[])
     input_seconds: list[list[float]] = Field(default=[], description="by rank, of each timed step: fetching its tokens")
     peak_bytes: list[int] = Field(default=[], description="by rank; on a CPU of the process, which hosts all arms")
+    collectives: list[CalledCollective] = Field(default=[], description="of rank 0, in the last step of the warm-up")

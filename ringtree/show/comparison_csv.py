@@ -60,7 +60,7 @@ def csv_text(comparison: Comparison) -> str:
     writer.writeheader()
     for cell in comparison.cells:
         fields = _fields(comparison, cell)
-        writer.writerow({name: _text(value) for name, value in fields.items()})
+        writer.writerow({name: csv_value(value) for name, value in fields.items()})
     return target.getvalue()
 
 
@@ -115,7 +115,8 @@ def _fields(comparison: Comparison, cell: CellSummary) -> dict[str, object]:
     return fields
 
 
-def _text(value: object) -> str:
+def csv_value(value: object) -> str:
+    """Returns a value as our tables write it: nothing for null, true or false, a float in full."""
     if value is None:
         return ""
     if isinstance(value, bool):

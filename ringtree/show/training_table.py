@@ -25,7 +25,7 @@ _HEADINGS = ("ranks", "arm", "tokens/s\na rank", "step\ninterval", "exposed", "e
 
 def print_training(console: Console, summary: TrainingSummary, steps: int | None = None, verbose: bool = False) -> None:
     """Prints title, verdicts, caveats and the tables; `steps`: what a gain is worth over so many; `verbose`: where a
-    step's time goes, memory, and notes."""
+    step's time goes, memory, collectives, and notes."""
     console.print(_text(f"{described(summary.training)}, {count(summary.num_launches, 'launch')}", "bold"))
     for line in summary.verdicts:
         console.print(_text(line))
@@ -38,6 +38,8 @@ def print_training(console: Console, summary: TrainingSummary, steps: int | None
         console.print(_table(cells, summary.training.strategy == "script"))
         if verbose and any(cell.parts for cell in cells):
             console.print(_parts(cells))
+        if verbose and any(cell.collectives for cell in cells):
+            console.print(_collectives(cells))
     for cell in summary.cells if steps is not None else []:
         told = worth_line(summary, cell, steps or 0)
         if told is not None:
@@ -105,6 +107,18 @@ def _parts(cells: list[TrainingCellSummary]) -> Table:
             times = (parts.step, parts.compute, parts.exposed, parts.imbalance, parts.input)
             peak = "–" if cell.peak_bytes is None else format_size(cell.peak_bytes >> 20 << 20)
             table.add_row(str(cell.num_ranks), printable(cell.arm), *map(_signed_time, times), peak)
+    return table
+
+
+def _collectives(cells: list[TrainingCellSummary]) -> Table:
+    """What a rank calls in a step."""
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
+    for heading in ("ranks", "arm", "collective", "calls a step", "bytes a step"):
+        table.add_column(heading, justify="left" if heading in ("arm", "collective") else "right", overflow="fold")
+    for cell in cells:
+        for called in cell.collectives:
+            size = format_size(called.size_bytes)
+            table.add_row(str(cell.num_ranks), printable(cell.arm), called.collective, str(called.calls), size)
     return table
 
 

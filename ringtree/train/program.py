@@ -67,25 +67,29 @@ class TrainingProgram(RankProgram):
         return Answer(error=error or "could not be set up on another rank")
 
     def _warm_up(self, command: WarmCell) -> Answer:
-        """As many steps as the plan has, so that all arms have trained equally long when the first one counts."""
+        """As many steps as the plan has, so that all arms have trained equally long when the first one counts. In the
+        last one DDP's buckets are laid as they stay: its collectives are counted."""
         trainer = self._of_cells[command.cell] = self._trainers[command.arm]
         started, number, error = time.perf_counter(), self._plan.num_warm_up, None
         try:
-            self._step(trainer)
+            self._step(trainer, counted=number == 1)
         except Exception as raised:
             error = f"{type(raised).__name__}: {raised}".splitlines()[0]
         if not self.sync.all_true(error is None):
             return Answer(error=error or "failed on another rank")
-        for _ in range(number - 1):
-            self._step(trainer)
+        for left in reversed(range(number - 1)):
+            self._step(trainer, counted=left == 0)
         seconds = (time.perf_counter() - started) / number
         warm_up = WarmUp(num_iterations=number, ended="limit")
         return Answer(warm_up=warm_up, seconds=seconds, trained=trainer.told())
 
-    def _step(self, trainer: Trainer) -> float:
+    def _step(self, trainer: Trainer, counted: bool = False) -> float:
         self.sync.ready()
         started = time.perf_counter()
-        trainer.step()
+        if counted:
+            trainer.counted_step()
+        else:
+            trainer.step()
         return time.perf_counter() - started
 
 

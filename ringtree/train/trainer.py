@@ -15,7 +15,8 @@ from typing import Any
 
 import torch
 
-from ringtree.results import TrainedModel, TrainedSteps, TrainingPlan
+from ringtree.joblog.counting import counted_calls
+from ringtree.results import CalledCollective, TrainedModel, TrainedSteps, TrainingPlan
 from ringtree.train.arms import ALONE, parse_arm
 from ringtree.train.experts import spread_experts
 from ringtree.train.groups import make_groups
@@ -50,6 +51,7 @@ class Trainer:
         self._plan, self._device, self._slowed, self._number = plan, device, arm.slowed, 0
         self._losses: list[float] = []
         self._inputs: list[float] = []
+        self._called: list[CalledCollective] = []
 
     def step(self) -> None:
         """One step of the optimizer; returns when it is done, on a GPU too."""
@@ -74,11 +76,20 @@ class Trainer:
         while self._slowed and time.perf_counter() < until:
             pass
 
+    def counted_step(self) -> None:
+        """A step whose collectives are counted, which takes it a little longer: one that is not timed."""
+        with counted_calls() as counted:
+            self.step()
+        self._called = [
+            CalledCollective(collective=name, calls=calls, size_bytes=size) for name, (calls, size) in counted.items()
+        ]
+
     def told(self) -> TrainedSteps:
         """Returns what the steps since the last call gave."""
         losses, inputs = self._losses, self._inputs
-        self._losses, self._inputs = [], []
-        return TrainedSteps(losses=losses, input_seconds=inputs, peak_bytes=_peak(self._device))
+        called = self._called
+        self._losses, self._inputs, self._called = [], [], []
+        return TrainedSteps(losses=losses, input_seconds=inputs, peak_bytes=_peak(self._device), collectives=called)
 
 
 def build(model: TrainedModel, seed: int, device: torch.device) -> torch.nn.Module:

@@ -10,7 +10,8 @@ from joblog_support import call_line, step_line, whole_rank
 from ringtree.errors import UsageError
 from ringtree.joblog.reading import read_trace
 from ringtree.joblog.records import CallLine
-from ringtree.joblog.summary import median_step, size_of, summarise
+from ringtree.joblog.sizes import size_of_call
+from ringtree.joblog.summary import median_step, summarise
 
 UNTIMED = {"end": None, "ran_end": None}
 
@@ -72,4 +73,5 @@ def test_skipping_all(tmp_path: Path) -> None:
 )
 def test_a_size_counts_all_blocks(collective: str, given: int, got: int, size: int) -> None:
     line = call_line(0, 1.0, 2.0, (0.0, 0.0), collective=collective, in_bytes=given, out_bytes=got)
-    assert size_of(CallLine.model_validate(line), 4) == size
+    call = CallLine.model_validate(line)
+    assert size_of_call(call.collective, call.in_bytes, call.out_bytes, 4) == size

@@ -6,6 +6,8 @@ without processes (test_train_request.py, judge/test_training.py).
 
 from __future__ import annotations
 
+import csv
+import io
 import os
 import signal
 import sys
@@ -119,3 +121,24 @@ def test_an_arm_that_a_script_ignores_is_disqualified(tmp_path: Path, backend: s
     if code:
         assert "the script ran with gloo on rank 0, not with ringtree" in (other.disqualified or "")
         assert "RINGTREE_TRAIN_BACKEND" in " ".join(summary.verdicts)
+
+
+def test_the_collectives_of_a_step_and_the_csv(tmp_path: Path) -> None:
+    model = mini_model(tmp_path)
+    command = ["train", "--models", str(model), "--sequence", "16", "--ranks", "1,2", "--arms", "gloo", "--csv"]
+    result = invoke(*command, "--launches", "1", "--seed", "3", "--runs", tmp_path / "runs")
+    assert result.exit_code == 0, result.stderr
+    alone, both = csv.DictReader(io.StringIO(result.stdout))
+    stored = read_run(find_run(tmp_path / "runs", "last"))
+    assert stored.run.plan.training is not None
+    parameters = stored.run.plan.training.models[0].parameters
+    assert [alone["num_ranks"], alone["collectives"], alone["bytes_a_step"]] == ["1", "", ""]
+    kinds = {name: int(size) for name, _, size in (one.split(":") for one in both["collectives"].split())}
+    assert kinds["all_reduce"] == 4 * parameters  # every gradient once, in float32
+    assert int(both["bytes_a_step"]) == sum(kinds.values())
+    cell = summarise_training(stored).find("mini", 2, "gloo")
+    assert cell is not None
+    assert cell.step is not None
+    assert float(both["step_s"]) == cell.step.median
+    shown = invoke("show", "last", "-v", "--runs", tmp_path / "runs", COLUMNS="200")
+    assert "bytes a step" in shown.stdout
