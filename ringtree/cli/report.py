@@ -46,7 +46,7 @@ def report(
     with exit_codes():
         extras = [] if explain is None else [_waterfall(explain)]
         extras += [trace_extra(folder) for folder in trace or []]
-        trainings = read_trainings(run, runs)
+        trainings = read_trainings(run, runs, setup)
         if trainings:
             _write(output, training_page(trainings, title=title, extras=extras))
             return

@@ -1,7 +1,7 @@
 """The page of stored trainings: one HTML file that needs no network, as the report of other runs is.
 
-For: `ringtree report` and the web app, of runs of `ringtree train`. Not for: figures (ringtree.judge.training), drawing
-(training.js, on top of the report's charts.js).
+For: `ringtree report` and the web app, of runs of `ringtree train` and imported tables. Not for: figures
+(ringtree.judge.training), drawing (training.js, on top of the report's charts.js).
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from ringtree.audit import Setup
 from ringtree.errors import UsageError
 from ringtree.joblog.reading import read_trace
 from ringtree.joblog.summary import summarise
@@ -22,7 +23,9 @@ from ringtree.show.html import json_block, packaged, render, script_block, sourc
 from ringtree.show.job_trace_table import HEADINGS, row_texts, trace_lines
 from ringtree.show.plotly_source import plotly_source
 from ringtree.show.run_page import Extra, extra_block
+from ringtree.show.training_page.imported import imported_data, training_tables
 from ringtree.show.training_table import described
+from ringtree.show.views.reading import STANDARD_INPUT
 from ringtree.show.views.rounding import rounded
 from ringtree.units import count
 
@@ -31,15 +34,27 @@ SHARED = "ringtree.show.run_page"
 SHARED_SCRIPTS = ("words.js", "tables.js", "queue.js", "charts.js")
 
 
-def read_trainings(names: Sequence[str], runs: Path) -> list[StoredRun]:
-    """Returns the runs that `names` are, if they are trainings; none if none is. Raises UsageError for a mixture, which
-    has no page."""
-    paths = {name: find_run(runs, name) for name in names if name != "-" and find_log(runs, name) is None}
-    found = [name for name, path in paths.items() if read_header(path).plan.training is not None]
+Training = dict[str, Any]  # what the page knows of one
+
+
+def read_trainings(names: Sequence[str], runs: Path, setup: Setup | None = None) -> list[Training]:
+    """Returns the trainings that `names` are: stored runs, and somebody's tables of tokens/s; none if none is one.
+    Raises UsageError for a mixture with something else, which has no page."""
+    found: dict[str, Training] = {}
+    for name in names:
+        log = None if name == STANDARD_INPUT else find_log(runs, name)
+        if log is not None:
+            tables = training_tables(log)
+            if tables:
+                found[name] = imported_data(log, tables, setup)
+        elif name != STANDARD_INPUT:
+            path = find_run(runs, name)
+            if read_header(path).plan.training is not None:
+                found[name] = stored_data(read_run(path))
     others = [name for name in names if name not in found]
     if found and others:
-        raise UsageError(f"{found[0]} is a training, {others[0]} is not: each has a report of its own")
-    return [read_run(paths[name]) for name in found]
+        raise UsageError(f"{next(iter(found))} is a training, {others[0]} is not: each has a report of its own")
+    return list(found.values())
 
 
 def trace_extra(folder: Path) -> Extra:
@@ -53,14 +68,14 @@ def trace_extra(folder: Path) -> Extra:
     )
 
 
-def training_page(trainings: Sequence[StoredRun], *, title: str | None = None, extras: Sequence[Extra] = ()) -> str:
+def training_page(trainings: Sequence[Training], *, title: str | None = None, extras: Sequence[Extra] = ()) -> str:
     """Returns the page as text, titled by its models unless told otherwise. Raises UsageError if the extra `report` is
     not installed."""
     plotly_js, unwanted = plotly_source()
     ours = "\n".join([*(packaged(SHARED, name) for name in SHARED_SCRIPTS), packaged(HERE, "training.js")])
     scripts = [script_block(one) for one in (plotly_js, ours)]
     style = packaged(SHARED, "report.css")
-    data = [_data(one) for one in trainings]
+    data: list[Training] = [_rounded(one) for one in trainings]
     return render(
         packaged(HERE, "training.html.j2"),
         raw={"data": json_block(data), "style": style, "plotly": scripts[0], "script": scripts[1]},
@@ -73,15 +88,16 @@ def training_page(trainings: Sequence[StoredRun], *, title: str | None = None, e
     )
 
 
-def _data(stored: StoredRun) -> dict[str, Any]:
-    """What the page knows of a run: its summary, as `ringtree train --json` prints it, and whence it comes."""
+def stored_data(stored: StoredRun) -> Training:
+    """Returns what the page knows of a run: its summary, as `ringtree train --json` prints it, and whence it comes."""
     summary, plan = summarise_training(stored), stored.run.plan
-    told: dict[str, Any] = _rounded(summary.model_dump(mode="json"))
-    return told | {
+    num_hosts = 1 if plan.hosts is None else len(set(plan.hosts))
+    return summary.model_dump(mode="json") | {
         "heading": f"{described(summary.training)}, {count(summary.num_launches, 'launch')}",
         "models": list(dict.fromkeys(cell.model for cell in summary.cells)),
         # Every number of ranks is spread over all hosts (ringtree.measure.crew.spread).
-        "num_hosts": 1 if plan.hosts is None else len(set(plan.hosts)),
+        "hosts": {str(ranks): num_hosts for ranks in summary.training.world_sizes if num_hosts > 1},
+        "findings": [],
         "unit": "counted by the script, a second" if summary.training.strategy == "script" else "tokens/s",
         "left_out": plan.left_out,
         "provenance": list(next(iter(origins_of_run(stored).values())).facts.items()),

@@ -9,7 +9,8 @@ const signedTime = (seconds) => (seconds < 0 ? `−${words.time(-seconds)}` : wo
 const percentOf = (share) => `${Math.round(100 * share)} %`;
 
 function ranksOf(run, ranks) {
-  const hosts = run.num_hosts > 1 ? ` on ${run.num_hosts} hosts` : '';
+  const number = run.hosts[ranks];
+  const hosts = number ? ` on ${number} host${number > 1 ? 's' : ''}` : '';
   return `${ranks} rank${ranks > 1 ? 's' : ''}${hosts}`;
 }
 
@@ -45,7 +46,7 @@ function drawRates(run, n) {
     const ends = shown.map(([, c]) => rateEnds(c) || [c.tokens_per_second, c.tokens_per_second]);
     return {
       type: 'bar', name: plain(label), x: shown.map(([{ name }]) => name), y: shown.map(([, c]) => c.tokens_per_second), marker: { color: look(i).colour },
-      error_y: { type: 'data', symmetric: false, array: shown.map(([, c], k) => ends[k][1] - c.tokens_per_second), arrayminus: shown.map(([, c], k) => c.tokens_per_second - ends[k][0]), color: theme().ink, thickness: 1 },
+      error_y: { visible: shown.some(([, c]) => rateEnds(c)), type: 'data', symmetric: false, array: shown.map(([, c], k) => ends[k][1] - c.tokens_per_second), arrayminus: shown.map(([, c], k) => c.tokens_per_second - ends[k][0]), color: theme().ink, thickness: 1 },
       hovertext: shown.map(([, c]) => rateText(run, c)), hoverinfo: 'text',
     };
   }).filter((trace) => trace.x.length > 0);

@@ -17,7 +17,7 @@ from train_support import plan_of, training_run
 
 from ringtree.judge.training import summarise_training
 from ringtree.results import RunWriter, StoredRun
-from ringtree.show.training_page import read_trainings, trace_extra, training_page
+from ringtree.show.training_page import read_trainings, stored_data, trace_extra, training_page
 from ringtree.train.arms import ALONE
 
 pytest.importorskip("torch")
@@ -49,7 +49,7 @@ def opened() -> Iterator[Any]:
 
 def shown(opened: Any, tmp_path: Path, *runs: StoredRun, **options: Any) -> Page:
     file = tmp_path / "report.html"
-    file.write_text(training_page(runs, **options), encoding="utf-8")
+    file.write_text(training_page([stored_data(one) for one in runs], **options), encoding="utf-8")
     page = Page(opened, file.as_uri(), viewport={"width": 1280, "height": 900})
     page.drawn()
     return page
@@ -147,3 +147,37 @@ def test_a_trace_stands_beside_it_and_the_command_refuses_a_mixture(tmp_path: Pa
     result = invoke("report", run.run.run_id, "plain", "--runs", tmp_path, "-o", output)
     assert result.exit_code == 2
     assert "each has a report of its own" in result.stderr
+
+
+TABLE = """model,nodes,gpus,default_tokens_per_s,tree_tokens_per_s,runs_per_cell
+big,1,8,1000,,1
+big,2,16,1900,1800,1
+"""
+
+
+def test_an_imported_table_is_drawn_and_claims_nothing(opened: Any, tmp_path: Path) -> None:
+    table = tmp_path / "published.csv"
+    table.write_text(TABLE)
+    (data,) = read_trainings([str(table)], tmp_path)
+    file = tmp_path / "report.html"
+    file.write_text(training_page([data]), encoding="utf-8")
+    page = Page(opened, file.as_uri(), viewport={"width": 1280, "height": 900})
+    page.drawn()
+    bars = page.run("document.getElementById('rates-0').data.map(t => [t.name, t.x, t.y])")
+    assert bars == [
+        ["default", ["8 ranks on 1 host", "16 ranks on 2 hosts"], [1000, 1900]],
+        ["tree", ["16 ranks on 2 hosts"], [1800]],
+    ]
+    assert page.run("document.getElementById('efficiency-0-0').data[0].y") == pytest.approx([1, 0.95])
+    assert page.run("document.getElementById('heatmap-0').layout.shapes.map(s => s.fillcolor)") == [GREY]
+    assert page.run("document.getElementById('heatmap-0').data[0].text") == ["-5.3%"]
+    assert "single run: nothing can be claimed" in page.page.inner_text(".verdicts li")
+    assert "single-runs-compared" in page.page.inner_text(".findings")
+    assert page.run("document.getElementById('parts-0-0').closest('section').hidden")
+    assert page.problems == []
+
+
+def test_a_log_of_collectives_is_no_training(tmp_path: Path) -> None:
+    log = tmp_path / "bench.csv"
+    log.write_text("collective,ranks,bytes,time_us\nall_reduce,2,1024,10\n")
+    assert read_trainings([str(log)], tmp_path) == []
