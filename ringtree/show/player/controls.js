@@ -58,9 +58,12 @@ class Player {
     for (const [id] of SLIDERS) clock[id] = this.value(id);
     clock.size = Math.round(clock.size);
     clock.slice = Math.round(clock.slice);
-    // Inside a host a tenth of the latency and ten times the bandwidth, where there are several hosts.
+    // Inside a host the page's shares of latency and bandwidth, where there are several hosts.
     const several = this.page.scenes.some((scene) => new Set(scene.hosts).size > 1);
-    if (several) clock.inside = { alpha: clock.alpha / 10, bandwidth: clock.bandwidth * 10 };
+    if (several) {
+      const inside = this.page.inside;
+      clock.inside = { alpha: clock.alpha * inside.alpha, bandwidth: clock.bandwidth * inside.bandwidth };
+    }
     return clock;
   }
 

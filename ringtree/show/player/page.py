@@ -29,8 +29,11 @@ def page(
     size_bytes: int,
     slice_bytes: int,
     layout: str = "auto",
+    inside: tuple[float, float] | None = None,
+    note: str = "",
 ) -> str:
-    """Returns the page as text. alpha: seconds; bandwidth: bytes/s; layout: auto, circle, tree or hosts.
+    """Returns the page as text. alpha: seconds; bandwidth: bytes/s; layout: auto, circle, tree or hosts. `inside`:
+    alpha and bandwidth inside a host; a tenth and ten times by default. `note`: a sentence below the first one.
 
     Raises UsageError if the extra `report` is not installed, or for more than MAX_SCENES scenes.
     """
@@ -42,12 +45,17 @@ def page(
     data = {
         "scenes": list(scenes),
         "clock": {"alpha": alpha, "bandwidth": bandwidth, "size": size_bytes, "slice": slice_bytes},
+        # As shares of alpha and bandwidth: the sliders move both.
+        "inside": {"alpha": 0.1, "bandwidth": 10.0}
+        if inside is None
+        else {"alpha": inside[0] / alpha, "bandwidth": inside[1] / bandwidth},
     }
     return render(
         packaged(HERE, "page.html.j2"),
         raw={"style": style, "theme": theme, "script": script, "scenes": json_block(data)},
         title=title,
         layout=layout,
+        note=note,
         style_hash=source_hashes(style),
         script_hashes=source_hashes(theme, script),
     )
