@@ -28,12 +28,16 @@ def main() -> int:
     if unknown:
         parser.error(f"no part {unknown[0]!r}: there are {', '.join(PARTS)}")
     try:
-        parts = [measure(name, asked.runs, lambda what: print(what, file=sys.stderr)) for name in names]
+        parts = []
+        for number, name in enumerate(names, 1):
+            parts.append(measure(name, asked.runs, lambda what: print(what, file=sys.stderr)))
+            # After each part: what is stopped early has not measured for nothing.
+            done = names[:number]
+            only = "" if done == list(PARTS) else f' ARGS="--parts {",".join(done)}"'
+            asked.page.write_text(page_text(parts, f"make bench-sim-engine{only}"), encoding="utf-8")
     except RingtreeError as error:
         print(f"sim_engine: {error}", file=sys.stderr)
         return 2
-    only = "" if names == list(PARTS) else f' ARGS="--parts {asked.parts}"'
-    asked.page.write_text(page_text(parts, f"make bench-sim-engine{only}"), encoding="utf-8")
     for bar in bars_of(parts):
         print(f"{bar.question}: {bar.measured}, wanted {bar.wanted}: {'reached' if bar.met else 'missed'}")
     return 0 if all(bar.met for bar in bars_of(parts)) else 1
