@@ -31,7 +31,7 @@ TIDY_FILES = $(shell find core -name '*.cpp' -not -path 'core/bindings/*')
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help build torch compare torch-suite torch-suite-check bench-torch check test test-cpp build-dev build-asan build-tsan test-python test-python-beside test-python-alone prepare lint mypy clang-tidy layers asan fuzz fuzz-logs tsan capi model faults peers bench bench-hosts bench-emulated bench-sim-engine bench-compare bench-explain method-check method-data docs audit-published audit-mutants tables format clean distclean
+.PHONY: help build torch compare torch-suite torch-suite-check bench-torch check test test-cpp build-dev build-asan build-tsan test-python test-python-beside test-python-alone prepare lint mypy clang-tidy layers asan fuzz fuzz-logs tsan capi model faults peers bench bench-hosts bench-emulated bench-sim-engine bench-three-ways bench-compare bench-explain method-check method-data docs audit-published audit-mutants tables format clean distclean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
@@ -217,6 +217,13 @@ bench-emulated: $(STAMPS)/package ## measure ring and tree on an emulated cluste
 	  --runs build/bench-emulated
 	$(BIN)/python tools/benchmark_page.py "Ring and tree on an emulated cluster, against the model" \
 	  build/bench-emulated/* > docs/benchmarks/emulated-2x8.md
+
+# Two minutes; latency and rate at which the scheduling of eight processes hardly shows.
+bench-three-ways: $(STAMPS)/package $(STAMPS)/extra-report ## the crossover of ring and tree by formula, simulated and emulated, into docs/drawings
+	rm -rf build/bench-three-ways
+	$(BIN)/ringtree compare --emulate 8x1 --alpha 10ms --beta 2MB/s --arms ring,tree --sizes 1K:256K --launches 6 \
+	  --runs build/bench-three-ways
+	$(BIN)/python tools/three_ways.py build/bench-three-ways/* docs/drawings/three-ways.svg
 
 bench-explain: $(STAMPS)/torch $(STAMPS)/package $(STAMPS)/extra-report ## measure the ladder of docs/explain.md
 	rm -rf build/bench-explain
