@@ -49,8 +49,8 @@ class CountedStore:
 @pytest.mark.alone
 @pytest.mark.parametrize("num_ranks", [4, 8, 16])
 def test_messages_and_bytes_of_a_meeting(num_ranks: int) -> None:
-    """Each of n ranks sets its identity: n sets. Ranks 0 and 1 read each of the n - 1 others, and their own again at the
-    end, which tells whether a second process has claimed their rank: n gets each. Rank 0 sets all identities as one
+    """Each of n ranks sets its identity: n sets. Ranks 0 and 1 read each of the n - 1 others, and their own again at
+    the end, which tells whether a second process has claimed their rank: n gets each. Rank 0 sets all identities as one
     table, in one part at these sizes, which each of the n - 2 others gets: 3n - 2 gets in all. So each identity passes
     the store twice on its way in and n times on its way out. The table has 12 bytes of its own, and 4 for each rank.
     Rank 0 also sets two texts that all must have alike, the profile (here empty) and a token of 32 digits, and each of
@@ -67,7 +67,8 @@ def test_messages_and_bytes_of_a_meeting(num_ranks: int) -> None:
     framing = 12 + 4 * num_ranks
     identities, odd = divmod(counted.value_bytes["set"] - TOKEN_BYTES - framing, 2)
     assert odd == 0
-    assert counted.value_bytes["get"] == num_ranks * identities + (num_ranks - 2) * framing + (num_ranks - 1) * TOKEN_BYTES
+    tables = (num_ranks - 2) * framing
+    assert counted.value_bytes["get"] == num_ranks * identities + tables + (num_ranks - 1) * TOKEN_BYTES
     assert 200 * num_ranks < identities < 800 * num_ranks, "of the size that the page reckons with"
 
 
