@@ -33,6 +33,26 @@ TEST(Classes, OneOfEachDoesWhatAllDo) {
       }
 }
 
+// Trees have hardly two lanes that are alike, but channels with equal chunks are: of chunks of 3001 elements one
+// channel has 1001 and two have 1000.
+TEST(Classes, OneChannelOfEachKind) {
+  for (const char* name : {"double_tree", "tree"}) {
+    const Schedule schedule = make_schedule(name, Collective::all_reduce, 13);
+    const Traffic traffic(schedule);
+    const SimulatedNetwork network = testing::uniform(traffic, 2e9, 1e-6, 1.5e9, 1e10);
+    const CallSize size{static_cast<size_t>(schedule.shape().num_chunks) * 3001, 4, 3, 0};
+    expect_same(schedule, size, network, true);
+    EXPECT_EQ(simulate(traffic, size, network, {}).num_lanes, 2 * traffic.num_lanes()) << name;
+    const WireProtocol protocol;
+    const PlacedTraffic placed(traffic, size, network, protocol);
+    Classes classes = find_classes(placed);
+    EXPECT_TRUE(are_stable(placed, classes));
+    for (int lane = 0; lane < traffic.num_lanes(); ++lane)  // the channel that differs put with the others
+      classes.of_lane[lane] = classes.of_lane[traffic.num_lanes() + lane];
+    EXPECT_FALSE(are_stable(placed, classes));
+  }
+}
+
 // Two hosts of 8 ranks, whose ports are shared by all channels of two rings in opposite directions... here: by
 // channels.
 TEST(Classes, SharedLinksOfHosts) {
