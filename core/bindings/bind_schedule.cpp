@@ -128,7 +128,8 @@ void bind_cost(nb::module_& module) {
       .def_ro("written", &CostSummary::written)
       .def_ro("read", &CostSummary::read)
       .def_ro("total_written", &CostSummary::total_written)
-      .def_ro("total_read", &CostSummary::total_read);
+      .def_ro("total_read", &CostSummary::total_read)
+      .def_prop_ro("is_pipelined", &is_pipelined);
   module.def("measure_cost", &measure, "schedule"_a, nb::call_guard<nb::gil_scoped_release>());
 }
 

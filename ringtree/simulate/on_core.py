@@ -47,12 +47,11 @@ class CoreSimulator:
         return count
 
     def _simulator(self, call: Call) -> tuple[Simulator, bool]:
-        """Also whether the schedule is pipelined: is_pipelined() of core/schedule/cost_summary.h."""
+        """Also whether the schedule is pipelined, as the engine sees it."""
         key = (call.collective, call.algorithm, call.hosts)
         if self._ready is None or self._ready[0] != key:
             made = schedule(call.collective, call.algorithm, len(call.hosts), hosts=call.hosts)
-            cost = made.cost()
-            self._ready = (key, Simulator(made), cost.hops > cost.steps)
+            self._ready = (key, Simulator(made), made.cost().is_pipelined)
         return self._ready[1:]
 
 
