@@ -31,7 +31,7 @@ TIDY_FILES = $(shell find core -name '*.cpp' -not -path 'core/bindings/*')
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help build torch compare torch-suite torch-suite-check bench-torch check test test-cpp build-dev build-asan build-tsan test-python test-python-beside test-python-alone prepare lint mypy clang-tidy layers asan fuzz fuzz-logs tsan capi model faults peers bench bench-hosts bench-emulated bench-sim-engine bench-three-ways bench-compare bench-explain method-check method-data docs audit-published audit-mutants tables format clean distclean
+.PHONY: help build torch compare torch-suite torch-suite-check bench-torch check test test-cpp build-dev build-asan build-tsan test-python test-python-beside test-python-alone prepare lint mypy clang-tidy layers asan fuzz fuzz-logs tsan capi model faults peers bench bench-hosts bench-emulated bench-sim bench-sim-engine bench-three-ways bench-compare bench-explain method-check method-data docs audit-published audit-mutants tables format clean distclean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
@@ -238,6 +238,11 @@ bench-compare: $(STAMPS)/torch $(STAMPS)/package ## measure the default comparis
 	rm -rf build/bench-compare
 	$(BIN)/ringtree compare --runs build/bench-compare
 	$(BIN)/python tools/benchmark_page.py "The default comparison" build/bench-compare/* > docs/benchmarks/compare-default.md
+
+# A minute; nothing but the processor counts.
+bench-sim: $(STAMPS)/package ## the simulator's events a second, by ranks, slices and channels, into docs/benchmarks/simulator.md
+	PYTHONPATH=tools $(BIN)/python -m bench_simulator > build/simulator.md
+	mv build/simulator.md docs/benchmarks/simulator.md
 
 method-check: $(STAMPS)/package ## recompute docs/method.md from the launches stored in docs/method-data; fails if a bar is missed
 	PYTHONPATH=tools $(BIN)/python -m method check
