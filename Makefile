@@ -231,7 +231,7 @@ bench-explain: $(STAMPS)/torch $(STAMPS)/package $(STAMPS)/extra-report ## measu
 	$(BIN)/python tools/ladder_page.py docs/explain.md "$$(ls -d build/bench-explain/* | tail -n 1)"
 
 # 5 minutes on a quiet machine; ARGS="--parts engine-2" for one part.
-bench-sim-engine: $(STAMPS)/package ## hold the simulator against the engine here and on emulated clusters, into docs/benchmarks/simulator.md
+bench-sim-engine: $(STAMPS)/package ## hold the simulator against the engine here and on emulated clusters, into docs/benchmarks/simulator-against-engine.md
 	PYTHONPATH=tools $(BIN)/python -m sim_engine $(ARGS)
 
 bench-compare: $(STAMPS)/torch $(STAMPS)/package ## measure the default comparison into docs/benchmarks

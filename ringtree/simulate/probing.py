@@ -3,7 +3,7 @@
 For: `ringtree cluster from --probe`. Not for: other machines' logs (from_log), the fit (ringtree.simulate.calibration).
 
 Two things are probed directly: the hand-off of a cache line between cores, and how fast a core copies. Neither says
-what the engine's slots cost, nor what happens where ranks outnumber cores. So two algorithms that differ in hops and in
+what the engine's slots cost, nor what happens where ranks outnumber cores. So algorithms that differ in hops and in
 traffic are measured at a few sizes, and what is left is fitted to them. Other algorithms and sizes are predictions.
 """
 
@@ -24,16 +24,19 @@ from ringtree.simulate.calibration.constants import changed, constant_like
 from ringtree.simulate.cluster import Cluster
 from ringtree.simulate.cluster.core_hosts import core_host
 
-ARMS, SIZES = "ring,tree", "16K,128K,1M,8M"
+SIZES = "16K,128K,1M,8M"
 LAUNCHES = 4
 NAME = "this-machine"
+# Two ranks have one hop in one_shot and two in the others. With more ranks ring and tree differ, and a one_shot writes
+# once for all of its readers, which the simulator counts once for each.
+_ARMS_OF_TWO, _ARMS = "ring,tree,one_shot", "ring,tree"
 _LATENCY, _COPY, _LAUNCH = "host.memory.latency.simple", "channel.copy_rate", "launch.simple"
 _COPIED, _COPY_SECONDS, _BOUNCE_SECONDS = 1 << 20, 0.02, 1e-3
 
 
 def probe_plan(ranks: int, sizes: str = SIZES) -> Plan:
     """Returns what is measured. Raises UsageError for what can't be."""
-    return make_plan(Request(ranks=ranks, arms=ARMS, sizes=sizes, launches=LAUNCHES))
+    return make_plan(Request(ranks=ranks, arms=_ARMS_OF_TWO if ranks == 2 else _ARMS, sizes=sizes, launches=LAUNCHES))
 
 
 def probe_machine(
@@ -75,10 +78,10 @@ def probed_base(ranks: int) -> tuple[Cluster, str]:
 
 
 def calibrated_by(base: Cluster, stored: list[StoredRun]) -> Calibration:
-    """Fits the rest of a probed base to runs of probe_plan(). With a core for each rank a hop is a hand-off, and what
-    does not grow is the call's; where ranks outnumber cores a hop is mostly waiting for a core, so it is fitted."""
+    """Fits the rest of a probed base to runs of probe_plan(): the core's rate, what a hop costs beyond a hand-off, and
+    the call. Where ranks outnumber cores a hop is mostly waiting for a core, beside which the call costs nothing."""
     memory = base.host.memory
     if memory is None or memory.cores is None:
         raise UsageError(f"{base.name} is no host of cores")
-    hold = {_COPY} | ({_LATENCY} if base.host.ranks <= memory.cores else {_LAUNCH})
+    hold = {_COPY} | ({_LAUNCH} if base.host.ranks > memory.cores else set())
     return calibrate(base, evidence_of([one for run in stored for one in observations_of_run(run)], base), hold=hold)

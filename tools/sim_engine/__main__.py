@@ -13,7 +13,7 @@ from ringtree.errors import RingtreeError
 from sim_engine.measuring import PARTS, measure
 from sim_engine.page import bars_of, page_text
 
-PAGE = Path(__file__).parents[2] / "docs/benchmarks/simulator.md"
+PAGE = Path(__file__).parents[2] / "docs/benchmarks/simulator-against-engine.md"
 
 
 def main() -> int:

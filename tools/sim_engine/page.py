@@ -1,6 +1,6 @@
 """The page about the simulator against the engine.
 
-For: docs/benchmarks/simulator.md. Not for: measuring, or what is concluded in docs/simulate.md.
+For: docs/benchmarks/simulator-against-engine.md. Not for: measuring, or what is concluded in docs/simulate.md.
 """
 
 from __future__ import annotations
@@ -16,8 +16,9 @@ from sim_engine.measuring import Part
 HERE_BAR, EMULATED_BAR = 0.25, 0.05
 _HOW = (
     "On this machine the constants are probed (`ringtree cluster from --probe`): the hand-off between cores and the",
-    "copying of a core directly, the rest fitted to ring and tree at 16 KB to 8 MB, in runs before and after the one",
-    "that is predicted. On emulated clusters the constants are those that were asked for, and nothing is fitted.",
+    "copying of a core directly, the rest fitted to ring and tree (with two ranks also one_shot) at 16 KB to 8 MB, in",
+    "runs before and after the one that is predicted. On emulated clusters the constants are those that were asked",
+    "for, and nothing is fitted.",
     "",
     "A cell: measured, median over launches with their range; simulated; simulated / measured − 1.",
 )
@@ -70,7 +71,8 @@ def _part(part: Part) -> Iterator[str]:
     for fast, slow in wrong:
         yield (
             f"- order wrong at {format_size(fast.size_bytes)}: {fast.algorithm} before {slow.algorithm} as measured "
-            f"({slow.measured / fast.measured:.2f}×), simulated {slow.simulated / fast.simulated:.2f}×"
+            f"({slow.measured / fast.measured:.2f}×{', ranges overlap' if slow.least <= fast.most else ''}), "
+            f"simulated {slow.simulated / fast.simulated:.2f}×"
         )
     if part.probed or wrong:
         yield ""

@@ -17,7 +17,7 @@ from ringtree.simulate.calibration.constants import changed, constant_like
 from ringtree.simulate.cluster import Cluster, cluster_text
 from ringtree.simulate.cluster.core_hosts import core_host
 from ringtree.simulate.on_core import CORE
-from ringtree.simulate.probing import ARMS, SIZES, calibrated_by, probe_plan, probed_base
+from ringtree.simulate.probing import SIZES, calibrated_by, probe_plan, probed_base
 from ringtree.simulate.recording import store
 from ringtree.simulate.sweep import simulate_all
 
@@ -32,7 +32,8 @@ def host(ranks: int, cores: int) -> Cluster:
 def simulated_run(cluster: Cluster, path: Path) -> StoredRun:
     file = path / "true.toml"
     file.write_text(cluster_text(cluster))
-    sweep = sweep_of(Asked(str(file), algorithm=ARMS, sizes=SIZES))
+    arms = ",".join(arm.name for arm in probe_plan(cluster.host.ranks).arms)
+    sweep = sweep_of(Asked(str(file), algorithm=arms, sizes=SIZES))
     (run,) = store(sweep, simulate_all(sweep, CORE)[1], path / "runs")
     return read_run(run)
 
@@ -40,8 +41,13 @@ def simulated_run(cluster: Cluster, path: Path) -> StoredRun:
 @pytest.mark.parametrize(
     ("ranks", "cores", "fitted", "held"),
     [
-        # A core for each rank: a hop is a hand-off, what does not grow is the call's.
-        (2, 2, {"host.memory.core": 3e9, "launch.simple": 30e-6}, "host.memory.latency.simple"),
+        # A core for each rank: the call and the hop are told apart.
+        (
+            2,
+            2,
+            {"host.memory.core": 3e9, "launch.simple": 30e-6, "host.memory.latency.simple": 9e-6},
+            "channel.copy_rate",
+        ),
         # Ranks outnumber cores: a hop waits for a core.
         (4, 2, {"host.memory.core": 3e9, "host.memory.latency.simple": 30e-6}, "launch.simple"),
     ],
@@ -70,7 +76,7 @@ def test_the_base_has_what_was_probed_with_source_and_date() -> None:
 
 def test_the_plan_is_small() -> None:
     plan = probe_plan(2)
-    assert (plan.num_ranks, [arm.label for arm in plan.arms], len(plan.sizes)) == (2, ["ring", "tree"], 4)
+    assert (plan.num_ranks, [arm.label for arm in plan.arms], len(plan.sizes)) == (2, ["ring", "tree", "one_shot"], 4)
 
 
 @pytest.mark.parametrize(
