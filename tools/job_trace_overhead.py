@@ -1,12 +1,16 @@
 """What `ringtree trace` adds to a step of training: blocks of steps with the tracer and without, in random order.
 
     torchrun --nproc-per-node 2 tools/job_trace_overhead.py [ddp|fsdp2] [--pairs 100]
+    torchrun --nproc-per-node 1 tools/job_trace_overhead.py calls [--pairs 20]
 
 For: the figure on docs/training.md. Not for: what is recorded (tests/python/torch/test_torch_job_trace.py).
 
 Each pair is two blocks of steps beside each other, one of them traced, which one comes first drawn anew; its ratio is
 that of their times on rank 0, all steps together, so that timed steps count with their weight (of 20 steps 3 are timed;
 in a long job one of ten). The interval is of the median of the ratios.
+
+`calls`: what a collective costs the process in CPU time, of all its threads, which other people's load changes little:
+all-reduces of 256 bytes in a group of one rank, 20 a step.
 """
 
 from __future__ import annotations
@@ -58,13 +62,47 @@ def block(net: Any, optimizer: torch.optim.Optimizer, folder: str | None) -> flo
     return statistics.fmean(times)
 
 
+def calls(rounds: int) -> None:
+    """Prints CPU time a collective, untraced and by how many steps are timed: the rounds' least and median."""
+    values, parameter = torch.ones(64), nn.Parameter(torch.ones(4))
+    parameter.grad = torch.ones(4)
+    optimizer = torch.optim.SGD([parameter], lr=0.0)
+
+    def microseconds(time_every: int | None) -> float:
+        with tempfile.TemporaryDirectory() as folder:
+            if time_every is not None:
+                tracer.install(folder, time_every=time_every)
+            begin = time.process_time()
+            for _ in range(10 * STEPS):
+                under_way = [dist.all_reduce(values, async_op=True) for _ in range(STEPS)]
+                for one in under_way:
+                    one.wait()
+                optimizer.step()
+            used = time.process_time() - begin
+            if time_every is not None:
+                tracer.stop()
+        return used / (10 * STEPS * STEPS) * 1e6
+
+    ways = {"untraced": None, "one step of 10 timed": 10, "every step timed": 1}
+    found: dict[str, list[float]] = {name: [] for name in ways}
+    for _ in range(rounds):
+        for name, time_every in ways.items():
+            found[name].append(microseconds(time_every))
+    for name, seen in found.items():
+        print(f"{name}: {min(seen):.1f} µs of CPU a collective at least, {statistics.median(seen):.1f} in the median")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("kind", nargs="?", choices=("ddp", "fsdp2"), default="ddp")
+    parser.add_argument("kind", nargs="?", choices=("ddp", "fsdp2", "calls"), default="ddp")
     parser.add_argument("--pairs", type=int, default=100)
     asked = parser.parse_args()
     dist.init_process_group("gloo")
     torch.set_num_threads(1)
+    if asked.kind == "calls":
+        calls(asked.pairs)
+        dist.destroy_process_group()
+        return
     net = model(asked.kind)
     optimizer = torch.optim.SGD(net.parameters(), lr=0.01)
     block(net, optimizer, None)

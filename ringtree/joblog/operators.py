@@ -9,6 +9,7 @@ in the table are not recorded; test_torch_job_trace.py fails where there are suc
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -42,6 +43,9 @@ _GIVEN = frozenset(("input_tensor", "input_tensors", "inputs", "input_list", "in
 _GOT = frozenset(("output_tensor", "output_tensors", "outputs", "output_lists", "output"))
 
 
+_GIVES, _GETS, _BOTH, _PROCESS_GROUP = range(4)  # what an argument is; None: nothing that is recorded
+
+
 class Group(NamedTuple):
     """A process group on a kind of device."""
 
@@ -69,66 +73,63 @@ class Operator:
 
     def __init__(self, name: str) -> None:
         import torch
+        from torch._C._distributed_c10d import ProcessGroup, Work
 
+        # Kept, as an import statement inside of a call takes longer than the rest of it.
+        self._process_group, self._work = ProcessGroup, Work
         self.name = name
         self.overload: Any = getattr(torch.ops.c10d, name).default
         self._collective = COLLECTIVES[name]
-        self._names = [argument.name for argument in self.overload._schema.arguments]
+        names = [argument.name for argument in self.overload._schema.arguments]
+        self._roles = {name: _role(name, self._collective) for name in names}
+        self._in_order = list(self._roles.values())
         self._groups: dict[tuple[str, str], Group] = {}
 
     def describe(self, arguments: Sequence[Any], named: dict[str, Any]) -> Described:
-        """Reads a call's arguments."""
-        given: list[Any] = []
-        got: list[Any] = []
-        both: list[Any] = []
+        """Reads a call's arguments. The training waits meanwhile: roles are looked up once, in the constructor."""
+        by_role: tuple[list[Any], ...] = ([], [], [])
         process_group: Any = None
-        for name, value in (*zip(self._names, arguments, strict=False), *named.items()):
-            if name == "process_group":
+        roles = self._in_order
+        if named:
+            arguments, roles = (*arguments, *named.values()), [*roles[: len(arguments)], *map(self._roles.get, named)]
+        for role, value in zip(roles, arguments, strict=False):
+            if role is None:
+                continue
+            if role == _PROCESS_GROUP:
                 process_group = value
-            elif name in _GIVEN:
-                _flatten(value, given)
-            elif name in _GOT:
-                _flatten(value, got)
-            elif name in ("tensors", "tensor"):
-                _flatten(value, both)
+            else:
+                _flatten(value, by_role[role])
+        given, got, both = by_role
         tensors = given or both or got
         first = tensors[0] if tensors else None
-        if self._collective == "barrier":
-            both = []
-        elif self._collective == "send":
-            given, both = both, []
-        elif self._collective == "recv":
-            got, both = both, []
-        device = "cpu" if first is None else str(first.device.type)
+        device = "cpu" if first is None else first.device.type
+        is_barrier = self._collective == "barrier"
+        of_both = 0 if is_barrier or not both else _bytes(both)
         return Described(
             self.name,
             self._collective,
             self._group(process_group, device),
-            _bytes(given) + _bytes(both),
-            _bytes(got) + _bytes(both),
-            "" if first is None or self._collective == "barrier" else str(first.dtype).removeprefix("torch."),
+            _bytes(given) + of_both,
+            _bytes(got) + of_both,
+            "" if first is None or is_barrier else _dtype_name(first.dtype),
             device,
             len(tensors),
         )
 
     def when_done(self, result: Any, then: Callable[[Any], None], waits: Waits) -> None:
         """Calls `then` when the call has completed; where the backend gives no Future, when it was waited for."""
-        from torch._C._distributed_c10d import Work
-
         work = result[-1] if isinstance(result, tuple) else result
         if work is None:  # monitored_barrier is over when it returns
             then(None)
             return
-        unboxed = work if isinstance(work, Work) else Work.unbox(work)
+        unboxed = work if isinstance(work, self._work) else self._work.unbox(work)
         try:
             unboxed.get_future().add_done_callback(then)
         except RuntimeError:
             waits.add(unboxed, then)
 
     def _group(self, boxed: Any, device: str) -> Group:
-        from torch._C._distributed_c10d import ProcessGroup
-
-        group = boxed if isinstance(boxed, ProcessGroup) else ProcessGroup.unbox(boxed)
+        group = boxed if isinstance(boxed, self._process_group) else self._process_group.unbox(boxed)
         key = (group.group_name, device)
         found = self._groups.get(key)
         if found is None or found.size != group.size():
@@ -169,6 +170,20 @@ def _described_group(group: Any, device: str) -> Group:
     return Group(group.group_name, backend, group.size(), ranks)
 
 
+def _role(argument: str, collective: str) -> int | None:
+    """What an argument of this name is."""
+    if argument == "process_group":
+        return _PROCESS_GROUP
+    if argument in ("tensors", "tensor"):
+        return {"send": _GIVES, "recv": _GETS}.get(collective, _BOTH)
+    return _GIVES if argument in _GIVEN else _GETS if argument in _GOT else None
+
+
+@functools.cache
+def _dtype_name(dtype: Any) -> str:
+    return str(dtype).removeprefix("torch.")
+
+
 def _flatten(value: Any, into: list[Any]) -> None:
     if isinstance(value, list | tuple):
         for one in value:
@@ -178,4 +193,7 @@ def _flatten(value: Any, into: list[Any]) -> None:
 
 
 def _bytes(tensors: Sequence[Any]) -> int:
-    return sum(tensor.numel() * tensor.element_size() for tensor in tensors)
+    total = 0
+    for tensor in tensors:
+        total += tensor.numel() * tensor.element_size()
+    return total
