@@ -12,13 +12,16 @@ import typer
 
 from ringtree.cli.options import RUNS, AsJson, Runs
 from ringtree.cli.outcome import exit_codes
+from ringtree.errors import UsageError
 from ringtree.joblog.gain import predict
+from ringtree.joblog.held_against import against_training
 from ringtree.joblog.reading import read_trace
 from ringtree.joblog.reports import worth_report
 from ringtree.joblog.summary import summarise
 from ringtree.joblog.worth import worth as worth_of
+from ringtree.judge.training import summarise_training
 from ringtree.results import find_run, read_run
-from ringtree.show.cells import console_for_tables
+from ringtree.show.cells import console_for_tables, say
 from ringtree.show.job_worth_table import print_gains, print_worth
 
 
@@ -34,6 +37,10 @@ def worth(
     reference: Annotated[
         str | None, typer.Option(help="The run's arm that the job runs with now. Default: the run's reference.")
     ] = None,
+    against: Annotated[
+        str | None,
+        typer.Option(metavar="RUN", help="With --from: a stored `ringtree train` that the prediction is held against."),
+    ] = None,
     skip: Annotated[
         int | None, typer.Option(min=0, help="First steps that are left out.", show_default="2, or fewer")
     ] = None,
@@ -42,16 +49,26 @@ def worth(
 ) -> None:
     """Say what a setting could change in a traced job: which collectives take it up, and the most it can gain."""
     with exit_codes():
+        if against is not None and benchmark is None:
+            raise UsageError("--against holds a prediction against a training: add --from RUN, which makes it")
         found = read_trace(trace)
         summary = summarise(found, skip)
         version = nccl_version or found.ranks[0].about.nccl
         names = [name.strip() for name in arms.split(",") if name.strip()]
         judged = worth_of(summary, names, version)
         predicted = None if benchmark is None else predict(summary, read_run(find_run(runs, benchmark)), reference)
+        held = []
+        if against is not None and predicted is not None:
+            trained = read_run(find_run(runs, against))
+            if trained.run.plan.training is None:
+                raise UsageError(f"{trained.run.run_id} is not a training: --against takes a run of ringtree train")
+            held = against_training(predicted[0], summary, summarise_training(trained))
         if json:
-            typer.echo(worth_report(summary, judged, version, predicted).model_dump_json(indent=1))
+            typer.echo(worth_report(summary, judged, version, predicted, held).model_dump_json(indent=1))
             return
         console = console_for_tables()
         print_worth(console, summary, judged, version)
         if predicted is not None:
             print_gains(console, *predicted)
+        for line in held:
+            say(console, line)

@@ -94,7 +94,8 @@ class WorthReport(Record):
     trace: TraceReport
     arms: list[WorthArm]
     predicted: list[PredictedStep]
-    notes: list[str] = Field(description="on what the predictions rest on")
+    notes: list[str] = Field(description="what the predictions rest on")
+    against: list[str] = Field(default=[], description="the predictions held against a training, line by line")
 
 
 class ReplayedArm(Record):
@@ -126,9 +127,14 @@ def trace_report(summary: Summary) -> TraceReport:
 
 
 def worth_report(
-    summary: Summary, arms: Sequence[ArmWorth], nccl_version: str | None, predicted: tuple[list[Gain], list[str]] | None
+    summary: Summary,
+    arms: Sequence[ArmWorth],
+    nccl_version: str | None,
+    predicted: tuple[list[Gain], list[str]] | None,
+    against: list[str],
 ) -> WorthReport:
-    """Returns the record of what arms could change; `predicted`: as predict() returns it."""
+    """Returns the record of what arms could change; `predicted`: as predict() returns it, `against`: as
+    against_training() does."""
     gains, notes = predicted or ([], [])
     return WorthReport(
         nccl_version=nccl_version,
@@ -136,6 +142,7 @@ def worth_report(
         arms=[_arm(one) for one in arms],
         predicted=[PredictedStep(arm=gain.arm, step=gain.step, covered=gain.covered) for gain in gains],
         notes=notes,
+        against=against,
     )
 
 

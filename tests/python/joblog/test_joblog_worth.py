@@ -9,13 +9,17 @@ import pytest
 from comparison_support import stored_run
 from joblog_support import call_line, group_line, step_line, whole_rank
 from lab_support import make_cell, make_launch, make_plan
+from train_support import plan_of, training_run
 
 from ringtree.errors import UsageError
 from ringtree.joblog.gain import predict
+from ringtree.joblog.held_against import against_training
 from ringtree.joblog.reading import read_trace
 from ringtree.joblog.summary import Summary, summarise
 from ringtree.joblog.worth import first_release_with_error, worth
+from ringtree.judge.training import summarise_training
 from ringtree.show.job_worth_table import bytes_line, verdict
+from ringtree.train.arms import ALONE
 
 STEP = 10.0  # seconds
 GATHER = {"collective": "all_gather", "in_bytes": 1 << 20, "out_bytes": 2 << 20}
@@ -140,3 +144,27 @@ def test_a_benchmark_of_something_else(tmp_path: Path) -> None:
         predict(summary, benchmark({"gloo": 1.0, "ring": 0.5}, num_ranks=4))
     with pytest.raises(UsageError, match="the run has no arm 'mpi'; it has: gloo, ring"):
         predict(summary, benchmark({"gloo": 1.0, "ring": 0.5}), "mpi")
+
+
+@pytest.mark.parametrize(("measured", "said"), [(0.95, "inside"), (0.8, "outside")])
+def test_a_prediction_is_held_against_a_training(tmp_path: Path, measured: float, said: str) -> None:
+    """Half of the call's time is predicted to leave 95 % of the step."""
+    pytest.importorskip("torch")
+    pytest.importorskip("transformers")
+    for rank in (0, 1):
+        call, step = {**call_line(0, 0.0, 1.0, (0.0, 0.0)), **REDUCE}, step_line(0, 0.0, STEP)
+        whole_rank(tmp_path, [call], [step], groups=[group_line()], rank=rank, world_size=2)
+    summary = summarise(read_trace(tmp_path))
+    gains, _ = predict(summary, benchmark({"gloo": 1.0, "auto": 0.5}))
+
+    def seconds(block: int, model: str, ranks: int, arm: str, rank: int) -> float:
+        noise = 1 + 0.01 * (block % 3 - 1) * (arm != "gloo")
+        return (1.0 if arm == "gloo" else 0.9 if arm == ALONE else measured) * noise
+
+    training = summarise_training(training_run(plan_of(arms="gloo,ringtree:auto", ranks="1,2", launches=8), seconds))
+    first, *why = against_training(gains, summary, training)
+    assert first.startswith("ringtree:auto vs gloo, qwen2.5 tiny: predicted step -5.0%, measured ")
+    assert first.endswith(said)
+    assert [line.strip().split(":")[0] for line in why] == ([] if said == "inside" else ["exposed"])
+    with pytest.raises(UsageError, match="no comparison of auto on 2 ranks"):
+        against_training(gains, summary, training.model_copy(update={"cells": []}))

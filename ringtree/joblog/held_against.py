@@ -1,0 +1,66 @@
+"""A predicted step held against one that was measured: a run of `ringtree train`.
+
+For: whether the prediction (gain.py) lies inside of the training's interval, and what tells why not. Not for: verdicts
+of either.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ringtree.errors import UsageError
+from ringtree.joblog.gain import Gain
+from ringtree.joblog.summary import Summary
+from ringtree.judge.training_records import TrainingCellSummary, TrainingSummary
+from ringtree.units import format_change, format_share
+
+OWN = "ringtree:"  # before the engine's algorithms in a training's arms; compare's names have nothing there
+
+
+def against_training(gains: Sequence[Gain], summary: Summary, training: TrainingSummary) -> list[str]:
+    """Returns a line for each predicted arm that the training has on the trace's number of ranks, and lines on why they
+    may differ. Raises UsageError if it has none of them."""
+    lines = []
+    for gain in gains:
+        for cell in training.cells:
+            if cell.num_ranks == summary.num_ranks and cell.arm in (gain.arm, OWN + gain.arm) and cell.versus_reference:
+                lines += _held(gain, summary, training, cell)
+    if not lines:
+        arms = ", ".join(gain.arm for gain in gains)
+        raise UsageError(f"{training.run} has no comparison of {arms} on {summary.num_ranks} ranks to hold against")
+    return lines
+
+
+def _held(gain: Gain, summary: Summary, training: TrainingSummary, cell: TrainingCellSummary) -> list[str]:
+    versus = cell.versus_reference
+    assert versus is not None, "it was chosen by that"
+    where = f"{cell.arm} vs {training.reference}, {cell.model}"
+    said = f"{where}: predicted step {format_change(gain.step.ratio)}, measured {format_change(versus.ratio)}"
+    if versus.low is None or versus.high is None:
+        return [f"{said}: one launch has no interval to hold it against"]
+    span = f"({format_change(versus.low)} to {format_change(versus.high)})"
+    if versus.low <= gain.step.ratio <= versus.high:
+        return [f"{said} {span}: inside"]
+    overlap = gain.step.low is not None and gain.step.high is not None
+    overlap = overlap and gain.step.low <= versus.high and versus.low <= gain.step.high  # type: ignore[operator]
+    return [
+        f"{said} {span}: outside" + (", the two intervals overlap" if overlap else ""),
+        *_why(gain, summary, training, cell),
+    ]
+
+
+def _why(gain: Gain, summary: Summary, training: TrainingSummary, cell: TrainingCellSummary) -> list[str]:
+    """What the two are known to differ in."""
+    lines = []
+    base = training.find(cell.model, cell.num_ranks, training.reference)
+    if summary.share is not None and base is not None and base.exposed is not None and base.step is not None:
+        share = base.exposed.median / base.step.median
+        lines.append(
+            f"  exposed: {format_share(summary.share)} of the step in the trace, {format_share(max(0.0, share))} in "
+            "the training, each by its own definition: the prediction scales the first"
+        )
+    if gain.covered < 0.995:
+        lines.append(
+            f"  the benchmark measured {format_share(gain.covered)} of the exposed time; the rest counts as unchanged"
+        )
+    return lines
