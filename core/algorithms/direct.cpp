@@ -125,12 +125,16 @@ CostSummary cost(Collective collective, int num_ranks) {
   const double n = num_ranks, share = (n - 1) / n;
   CostSummary cost{.steps = num_ranks, .hops = 1, .sent = share, .written = 1, .read = 1};
   cost.total_written = cost.total_read = 1 + share;  // of the rooted ones
+  cost.total_in_slots = 2 * share;
+  cost.messages = cost.links = num_ranks - 1;
   if (collective == Collective::gather) {
     cost.sent = 1 / n;
   } else if (collective == Collective::all_to_all) {
     cost.steps = 2 * num_ranks - 1;
     cost.written = cost.read = 1 + share;
     cost.total_written = cost.total_read = n * (1 + share);
+    cost.total_in_slots = 2 * n * share;
+    cost.messages = cost.links = num_ranks * (num_ranks - 1);
   } else if (collective != Collective::scatter) {
     const bool is_gather = collective == Collective::all_gather;
     cost.sent = is_gather ? 1 / n : share;
@@ -138,6 +142,9 @@ CostSummary cost(Collective collective, int num_ranks) {
     cost.read = is_gather ? 1 : 1 + share;
     cost.total_written = n * cost.written;
     cost.total_read = n * cost.read;
+    cost.total_in_slots = n * cost.sent + n * share;
+    cost.messages = num_ranks * (num_ranks - 1);
+    cost.links = is_gather ? num_ranks : cost.messages;
   }
   return cost;
 }

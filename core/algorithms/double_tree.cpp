@@ -78,7 +78,10 @@ CostSummary cost(Collective, int num_ranks) {
                    // a leaf of one tree, 2/2, and an inner rank of the other with two children, 4/2 (with one: 3/2)
                    .read = num_ranks == 3 ? 2.5 : 3,
                    .total_written = n + (n - 1) + inner,
-                   .total_read = n + 2 * (n - 1)};
+                   .total_read = n + 2 * (n - 1),
+                   .total_in_slots = 3 * (n - 1) + inner,
+                   .messages = 4 * (num_ranks - 1),
+                   .links = 2 * (num_ranks - 1 + num_inner)};
   if (num_ranks == 2) {  // each rank is a root and a leaf
     cost.steps = 3;
     cost.sent = 1;

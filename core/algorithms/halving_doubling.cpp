@@ -124,7 +124,12 @@ CostSummary cost(Collective, int num_ranks) {
           .written = 2 * share + passed_on,
           .read = corner_reads + (folds ? 1 : 0),
           .total_written = p * 2 * share + 2.5 * cube.extras,
-          .total_read = p * corner_reads + 3 * cube.extras};
+          .total_read = p * corner_reads + 3 * cube.extras,
+          // An extra puts both halves of its vector into slots and reads both halves of the result; the corner adds to
+          // what it writes only the half that it passes on, and reads the two that it folds.
+          .total_in_slots = p * 2 * share + 3.5 * cube.extras,
+          .messages = 2 * rounds * cube.corners + 4 * cube.extras,
+          .links = rounds * cube.corners + 3 * cube.extras};
 }
 
 }  // namespace

@@ -40,7 +40,10 @@ CostSummary cost(Collective, int num_ranks) {
           .written = 2 * peers,
           .read = 3 * peers,
           .total_written = 4 * peers,
-          .total_read = 5 * peers};
+          .total_read = 5 * peers,
+          .total_in_slots = 4 * peers,
+          .messages = 2 * (num_ranks - 1),
+          .links = 2 * (num_ranks - 1)};
 }
 
 }  // namespace

@@ -29,8 +29,16 @@ Schedule make(Collective collective, int num_ranks, int root) {
 CostSummary cost(Collective, int num_ranks) {
   if (num_ranks == 1) return kCopyCost;
   const double n = num_ranks;
-  return {
-      .steps = 2, .hops = 1, .sent = 1, .written = 2, .read = n + 1, .total_written = n * 2, .total_read = n * (n + 1)};
+  return {.steps = 2,
+          .hops = 1,
+          .sent = 1,
+          .written = 2,
+          .read = n + 1,
+          .total_written = n * 2,
+          .total_read = n * (n + 1),
+          .total_in_slots = n * n,
+          .messages = num_ranks * (num_ranks - 1),
+          .links = num_ranks};
 }
 
 }  // namespace

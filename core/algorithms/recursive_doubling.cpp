@@ -61,7 +61,10 @@ CostSummary cost(Collective, int num_ranks) {
           .written = 2 * busiest,
           .read = corner_reads + folds,
           .total_written = 2 * rounds * p + 4 * cube.extras,
-          .total_read = corner_reads * p + 3 * cube.extras};
+          .total_read = corner_reads * p + 3 * cube.extras,
+          .total_in_slots = 2 * rounds * p + 4 * cube.extras,
+          .messages = rounds * cube.corners + 2 * cube.extras,
+          .links = rounds * cube.corners + 2 * cube.extras};
 }
 
 }  // namespace

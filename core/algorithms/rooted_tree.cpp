@@ -72,11 +72,16 @@ CostSummary rooted_tree_cost(Collective collective, int num_ranks, const TreeFor
     cost.read = 1;
     cost.total_written = n + inner;
     cost.total_read = n;
+    cost.total_in_slots = inner + (n - 1);
+    cost.messages = num_ranks - 1;
+    cost.links = form.num_inner;
   } else if (collective == Collective::reduce) {
     cost.written = 1;
     cost.read = 1 + std::max(form.root_children, form.inner_children);
     cost.total_written = n;
     cost.total_read = n + (n - 1);
+    cost.total_in_slots = 2 * (n - 1);
+    cost.messages = cost.links = num_ranks - 1;
   } else {
     cost.steps = 2;
     cost.hops = 2 * form.depth;
@@ -85,6 +90,9 @@ CostSummary rooted_tree_cost(Collective collective, int num_ranks, const TreeFor
     cost.read = std::max(1 + form.root_children, 2 + form.inner_children);
     cost.total_written = n + (n - 1) + inner;
     cost.total_read = n + 2 * (n - 1);
+    cost.total_in_slots = 3 * (n - 1) + inner;
+    cost.messages = 2 * (num_ranks - 1);
+    cost.links = num_ranks - 1 + form.num_inner;
   }
   return cost;
 }

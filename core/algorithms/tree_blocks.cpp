@@ -94,7 +94,10 @@ CostSummary tree_blocks_cost(Collective collective, int num_ranks) {
           .written = written,
           .read = read,
           .total_written = n * written,
-          .total_read = n * read};
+          .total_read = n * read,
+          .total_in_slots = 2 * n * share,
+          .messages = (rounds + (is_cut ? 1 : 0)) * num_ranks,
+          .links = rounds * num_ranks};
 }
 
 }  // namespace ringtree

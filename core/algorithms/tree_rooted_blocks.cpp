@@ -99,7 +99,10 @@ CostSummary tree_rooted_blocks_cost(Collective collective, int num_ranks) {
           .written = 1,
           .read = 1,
           .total_written = 1 + passed / n,
-          .total_read = 1 + passed / n};
+          .total_read = 1 + passed / n,
+          .total_in_slots = 2 * passed / n,
+          .messages = passed,
+          .links = num_ranks - 1};
 }
 
 }  // namespace ringtree

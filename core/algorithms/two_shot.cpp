@@ -52,7 +52,10 @@ CostSummary cost(Collective, int num_ranks) {
           .written = 2,
           .read = read,
           .total_written = n * 2,
-          .total_read = n * read};
+          .total_read = n * read,
+          .total_in_slots = 3 * n - 2,
+          .messages = 2 * num_ranks * (num_ranks - 1),
+          .links = num_ranks * num_ranks};
 }
 
 }  // namespace

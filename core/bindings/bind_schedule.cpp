@@ -129,6 +129,9 @@ void bind_cost(nb::module_& module) {
       .def_ro("read", &CostSummary::read)
       .def_ro("total_written", &CostSummary::total_written)
       .def_ro("total_read", &CostSummary::total_read)
+      .def_ro("total_in_slots", &CostSummary::total_in_slots)
+      .def_ro("messages", &CostSummary::messages)
+      .def_ro("links", &CostSummary::links)
       .def_prop_ro("is_pipelined", &is_pipelined);
   module.def("measure_cost", &measure, "schedule"_a, nb::call_guard<nb::gil_scoped_release>());
 }

@@ -37,6 +37,12 @@ Choice pick(const std::string& model, const std::vector<std::string>& names, std
   return choice;
 }
 
+// Seconds to copy a byte that was last touched `distance` bytes ago.
+double pace(const Machine& machine, double distance) {
+  const double near = 1 / machine.near_Bps, far = 1 / machine.copy_Bps;
+  return near + (far - near) * distance / (machine.cache_bytes + distance);
+}
+
 std::string count_text(size_t number, const char* what) {
   return std::to_string(number) + " " + what + (number == 1 ? "" : "s");
 }
@@ -84,8 +90,13 @@ Machine default_machine() {
   // Processes that only call sched_yield, in turn: 1.4 to 2 us each with 2 and with 8 of them on each core
   // (2026-11-21).
   machine.switch_s = 1.7e-6;
-  // Copies: 7.6 to 9.6 GB/s beyond the caches (40 GB/s and more inside them, which only small sizes see).
+  // Copies: 7.6 to 9.6 GB/s beyond the caches, 40 GB/s and more inside them.
   machine.copy_Bps = 8e9;
+  machine.near_Bps = 40e9;
+  // From the time of the ranks' cores in 96 cells of 3 to 16 ranks on two cores (docs/tune.md, 2026-11-25): 0.1 to 0.3
+  // us a slice choose alike, and so do caches of 16 to 64 MB. The last one's size is 32 MB here.
+  machine.message_s = 0.2e-6;
+  machine.cache_bytes = 32e6;
   machine.num_cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
   return machine;
 }
@@ -97,11 +108,19 @@ double estimate_seconds(const CostSummary& summary, int num_ranks, size_t num_by
   const double message_bytes = summary.sent * size_bytes / std::max(1, summary.steps);
   const Cut cut = cut_parts(static_cast<size_t>(message_bytes), 1);
   const double slice_bytes = std::min(message_bytes, static_cast<double>(cut.slice_bytes));
-  const double moved = (summary.written + summary.read) / 2;
-  const double total_moved = (summary.total_written + summary.total_read) / 2;
-  const double work_bytes = std::max(moved, total_moved / machine.num_cores) * size_bytes;
-  const double fill_bytes = std::max(0, summary.hops - summary.steps) * slice_bytes;
-  return summary.hops * alpha_s + (fill_bytes + work_bytes) / machine.copy_Bps;
+  const double fill_s = std::max(0, summary.hops - summary.steps) * slice_bytes / machine.copy_Bps;
+
+  const double total_moved = summary.total_written + summary.total_read;
+  const double share = total_moved > 0 ? (summary.written + summary.read) / total_moved : 1;
+  double work_s = total_moved / 2 * size_bytes / machine.copy_Bps;
+  if (num_ranks > machine.num_cores) {
+    const double own_bytes = (total_moved - summary.total_in_slots) * size_bytes / 2;
+    const double slots = summary.links * kSlots * slice_bytes;
+    const double slices = summary.messages * std::max(1.0, message_bytes / static_cast<double>(cut.slice_bytes));
+    work_s = own_bytes * pace(machine, own_bytes) + slices * machine.message_s +
+             summary.total_in_slots * size_bytes / 2 * pace(machine, slots + std::min(slots, own_bytes));
+  }
+  return summary.hops * alpha_s + fill_s + std::max(share, 1.0 / machine.num_cores) * work_s;
 }
 
 Choice choose(std::span<const Candidate> candidates, int num_ranks, size_t num_bytes, const Machine& machine) {

@@ -2,23 +2,31 @@
 // recurrence for several hosts, real or emulated. What `auto` uses where no measured profile exists. The model knows no
 // algorithm: names come from the caller.
 //
-// The closed form. Per hop of the longest chain of messages a receiver must notice its message: hops · alpha. Where
-// ranks share cores it must get a core first, and the others that wait there have theirs in turn: alpha is then
-// num_ranks / num_cores · switch. A core
-// that copies at copy_Bps reads each byte once and writes it once, so a rank whose steps read r and write w bytes takes
-// as long as one that copies (r + w) / 2: reading and writing are taken to cost the same. A fold of two operands into
-// one thus counts 1.5, a multicast from one buffer 1, a one-shot all_reduce, of which each rank reads n + 1 vectors and
-// writes 2, (n + 3) / 2. With the busiest rank's and all ranks' shares,
-//     moved = (written + read) / 2,   total_moved = (total_written + total_read) / 2,
-// and num_cores cores for all of them, moving the data takes
-//     work = max(moved, total_moved / num_cores) · S / copy_Bps
-// (a little too long if one rank reads most and another one writes most).
+// The closed form: what all ranks have to do, on the core that has most of it, and what they wait for.
+//
+// Waiting. Per hop of the longest chain of messages a receiver must notice its message: hops · alpha. Where ranks share
+// cores it must get a core first, and the others that wait there have theirs in turn: alpha is then
+// num_ranks / num_cores · switch.
+// Work. Reading a byte and writing it are taken to cost the same, half of copying it. With a core for every rank,
+//     work = (total_written + total_read) / 2 · S / copy_Bps.
+// Where ranks share cores nothing of their work is hidden in each other's waits, and it is counted more closely. Each
+// slice of a message costs message_s, whatever is in it. What is touched again after D other bytes is still at hand
+// with a probability of cache / (cache + D): then it takes 1 / near_Bps to copy it, else 1 / copy_Bps:
+//     pace(D) = 1/near_Bps + (1/copy_Bps − 1/near_Bps) · D / (cache + D)
+// The ranks' own buffers are B = (total_written + total_read − total_in_slots) · S / 2 bytes, as most of them is read
+// and written, and next touched in the next call: D = B. Slots are used in turn, F = links · kSlots · slice bytes of
+// them, and while all of them are used once, as many bytes of the buffers pass through the cache, if there are as many:
+// D = F + min(B, F). That is why schedules with many links, which move least, lose where data is large.
+//     work = B · pace(B) + total_in_slots · S / 2 · pace(F + min(B, F)) + slices · message_s
+// All ranks have this together. The core with most of it has, with moved = (written + read) / 2 of the busiest rank,
+//     share = max(moved / total_moved, 1 / num_cores).
 // Messages stream in slices, so the busiest rank does not wait for whole messages of those before it; but the first
 // slice must come through all hops in which that rank has no part itself, of which there are hops − steps:
 //     fill = max(0, hops − steps) · slice / copy_Bps,   slice = a step's share cut as in cut_parts().
-// T = hops · alpha + fill + work. A ring (hops < steps) has no fill: its chain *is* the busiest rank's work. A chain
-// (2 steps, 2(n−1) hops) has 2(n−2) slices of it. Left out: caches, contention, and what an operation costs
-// beyond its operands. It ranks schedules; it does not replace measuring.
+// T = hops · alpha + fill + share · work. A ring (hops < steps) has no fill: its chain *is* the busiest rank's work. A
+// chain (2 steps, 2(n−1) hops) has 2(n−2) slices of it. Left out: what an operation costs beyond its operands, and what
+// every schedule of the collective costs alike. It ranks schedules; it does not replace measuring. docs/tune.md has
+// what its choices lose.
 #pragma once
 
 #include <cstddef>
@@ -33,9 +41,12 @@
 namespace ringtree {
 
 struct Machine {
-  double alpha_s = 0;   // from a message's last store until its reader, on a core of its own, acts on it
-  double switch_s = 0;  // a rank's turn on a core that it shares, with the scheduler's switch to the next one
-  double copy_Bps = 1;  // bytes per second that one core copies: reads and writes
+  double alpha_s = 0;      // from a message's last store until its reader, on a core of its own, acts on it
+  double switch_s = 0;     // a rank's turn on a core that it shares, with the scheduler's switch to the next one
+  double message_s = 0;    // of a core: what a slice costs its sender and its reader beside its bytes
+  double copy_Bps = 1;     // bytes per second that one core copies, reads and writes, beyond the caches
+  double near_Bps = 1;     // the same inside them
+  double cache_bytes = 1;  // that what ranks touch again finds room in
   int num_cores = 1;
 };
 

@@ -7,6 +7,7 @@
 #include <deque>
 #include <iterator>
 #include <map>
+#include <set>
 
 namespace ringtree {
 namespace {
@@ -55,12 +56,16 @@ class Measurer {
 
  private:
   void add_volume(const Program& program) {
-    int64_t sent = 0, stored = 0, loaded = 0;
+    int64_t sent = 0, stored = 0, loaded = 0, received = 0;
+    std::set<std::pair<std::vector<int>, int>> links;
     for (const Step& step : program.steps()) {
       const VerbShape& verb = shape_of(step.verb);
       if (verb.has_send) sent += step.chunks.count;
       if (verb.has_dst) stored += step.chunks.count;
       loaded += num_operands(step) * step.chunks.count;
+      received += std::ssize(step.recv) * step.chunks.count;
+      cost_.messages += static_cast<int>(step.send_to.size());
+      if (verb.has_send) links.emplace(std::vector<int>(step.send_to.begin(), step.send_to.end()), step.send_tag);
     }
     const ScheduleShape& shape = schedule_.shape();
     const double num_chunks = static_cast<double>(shape.num_chunks) *
@@ -74,6 +79,8 @@ class Measurer {
     cost_.read = std::max(cost_.read, read);
     cost_.total_written += written;
     cost_.total_read += read;
+    cost_.total_in_slots += static_cast<double>(sent + received) / num_chunks;
+    cost_.links += static_cast<int>(links.size());
   }
 
   void advance(int rank) {

@@ -18,6 +18,9 @@ struct CostSummary {
   double read = 0;           // most that one rank reads, from slots and from its own buffers, out of place
   double total_written = 0;  // by all ranks together: what few cores must do for many ranks
   double total_read = 0;
+  double total_in_slots = 0;  // of total_written + total_read: into slots and out of them
+  int messages = 0;           // of all ranks, one slice a step; a multicast counts once for each reader
+  int links = 0;              // sequences of slots that are written, of all ranks; a multicast is one
 };
 
 /// Whether messages pass through ranks one after the other while those behind have nothing to do, as in a chain: then

@@ -32,6 +32,9 @@ TEST(Costs, closed_forms_equal_what_is_counted) {
         expect_same_share(closed.read, counted.read, what + ", read");
         expect_same_share(closed.total_written, counted.total_written, what + ", total_written");
         expect_same_share(closed.total_read, counted.total_read, what + ", total_read");
+        expect_same_share(closed.total_in_slots, counted.total_in_slots, what + ", total_in_slots");
+        EXPECT_EQ(closed.messages, counted.messages) << what;
+        EXPECT_EQ(closed.links, counted.links) << what;
       }
 }
 

@@ -19,6 +19,7 @@ Machine machine_of(int num_cores) {
   machine.alpha_s = 1e-6;
   machine.switch_s = 5e-6;
   machine.copy_Bps = 1e9;
+  machine.near_Bps = 1e9;  // and no time for a message: what a test is not about
   machine.num_cores = num_cores;
   return machine;
 }
@@ -69,6 +70,37 @@ TEST(Estimate, ChainByHandHasFillForHopsOfOtherRanks) {
   EXPECT_NEAR(estimate_seconds(chain_of_four(), 4, 100, machine_of(4)), 6e-6 + 4 * 100 / 1e9 + 300 / 1e9, kTiny);
 }
 
+TEST(Estimate, SharedCoresPayForEveryMessage) {
+  CostSummary ring = ring_of_four();
+  ring.messages = 24;
+  Machine machine = machine_of(2);
+  machine.message_s = 1e-6;
+  // 6 hops of 10 us, and 24 messages of one slice for two cores.
+  EXPECT_NEAR(estimate_seconds(ring, 4, 0, machine), 60e-6 + 12e-6, kTiny);
+  // 1.5 · 1,835,008 bytes in 7 steps: messages of 393,216 bytes, 6 slices of 64 KB each. 18,350,080 bytes to copy.
+  EXPECT_NEAR(estimate_seconds(ring, 4, 1'835'008, machine), 60e-6 + 6 * 12e-6 + 9.17504e-3, kTiny);
+  // With a core for each they are handled while it waits.
+  machine.num_cores = 4;
+  EXPECT_NEAR(estimate_seconds(ring, 4, 0, machine), 6e-6, kTiny);
+}
+
+TEST(Estimate, SharedCoresLoseSlotsFromTheCache) {
+  CostSummary ring = ring_of_four();
+  ring.total_in_slots = 12;
+  ring.links = 4;
+  Machine machine = machine_of(2);
+  machine.near_Bps = 4e9;
+  machine.cache_bytes = 4 * 8 * 65536.;
+  // Slots of 2 MiB and as much of the buffers: two thirds of them are gone, so that a byte takes 0.25 + 2/3 · 0.75 =
+  // 0.75 ns. Of the buffers' 7,340,032 bytes 7/9 are: 0.25 + 7/9 · 0.75 = 5/6 ns.
+  const double slots = 6 * 1'835'008 * 0.75e-9, own = 7'340'032 * 5 / 6e9;
+  EXPECT_NEAR(estimate_seconds(ring, 4, 1'835'008, machine), 60e-6 + (slots + own) / 2, kTiny);
+  // With four times the links they are 8 MiB, and the buffers' 7 MiB come on top: 15/17 are gone.
+  ring.links = 16;
+  const double many = 6 * 1'835'008 * (0.25e-9 + 0.75e-9 * 15 / 17);
+  EXPECT_NEAR(estimate_seconds(ring, 4, 1'835'008, machine), 60e-6 + (many + own) / 2, kTiny);
+}
+
 TEST(Estimate, NoBytesStillCostHops) {
   EXPECT_NEAR(estimate_seconds(ring_of_four(), 4, 0, machine_of(4)), 6e-6, kTiny);
   EXPECT_EQ(estimate_seconds({}, 1, 0, machine_of(1)), 0);
@@ -95,6 +127,9 @@ TEST(Estimate, DefaultMachineIsPlausible) {
   EXPECT_GT(machine.switch_s, machine.alpha_s);
   EXPECT_GT(machine.alpha_s, 0);
   EXPECT_GT(machine.copy_Bps, 1e8);
+  EXPECT_GT(machine.near_Bps, machine.copy_Bps);
+  EXPECT_GT(machine.cache_bytes, 1e6);
+  EXPECT_GT(machine.message_s, 0);
 }
 
 TEST(Choose, TakesTheFastestAndSaysWhy) {
