@@ -43,6 +43,17 @@ double pace(const Machine& machine, double distance) {
   return near + (far - near) * distance / (machine.cache_bytes + distance);
 }
 
+// A message as a step of one chunk cuts it.
+struct Sliced {
+  explicit Sliced(double message_bytes) {
+    const double longest = static_cast<double>(cut_parts(static_cast<size_t>(message_bytes), 1).slice_bytes);
+    slice_bytes = std::min(message_bytes, longest);
+    num_slices = std::max(1.0, message_bytes / longest);
+  }
+
+  double slice_bytes, num_slices;
+};
+
 std::string count_text(size_t number, const char* what) {
   return std::to_string(number) + " " + what + (number == 1 ? "" : "s");
 }
@@ -93,7 +104,7 @@ Machine default_machine() {
   // Copies: 7.6 to 9.6 GB/s beyond the caches, 40 GB/s and more inside them.
   machine.copy_Bps = 8e9;
   machine.near_Bps = 40e9;
-  // From the time of the ranks' cores in 96 cells of 3 to 16 ranks on two cores (docs/tune.md, 2026-11-25): 0.1 to 0.3
+  // From the time of the ranks' cores in cells of 3 to 16 ranks on two cores (docs/tune.md, 2026-11-25): 0.1 to 0.3
   // us a slice choose alike, and so do caches of 16 to 64 MB. The last one's size is 32 MB here.
   machine.message_s = 0.2e-6;
   machine.cache_bytes = 32e6;
@@ -103,22 +114,20 @@ Machine default_machine() {
 
 double estimate_seconds(const CostSummary& summary, int num_ranks, size_t num_bytes, const Machine& machine) {
   const double size_bytes = static_cast<double>(num_bytes);
-  const double alpha_s =
-      num_ranks > machine.num_cores ? machine.switch_s * num_ranks / machine.num_cores : machine.alpha_s;
-  const double message_bytes = summary.sent * size_bytes / std::max(1, summary.steps);
-  const Cut cut = cut_parts(static_cast<size_t>(message_bytes), 1);
-  const double slice_bytes = std::min(message_bytes, static_cast<double>(cut.slice_bytes));
-  const double fill_s = std::max(0, summary.hops - summary.steps) * slice_bytes / machine.copy_Bps;
+  const bool shares_cores = num_ranks > machine.num_cores;
+  const double alpha_s = shares_cores ? machine.switch_s * num_ranks / machine.num_cores : machine.alpha_s;
+  const Sliced busiest(summary.sent * size_bytes / std::max(1, summary.steps));
+  const double fill_s = std::max(0, summary.hops - summary.steps) * busiest.slice_bytes / machine.copy_Bps;
 
   const double total_moved = summary.total_written + summary.total_read;
   const double share = total_moved > 0 ? (summary.written + summary.read) / total_moved : 1;
   double work_s = total_moved / 2 * size_bytes / machine.copy_Bps;
-  if (num_ranks > machine.num_cores) {
-    const double own_bytes = (total_moved - summary.total_in_slots) * size_bytes / 2;
-    const double slots = summary.links * kSlots * slice_bytes;
-    const double slices = summary.messages * std::max(1.0, message_bytes / static_cast<double>(cut.slice_bytes));
-    work_s = own_bytes * pace(machine, own_bytes) + slices * machine.message_s +
-             summary.total_in_slots * size_bytes / 2 * pace(machine, slots + std::min(slots, own_bytes));
+  if (shares_cores) {
+    const double in_slots = summary.total_in_slots / 2 * size_bytes, own = total_moved / 2 * size_bytes - in_slots;
+    const Sliced mean(in_slots / std::max(1, summary.messages));
+    const double slots = summary.links * kSlots * mean.slice_bytes;
+    work_s = own * pace(machine, own) + in_slots * pace(machine, slots + std::min(slots, own)) +
+             summary.messages * mean.num_slices * machine.message_s;
   }
   return summary.hops * alpha_s + fill_s + std::max(share, 1.0 / machine.num_cores) * work_s;
 }

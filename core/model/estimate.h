@@ -16,7 +16,8 @@
 // The ranks' own buffers are B = (total_written + total_read − total_in_slots) · S / 2 bytes, as most of them is read
 // and written, and next touched in the next call: D = B. Slots are used in turn, F = links · kSlots · slice bytes of
 // them, and while all of them are used once, as many bytes of the buffers pass through the cache, if there are as many:
-// D = F + min(B, F). That is why schedules with many links, which move least, lose where data is large.
+// D = F + min(B, F). A message has total_in_slots · S / 2 / messages bytes, cut as in cut_parts(). That is why
+// schedules with many links, which move least, lose where data is large.
 //     work = B · pace(B) + total_in_slots · S / 2 · pace(F + min(B, F)) + slices · message_s
 // All ranks have this together. The core with most of it has, with moved = (written + read) / 2 of the busiest rank,
 //     share = max(moved / total_moved, 1 / num_cores).

@@ -73,12 +73,13 @@ TEST(Estimate, ChainByHandHasFillForHopsOfOtherRanks) {
 TEST(Estimate, SharedCoresPayForEveryMessage) {
   CostSummary ring = ring_of_four();
   ring.messages = 24;
+  ring.total_in_slots = 12;
   Machine machine = machine_of(2);
   machine.message_s = 1e-6;
   // 6 hops of 10 us, and 24 messages of one slice for two cores.
   EXPECT_NEAR(estimate_seconds(ring, 4, 0, machine), 60e-6 + 12e-6, kTiny);
-  // 1.5 · 1,835,008 bytes in 7 steps: messages of 393,216 bytes, 6 slices of 64 KB each. 18,350,080 bytes to copy.
-  EXPECT_NEAR(estimate_seconds(ring, 4, 1'835'008, machine), 60e-6 + 6 * 12e-6 + 9.17504e-3, kTiny);
+  // Messages of a quarter of 1 MiB, 4 slices of 64 KB each. 10 MiB to copy.
+  EXPECT_NEAR(estimate_seconds(ring, 4, size_t{1} << 20, machine), 60e-6 + 4 * 12e-6 + 5 * 1.048576e-3, kTiny);
   // With a core for each they are handled while it waits.
   machine.num_cores = 4;
   EXPECT_NEAR(estimate_seconds(ring, 4, 0, machine), 6e-6, kTiny);
@@ -87,18 +88,19 @@ TEST(Estimate, SharedCoresPayForEveryMessage) {
 TEST(Estimate, SharedCoresLoseSlotsFromTheCache) {
   CostSummary ring = ring_of_four();
   ring.total_in_slots = 12;
+  ring.messages = 24;
   ring.links = 4;
   Machine machine = machine_of(2);
   machine.near_Bps = 4e9;
   machine.cache_bytes = 4 * 8 * 65536.;
+  constexpr double kMiB = 1 << 20;
   // Slots of 2 MiB and as much of the buffers: two thirds of them are gone, so that a byte takes 0.25 + 2/3 · 0.75 =
-  // 0.75 ns. Of the buffers' 7,340,032 bytes 7/9 are: 0.25 + 7/9 · 0.75 = 5/6 ns.
-  const double slots = 6 * 1'835'008 * 0.75e-9, own = 7'340'032 * 5 / 6e9;
-  EXPECT_NEAR(estimate_seconds(ring, 4, 1'835'008, machine), 60e-6 + (slots + own) / 2, kTiny);
-  // With four times the links they are 8 MiB, and the buffers' 7 MiB come on top: 15/17 are gone.
+  // 0.75 ns. Of the buffers' 4 MiB two thirds are as well.
+  EXPECT_NEAR(estimate_seconds(ring, 4, size_t{1} << 20, machine), 60e-6 + 10 * kMiB * 0.75e-9 / 2, kTiny);
+  // With four times the links they are 8 MiB, and all the buffers' 4 MiB come on top: 6/7 are gone.
   ring.links = 16;
-  const double many = 6 * 1'835'008 * (0.25e-9 + 0.75e-9 * 15 / 17);
-  EXPECT_NEAR(estimate_seconds(ring, 4, 1'835'008, machine), 60e-6 + (many + own) / 2, kTiny);
+  const double many = 6 * kMiB * (0.25e-9 + 0.75e-9 * 6 / 7), own = 4 * kMiB * 0.75e-9;
+  EXPECT_NEAR(estimate_seconds(ring, 4, size_t{1} << 20, machine), 60e-6 + (many + own) / 2, kTiny);
 }
 
 TEST(Estimate, NoBytesStillCostHops) {
