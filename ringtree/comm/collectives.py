@@ -11,7 +11,7 @@ the communicator's).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from operator import index
 from typing import Any, TypeVar
 
@@ -32,10 +32,9 @@ class Collectives:
     rank: int
     world_size: int
 
-    def _call(self, *call: Any) -> None:
-        """Makes a call: collective, array, out, op, root, algorithm (a name, or a schedule of the core's that was
-        verified), How, timeout, counts, factor, as the core's Communicator.call takes them."""
-        raise NotImplementedError
+    # Makes a call: collective, array, out, op, root, algorithm (a name, or a schedule of the core's that was verified),
+    # How, timeout, counts, factor, as the core's Communicator.call takes them.
+    _call: Callable[..., None]
 
     def all_reduce(
         self,

@@ -63,6 +63,8 @@ class Communicator(Collectives, AbstractContextManager["Communicator"]):
 
     def __init__(self, core: CoreCommunicator) -> None:
         self._core = core
+        # What Collectives calls. Bound once: a method of this class would take another frame and tuple in each call.
+        self._call = core.call
         self.rank, self.world_size = core.rank, core.world_size
         self._started: list[Work] = []  # those that may still be under way: they keep their arrays
 
@@ -163,9 +165,6 @@ class Communicator(Collectives, AbstractContextManager["Communicator"]):
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-    def _call(self, *call: Any) -> None:
-        self._core.call(*call)
 
 
 def init(
