@@ -26,7 +26,8 @@ std::vector<Item> copied(const Array<Item>& array) {
 void bind_simulate(nb::module_& module) {
   nb::class_<Traffic>(module, "Traffic", "A schedule laid out for the simulator; see core/simulate/traffic.h.")
       .def(nb::init<const Schedule&>(), "schedule"_a, nb::call_guard<nb::gil_scoped_release>())
-      .def("pairs", &pairs_of);
+      .def("pairs", &pairs_of)
+      .def_prop_ro("num_lanes", &Traffic::num_lanes);
   nb::class_<Accounts>(module, "Accounts", "What a simulated time went on; see core/simulate/critical_path.h.")
       .def_ro("launch", &Accounts::launch)
       .def_ro("latency", &Accounts::latency)

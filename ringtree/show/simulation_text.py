@@ -5,7 +5,7 @@ For: `ringtree simulate`. Not for: computing any of it (ringtree.simulate), stor
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from rich.console import Console
@@ -39,6 +39,7 @@ def print_simulation(console: Console, result: Simulation) -> None:
 def conclusions(result: Simulation) -> Iterator[str]:
     """Yields crossovers, what was left out, what is assumed and not modelled, where runs are stored."""
     yield from crossing_lines(result)
+    yield from symmetry_lines(result.points)
     for one in result.left_out:
         yield f"left out: {one.arm} on {count(one.nodes, 'node')}: {one.why}"
     if result.assumed:
@@ -47,6 +48,16 @@ def conclusions(result: Simulation) -> Iterator[str]:
     yield f"not modelled: {result.not_modelled}"
     for path in result.runs:
         yield f"stored, marked as simulated: {path}"
+
+
+def symmetry_lines(points: Sequence[Point]) -> Iterator[str]:
+    """Yields, if any call was simulated by some of its lanes, how few of them an arm took; the result is the same."""
+    shares: dict[str, float] = {}
+    for one in points:
+        shares[one.arm] = min(shares.get(one.arm, 1), one.lanes / one.all_lanes)
+    told = [f"{arm} from {format_share(share)} of its lanes" for arm, share in shares.items() if share < 1]
+    if told:
+        yield f"exactly alike, so simulated once: {', '.join(told)}"
 
 
 def crossing_lines(result: Simulation) -> Iterator[str]:

@@ -53,6 +53,12 @@ class Point(Record):
     critical_links: list[str] = Field(description="links of the critical path, those with most of its time first")
     busiest: Busiest | None
     num_events: int
+    lanes: int = Field(
+        description="simulated; fewer than all_lanes where some are exactly alike and stand for the rest"
+    )
+    all_lanes: int = Field(
+        description="of the call; a lane is what a rank does one step after the other on one channel"
+    )
 
 
 class Left(Record):

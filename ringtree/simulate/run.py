@@ -70,6 +70,7 @@ class SimulatedCall:
     critical_links: Sequence[tuple[int, float]]
     events: int
     lanes: int  # that were simulated: one of each class of lanes that are alike
+    all_lanes: int
 
 
 ACCOUNTS = ("launch", "latency", "link", "copy", "reduce", "slots")
@@ -132,6 +133,7 @@ class Simulator:
             found.limit.links,
             found.num_events,
             found.num_lanes,
+            channels * self._traffic.num_lanes,
         )
 
 

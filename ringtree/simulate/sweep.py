@@ -113,6 +113,8 @@ def _point(nodes: int, arm: Arm, call: Call, network: Network, outcome: Simulate
         critical_links=[network.link_names[link] for link, _ in outcome.critical_links[:_MOST_CRITICAL]],
         busiest=_busiest(network, outcome),
         num_events=outcome.events,
+        lanes=outcome.lanes,
+        all_lanes=outcome.all_lanes,
     )
 
 

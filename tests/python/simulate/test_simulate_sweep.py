@@ -10,7 +10,7 @@ from rich.console import Console
 from simulate_support import StandIn
 
 from ringtree.errors import UsageError
-from ringtree.show.simulation_text import print_simulation
+from ringtree.show.simulation_text import print_simulation, symmetry_lines
 from ringtree.simulate.asked import Asked, parse_nodes, sweep_of
 from ringtree.simulate.points import Point, Simulation, crossings
 from ringtree.simulate.sweep import simulate_all
@@ -30,7 +30,7 @@ def point(arm: str, size: int, seconds: float, nodes: int = 1) -> Point:
     return Point(
         nodes=nodes, num_ranks=8, arm=arm, algorithm=arm, protocol="simple", channels=1, size_bytes=size,
         seconds=seconds, algbw=size / seconds, busbw=None, limit={}, limited_by="", critical_links=[], busiest=None,
-        num_events=0,
+        num_events=0, lanes=8, all_lanes=8,
     )  # fmt: skip
 
 
@@ -113,3 +113,12 @@ def test_what_is_printed_says_that_it_is_simulated_and_what_is_not_modelled() ->
     assert "fastest on 1 node: chain below" in text
     assert "not modelled: congestion control" in text
     assert "GPU 3 NVLink" in text
+
+
+def test_what_symmetry_saved_is_said_by_arm() -> None:
+    whole = point("double_tree", 8, 1.0)
+    some, fewer = (point("ring", size, 1.0).model_copy(update={"lanes": lanes}) for size, lanes in ((8, 4), (16, 2)))
+    assert list(symmetry_lines([whole])) == []
+    assert list(symmetry_lines([whole, some, fewer])) == [
+        "exactly alike, so simulated once: ring from 25% of its lanes"
+    ]

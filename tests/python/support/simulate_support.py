@@ -46,4 +46,5 @@ class StandIn:
             critical_links=[(int(np.argmax(busy)), steps * crossing)],
             events=steps * num,
             lanes=num,
+            all_lanes=num,
         )
