@@ -80,7 +80,7 @@ _SECRET_SETTING = re.compile(rf"([A-Za-z0-9_-]*(?:{'|'.join(_SECRET_WORDS)})[A-Z
 _MEASURING = ("ringtree", "numpy", "torch")
 _LOOKING = ("scipy", "duckdb")
 # Variables that name a job and change nothing in it.
-_JOB_NAMES = ("SLURM_JOB_ID", "SLURM_JOB_NODELIST")
+_JOB_NAMES = ("RINGTREE_JOB", "SLURM_JOB_ID", "SLURM_JOB_NODELIST")
 
 
 def capture(

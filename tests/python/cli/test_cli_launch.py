@@ -54,16 +54,27 @@ def test_files_are_written_and_nothing_is_written_over(tmp_path: Path) -> None:
     assert (folder / "job.secret").read_text() == before
 
 
-def test_the_clusters_client_gets_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("options", "client"),
+    [
+        (SLURM, "sbatch {job}/ringtree.sbatch"),
+        (("launch", "--k8s", "--image", "registry.example/ringtree:1"), "kubectl apply -f {job}/ringtree.yaml"),
+        (ANSIBLE, "ansible-playbook -i {job}/inventory.yml {job}/playbook.yml"),
+    ],
+)
+def test_the_clusters_client_gets_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: tuple[str, ...], client: str
+) -> None:
     started: list[list[str]] = []
-    (tmp_path / "sbatch").write_text("")
-    (tmp_path / "sbatch").chmod(0o700)
+    words = client.format(job=tmp_path / "job").split()
+    (tmp_path / words[0]).write_text("")
+    (tmp_path / words[0]).chmod(0o700)
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setattr(os, "execvp", lambda program, command: started.append(command))
-    done = invoke(*SLURM, "--submit", "-o", tmp_path / "job", "--", "compare")
+    done = invoke(*options, "--submit", "-o", tmp_path / "job", "--", "compare")
     assert done.exit_code == 0, done.stderr
-    assert started == [["sbatch", f"{tmp_path}/job/ringtree.sbatch"]]
-    assert (tmp_path / "job" / "ringtree.sbatch").exists()
+    assert started == [words]
+    assert Path(words[-1]).exists()
 
 
 def test_a_client_that_is_missing_is_named_before_anything_is_written(

@@ -151,6 +151,7 @@ def test_what_forbids_launches_in_one_run_is_named(changes: dict[str, object], l
         {"memory_bytes": 1},
         {"virtual": None},
         {"environment": {"OMP_NUM_THREADS": "1", "SLURM_JOB_ID": "18", "SLURM_JOB_NODELIST": "node1"}},
+        {"environment": {"OMP_NUM_THREADS": "1", "SLURM_JOB_ID": "17", "RINGTREE_JOB": "nightly-20261125T062706Z"}},
         {"versions": {**BEFORE.versions, "scipy": "1.12", "duckdb": None}},
     ],
 )
