@@ -138,5 +138,6 @@ def test_two_launchers_at_once_are_one_line(tmp_path: Path) -> None:
     environment = plain_environment() | {"PMI_RANK": "0", "PMI_SIZE": "7", "MPI_LOCALRANKID": "0"}
     done = run([*command_of("openmpi", 2), *SMALL, "--runs", str(tmp_path)], environment)
     assert done.returncode == 2
-    assert done.stderr.count("ringtree: two launchers disagree: Open MPI says rank ") == 2  # both call themselves 0
+    # Both call themselves 0; mpirun ends the other one when the first is over, perhaps before it has spoken.
+    assert done.stderr.count("ringtree: two launchers disagree: Open MPI says rank ") in (1, 2), done.stderr
     assert not list(tmp_path.iterdir())
