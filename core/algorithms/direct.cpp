@@ -134,7 +134,7 @@ CostSummary cost(Collective collective, int num_ranks) {
     cost.written = cost.read = 1 + share;
     cost.total_written = cost.total_read = n * (1 + share);
     cost.total_in_slots = 2 * n * share;
-    cost.messages = cost.links = num_ranks * (num_ranks - 1);
+    cost.messages = cost.links = int64_t{num_ranks} * (num_ranks - 1);
   } else if (collective != Collective::scatter) {
     const bool is_gather = collective == Collective::all_gather;
     cost.sent = is_gather ? 1 / n : share;
@@ -143,7 +143,7 @@ CostSummary cost(Collective collective, int num_ranks) {
     cost.total_written = n * cost.written;
     cost.total_read = n * cost.read;
     cost.total_in_slots = n * cost.sent + n * share;
-    cost.messages = num_ranks * (num_ranks - 1);
+    cost.messages = int64_t{num_ranks} * (num_ranks - 1);
     cost.links = is_gather ? num_ranks : cost.messages;
   }
   return cost;

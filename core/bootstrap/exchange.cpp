@@ -1,8 +1,8 @@
 // The rendezvous through the store. If every rank read every record, n ranks would take n² answers of one store. So
-// rank 0 reads them all and sets them as one table, which the others read. Rank 1 reads all records as well: should
-// rank 0 end before it has set the table, rank 1 goes on to connect to it, finds it gone and leaves word of that, for
-// which the others look; else they would wait until their deadlines. Whoever reads records checks each as it comes;
-// once all are there, agree() compares them. No sockets here.
+// rank 0 reads them all and sets them as one table, which the others read. Rank 1 does the same, for no more than that
+// the table is there should rank 0 end before it has set its own: then all go on to connect, and who reaches for rank 0
+// finds it gone at once; else they would wait until their deadlines. Both tables are alike, in whatever order they are
+// set. Whoever reads records checks each as it comes; once all are there, agree() compares them. No sockets here.
 #include "core/bootstrap/exchange.h"
 
 #include <algorithm>
@@ -28,7 +28,7 @@ class Exchange {
     rendezvous_.set(key(mine_.rank), record_);
     if (mine_.rank < kRanksThatReadAll) {
       read_all();
-      if (mine_.rank == 0) set_table();
+      set_table();
     } else {
       read_table();
     }
@@ -115,12 +115,18 @@ class Exchange {
   [[noreturn]] void find_missing() {
     const Deadline enough = Deadline::after_seconds(kNamingSeconds);
     int rank = 0;
-    for (; rank < mine_.world_size && (rank == 0 || !enough.passed()); ++rank)
-      if (rank != mine_.rank) read(rank);
-    if (!missing_.empty()) throw_missing(rank < mine_.world_size ? " and perhaps others" : "");
+    try {
+      for (; rank < mine_.world_size && (rank == 0 || !enough.passed()); ++rank)
+        if (rank != mine_.rank) read(rank);
+    } catch (const PeerError&) {  // the store has ended meanwhile: what was found counts
+      if (missing_.empty()) throw;
+    }
+    const bool all = rank == mine_.world_size;
+    if (!missing_.empty()) throw_missing(all ? "" : " and perhaps others");
     throw TimeoutError("rank " + std::to_string(mine_.rank) + " waited " + seconds_text(now_ns() - start_ns_) +
-                       " for rank 0 to say who the " + std::to_string(mine_.world_size) +
-                       " ranks are, though they have come: check that rank 0 runs and did not fail");
+                       " for rank 0 to say who the " + std::to_string(mine_.world_size) + " ranks are, though " +
+                       (all ? "they have" : "those below " + std::to_string(rank) + " have") + " come: check that " +
+                       (all ? "" : "all ranks were started and that ") + "rank 0 runs and did not fail");
   }
 
   [[noreturn]] void throw_missing(const std::string& more = "") const {
@@ -135,7 +141,8 @@ class Exchange {
   [[noreturn]] void throw_claimed_twice() const {
     throw UsageError("two processes claim rank " + std::to_string(mine_.rank) + ", one of them pid " +
                      std::to_string(mine_.pid) +
-                     ": give each its own rank, and each communicator its own store or prefix");
+                     ": give each its own rank, and each communicator its own store or prefix, or use a fresh store "
+                     "(this one may hold an earlier job's ranks)");
   }
 
   Rendezvous& rendezvous_;

@@ -10,18 +10,18 @@
 #include <string_view>
 #include <vector>
 
-#include "core/bootstrap/store.h"
-
 namespace ringtree {
 
-/// What a table may hold: as much as ringtree's own store does.
-inline constexpr size_t kMaxTableBytes = size_t{64} << 20;
+/// What a table may hold. ringtree's own store, of 64 MiB, has the records themselves as well.
+inline constexpr size_t kMaxTableBytes = size_t{31} << 20;
+/// A part at most. All ranks wait for part 0 and are answered at once, each with a copy in the store's process.
+inline constexpr size_t kTablePartBytes = size_t{64} << 10;
 
 /// Values for a store, one a part, of `part_bytes` at most. UsageError: more than kMaxTableBytes in all.
-std::vector<std::string> encode_table(const std::vector<std::string>& records, size_t part_bytes = kMaxStoreValueBytes);
+std::vector<std::string> encode_table(const std::vector<std::string>& records, size_t part_bytes = kTablePartBytes);
 
 /// How many parts there are, from part 0. Nothing: not a table of this version, or one of impossible length.
-std::optional<size_t> num_parts_of(std::string_view part_0, size_t part_bytes = kMaxStoreValueBytes);
+std::optional<size_t> num_parts_of(std::string_view part_0, size_t part_bytes = kTablePartBytes);
 
 /// The records, from all parts in order, one after the other. Nothing: not a table of this version, or its lengths are
 /// not those of what it holds.

@@ -54,10 +54,11 @@ struct Rendezvous::Word {
   }
 };
 
+int64_t Rendezvous::longest_look_ns() const { return std::max(kLookNs, world_size_ * kLookOfEachNs); }
+
 std::string Rendezvous::get(const std::string& key, Deadline deadline) {
   const int64_t in_turn_ns = world_size_ * kLookOfEachNs;
-  const int64_t longest_look_ns = std::max(kLookNs, in_turn_ns);
-  for (int64_t look_ns = std::max(kFirstLookNs, in_turn_ns);; look_ns = std::min(2 * look_ns, longest_look_ns)) {
+  for (int64_t look_ns = std::max(kFirstLookNs, in_turn_ns);; look_ns = std::min(2 * look_ns, longest_look_ns())) {
     try {
       return store_.get(prefix_ + "/" + key, Deadline{std::min(deadline.at_ns, now_ns() + look_ns)});
     } catch (const TimeoutError&) {
@@ -70,7 +71,7 @@ std::string Rendezvous::get(const std::string& key, Deadline deadline) {
       if (word.empty()) continue;
       const Word first = Word::decode(word);
       // A rank whose own time is as good as up waits it out and says itself for whom.
-      if (first.kind != Word::Kind::timeout || deadline.at_ns > now_ns() + longest_look_ns)
+      if (first.kind != Word::Kind::timeout || deadline.at_ns > now_ns() + longest_look_ns())
         std::rethrow_exception(first.error());
     }
   }
@@ -102,7 +103,9 @@ std::exception_ptr Rendezvous::leave_word(std::exception_ptr why) {
     saw_end = true;
   } catch (...) {  // NOLINT(bugprone-empty-catch): only who ended is asked
   }
-  patience_s_ = own.kind == Word::Kind::timeout ? kStayLateSeconds : kStaySeconds;
+  // Of many ranks those that wait look so seldom.
+  patience_s_ = std::max(own.kind == Word::Kind::timeout ? kStayLateSeconds : kStaySeconds,
+                         2e-9 * static_cast<double>(longest_look_ns()));
   if (world_size_ == 1) return why;
   try {
     std::optional<Word> first;

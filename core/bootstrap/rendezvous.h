@@ -31,7 +31,8 @@ class Rendezvous {
   std::string get(const std::string& key, Deadline deadline);
 
   /// Runs `body`, a part of the meeting. If it throws: leaves the reason for the others, then calls `hang_up()`, which
-  /// closes what they may notice, then stays for a moment (2 s at most) if this rank serves the store, until all know.
+  /// closes what they may notice, then stays for a moment (2 s at most; of more than 1,000 ranks 2 ms for each) if this
+  /// rank serves the store, until all know.
   /// Throws what `body` threw, but the word of the first rank that refused where that was only that others went, or a
   /// deadline.
   template <class Body, class HangUp>
@@ -51,6 +52,7 @@ class Rendezvous {
   static Word word_of(const std::exception_ptr& why, int rank);
   std::exception_ptr leave_word(std::exception_ptr why);
   void stay();
+  int64_t longest_look_ns() const;  // between two looks for a word
 
   Store& store_;
   const std::string prefix_;

@@ -124,10 +124,10 @@ double estimate_seconds(const CostSummary& summary, int num_ranks, size_t num_by
   double work_s = total_moved / 2 * size_bytes / machine.copy_Bps;
   if (shares_cores) {
     const double in_slots = summary.total_in_slots / 2 * size_bytes, own = total_moved / 2 * size_bytes - in_slots;
-    const Sliced mean(in_slots / std::max(1, summary.messages));
-    const double slots = summary.links * kSlots * mean.slice_bytes;
+    const Sliced mean(in_slots / static_cast<double>(std::max(int64_t{1}, summary.messages)));
+    const double slots = static_cast<double>(summary.links) * kSlots * mean.slice_bytes;
     work_s = own * pace(machine, own) + in_slots * pace(machine, slots + std::min(slots, own)) +
-             summary.messages * mean.num_slices * machine.message_s;
+             static_cast<double>(summary.messages) * mean.num_slices * machine.message_s;
   }
   return summary.hops * alpha_s + fill_s + std::max(share, 1.0 / machine.num_cores) * work_s;
 }

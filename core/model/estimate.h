@@ -19,7 +19,8 @@
 // D = F + min(B, F). A message has total_in_slots · S / 2 / messages bytes, cut as in cut_parts(). That is why
 // schedules with many links, which move least, lose where data is large.
 //     work = B · pace(B) + total_in_slots · S / 2 · pace(F + min(B, F)) + slices · message_s
-// All ranks have this together. The core with most of it has, with moved = (written + read) / 2 of the busiest rank,
+// All ranks have this together. The core with most of it has, with moved = (written + read) / 2 of the busiest rank
+// and total_moved = (total_written + total_read) / 2 of all,
 //     share = max(moved / total_moved, 1 / num_cores).
 // Messages stream in slices, so the busiest rank does not wait for whole messages of those before it; but the first
 // slice must come through all hops in which that rank has no part itself, of which there are hops − steps:

@@ -64,7 +64,7 @@ class Measurer {
       if (verb.has_dst) stored += step.chunks.count;
       loaded += num_operands(step) * step.chunks.count;
       received += std::ssize(step.recv) * step.chunks.count;
-      cost_.messages += static_cast<int>(step.send_to.size());
+      cost_.messages += std::ssize(step.send_to);
       if (verb.has_send) links.emplace(std::vector<int>(step.send_to.begin(), step.send_to.end()), step.send_tag);
     }
     const ScheduleShape& shape = schedule_.shape();
@@ -80,7 +80,7 @@ class Measurer {
     cost_.total_written += written;
     cost_.total_read += read;
     cost_.total_in_slots += static_cast<double>(sent + received) / num_chunks;
-    cost_.links += static_cast<int>(links.size());
+    cost_.links += std::ssize(links);
   }
 
   void advance(int rank) {

@@ -19,8 +19,8 @@ struct CostSummary {
   double total_written = 0;  // by all ranks together: what few cores must do for many ranks
   double total_read = 0;
   double total_in_slots = 0;  // of total_written + total_read: into slots and out of them
-  int messages = 0;           // of all ranks, one slice a step; a multicast counts once for each reader
-  int links = 0;              // sequences of slots that are written, of all ranks; a multicast is one
+  int64_t messages = 0;       // of all ranks, one slice a step; a multicast counts once for each reader
+  int64_t links = 0;          // sequences of slots that are written, of all ranks; a multicast is one
 };
 
 /// Whether messages pass through ranks one after the other while those behind have nothing to do, as in a chain: then

@@ -43,6 +43,8 @@ constexpr size_t kPairs = 8, kMostBytes = size_t{16} << 20, kScratchBytes = size
 constexpr size_t kTurnBytes = size_t{4} << 20;
 constexpr int kTries = 10;
 
+// All atomics are sequentially consistent: the barrier orders what ranks copy before it and after it, and nothing here
+// is so fast that an order would show.
 struct alignas(64) Place {
   std::atomic<uint64_t> barrier{0};
   std::atomic<long> switches{0};  // times that the rank lost or gave away its core in this turn
@@ -358,12 +360,15 @@ int main(int argc, char** argv) {
   const Buffers buffers{reserve(kPairs * kMostBytes), reserve(kPairs * kMostBytes + offset) + offset,
                         reserve(kScratchBytes)};
   const std::string job = "bench-kernel-copy-" + std::to_string(getpid());
-  for (int rank = 1; rank < ranks.num; ++rank)
-    if (fork() == 0) {
+  for (int rank = 1; rank < ranks.num; ++rank) {
+    const pid_t child = fork();
+    if (child < 0) fail(ranks, "fork");
+    if (child == 0) {
       prctl(PR_SET_PDEATHSIG, SIGKILL);
       ranks.rank = rank;
       break;
     }
+  }
   pin(ranks.rank);
   ranks.common->pids[static_cast<size_t>(ranks.rank)].store(getpid());
   ranks.barrier();

@@ -126,11 +126,15 @@ TEST(ConnectMesh, peers_that_ended_are_noticed_long_before_the_deadline) {
 
 TEST(ConnectMesh, ranks_of_an_earlier_job_in_the_store_are_an_error_that_says_so) {
   ThreadStore store;
-  const auto job = [&] { return run_ranks(2, [&](int rank) { Mesh(store, rank, 2, patience(), {}); }); };
-  EXPECT_EQ(job(), (std::vector<std::string>{"", ""}));
-  const std::string outcome = outcome_of([&] { Mesh(store, 1, 2, patience(), {}); });
-  EXPECT_TRUE(contains(outcome, "peer: rank 0 (pid ")) << outcome;
-  EXPECT_TRUE(contains(outcome, "use a fresh store")) << outcome;
+  expect_all_well(run_ranks(3, [&](int rank) { Mesh(store, rank, 3, patience(), {}); }));
+  const std::string of_rank_1 = outcome_of([&] { Mesh(store, 1, 3, patience(), {}); });
+  EXPECT_TRUE(contains(of_rank_1, "peer: rank 0 (pid ")) << of_rank_1;
+  EXPECT_TRUE(contains(of_rank_1, "use a fresh store")) << of_rank_1;
+  // Rank 1 left word of that; under another prefix nobody has.
+  ThreadStore other;
+  expect_all_well(run_ranks(3, [&](int rank) { Mesh(other, rank, 3, patience(), {}); }));
+  const std::string of_rank_2 = outcome_of([&] { Mesh(other, 2, 3, patience(), {}); });
+  EXPECT_TRUE(contains(of_rank_2, "use a fresh store (this one may hold an earlier job's ranks)")) << of_rank_2;
 }
 
 }  // namespace

@@ -49,8 +49,8 @@ TEST(IdentityTable, of_impossible_length_is_planned_for_by_nobody) {
   const auto header = [](const std::string& num_records, const std::string& body_bytes) {
     return joined(encode_table({"x"})).substr(0, 4) + num_records + body_bytes;
   };
-  const std::string none(4, '\0'), one("\x01\0\0\0", 4), most("\xff\xff\xff\xff", 4), enough("\0\0\0\x04", 4);
-  EXPECT_EQ(num_parts_of(header(one, enough)), 65U);  // 64 MiB of records, and the header
+  const std::string none(4, '\0'), one("\x01\0\0\0", 4), most("\xff\xff\xff\xff", 4), enough("\0\0\xf0\x01", 4);
+  EXPECT_EQ(num_parts_of(header(one, enough)), 497U);  // 31 MiB of records in parts of 64 KiB, and the header
   EXPECT_EQ(num_parts_of(header(one, most)), std::nullopt);
   EXPECT_EQ(num_parts_of(header(most, enough)), std::nullopt);
   EXPECT_EQ(num_parts_of(header(none, none)), std::nullopt);
@@ -58,7 +58,7 @@ TEST(IdentityTable, of_impossible_length_is_planned_for_by_nobody) {
 }
 
 TEST(IdentityTable, above_the_limit_is_refused) {
-  const std::vector<std::string> records(65, std::string(size_t{1} << 20, 'x'));
+  const std::vector<std::string> records(32, std::string(size_t{1} << 20, 'x'));
   EXPECT_THROW(encode_table(records), UsageError);
 }
 

@@ -50,9 +50,9 @@ class CountedStore:
 @pytest.mark.parametrize("num_ranks", [4, 8, 16])
 def test_messages_and_bytes_of_a_meeting(num_ranks: int) -> None:
     """Each of n ranks sets its identity: n sets. Ranks 0 and 1 read each of the n - 1 others, and their own again at
-    the end, which tells whether a second process has claimed their rank: n gets each. Rank 0 sets all identities as one
+    the end, which tells whether a second process has claimed their rank: n gets each. Both set all identities as one
     table, in one part at these sizes, which each of the n - 2 others gets: 3n - 2 gets in all. So each identity passes
-    the store twice on its way in and n times on its way out. The table has 12 bytes of its own, and 4 for each rank.
+    the store three times on its way in and n times on its way out. The table has 12 bytes of its own, and 4 for each rank.
     Rank 0 also sets two texts that all must have alike, the profile (here empty) and a token of 32 digits, and each of
     the n - 1 others gets both. What ranks say to each other afterwards, a barrier among it, goes through no store.
     """
@@ -63,9 +63,9 @@ def test_messages_and_bytes_of_a_meeting(num_ranks: int) -> None:
             comm.barrier()
 
     on_threads(meet, num_ranks)
-    assert counted.messages == {"set": num_ranks + 3, "get": 3 * num_ranks - 2 + 2 * (num_ranks - 1)}
+    assert counted.messages == {"set": num_ranks + 4, "get": 3 * num_ranks - 2 + 2 * (num_ranks - 1)}
     framing = 12 + 4 * num_ranks
-    identities, odd = divmod(counted.value_bytes["set"] - TOKEN_BYTES - framing, 2)
+    identities, odd = divmod(counted.value_bytes["set"] - TOKEN_BYTES - 2 * framing, 3)
     assert odd == 0
     tables = (num_ranks - 2) * framing
     assert counted.value_bytes["get"] == num_ranks * identities + tables + (num_ranks - 1) * TOKEN_BYTES
