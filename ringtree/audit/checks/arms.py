@@ -17,6 +17,7 @@ from typing import NamedTuple
 from ringtree.audit.findings import Finding, Severity
 from ringtree.audit.intervals import Interval
 from ringtree.audit.material import Material, Point, Subject
+from ringtree.audit.repeats import num_runs
 from ringtree.audit.rule import of_files, warning
 from ringtree.audit.training import is_of_training
 from ringtree.audit.words import figure, listed
@@ -45,7 +46,6 @@ _SAME_ANYWAY = re.compile(r"NCCL_(?:HOSTID|DEBUG|TESTS_|COMM_ID|SOCKET_IFNAME)|(
 # Arms that are one configuration, run again; and those whose figures are of several runs.
 _AGAIN = re.compile(r"(?:(?:rep|repeat|repetition|run|trial|iteration|launch)[ _#-]*|#)\d{1,4}", re.IGNORECASE)
 _OF_SEVERAL = re.compile(r"\b(?:mean|median|average|avg) of|\b\d+[ -]?(?:reps|runs|trials|launches)\b", re.IGNORECASE)
-_RUNS = re.compile(r"(?:^|[ _])(?:runs|launches|repeats|repetitions)\b|\bruns_", re.IGNORECASE)
 _OF_NO_CONFIGURATION = frozenset({"columns not read", "first timestamp", "last timestamp", "processes", "arm"})
 
 
@@ -126,7 +126,7 @@ def _label(subject: Subject, varying: list[str]) -> str:
 def _has_spread(subject: Subject) -> bool:
     """Whether its figures are of several runs, with their spread or by their name."""
     sides = [side for row in subject.table.rows for side in row.sides]
-    told = (name[:1] == "±" or (_RUNS.search(name) and one.value > 1) for side in sides for name, one in side.others)
+    told = ((num_runs(side) or 0) > 1 or any(name[:1] == "±" for name, _ in side.others) for side in sides)
     arm = subject.table.settings.get("arm", "")
     return bool(_OF_SEVERAL.search(arm)) or any(side.samples for side in sides) or any(told)
 

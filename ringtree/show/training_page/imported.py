@@ -1,21 +1,24 @@
-"""Somebody else's table of a training, as the page of trainings shows it: rates by model, ranks and arm, one run each.
+"""Somebody else's table of a training, as the page of trainings shows it: rates by model, ranks and arm.
 
-For: tables of tokens/s that ringtree.logs reads, beside what the audit says of them. Not for: verdicts: one run a cell
-has no interval, and a difference between two of them is not a finding; each is drawn grey.
+For: tables of tokens/s that ringtree.logs reads, beside what the audit says of them. Not for: verdicts: a printed rate
+has no interval, however many runs it is of, and a difference between two is not a finding; each is drawn grey.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from ringtree.audit import AuditRun, Setup
+from ringtree.audit.repeats import num_runs
+from ringtree.errors import UsageError
 from ringtree.judge.runs import SINGLE
 from ringtree.logs import Item, Table
 from ringtree.logs.storing import Log
 from ringtree.logs.tables.measures import THROUGHPUT
 from ringtree.show.views.log_arms import finding_row
-from ringtree.units import format_change
+from ringtree.units import count, format_change
 
 UNIT = "tokens/s"
 Cell = dict[str, Any]
@@ -43,21 +46,32 @@ def training_tables(log: Log) -> list[Table]:
 
 
 def imported_data(log: Log, tables: Sequence[Table], setup: Setup | None = None) -> dict[str, Any]:
-    """Returns what the page knows of the tables, in the shape that it has of a stored training."""
-    cells = _with_efficiency([_cell(table) for table in tables])
+    """Returns what the page knows of the tables, in the shape that it has of a stored training.
+
+    A rate that is 0, negative or not finite is left out, and a caveat says so. Raises UsageError if no other is left.
+    """
+    used = [table for table in tables if _is_usable(_rate(table))]
+    if not used:
+        raise UsageError(f"{log.name}: no rate in it is above 0: there is nothing to draw")
+    cells = _with_efficiency([_cell(table) for table in used])
     models, arms, ranks = (list(dict.fromkeys(cell[name] for cell in cells)) for name in ("model", "arm", "num_ranks"))
     reference = "default" if "default" in arms else arms[0]
     _compare(cells, reference)
-    hosts = {str(table.num_ranks): table.num_hosts for table in tables if table.num_hosts is not None}
+    hosts = {str(table.num_ranks): table.num_hosts for table in used if table.num_hosts is not None}
     session = AuditRun(setup or Setup())
     session.add_reading(log.name, _keeping(log))
     report = session.finish().files[0]
+    verdict, label = _claim(cells)
     return {
         "run": log.name,
         "heading": f"training, as {log.name.rpartition('/')[2]} prints it",
-        "verdicts": [f"{SINGLE}; another run of the same may differ as much", *_most(cells, reference)],
+        "verdicts": [
+            f"{label}; another run of the same may differ as much" if verdict == "single run" else label,
+            *_most(cells, reference),
+        ],
         "caveats": [
-            "every difference is grey: one run of each has no interval, and none is shown to be more than noise",
+            *(_left_out(table) for table in tables if not _is_usable(_rate(table))),
+            "every difference is grey: it has no interval, so none is shown to be more than noise",
             "efficiency: against the arm's own smallest number of ranks, which is not the same for all arms",
         ],
         "notes": [],
@@ -68,9 +82,9 @@ def imported_data(log: Log, tables: Sequence[Table], setup: Setup | None = None)
         "training": {"world_sizes": sorted(ranks)},
         "hosts": hosts,
         "unit": UNIT,
+        "rates": "as the table prints them, without an interval",
         "cells": cells,
-        "left_out": {},
-        "provenance": [("file", log.name), ("columns", ", ".join(sorted({_heading(table) for table in tables})))],
+        "provenance": [("file", log.name), ("columns", ", ".join(sorted({_heading(table) for table in used})))],
     }
 
 
@@ -86,18 +100,32 @@ def _rate(table: Table) -> float | None:
     return None if printed is None else printed.value
 
 
+def _is_usable(rate: float | None) -> bool:
+    return rate is not None and math.isfinite(rate) and rate > 0
+
+
+def _left_out(table: Table) -> str:
+    printed, (model, ranks, arm) = dict(table.rows[0].sides[0].others)[THROUGHPUT], _place(table)
+    return f"left out: {model}, {count(ranks, 'rank')}, {arm}: its rate is printed as {printed.text}"
+
+
 def _heading(table: Table) -> str:
     return dict(table.columns).get(THROUGHPUT, "")
 
 
+def _place(table: Table) -> tuple[str, int, str]:
+    return table.settings["model"], table.num_ranks or 1, table.settings.get("arm", "default")
+
+
 def _cell(table: Table) -> Cell:
-    rate, ranks = _rate(table) or 0.0, table.num_ranks or 1
+    (model, ranks, arm), rate = _place(table), _rate(table) or 0.0
+    num_launches = num_runs(table.rows[0].sides[0])  # None: the table does not say
     return {
-        "model": table.settings["model"],
+        "model": model,
         "num_ranks": ranks,
-        "arm": table.settings.get("arm", "default"),
-        "num_launches": 1,
-        "step": {"num_launches": 1, "median": None},
+        "arm": arm,
+        "num_launches": num_launches,
+        "step": {"num_launches": num_launches, "median": None, "low": None, "high": None},
         "tokens_per_second": rate,
         "tokens_per_second_a_rank": rate / ranks,
         "efficiency": None,
@@ -116,14 +144,25 @@ def _with_efficiency(cells: list[Cell]) -> list[Cell]:
 
 
 def _compare(cells: Sequence[Cell], reference: str) -> None:
-    base = {(one["model"], one["num_ranks"]): one["tokens_per_second"] for one in cells if one["arm"] == reference}
+    base = {(one["model"], one["num_ranks"]): one for one in cells if one["arm"] == reference}
     for cell in cells:
         other = base.get((cell["model"], cell["num_ranks"]))
-        if cell["arm"] != reference and other:
-            ratio = other / cell["tokens_per_second"]  # of times, as verdicts have it
-            cell["versus_reference"] = {
-                "ratio": ratio, "low": None, "high": None, "verdict": "single run", "label": SINGLE,
-            }  # fmt: skip
+        if cell["arm"] != reference and other is not None:
+            verdict, label = _claim([other, cell])
+            ratio = other["tokens_per_second"] / cell["tokens_per_second"]  # of times, as verdicts have it
+            cell["versus_reference"] = {"ratio": ratio, "low": None, "high": None, "verdict": verdict, "label": label}
+
+
+def _claim(cells: Iterable[Cell]) -> tuple[str, str]:
+    """What can be said of differences between the cells, in a word and in a sentence: nothing, and why."""
+    counts = {cell["num_launches"] for cell in cells}
+    if counts == {1}:
+        return "single run", SINGLE
+    known = sorted(one for one in counts if one is not None)
+    if not known:
+        return "no interval", "one value of each, and no interval: nothing can be claimed"
+    told = count(known[0], "run") if known[0] == known[-1] else f"{known[0]} to {known[-1]} runs"
+    return "no interval", f"{told} of each, but no interval: nothing can be claimed"
 
 
 def _most(cells: Sequence[Cell], reference: str) -> list[str]:
@@ -136,7 +175,7 @@ def _most(cells: Sequence[Cell], reference: str) -> list[str]:
             change = format_change(1 / most["versus_reference"]["ratio"])
             lines.append(
                 f"{model}: the largest difference to {reference} is {most['arm']}'s {change} on {most['num_ranks']} "
-                "ranks: not shown to be more than the scatter between runs, which one run a cell does not tell"
+                "ranks: not shown to be more than the scatter between runs, which the table does not tell"
             )
     return lines
 

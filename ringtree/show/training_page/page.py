@@ -98,8 +98,8 @@ def stored_data(stored: StoredRun) -> Training:
         # Every number of ranks is spread over all hosts (ringtree.measure.crew.spread).
         "hosts": {str(ranks): num_hosts for ranks in summary.training.world_sizes if num_hosts > 1},
         "findings": [],
-        "unit": "counted by the script, a second" if summary.training.strategy == "script" else "tokens/s",
-        "left_out": plan.left_out,
+        "unit": "units/s of the script" if summary.training.strategy == "script" else "tokens/s",
+        "rates": "median over launches; the error bar is the interval; a single launch has none",
         "provenance": list(next(iter(origins_of_run(stored).values())).facts.items()),
     }
 

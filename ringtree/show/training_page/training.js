@@ -16,7 +16,7 @@ function ranksOf(run, ranks) {
 
 // Where an arm stands: a model on a number of ranks. Of one model its name stands above the charts already.
 function placesOf(run) {
-  return run.models.flatMap((model) => run.training.world_sizes.map((ranks) => ({ model, ranks, name: `${run.models.length > 1 ? `${model}<br>` : ''}${ranksOf(run, ranks)}` })));
+  return run.models.flatMap((model) => run.training.world_sizes.map((ranks) => ({ model, ranks, name: `${run.models.length > 1 ? `${plain(model)}<br>` : ''}${ranksOf(run, ranks)}` })));
 }
 
 function cellOf(run, { model, ranks }, arm) {
@@ -27,15 +27,25 @@ function usable(c) {
   return Boolean(c && c.step && c.tokens_per_second && !c.disqualified);
 }
 
-// The interval of the step, as one of the rate: the longer the step, the lower the rate. One launch has none.
+// The interval of the step, as one of the rate: the longer the step, the lower the rate. One launch has none, nor has
+// a rate that somebody printed, whatever the number of its runs (null: not told).
+function hasInterval(step) {
+  return step.num_launches > 1 && step.low !== null;
+}
+
+function withoutInterval(number) {
+  if (number === null) return 'one value, no interval';
+  return number === 1 ? '1 launch' : `${number} launches, no interval`;
+}
+
 function rateEnds(c) {
-  if (c.step.num_launches < 2) return null;
+  if (!hasInterval(c.step)) return null;
   return [c.step.high, c.step.low].map((seconds) => (c.tokens_per_second * c.step.median) / seconds);
 }
 
 function rateText(run, c) {
   const ends = rateEnds(c);
-  const span = ends ? `${c.step.label} ${rateWords(ends[0])} to ${rateWords(ends[1])}` : '1 launch';
+  const span = ends ? `${c.step.label} ${rateWords(ends[0])} to ${rateWords(ends[1])}` : withoutInterval(c.step.num_launches);
   return plain(`${c.arm}, ${c.model}, ${ranksOf(run, c.num_ranks)}: ${rateWords(c.tokens_per_second)} ${run.unit}, ${span}`);
 }
 
@@ -116,7 +126,7 @@ function allFigures(run) {
     const versus = c.versus_reference;
     const parts = c.parts || {};
     return [c.model, c.num_ranks, c.arm, c.tokens_per_second, c.tokens_per_second_a_rank, c.step && c.step.median,
-      c.step && c.step.num_launches > 1 ? `${words.time(c.step.low)} – ${words.time(c.step.high)}` : '', c.efficiency,
+      c.step && hasInterval(c.step) ? `${words.time(c.step.low)} – ${words.time(c.step.high)}` : '', c.efficiency,
       ...PARTS.map(([part]) => parts[part]), versus && 1 / versus.ratio, versus && versus.low !== null ? `${words.change(1 / versus.high)} – ${words.change(1 / versus.low)}` : '',
       c.disqualified ? `disqualified: ${c.disqualified}` : versus ? versus.verdict : c.arm === run.reference ? 'reference' : '', c.num_launches];
   });

@@ -3,6 +3,7 @@ marked, and a trace stands beside them."""
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from joblog_support import call_line, step_line, whole_rank
 from lab_support import make_plan
 from train_support import plan_of, training_run
 
+from ringtree.errors import UsageError
 from ringtree.judge.training import summarise_training
 from ringtree.results import RunWriter, StoredRun
 from ringtree.show.training_page import read_trainings, stored_data, trace_extra, training_page
@@ -115,6 +117,7 @@ def test_an_arm_that_trained_something_else_is_marked_and_not_drawn(opened: Any,
     stored = training()
     stored.launches[0].cells[:] = broken
     page = shown(opened, tmp_path, stored)
+    assert "Yellow: disqualified." in page.page.inner_text("main")
     texts = page.run("document.getElementById('heatmap-0').data[0].text")
     assert texts.count("✗ disqualified") == 1
     auto = page.run("document.getElementById('rates-0').data.find(t => t.name === 'ringtree:auto').x.length")
@@ -149,6 +152,18 @@ def test_a_trace_stands_beside_it_and_the_command_refuses_a_mixture(tmp_path: Pa
     assert "each has a report of its own" in result.stderr
 
 
+def test_a_script_counts_in_units_of_its_own() -> None:
+    stored = training()
+    asked = stored.run.plan.training
+    assert asked is not None
+    assert stored_data(stored)["unit"] == "tokens/s"
+    plan = stored.run.plan.model_copy(update={"training": asked.model_copy(update={"strategy": "script"})})
+    scripted = stored_data(dataclasses.replace(stored, run=stored.run.model_copy(update={"plan": plan})))
+    page = training_page([scripted])
+    assert "<h2>Units/s of the script by ranks</h2>" in page
+    assert "In units/s of the script." in page
+
+
 TABLE = """model,nodes,gpus,default_tokens_per_s,tree_tokens_per_s,runs_per_cell
 big,1,8,1000,,1
 big,2,16,1900,1800,1
@@ -174,6 +189,64 @@ def test_an_imported_table_is_drawn_and_claims_nothing(opened: Any, tmp_path: Pa
     assert "single run: nothing can be claimed" in page.page.inner_text(".verdicts li")
     assert "single-runs-compared" in page.page.inner_text(".findings")
     assert page.run("document.getElementById('parts-0-0').closest('section').hidden")
+    assert page.problems == []
+
+
+def imported(tmp_path: Path, text: str) -> Any:
+    table = tmp_path / "published.csv"
+    table.write_text(text)
+    (data,) = read_trainings([str(table)], tmp_path)
+    return data
+
+
+HEADINGS = "model,nodes,gpus,default_tokens_per_s,tree_tokens_per_s,runs_per_cell\n"
+
+
+def test_a_rate_of_nothing_is_left_out_and_said(tmp_path: Path) -> None:
+    data = imported(tmp_path, f"{HEADINGS}big,1,8,1000,-5,1\nbig,2,16,1900,0,1\nbig,4,32,0,3800,1\n")
+    drawn = [(one["num_ranks"], one["arm"], one["tokens_per_second"]) for one in data["cells"]]
+    assert drawn == [(8, "default", 1000), (16, "default", 1900), (32, "tree", 3800)]
+    assert data["caveats"][:3] == [
+        "left out: big, 8 ranks, tree: its rate is printed as -5",
+        "left out: big, 16 ranks, tree: its rate is printed as 0",
+        "left out: big, 32 ranks, default: its rate is printed as 0",
+    ]
+    with pytest.raises(UsageError, match="no rate in it is above 0"):
+        imported(tmp_path, f"{HEADINGS}big,1,8,0,0,1\n")
+
+
+@pytest.mark.parametrize(
+    ("runs", "launches", "claimed"),
+    [
+        (("1", "1"), [1, 1, 1, 1], "single run: nothing can be claimed; another run of the same may differ as much"),
+        (("5", "5"), [5, 5, 5, 5], "5 runs of each, but no interval: nothing can be claimed"),
+        (("1", "3"), [1, 1, 3, 3], "1 to 3 runs of each, but no interval: nothing can be claimed"),
+        (("", ""), [None] * 4, "one value of each, and no interval: nothing can be claimed"),
+    ],
+)
+def test_the_number_of_runs_is_what_the_table_says(
+    tmp_path: Path, runs: tuple[str, str], launches: list[int | None], claimed: str
+) -> None:
+    data = imported(tmp_path, f"{HEADINGS}big,1,8,1000,990,{runs[0]}\nbig,2,16,1900,1800,{runs[1]}\n")
+    assert [one["num_launches"] for one in data["cells"]] == launches
+    assert data["verdicts"][0] == claimed
+    told = " ".join(map(str, (data["verdicts"], data["caveats"], data["rates"], data["findings"])))
+    assert ("single run" in told) == (launches == [1] * 4)
+
+
+def test_names_of_models_are_text_and_runs_without_an_interval_have_none(opened: Any, tmp_path: Path) -> None:
+    data = imported(tmp_path, f"{HEADINGS}<b>x,1,8,1000,990,5\nother,1,8,1900,1800,5\n")
+    file = tmp_path / "report.html"
+    file.write_text(training_page([data]), encoding="utf-8")
+    page = Page(opened, file.as_uri(), viewport={"width": 1280, "height": 900})
+    page.drawn()
+    assert page.run("document.getElementById('heatmap-0').layout.xaxis.ticktext[0]") == (
+        "&lt;b&gt;x<br>8 ranks on 1 host"
+    )
+    assert page.run("document.getElementById('rates-0').data[0].x[0]").startswith("&lt;b&gt;x<br>")
+    assert page.run("document.getElementById('rates-0').data[0].error_y.visible") is False
+    assert page.run("document.getElementById('rates-0').data[0].hovertext[0]").endswith("5 launches, no interval")
+    assert page.run("document.querySelectorAll('main b').length") == 0
     assert page.problems == []
 
 
