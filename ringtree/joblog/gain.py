@@ -30,11 +30,13 @@ from ringtree.units import format_size
 
 @dataclass(frozen=True)
 class Gain:
-    """What one arm is predicted to do to the step. `covered`: share of the exposed time that the benchmark measured."""
+    """What one arm is predicted to do to the step. `covered`: share of the exposed time that the benchmark measured;
+    `reference`: the benchmark's arm that the job is taken to run with now."""
 
     arm: str
     step: Versus
     covered: float
+    reference: str
 
 
 def predict(summary: Summary, stored: StoredRun, reference: str | None = None) -> tuple[list[Gain], list[str]]:
@@ -68,7 +70,7 @@ def predict(summary: Summary, stored: StoredRun, reference: str | None = None) -
     blocks = sorted({block for by_block in found.values() for block in by_block})
     matrix = np.array([[found[label].get(block, math.nan) for label in found] for block in blocks])
     for label, judged in zip(found, judge(matrix, plan.margin, plan.level), strict=True):
-        gains.append(Gain(label, versus_record(judged, judged.num_launches), exposed / summary.exposed))
+        gains.append(Gain(label, versus_record(judged, judged.num_launches), exposed / summary.exposed, now))
     return gains, _notes(rows, stored, now)
 
 

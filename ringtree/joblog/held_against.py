@@ -19,16 +19,27 @@ OWN = "ringtree:"  # before the engine's algorithms in a training's arms; compar
 
 def against_training(gains: Sequence[Gain], summary: Summary, training: TrainingSummary) -> list[str]:
     """Returns a line for each predicted arm that the training has on the trace's number of ranks, and lines on why they
-    may differ. Raises UsageError if it has none of them."""
+    may differ. Raises UsageError if it has none of them, or compares with another arm than the prediction does."""
+    now = gains[0].reference
+    if training.reference not in _in_trainings(now):
+        raise UsageError(
+            f"the prediction is relative to {now}, {training.run} to {training.reference}: add --reference "
+            f"{training.reference.removeprefix(OWN)}, or take a training whose reference is {now}"
+        )
     lines = []
     for gain in gains:
         for cell in training.cells:
-            if cell.num_ranks == summary.num_ranks and cell.arm in (gain.arm, OWN + gain.arm) and cell.versus_reference:
+            if cell.num_ranks == summary.num_ranks and cell.arm in _in_trainings(gain.arm) and cell.versus_reference:
                 lines += _held(gain, summary, training, cell)
     if not lines:
         arms = ", ".join(gain.arm for gain in gains)
         raise UsageError(f"{training.run} has no comparison of {arms} on {summary.num_ranks} ranks to hold against")
     return lines
+
+
+def _in_trainings(arm: str) -> tuple[str, ...]:
+    """Returns what a benchmark's arm may be called in a training."""
+    return arm, OWN + arm
 
 
 def _held(gain: Gain, summary: Summary, training: TrainingSummary, cell: TrainingCellSummary) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 from typing import Any
 
@@ -168,3 +169,11 @@ def test_a_prediction_is_held_against_a_training(tmp_path: Path, measured: float
     assert [line.strip().split(":")[0] for line in why] == ([] if said == "inside" else ["exposed"])
     with pytest.raises(UsageError, match="no comparison of auto on 2 ranks"):
         against_training(gains, summary, training.model_copy(update={"cells": []}))
+    other = training.model_copy(update={"reference": "ringtree:ring"})
+    with pytest.raises(
+        UsageError, match=r"relative to gloo, .* to ringtree:ring: add --reference ring, or take .* gloo$"
+    ):
+        against_training(gains, summary, other)
+    relative_to_auto = [dataclasses.replace(gain, reference="auto") for gain in gains]
+    with pytest.raises(UsageError, match=r"relative to auto, .* to gloo: add --reference gloo, .* auto$"):
+        against_training(relative_to_auto, summary, training)
