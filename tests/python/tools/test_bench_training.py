@@ -71,6 +71,7 @@ def test_the_page_is_made_from_the_raw_launches_alone(tmp_path: Path) -> None:
     text = page.read_text()
     wanted = ["## Bars", "| **missed** |", "## Notes\n\nA busy day.", "## ddp", "## fsdp2", "## Small calls"]
     wanted += [
+        f"| | {GLOO} | {OURS} | {OURS}'s share of {GLOO}'s time | |",
         "| all_reduce of 8 B | 300 µs (300–300 µs) | 5.00 µs",
         "| faster |",
         "bench.training page docs/benchmarks/",

@@ -69,7 +69,8 @@ def page_text(name: str, parts: Mapping[str, StoredRun], bars: list[Bar], notes:
             lines += [f"## {part}", "", "```text", _table(summarise_training(parts[part])), "```", ""]
     calls = {part: summarise_training(parts[part]) for part in CALLS if part in parts}
     if calls:
-        lines += ["## Small calls", "", f"| | {GLOO} | {OURS} | {OURS} takes, of {GLOO} | |", "|---|---|---|---|---|"]
+        heading = f"| | {GLOO} | {OURS} | {OURS}'s share of {GLOO}'s time | |"
+        lines += ["## Small calls", "", heading, "|---|---|---|---|---|"]
         lines += [_call_row(part, summary) for part, summary in calls.items()]
     lines += ["", "## How to make it again", "", "```sh"]
     lines += [f"PYTHONPATH=tools python -m bench.training page docs/benchmarks/{name}", "```", "", STORED]
