@@ -4,8 +4,9 @@ so does `init_method="ringtree://"`.
 It is also where `ringtree trace` reaches the ranks of a job and `ringtree train` those of a script, which they have
 told so by a variable.
 
-For: the entry points `torch.backends` (called by every `import torch` up to 2.13) and `torch.distributed.backends`
-(from 2.14 on, called when the name is first used). Not for: people; `ringtree.torch` is theirs.
+For: the entry points `torch.backends` (called by every `import torch`, unless TORCH_DEVICE_BACKEND_AUTOLOAD=0) and
+`torch.distributed.backends` (from 2.14 on, called when a name is first used that nobody has registered). Not for:
+people; `ringtree.torch` is theirs.
 
 A package of its own because `import ringtree` loads NumPy and the engine, which an `import torch` of somebody who never
 uses ringtree must not pay for. Nothing here may raise: that would break their `import torch`.
