@@ -27,7 +27,7 @@ from ringtree.simulate.probing import probe_machine
 
 def cluster_from(
     context: typer.Context,
-    log: Annotated[Path | None, typer.Argument(metavar="[LOG]", help="The file.")] = None,
+    log: Annotated[Path | None, typer.Argument(metavar="LOG", help="The file.")] = None,
     gpu: Annotated[str | None, MACHINE["gpu"]] = None,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="The file to write. Default: standard output.")

@@ -81,10 +81,20 @@ def asks(
 
 
 def written(context: typer.Context, *names: str) -> list[str]:
-    """Returns which of these parameters were said on the command line, as options are written."""
+    """Returns which of these parameters were said on the command line, as their options are written: of a flag that was
+    switched off, the word that does so."""
     sources = {name: context.get_parameter_source(name) for name in names}
     said = [name for name, source in sources.items() if source is not None and source.name == "COMMANDLINE"]
-    return [f"--{name.replace('_', '-')}" for name in said]
+    return [
+        _long(one.secondary_opts if context.params[one.name] is False and one.secondary_opts else one.opts)
+        for name in said
+        for one in context.command.params
+        if one.name == name
+    ]
+
+
+def _long(spellings: Sequence[str]) -> str:
+    return next((one for one in spellings if one.startswith("--")), spellings[0])
 
 
 def variables(given: Sequence[str]) -> dict[str, str]:

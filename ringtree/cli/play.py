@@ -58,8 +58,8 @@ def play(
             written(context, "ranks", "hosts", "alpha", "bandwidth", "slice_size") if on else written(context, "nodes")
         )
         if own:
-            why = "are the cluster's: leave them out" if on else "is for --cluster"
-            raise UsageError(f"{', '.join(own).replace('--slice-size', '--slice')} {why}")
+            said = ", ".join(own)
+            raise UsageError(f"--cluster sets {said}: leave out one or the other" if on else f"{said} is for --cluster")
         described = None if on is None else played(on, nodes)
         where = described.hosts if described is not None else None if hosts is None else parse_hosts(hosts)
         if where is not None and ranks not in (None, len(where)):

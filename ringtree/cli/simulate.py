@@ -98,8 +98,10 @@ def _calibrate(
     cluster, notes = load_cluster(named), list[str]()
     observations = [one for name in by for one in read_observations(name, runs, notes)[1]]
     told = algorithm if written(context, "algorithm") else None
+    if channels is not None:  # the file has the number that its constants were fitted with
+        cluster = cluster.model_copy(update={"channel": cluster.channel.model_copy(update={"count": channels})})
     with Console(stderr=True).status("fitting"):
-        found = calibrate(cluster, evidence_of(observations, cluster, told, channels))
+        found = calibrate(cluster, evidence_of(observations, cluster, told))
     for line in [*calibration_lines(found), *(f"note: {note}" for note in notes)]:
         typer.echo(printable(line), err=True)
     write_cluster(described(found), output)

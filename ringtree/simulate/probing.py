@@ -78,10 +78,11 @@ def probed_base(ranks: int) -> tuple[Cluster, str]:
 
 
 def calibrated_by(base: Cluster, stored: list[StoredRun]) -> Calibration:
-    """Fits the rest of a probed base to runs of probe_plan(): the core's rate, what a hop costs beyond a hand-off, and
-    the call. Where ranks outnumber cores a hop is mostly waiting for a core, beside which the call costs nothing."""
+    """Fits the rest of a probed base to runs of probe_plan(): the core's rate, folding beside it as far as the times
+    tell it, what a hop costs beyond a hand-off, and the call. Where ranks outnumber cores a hop is mostly waiting for a
+    core, beside which the call costs nothing. Raises UsageError for a base without cores."""
     memory = base.host.memory
     if memory is None or memory.cores is None:
-        raise UsageError(f"{base.name} is no host of cores")
+        raise UsageError(f"{base.name} does not describe a host of cores")
     hold = {_COPY} | ({_LAUNCH} if base.host.ranks > memory.cores else set())
     return calibrate(base, evidence_of([one for run in stored for one in observations_of_run(run)], base), hold=hold)

@@ -50,7 +50,7 @@ class Player {
 
   setValue(id, value) {
     const [, low, high] = SLIDERS.find(([name]) => name === id);
-    this.get(id).value = String((1000 * Math.log(value / low)) / Math.log(high / low));
+    this.get(id).value = String((1000 * Math.log(Math.max(value, low) / low)) / Math.log(high / low));
   }
 
   clock() {

@@ -18,6 +18,7 @@ from ringtree.show.html import json_block, packaged, render, script_block, sourc
 HERE = "ringtree.show.player"
 SCRIPTS = ("simulate.js", "view.js", "controls.js")
 MAX_SCENES = 4
+LEAST_ALPHA = 1e-7  # seconds: where the slider begins (controls.js), and so what a latency of 0 is played as
 
 
 def page(
@@ -48,7 +49,7 @@ def page(
         # As shares of alpha and bandwidth: the sliders move both.
         "inside": {"alpha": 0.1, "bandwidth": 10.0}
         if inside is None
-        else {"alpha": inside[0] / alpha, "bandwidth": inside[1] / bandwidth},
+        else {"alpha": inside[0] / max(alpha, LEAST_ALPHA), "bandwidth": inside[1] / bandwidth},
     }
     return render(
         packaged(HERE, "page.html.j2"),

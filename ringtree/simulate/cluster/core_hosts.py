@@ -1,7 +1,7 @@
 """Hosts whose ranks are cores: the machines on which ringtree's own engine runs.
 
-For: presets of CPU hosts. Not for: GPUs (gpu_hosts.py), this machine as it is: `ringtree cluster
-from --probe` (ringtree.simulate.probing) has its constants.
+For: presets of CPU hosts. Not for: GPUs (gpu_hosts.py), or this machine as it is, whose constants
+`ringtree cluster from --probe` measures (ringtree.simulate.probing).
 
 No catalogue has these figures, and machines differ: all of them are assumed.
 """
@@ -16,8 +16,9 @@ from ringtree.units import count
 _HANDOFF, _BETWEEN, _LAUNCH, _TCP = "0.1 us", "0.2 us", "0.5 us", "20 us"
 _SLOT, _SLOTS = 64 << 10, 8
 _CORE, _CORE_GBPS, _SOCKET_GBPS = "8 GB/s", 10, 150  # moved by a core through slots; copied by one, by a socket
-# One thread of a rank sends, receives and folds: the core's rate limits all of it together, so a channel, which is no
-# thread of its own, does not limit beside it, and folding is part of receiving.
+# One thread of a rank sends, receives and folds: the core's rate limits all of it together. A channel is not a thread
+# of its own here, so neither its copying nor its folding limits beside the core. What folding costs on top a probe
+# fits.
 _CHANNEL = "100 GB/s"
 
 

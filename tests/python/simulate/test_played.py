@@ -14,7 +14,8 @@ import pytest
 from typer.testing import CliRunner
 
 from ringtree.cli import app
-from ringtree.simulate.cluster import load_cluster
+from ringtree.simulate.calibration.constants import changed
+from ringtree.simulate.cluster import cluster_text, load_cluster
 from ringtree.simulate.played import played
 
 
@@ -51,6 +52,20 @@ def test_the_page_has_the_clusters_clock_and_the_simulators_times(tmp_path: Path
     assert float(said[1]) == pytest.approx(ring * 1e6, rel=0.01)
 
 
+def test_links_without_latency_are_played_as_the_sliders_least(tmp_path: Path) -> None:
+    file = tmp_path / "free.toml"
+    cluster = load_cluster("cpu-2")
+    free = {"host.nics.latency.simple": "0 us", "host.memory.latency.simple": "0.3 us"}
+    of = dict(cluster.constants())
+    values = {key: type(of[key]).model_validate(text) for key, text in free.items() if key in of}
+    assert len(values) == 2
+    file.write_text(cluster_text(changed(cluster, values)))
+    _, data = made(tmp_path, "--cluster", str(file), "--nodes", "2")
+    assert data["clock"]["alpha"] == 0
+    # The slider begins at 0.1 µs, so inside a host this is 0.3 µs.
+    assert data["inside"]["alpha"] * 1e-7 == pytest.approx(0.3e-6)
+
+
 def test_without_a_cluster_nothing_is_said_of_one(tmp_path: Path) -> None:
     text, data = made(tmp_path, "--hosts", "2x4")
     assert "Simulated there" not in text
@@ -60,7 +75,8 @@ def test_without_a_cluster_nothing_is_said_of_one(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--cluster", "dgx-a100", "--alpha", "1us"], "--alpha are the cluster's: leave them out"),
+        (["--cluster", "dgx-a100", "--alpha", "1us"], "--cluster sets --alpha: leave out one or the other"),
+        (["--cluster", "dgx-a100", "--slice", "1K"], "--cluster sets --slice: "),
         (["--nodes", "2"], "--nodes is for --cluster"),
         (["--cluster", "dgx-a1000"], "no cluster is called"),
     ],

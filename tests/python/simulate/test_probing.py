@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 
 from ringtree.cli import app
 from ringtree.results import StoredRun, read_run
+from ringtree.simulate import probing
 from ringtree.simulate.asked import Asked, sweep_of
 from ringtree.simulate.calibration.constants import changed, constant_like
 from ringtree.simulate.cluster import Cluster, cluster_text
@@ -66,12 +67,26 @@ def test_what_a_hop_costs_depends_on_whether_each_rank_has_a_core(
     assert dict(found.cluster.constants())[held] == of[held]
 
 
-def test_the_base_has_what_was_probed_with_source_and_date() -> None:
+def test_the_base_has_what_was_probed_with_source_and_date(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(probing.Handoff, "measure", lambda _probe, _seconds: 3e-7)
+    monkeypatch.setattr(probing, "copy_rates", lambda sizes, _cores, _seconds: dict.fromkeys(sizes, 2e10))
     base, told = probed_base(2)
     assert base.host.ranks == 2
     assert told.startswith("probed: ")
-    for constant in (base.channel.copy_rate,):
-        assert constant.assumed or (constant.source.endswith("probed") and constant.date)
+    of = dict(base.constants())
+    for key, value in (("host.memory.latency.simple", 3e-7), ("channel.copy_rate", 2e10)):
+        assert of[key].si == pytest.approx(value)
+        assert of[key].source.endswith("probed")
+        assert of[key].date
+        assert key in told
+
+
+def test_where_no_core_answers_the_base_says_that_it_is_assumed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(probing.Handoff, "measure", lambda _probe, _seconds: None)
+    monkeypatch.setattr(probing, "copy_rates", lambda _sizes, _cores, _seconds: {})
+    base, told = probed_base(2)
+    assert told == "probed: nothing: no core answered"
+    assert all(constant.assumed for _, constant in base.constants())
 
 
 def test_the_plan_is_small() -> None:
