@@ -27,14 +27,16 @@ def wild_intervals(
     (Wu 1986; Davidson and Flachaire 2008), inflated by √(n/(n − p)) for what the fit has swallowed. It then solves for
     the parameters by soft-L1 least squares, linear about the fit. Percentiles, mirrored about the fit: the error of a
     resample is the error of the fit with its sign reversed. Both ends are moved out by t/z for n − p degrees of
-    freedom, and deviations by √(L/(L − 1)), since few of them spread less than what they are drawn from.
+    freedom, and deviations by √(L/(L − 1)), L being the launches that their row has, since few of them spread less than
+    what they are drawn from.
     """
     cells, parameters = jacobian.shape
     from scipy.special import ndtri, stdtrit  # late: it takes a second to load
 
     random = np.random.default_rng(seed)
     launches = deviations.shape[1]
-    deviations = deviations * np.sqrt(launches / max(1, launches - 1))
+    own = np.isfinite(deviations).sum(axis=1, keepdims=True)
+    deviations = deviations * np.sqrt(own / np.maximum(1, own - 1))
     model = residuals * np.sqrt(cells / (cells - parameters))
     moved = np.zeros((num_resamples, parameters))
     for resample in range(num_resamples):

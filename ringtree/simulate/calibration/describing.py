@@ -5,7 +5,7 @@ For: the TOML file of a calibration. Not for: fitting (fitting.py), printing wha
 
 from __future__ import annotations
 
-import math
+import statistics
 
 from ringtree.simulate.calibration.constants import changed, constant_like
 from ringtree.simulate.calibration.fitting import LEVEL, Calibration, Fitted
@@ -23,6 +23,7 @@ def described(calibration: Calibration) -> Cluster:
     constants = {one.key: _constant(calibration, one) for one in calibration.fitted}
     about = [
         f"calibrated on {evidence.covers()}; other sizes, numbers of ranks, algorithms and protocols are extrapolated",
+        *evidence.made_by,
         *(f"{one.key}: {one.why}" for one in calibration.held if not one.why.startswith("no measured time")),
     ]
     cluster = changed(base, constants)
@@ -52,5 +53,4 @@ def _constant(calibration: Calibration, one: Fitted) -> Constant:
 
 def median_error(calibration: Calibration) -> float:
     """Returns the median of |simulated / measured − 1| over the cells that the fit saw."""
-    errors = sorted(abs(one) for one in calibration.errors)
-    return (errors[(len(errors) - 1) // 2] + errors[len(errors) // 2]) / 2 if errors else math.nan
+    return statistics.median(map(abs, calibration.errors))

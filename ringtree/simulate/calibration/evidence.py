@@ -7,13 +7,14 @@ For: observations of stored runs and logs on their way to a fit. Not for: readin
 from __future__ import annotations
 
 import datetime
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from ringtree.errors import UsageError
-from ringtree.results import Observation
+from ringtree.results import Observation, Origin
+from ringtree.results.observation import IN_PLACE, OUT_OF_PLACE
 from ringtree.schedules import algorithms as builtin
 from ringtree.simulate.cluster import Cluster
 from ringtree.simulate.on_core import CORE
@@ -42,12 +43,14 @@ class TimedCall:
 @dataclass(frozen=True)
 class Evidence:
     """What a fit rests on. `sources`: ids of runs and names of logs; `date`: of the newest run, today if they are logs,
-    which do not say: "2026-11-25"; `left_out`: why observations were not used."""
+    which do not say: "2026-11-25"; `left_out`: why observations were not used; `made_by`: sources that were simulated
+    or emulated, and how."""
 
     cells: list[TimedCall]
     sources: list[str]
     date: str
     left_out: list[str]
+    made_by: list[str]
 
     def covers(self) -> str:
         """Says which calls were measured: outside of them a calibrated cluster extrapolates."""
@@ -59,35 +62,53 @@ class Evidence:
         return f"{span} on {' and '.join(map(str, ranks))} ranks: {', '.join(algorithms)}"
 
 
-def evidence_of(
-    observations: Sequence[Observation], cluster: Cluster, algorithm: str | None = None, channels: int | None = None
-) -> Evidence:
+def evidence_of(observations: Sequence[Observation], cluster: Cluster, algorithm: str | None = None) -> Evidence:
     """Returns the cells of `observations` that `cluster` can be asked about.
 
-    `algorithm`: what ran where an observation does not tell, as logs of NCCL mostly do not; `channels`: the cluster's
-    by default. Raises UsageError if nothing is left.
+    A fresh start counts once in a cell: of a run's placements of cores, or of a table's times in and out of place, the
+    first is taken, and the others are named. `algorithm`: what ran where a log does not tell, as those of NCCL mostly
+    do not. Raises UsageError if nothing is left.
     """
     cells: dict[tuple[Call, str], TimedCall] = {}
     left: dict[str, None] = {}
     used: dict[str, str] = {}
+    made: dict[str, None] = {}
+    tables: dict[int, int] = {}
+    places: dict[Hashable, str] = {}
     for one in observations:
-        found = _call_of(one, cluster, algorithm, channels or cluster.channel.count)
+        found = _call_of(one, cluster, algorithm)
         if isinstance(found, str):
             left[f"{one.origin.called}: {found}"] = None
             continue
         call, protocol, used_ranks, seconds = found
+        origin = one.origin
+        # Arms of a run share its launches; each table of a log is a start of its own.
+        start = (origin.source, tables.setdefault(id(origin), len(tables)) if one.launch is None else None)
+        if places.setdefault(start, one.place) != one.place:
+            left[f"{origin.called}: {_place(one.place)}: {_place(places[start])} are taken instead"] = None
+            continue
         cell = cells.setdefault((call, protocol), TimedCall(call, protocol, used_ranks, {}))
-        cell.seconds.setdefault((one.launch_key, one.place), seconds)
-        used[one.origin.source] = one.origin.facts.get("created", "")[:10]
+        cell.seconds.setdefault((*start, one.launch), seconds)
+        used[origin.source] = origin.facts.get("created", "")[:10]
+        made |= dict.fromkeys(_made_by(origin))
     if not cells:
         raise UsageError("nothing to calibrate by: " + ("; ".join(left) or "no times"))
     date = max(used.values()) or datetime.date.today().isoformat()
-    return Evidence(list(cells.values()), list(used), date, list(left))
+    return Evidence(list(cells.values()), list(used), date, list(left), list(made))
 
 
-def _call_of(
-    one: Observation, cluster: Cluster, algorithm: str | None, channels: int
-) -> tuple[Call, str, int, float] | str:
+def _place(place: str) -> str:
+    return {OUT_OF_PLACE: "times out of place", IN_PLACE: "times in place"}.get(place, f"times on {place} cores")
+
+
+def _made_by(origin: Origin) -> Iterator[str]:
+    if simulated := origin.facts.get("simulated"):
+        yield f"{origin.source} was simulated, not measured: {simulated}"
+    if origin.facts.get("emulated"):
+        yield f"{origin.source} was emulated: its links were slowed on purpose"
+
+
+def _call_of(one: Observation, cluster: Cluster, algorithm: str | None) -> tuple[Call, str, int, float] | str:
     """The call, its protocol, ranks a node and seconds of an observation, or why it is none that can be simulated."""
     origin = one.origin
     why = origin.failed or one.wrong
@@ -100,6 +121,8 @@ def _call_of(
         return "no collective, number of ranks, size or time"
     name, protocol = _executed(one, algorithm)
     if name not in builtin.names(origin.collective, several_hosts=True):
+        if one.launch is not None:
+            return f"{origin.label} is not a schedule that can be simulated"
         return f"{name or 'what ran is not told'}: no schedule of this name; --algorithm says what ran"
     if protocol not in cluster.protocols:
         return f"{cluster.name} does not describe {protocol}"
@@ -108,7 +131,7 @@ def _call_of(
     if rest or used > cluster.host.ranks:
         return f"{origin.num_ranks} ranks on {nodes} hosts do not fit {cluster.name}"
     hosts = tuple(rank // used for rank in range(origin.num_ranks))
-    call = Call(origin.collective, name, hosts, int(total), channels)
+    call = Call(origin.collective, name, hosts, int(total), cluster.channel.count)
     try:
         CORE.check(call)
     except UsageError as error:
@@ -117,9 +140,10 @@ def _call_of(
 
 
 def _executed(one: Observation, algorithm: str | None) -> tuple[str, str]:
-    """(algorithm, protocol): as it was told, else as it was asked for in the label, else `algorithm`."""
+    """(algorithm, protocol): as it was told, else as it was asked for in the label, else `algorithm` in a log. Not in a
+    run, which numbers its launches: its arms that do not tell are other libraries."""
     for told in (one.executed, one.origin.label):
         name, _, protocol = told.lower().partition("/")
         if one.origin.collective and name in builtin.names(one.origin.collective, several_hosts=True):
             return name, protocol or _SIMPLE
-    return algorithm or "", _SIMPLE
+    return algorithm or "" if one.launch is None else "", _SIMPLE

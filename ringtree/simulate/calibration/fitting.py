@@ -221,7 +221,7 @@ def _intervals(
 ) -> list[tuple[float, float] | None]:
     if len(fit.cells) <= len(keys):
         return [None] * len(keys)
-    starts = sorted({key for cell in fit.cells for key in cell.seconds}, key=str)
+    starts = list(dict.fromkeys(key for cell in fit.cells for key in cell.seconds))
     logs = np.full((len(fit.cells), len(starts)), np.nan)
     for row, cell in enumerate(fit.cells):
         for column, key in enumerate(starts):

@@ -6,6 +6,7 @@ For: the fit, its intervals, what is held. Not for: the simulator, reading logs.
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -24,7 +25,6 @@ from ringtree.simulate.cluster import Cluster, cluster_text, load_cluster, parse
 from ringtree.simulate.on_core import CORE
 from ringtree.simulate.recording import store
 from ringtree.simulate.sweep import simulate_all
-from ringtree.stats.wild import wild_intervals
 
 SEED, SEEDS = 27, (27, 28, 29, 30)
 LAUNCHES = 6
@@ -61,6 +61,19 @@ ORIGINS = {
     name: Origin("made", "made", "all_reduce", 4, 1, name, facts={"created": "2026-11-25T00:00:00Z"})
     for name in ("ring", "tree", "one_shot", "two_shot")
 }
+
+
+def with_shared_noise(launches: int = LAUNCHES, noise: float = 0.05) -> list[Observation]:
+    """As observed(), but what disturbs a launch disturbs all of its times alike; with origins of its own."""
+    random = np.random.default_rng(SEED)
+    factors = np.exp(noise * random.standard_normal(launches))
+    origins = {name: replace(one) for name, one in ORIGINS.items()}
+    times = observed(with_known_constants(load_cluster("cpu-16")), "1K,16K,256K,1M", noise=0.0)
+    return [
+        replace(one, origin=origins[one.origin.label], samples=[float(factors[one.launch]) * one.samples[0]])
+        for one in times
+        if one.launch is not None and one.launch < launches
+    ]
 
 
 def calibrated(sizes: str, **given: object) -> Calibration:
@@ -155,7 +168,18 @@ def test_the_command_fits_a_stored_run(tmp_path: Path) -> None:
     assert memory is not None
     assert memory.core is not None
     assert memory.core.si == pytest.approx(TRUE["host.memory.core"], rel=0.02)
-    assert CliRunner().invoke(app, [*called, "--sizes", "1K"]).exit_code == 2
+    refused = CliRunner().invoke(app, [*called, "--sizes", "1K", "--no-store"])
+    assert refused.exit_code == 2
+    assert "leave --sizes, --no-store out" in " ".join(refused.output.split())
+
+
+def test_the_file_has_the_channels_that_it_was_fitted_with(tmp_path: Path) -> None:
+    sweep = sweep_of(Asked("cpu-16", algorithm="ring,tree", sizes="1K,1M", ranks_per_node=4))
+    (path,) = store(sweep, simulate_all(sweep, CORE)[1], tmp_path / "runs")
+    out = tmp_path / "ours.toml"
+    called = ["simulate", "--cluster", "cpu-16", "--calibrate", str(path), "--channels", "2", "-o", str(out)]
+    assert CliRunner().invoke(app, called).exit_code == 0
+    assert read_cluster(out).channel.count == 2
 
 
 def test_a_log_that_does_not_tell_what_ran_needs_to_be_told() -> None:
@@ -168,14 +192,78 @@ def test_a_log_that_does_not_tell_what_ran_needs_to_be_told() -> None:
     assert evidence_of([one], base, "ring").cells[0].call.algorithm == "ring"
 
 
-def test_intervals_cover_a_known_line() -> None:
-    # y = a + b·x with noise of 5 %: 95 % intervals of two parameters, 40 times, miss a few times and not always.
-    random = np.random.default_rng(SEED)
-    x = np.linspace(0, 1, 12)
-    design, missed = np.column_stack([np.ones_like(x), x]), 0
-    for number in range(40):
-        y = design @ [1.0, 2.0] + 0.05 * random.standard_normal(12)
-        found = np.linalg.lstsq(design, y, rcond=None)[0]
-        ends = wild_intervals(design, design @ found - y, np.zeros((12, 1)), 0.95, number, 399)
-        missed += sum(not low <= true - at <= high for (low, high), true, at in zip(ends, (1, 2), found, strict=True))
-    assert missed <= 12  # of 80: 4 are expected, and the bootstrap is a bit narrow with 12 points
+def test_arms_of_a_run_share_its_launches() -> None:
+    base, times = load_cluster("cpu-16"), with_shared_noise()
+    evidence = evidence_of(times, base)
+    assert len({start for cell in evidence.cells for start in cell.seconds}) == LAUNCHES
+    # A launch that is slower by a factor scales all constants alike, so it is the same interval for each of them; not
+    # if each arm is taken to have launches of its own.
+    assert _spread(calibrate(base, evidence, num_resamples=399)) < 1.01
+    apart = [replace(one, origin=replace(one.origin, source=f"made {one.origin.label}")) for one in times]
+    assert _spread(calibrate(base, evidence_of(apart, base), num_resamples=399)) > 1.1
+
+
+def _spread(found: Calibration) -> float:
+    """The widest interval by the narrowest, both in logarithms."""
+    widths = [math.log(one.interval[1] / one.interval[0]) for one in found.fitted if one.interval is not None]
+    assert len(widths) >= len(TRUE)
+    return max(widths) / min(widths)
+
+
+def test_the_same_times_give_the_same_intervals() -> None:
+    base = load_cluster("cpu-16")
+    # Kept, so that the second origins are other objects.
+    both = [with_shared_noise(), with_shared_noise()]
+    first, second = (calibrate(base, evidence_of(times, base), num_resamples=199).fitted for times in both)
+    assert first == second
+
+
+def test_a_start_counts_once_and_what_is_not_taken_is_named() -> None:
+    base = load_cluster("cpu-16")
+    origin, told = ORIGINS["ring"], (1 << 20, "far", "float32", "sum")
+    times = [
+        Observation(origin, told[0], place, *told[2:], samples=[seconds], launch=launch, executed="ring/simple")
+        for place, seconds in (("near", 1e-3), ("far", 3e-3))
+        for launch in range(2)
+    ]
+    evidence = evidence_of(times, base)
+    assert list(evidence.cells[0].seconds.values()) == [1e-3, 1e-3]
+    assert evidence.left_out == ["made: times on far cores: times on near cores are taken instead"]
+
+
+def test_a_tables_times_in_and_out_of_place_are_one_start_and_tables_are_several() -> None:
+    base = load_cluster("dgx-a100")
+    # Formats of one table a file have no line at which it begins.
+    tables = [Origin("a.json", f"table {number}", "all_reduce", 8, 1, "ring") for number in range(2)]
+    times = [
+        Observation(origin, 1 << 20, place, "float32", "sum", samples=[seconds])
+        for origin in tables
+        for place, seconds in (("out_of_place", 60e-6), ("in_place", 50e-6))
+    ]
+    evidence = evidence_of(times, base)
+    assert list(evidence.cells[0].seconds.values()) == [60e-6, 60e-6]
+    assert "table 0: times in place: times out of place are taken instead" in evidence.left_out
+
+
+def test_what_a_log_ran_is_not_said_of_a_runs_other_arms() -> None:
+    base = load_cluster("cpu-16")
+    times = observed(base, "1M", "ring")
+    gloo = [replace(one, origin=replace(one.origin, label="gloo"), executed="") for one in times]
+    evidence = evidence_of([*times, *gloo], base, "ring")
+    assert len(evidence.cells[0].seconds) == LAUNCHES
+    assert evidence.left_out == ["made: gloo is not a schedule that can be simulated"]
+
+
+@pytest.mark.parametrize(
+    ("facts", "said"),
+    [
+        ({"simulated": "cpu-16, 4 ranks"}, "made was simulated, not measured: cpu-16, 4 ranks"),
+        ({"emulated": "yes"}, "made was emulated: its links were slowed on purpose"),
+    ],
+)
+def test_the_file_says_that_times_were_not_of_a_machine(facts: dict[str, str], said: str) -> None:
+    base = load_cluster("cpu-16")
+    times = [replace(one, origin=replace(one.origin, facts=facts)) for one in with_shared_noise()]
+    assert said in described(calibrate(base, evidence_of(times, base), num_resamples=9)).assumptions
+    told = described(calibrate(base, evidence_of(with_shared_noise(), base), num_resamples=9)).assumptions
+    assert not any(line.startswith("made was") for line in told)
