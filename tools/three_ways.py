@@ -27,7 +27,7 @@ from ringtree.schedules.schedule import Schedule, schedule
 from ringtree.show.plot import figure
 from ringtree.simulate.cluster.emulated_hosts import emulated_cluster
 from ringtree.simulate.on_core import CORE
-from ringtree.simulate.sweep import Call
+from ringtree.simulate.sweep import Call, call_seconds
 from ringtree.units import format_rate, format_size, format_time
 
 if TYPE_CHECKING:
@@ -63,11 +63,8 @@ def lines_of(stored: StoredRun) -> list[Line]:
     for arm in (one.label for one in plan.arms):
         made = schedule(plan.collective, arm, plan.num_ranks, hosts=list(hosts))
         found.append(Line(arm, "formula", sizes, [formula(made, emulation, size) for size in sizes]))
-        seconds = []
-        for size in sizes:
-            call = Call(plan.collective, arm, hosts, size, 1)
-            network = cluster.network(CORE.pairs(call), len(hosts), 1)
-            seconds.append(CORE.run(call, network, cluster.protocol("simple")).seconds)
+        calls = [Call(plan.collective, arm, hosts, size, 1) for size in sizes]
+        seconds = [call_seconds(CORE, cluster, call, 1) for call in calls]
         found.append(Line(arm, "simulated", sizes, seconds))
         times = [one.time for size in measured if (one := comparison.find(size, arm, comparison.placements[0]))]
         told = [time for time in times if time is not None]
@@ -131,15 +128,17 @@ def draw(lines: Sequence[Line], title: str, file: Path, identity: str) -> None:
 
 def main() -> int:
     """Returns 0; 2 for what can't be drawn."""
+    if len(sys.argv) != 3:
+        print("usage: python tools/three_ways.py RUN FIGURE.svg", file=sys.stderr)
+        return 2
+    run, file = map(Path, sys.argv[1:])
     try:
-        stored = read_run(Path(sys.argv[1]))
+        stored = read_run(run)
         lines = lines_of(stored)
         plan = stored.run.plan
         assert plan.emulation is not None
         where = f"{plan.emulation.hosts} hosts, α = {format_time(plan.emulation.alpha)}, β = "
-        draw(
-            lines, f"{plan.collective}, {where}{format_rate(plan.emulation.beta)}", Path(sys.argv[2]), stored.run.run_id
-        )
+        draw(lines, f"{plan.collective}, {where}{format_rate(plan.emulation.beta)}", file, stored.run.run_id)
     except RingtreeError as error:
         print(error, file=sys.stderr)
         return 2

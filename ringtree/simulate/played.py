@@ -14,7 +14,7 @@ import numpy as np
 
 from ringtree.errors import UsageError
 from ringtree.simulate.cluster import Cluster, ProtocolCost
-from ringtree.simulate.sweep import Call, Simulator
+from ringtree.simulate.sweep import Call, Simulator, call_seconds
 
 _PROTOCOL = "simple"
 
@@ -57,8 +57,7 @@ def simulated_seconds(
     """Returns what the simulator says of a call. Raises UsageError for one that can't be."""
     hosts = tuple(played(cluster, nodes).hosts)
     call = Call(collective, algorithm, hosts, size_bytes, cluster.channel.count)
-    network = cluster.network(simulator.pairs(call), nodes, cluster.host.ranks, _PROTOCOL)
-    return simulator.run(call, network, cluster.protocol(_PROTOCOL)).seconds
+    return call_seconds(simulator, cluster, call, cluster.host.ranks, _PROTOCOL)
 
 
 def _clock(cluster: Cluster, cost: ProtocolCost, nodes: int, target: int) -> Clock:

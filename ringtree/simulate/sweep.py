@@ -14,7 +14,7 @@ import numpy as np
 
 from ringtree.errors import UsageError
 from ringtree.simulate.asked import Arm, Sweep
-from ringtree.simulate.cluster import Network, ProtocolCost
+from ringtree.simulate.cluster import Cluster, Network, ProtocolCost
 from ringtree.simulate.points import Busiest, Left, Point, Simulation, crossings
 from ringtree.simulate.run import SimulatedCall
 from ringtree.stats.bandwidth import algbw, busbw
@@ -38,6 +38,15 @@ class Simulator(Protocol):
 
     def pairs(self, call: Call) -> list[tuple[int, int]]: ...
     def run(self, call: Call, network: Network, protocol: ProtocolCost) -> SimulatedCall: ...
+
+
+def call_seconds(
+    simulator: Simulator, cluster: Cluster, call: Call, ranks_per_node: int, protocol: str = "simple"
+) -> float:
+    """Returns what one call takes on `cluster`, with as many nodes as its hosts are. Raises UsageError for a call that
+    can't be."""
+    network = cluster.network(simulator.pairs(call), call.hosts[-1] + 1, ranks_per_node, protocol)
+    return simulator.run(call, network, cluster.protocol(protocol)).seconds
 
 
 @dataclass(frozen=True)

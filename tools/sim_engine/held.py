@@ -15,6 +15,7 @@ from ringtree.results import StoredRun
 from ringtree.simulate.calibration import evidence_of
 from ringtree.simulate.cluster import Cluster
 from ringtree.simulate.on_core import CORE
+from ringtree.simulate.sweep import call_seconds
 
 CLEAR = 1.3  # two algorithms whose measured times differ by this much should come in the same order when simulated
 
@@ -41,8 +42,7 @@ def hold(stored: StoredRun, cluster: Cluster) -> list[Held]:
     found = []
     for cell in evidence_of(list(observations_of_run(stored)), cluster).cells:
         call = cell.call
-        network = cluster.network(CORE.pairs(call), call.hosts[-1] + 1, cell.ranks_per_node, cell.protocol)
-        seconds = CORE.run(call, network, cluster.protocol(cell.protocol)).seconds
+        seconds = call_seconds(CORE, cluster, call, cell.ranks_per_node, cell.protocol)
         times = cell.seconds.values()
         found.append(Held(call.algorithm, call.size_bytes, cell.median, min(times), max(times), seconds))
     return found

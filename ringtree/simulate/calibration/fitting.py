@@ -26,6 +26,7 @@ from ringtree.simulate.calibration.constants import candidates, changed, constan
 from ringtree.simulate.calibration.evidence import Evidence, TimedCall
 from ringtree.simulate.cluster import Cluster, Constant
 from ringtree.simulate.on_core import CoreSimulator
+from ringtree.simulate.sweep import call_seconds
 from ringtree.stats.wild import wild_intervals
 
 Floats = NDArray[np.float64]
@@ -174,9 +175,7 @@ class _Fit:
     def _seconds(self, cluster: Cluster, cell: TimedCall) -> float:
         call = cell.call
         simulator = self._simulators.setdefault((call.collective, call.algorithm, call.hosts), CoreSimulator())
-        nodes = call.hosts[-1] + 1
-        network = cluster.network(simulator.pairs(call), nodes, cell.ranks_per_node, cell.protocol)
-        return simulator.run(call, network, cluster.protocol(cell.protocol)).seconds
+        return call_seconds(simulator, cluster, call, cell.ranks_per_node, cell.protocol)
 
 
 def _with_effect(keys: list[str], jacobian: Floats) -> tuple[list[str], dict[str, str]]:

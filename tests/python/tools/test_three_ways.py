@@ -12,7 +12,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[3] / "tools"))
 
-from three_ways import Line, crossing, draw, formula
+from three_ways import Line, crossing, draw, formula, main
 
 from ringtree.schedules.emulation import Emulation
 from ringtree.schedules.schedule import schedule
@@ -43,3 +43,12 @@ def test_a_figure_is_drawn(tmp_path: Path) -> None:
     text = (tmp_path / "figure.svg").read_text(encoding="utf-8")
     assert "a, formula" in text
     assert "b, emulated" in text
+
+
+@pytest.mark.parametrize("words", [[], ["runs/one"], ["runs/one", "figure.svg", "more"]])
+def test_other_numbers_of_words_are_one_line(
+    words: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["three_ways.py", *words])
+    assert main() == 2
+    assert capsys.readouterr().err == "usage: python tools/three_ways.py RUN FIGURE.svg\n"
