@@ -91,7 +91,7 @@ CostSummary rooted_tree_cost(Collective collective, int num_ranks, const TreeFor
     cost.total_written = n + (n - 1) + inner;
     cost.total_read = n + 2 * (n - 1);
     cost.total_in_slots = 3 * (n - 1) + inner;
-    cost.messages = 2 * (num_ranks - 1);
+    cost.messages = int64_t{2} * (num_ranks - 1);
     cost.links = num_ranks - 1 + form.num_inner;
   }
   return cost;
