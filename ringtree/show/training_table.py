@@ -65,7 +65,8 @@ def described(training: TrainingPlan) -> str:
 
 
 def _table(cells: list[TrainingCellSummary], script: bool) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
+    # The box has a blank column between two: with that all fits into 80.
+    table = Table(box=box.SIMPLE_HEAD, padding=0, pad_edge=False)
     for heading in _HEADINGS:
         table.add_column(heading, justify="left" if heading == "arm" else "right", overflow="fold")
     for cell in cells:
