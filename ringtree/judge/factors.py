@@ -45,7 +45,7 @@ def alias_names(design: FactorialDesign, contrast: Contrast) -> list[str]:
 
 
 def design_line(plan: Plan) -> str:
-    """Returns "2 factors, all combinations: 4 arms", of a fraction also its resolution and what can't be told apart; ""
+    """Returns "2 factors, all combinations: 4 arms", of a fraction also its resolution and what is confounded; ""
     without a design."""
     design = plan.design
     if design is None:
@@ -59,7 +59,7 @@ def design_line(plan: Plan) -> str:
         for one in contrasts_of(plan)
         if one.aliases
     ]
-    merged = f"; can't be told apart: {'; '.join(aliased)}" if aliased else ""
+    merged = f"; confounded: {'; '.join(aliased)}" if aliased else ""
     return f"{start.format(f'{design.fraction} of all combinations (resolution {_ROMAN.get(length, length)})')}{merged}"
 
 

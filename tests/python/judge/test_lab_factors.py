@@ -116,7 +116,7 @@ def test_a_fraction_names_what_it_can_not_tell_apart() -> None:
     whole = interacting(("A=1,2", "B=1,2", "C=1,2"))
     assert {name for name, word in verdicts(whole).items() if word != "equivalent"} == {"A × B"}
     said = (
-        "a design of 3 factors, 1/2 of all combinations (resolution III): 4 arms; can't be told apart: A 1→2 with "
+        "a design of 3 factors, 1/2 of all combinations (resolution III): 4 arms; confounded: A 1→2 with "
         "−B × C; B 1→2 with −A × C; C 1→2 with −A × B"
     )
     assert said in comparison.caveats

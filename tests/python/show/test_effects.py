@@ -131,7 +131,7 @@ def test_a_dry_run_says_what_the_design_can_tell() -> None:
     assert isinstance(console.file, io.StringIO)
     lines = console.file.getvalue().splitlines()
     assert (
-        "design: 4 factors, 1/2 of all combinations (resolution IV): 8 arms; can't be told apart: A × B with C × D; "
+        "design: 4 factors, 1/2 of all combinations (resolution IV): 8 arms; confounded: A × B with C × D; "
         "A × C with B × D; A × D with B × C"
     ) in lines
     assert "A does nothing in 2 of 8 arms: off" in lines
