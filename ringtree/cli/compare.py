@@ -37,7 +37,7 @@ OPTIONS = {
         DEFAULT_ARMS.replace(",", ", "),  # so that the line can be broken
     ),
     "factors": typer.Option(
-        metavar="VAR=A,B[,C]", help="Vary a variable of the one arm: all combinations run, which separates their effects."
+        metavar="VAR=A,B[,C]", help="Vary a variable of the one arm: all combinations run, to separate their effects."
     ),
     "fraction": f"Run {' or '.join(FRACTIONS)} of the combinations, the best ones, of factors of two values.",
     "launches": with_default("Fresh sets of processes.", "8"),
