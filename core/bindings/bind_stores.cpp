@@ -2,14 +2,17 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 
 #include <algorithm>
 #include <utility>
 
 #include "core/base/error.h"
 #include "core/bindings/bindings.h"
+#include "core/bootstrap/exchange.h"
 #include "core/bootstrap/file_store.h"
 #include "core/bootstrap/network.h"
+#include "core/bootstrap/rendezvous.h"
 #include "core/bootstrap/tcp_store.h"
 #include "core/bootstrap/thread_store.h"
 #include "core/bootstrap/unix_store.h"
@@ -91,6 +94,17 @@ void bind_stores(nb::module_& module) {
   nb::class_<CallableStore, Store>(module, "CallableStore",
                                    "set(key, bytes) and get(key, seconds) -> bytes or None of the caller's own.")
       .def(nb::init<nb::object, nb::object>(), "set"_a, "get"_a);
+  module.def(
+      "refuse_to_meet",
+      [](Store& store, const std::string& prefix, int rank, int world_size, const std::string& reason) {
+        return Rendezvous(store, prefix, rank, world_size).refuse(reason);
+      },
+      "store"_a, "prefix"_a, "rank"_a, "world_size"_a, "reason"_a, nb::call_guard<nb::gil_scoped_release>(),
+      "Lets a meeting fail on all other ranks, with MismatchError and that reason. Who serves the store stays for 2 s "
+      "at "
+      "most, until they know. False: nobody has heard it there.");
+  module.def("missing_ranks", &missing_ranks, "store"_a, "prefix"_a, "world_size"_a,
+             nb::call_guard<nb::gil_scoped_release>(), "Those of a meeting's ranks that have not come yet.");
   module.def(
       "interface_towards",
       [](const std::string& host) -> std::optional<std::string> {

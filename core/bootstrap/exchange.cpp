@@ -19,13 +19,15 @@ constexpr int kRanksThatReadAll = 2;
 // For finding out which ranks are missing once it is too late for all: they may be thousands.
 constexpr double kNamingSeconds = 2.0;
 
+std::string record_key(int rank) { return "identity/" + std::to_string(rank); }
+
 class Exchange {
  public:
   Exchange(Rendezvous& rendezvous, const PeerIdentity& mine, Deadline deadline)
       : rendezvous_(rendezvous), mine_(mine), record_(encode_identity(mine)), deadline_(deadline) {}
 
   std::vector<PeerIdentity> run(const std::string& why_one_host) {
-    rendezvous_.set(key(mine_.rank), record_);
+    rendezvous_.set(record_key(mine_.rank), record_);
     if (mine_.rank < kRanksThatReadAll) {
       read_all();
       set_table();
@@ -37,7 +39,6 @@ class Exchange {
   }
 
  private:
-  static std::string key(int rank) { return "identity/" + std::to_string(rank); }
   static std::string table_key(size_t part) { return "identity/all/" + std::to_string(part); }
 
   void read_all() {
@@ -50,7 +51,7 @@ class Exchange {
     }
     if (!missing_.empty()) throw_missing();
     // Only now, when all had time to write: a second process with our rank has overwritten our record, or we its.
-    if (rendezvous_.get(key(mine_.rank), deadline_) != record_) throw_claimed_twice();
+    if (rendezvous_.get(record_key(mine_.rank), deadline_) != record_) throw_claimed_twice();
   }
 
   // Part 0 last: who has it finds the others there.
@@ -83,7 +84,7 @@ class Exchange {
 
   void read(int rank) {
     try {
-      add(rank, get(key(rank), rank));
+      add(rank, get(record_key(rank), rank));
     } catch (const TimeoutError&) {
       if (!deadline_.passed()) throw;  // another rank's deadline
       missing_.push_back(rank);
@@ -160,6 +161,19 @@ class Exchange {
 std::vector<PeerIdentity> exchange_identities(Rendezvous& rendezvous, const PeerIdentity& mine, Deadline deadline,
                                               const std::string& why_one_host) {
   return Exchange(rendezvous, mine, deadline).run(why_one_host);
+}
+
+std::vector<int> missing_ranks(Store& store, const std::string& prefix, int world_size) {
+  const Deadline enough = Deadline::after_seconds(kNamingSeconds);
+  std::vector<int> missing;
+  for (int rank = 0; rank < world_size && !enough.passed(); ++rank) {
+    try {
+      store.get(prefix + "/" + record_key(rank), Deadline{0});
+    } catch (const TimeoutError&) {
+      missing.push_back(rank);
+    }
+  }
+  return missing;
 }
 
 }  // namespace ringtree

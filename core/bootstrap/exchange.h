@@ -8,6 +8,7 @@
 #include "core/base/clock.h"
 #include "core/bootstrap/peer.h"
 #include "core/bootstrap/rendezvous.h"
+#include "core/bootstrap/store.h"
 
 namespace ringtree {
 
@@ -16,5 +17,9 @@ namespace ringtree {
 /// ended, with the rank that was waited for; or what Rendezvous::get() throws.
 std::vector<PeerIdentity> exchange_identities(Rendezvous& rendezvous, const PeerIdentity& mine, Deadline deadline,
                                               const std::string& why_one_host = "");
+
+/// Those of a meeting's ranks, in their order, that have published nobody yet: who says for whom it waits asks. Waits
+/// for none of them, and looks for 2 s at most: of thousands it may return the first ones only. Throws as Store::get().
+std::vector<int> missing_ranks(Store& store, const std::string& prefix, int world_size);
 
 }  // namespace ringtree

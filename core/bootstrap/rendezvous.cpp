@@ -124,6 +124,19 @@ std::exception_ptr Rendezvous::leave_word(std::exception_ptr why) {
   return why;
 }
 
+bool Rendezvous::refuse(const std::string& reason) {
+  leave_word(std::make_exception_ptr(MismatchError(reason)));
+  stay();
+  if (!store_.is_served_here()) return true;
+  for (int rank = 0; rank < world_size_; ++rank) {
+    try {
+      if (rank != rank_) return store_.get(prefix_ + "/left/" + std::to_string(rank), Deadline{0}).empty();
+    } catch (const TimeoutError&) {  // NOLINT(bugprone-empty-catch): not this one
+    }
+  }
+  return false;
+}
+
 void Rendezvous::stay() {
   if (world_size_ == 1) return;
   const Deadline until = Deadline::after_seconds(patience_s_);

@@ -30,6 +30,10 @@ class Rendezvous {
   /// Waits until a rank sets it, as Store::get(), or until one refuses: throws what that one left.
   std::string get(const std::string& key, Deadline deadline);
 
+  /// Lets the meeting fail on all other ranks, with MismatchError and `reason`, and stays as guard() does. False: no
+  /// other rank has heard it, as far as who serves the store can tell.
+  bool refuse(const std::string& reason);
+
   /// Runs `body`, a part of the meeting. If it throws: leaves the reason for the others, then calls `hang_up()`, which
   /// closes what they may notice, then stays for a moment (2 s at most; of more than 1,000 ranks 2 ms for each) if this
   /// rank serves the store, until all know.

@@ -41,12 +41,13 @@ void require_secret(const Address& address, const Secret& secret) {
 }  // namespace
 
 TcpStore::TcpStore(const std::string& host, uint16_t port, int rank, std::shared_ptr<const Secret> secret,
-                   Deadline deadline)
+                   Deadline deadline, double stranger_seconds)
     : SocketStore("the store at " + host + ":" + std::to_string(port)),
       host_(host),
       port_(port),
       rank_(rank),
-      secret_(std::move(secret)) {
+      secret_(std::move(secret)),
+      stranger_ns_(static_cast<int64_t>(stranger_seconds * 1e9)) {
   if (rank < 0) throw UsageError("rank " + std::to_string(rank) + " does not exist: ranks count from 0");
   if (rank == 0) listen();
   if (port_ == 0) throw UsageError("only rank 0 may leave the choice of a port to the system");
@@ -92,8 +93,11 @@ void TcpStore::listen() {
 
 Fd TcpStore::connect(Deadline deadline) {
   const int64_t start_ns = now_ns();
+  int64_t met_stranger_ns = 0;  // since when somebody listens there who does not answer; 0: nobody does
   int error = 0;
   for (int64_t pause_ns = kFirstPauseNs;; back_off(pause_ns, deadline)) {
+    std::optional<Address> stranger;
+    const int64_t tried_ns = now_ns();
     for (const Address& address : resolve(host_, port_)) {
       require_secret(address, *secret_);
       SocketResult connecting = connect_tcp(address, nullptr);
@@ -103,26 +107,42 @@ Fd TcpStore::connect(Deadline deadline) {
         error = wait_for(connecting.socket.get(), POLLOUT, soon) ? connect_error(connecting.socket.get()) : ETIMEDOUT;
       }
       if (error != 0) continue;
-      send_at_once(connecting.socket.get());
-      CallerHandshake handshake(std::string(key_of(*secret_).bytes()),
-                                Hello{HandshakeRole::store, static_cast<uint32_t>(rank_), 0, 0});
-      const Deadline soon{std::min(deadline.at_ns, Deadline::after_seconds(kHandshakeSeconds).at_ns)};
-      if (perform(handshake, connecting.socket.get(), soon)) {
+      if (shake_hands(address, connecting.socket.get(), deadline)) {
         if (address_.port() == 0) address_ = address;  // in the constructor: later, threads may connect at once
         return std::move(connecting.socket);
       }
-      if (handshake.state() == HandshakeState::refused)
-        throw UsageError(
-            "whoever listens at " + address.to_text() +
-            " does not know our secret: give all ranks the same (RINGTREE_SECRET_FILE), and each job its own port");
       error = ECONNRESET;
+      stranger = address;
     }
+    if (!stranger) met_stranger_ns = 0;
+    if (stranger && met_stranger_ns == 0) met_stranger_ns = tried_ns;
+    if (stranger && address_.port() == 0)
+      check_patience(*stranger, met_stranger_ns);  // later, it is known to be rank 0
     if (deadline.passed())
       throw TimeoutError(errno_text("rank 0 did not open " + name() + " within " + seconds_text(now_ns() - start_ns) +
                                         ": check that it was started, that this host reaches it, and that all ranks "
                                         "have the same secret; last",
                                     error));
   }
+}
+
+bool TcpStore::shake_hands(const Address& address, int socket, Deadline deadline) const {
+  send_at_once(socket);
+  CallerHandshake handshake(std::string(key_of(*secret_).bytes()),
+                            Hello{HandshakeRole::store, static_cast<uint32_t>(rank_), 0, 0});
+  const Deadline soon{std::min(deadline.at_ns, Deadline::after_seconds(kHandshakeSeconds).at_ns)};
+  if (perform(handshake, socket, soon)) return true;
+  if (handshake.state() != HandshakeState::refused) return false;
+  throw UsageError("whoever listens at " + address.to_text() +
+                   " does not know our secret: give all ranks the same (RINGTREE_SECRET_FILE), and each job a port "
+                   "that no other program has");
+}
+
+void TcpStore::check_patience(const Address& stranger, int64_t since_ns) const {
+  const int64_t for_ns = now_ns() - since_ns;
+  if (for_ns <= stranger_ns_) return;
+  throw UsageError("whoever listens at " + stranger.to_text() + " has not answered as rank 0 would for " +
+                   seconds_text(for_ns) + ": another program has the port (choose another), or rank 0 hangs");
 }
 
 }  // namespace ringtree

@@ -18,8 +18,10 @@ class TcpStore final : public SocketStore {
   /// `host`, `port`: of rank 0, which listens on that very address and no other; others connect, trying all addresses
   /// of the host again until `deadline`. Port 0: rank 0 takes a free one (see address()). UsageError: the address is
   /// not one of this host's or is taken, the host is unknown, there is no secret and the address is not loopback, or
-  /// the secret is another than rank 0's; TimeoutError: rank 0 did not come.
-  TcpStore(const std::string& host, uint16_t port, int rank, std::shared_ptr<const Secret> secret, Deadline deadline);
+  /// the secret is another than rank 0's, or something else has the port, which takes connections and for
+  /// `stranger_seconds` does not answer as a store does; TimeoutError: rank 0 did not come.
+  TcpStore(const std::string& host, uint16_t port, int rank, std::shared_ptr<const Secret> secret, Deadline deadline,
+           double stranger_seconds = kStrangerSeconds);
 
   /// Rank 0's, on a socket that listens at `address` already: for who must tell the port before the store is made.
   /// UsageError: there is no secret and the address is not loopback.
@@ -29,14 +31,20 @@ class TcpStore final : public SocketStore {
   const Address& address() const { return address_; }
 
  private:
+  // Long enough for a proxy that takes connections before rank 0 listens behind it, and for a host that is busy.
+  static constexpr double kStrangerSeconds = 30;
+
   void listen();
   void serve_on(Fd listener, const Address& address);
   Fd connect(Deadline deadline) override;
+  bool shake_hands(const Address& address, int socket, Deadline deadline) const;  // false: it did not answer
+  void check_patience(const Address& stranger, int64_t since_ns) const;
 
   const std::string host_;
   uint16_t port_;
   const int rank_;
   const std::shared_ptr<const Secret> secret_;
+  const int64_t stranger_ns_ = 0;
   Address address_ = Address::loopback();  // without a port until connected
 };
 

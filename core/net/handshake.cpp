@@ -23,6 +23,11 @@ Secret take_key(std::string& key) {
   return kept;
 }
 
+// What has come so far of a message that begins with it.
+bool begins_with_magic(std::string_view message) {
+  return message.substr(0, kHandshakeMagic.size()) == kHandshakeMagic.substr(0, message.size());
+}
+
 }  // namespace
 
 CallerHandshake::CallerHandshake(std::string key, const Hello& hello, const Nonce& nonce)
@@ -31,7 +36,9 @@ CallerHandshake::CallerHandshake(std::string key, const Hello& hello, const Nonc
 HandshakeState CallerHandshake::feed(std::string_view bytes) {
   if (bytes.size() > wanted()) return refuse();
   in_.append(bytes);
-  if (state_ != State::more || in_.size() < answer_bytes()) return state_;
+  if (state_ != State::more) return state_;
+  if (!proved_ && !begins_with_magic(in_)) return refuse();
+  if (in_.size() < answer_bytes()) return state_;
   if (proved_) return in_ == kAccepted ? state_ = State::done : refuse();
   if (!is_reply(key_.bytes(), hello_message_, in_)) return refuse();
   out_ = encode_proof(key_.bytes(), hello_message_, std::exchange(in_, {}));
@@ -58,8 +65,7 @@ HandshakeState CalleeHandshake::feed(std::string_view bytes) {
 }
 
 HandshakeState CalleeHandshake::take_hello() {
-  const size_t num_magic = std::min(in_.size(), kHandshakeMagic.size());
-  if (in_.compare(0, num_magic, kHandshakeMagic, 0, num_magic) != 0) return refuse();
+  if (!begins_with_magic(in_)) return refuse();
   if (in_.size() < kHelloBytes) return state_;
   const std::optional<Hello> hello = decode_hello(in_);
   std::optional<std::string> key = hello ? key_of_(*hello) : std::nullopt;

@@ -34,7 +34,8 @@ class CallerHandshake {
   /// The hello, to be sent first.
   const std::string& first() const { return hello_message_; }
 
-  /// Takes what was received, in any pieces, at most wanted() bytes at a time: more are refused.
+  /// Takes what was received, in any pieces, at most wanted() bytes at a time: more are refused, and a wrong magic is
+  /// at its first wrong byte: other programs say less than a reply has bytes, and then wait.
   State feed(std::string_view bytes);
   State state() const { return state_; }
 

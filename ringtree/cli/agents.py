@@ -8,15 +8,17 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from threading import Timer
 
+from ringtree.comm.meeting import STORES, store_of
 from ringtree.errors import PeerError, RingtreeError
 from ringtree.launchers import Identity, identify
-from ringtree.measure.crew import Crew
+from ringtree.measure.crew import MEETING, Crew
 from ringtree.measure.ending import ended_by_sigterm, ended_by_the_lab
 from ringtree.measure.joining import SaidElsewhere, crew_of_the_launcher
 
+MOST_NAMED = 8  # of the ranks that are missing
 SILENCE = 5.0  # seconds that rank 0 waits for the other processes before it says so
 
 
@@ -35,10 +37,15 @@ def as_lab_or_agent(measure: Callable[[Crew | None], None]) -> None:
             _serve(crew)
 
 
-def waiting_line(identity: Identity) -> str:
-    """Returns what rank 0 says while the others have not come, as where variables are left over in a shell."""
+def waiting_line(identity: Identity, missing: Sequence[int] = ()) -> str:
+    """Returns what rank 0 says while the others have not come, as where variables are left over in a shell. `missing`:
+    which, where that is known."""
+    whom = "the other processes"
+    if missing:
+        named = ", ".join(map(str, missing[:MOST_NAMED])) + (", …" if len(missing) > MOST_NAMED else "")
+        whom = f"rank {named}" if len(missing) == 1 else f"{len(missing)} ranks ({named})"
     return (
-        f"ringtree: waiting for the other processes: {identity.words}; to measure without a launcher, unset the "
+        f"ringtree: waiting for {whom}: {identity.words}; to measure without a launcher, unset the "
         "variables that `ringtree launchers` lists"
     )
 
@@ -49,7 +56,7 @@ def _meet(silence: float) -> Crew | None:
     def say() -> None:
         identity = identify()
         if identity is not None and identity.rank == 0:
-            print(waiting_line(identity), file=sys.stderr, flush=True)
+            print(waiting_line(identity, _missing(identity)), file=sys.stderr, flush=True)
 
     timer = Timer(silence, say)
     timer.daemon = True
@@ -59,6 +66,13 @@ def _meet(silence: float) -> Crew | None:
     finally:
         timer.cancel()
         timer.join()  # a thread that ends after Python does keeps what it saw alive
+
+
+def _missing(identity: Identity) -> list[int]:
+    try:
+        return STORES.missing(store_of(identity), identity.rank, identity.world_size, MEETING)
+    except RingtreeError:  # what is wrong with the store, who waits for it says
+        return []
 
 
 def _serve(crew: Crew) -> None:

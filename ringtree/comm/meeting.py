@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import threading
 
-from ringtree._core import FileStore, Store, TcpStore, UnixStore
+from ringtree._core import FileStore, Store, TcpStore, UnixStore, missing_ranks, refuse_to_meet
 from ringtree.comm.torchrun import torchrun_store
 from ringtree.errors import UsageError
 from ringtree.launchers import Identity, Surroundings, address_of, describe, identify, job_key, port_of
@@ -40,6 +40,18 @@ class Stores:
             count = self._num_meetings.get((store, rank, name), 0)
             self._num_meetings[store, rank, name] = count + 1
         return place, f"{name}/{count}"
+
+    def refuse(self, store: str, rank: int, world_size: int, name: str, reason: str, timeout: float) -> bool:
+        """Meets the others only to let their init() raise MismatchError with that reason; returns whether any is there
+        to hear it. Raises RingtreeError if the store can't be reached."""
+        place, prefix = self.meet(store, rank, name, timeout)
+        return refuse_to_meet(place, prefix, rank, world_size, reason)
+
+    def missing(self, store: str, rank: int, world_size: int, name: str) -> list[int]:
+        """Which ranks have not come to the meeting that this rank is in; none where it has not found its store."""
+        with self._lock:
+            place, count = self._open.get((store, rank)), self._num_meetings.get((store, rank, name), 0)
+        return [] if place is None or not count else missing_ranks(place, f"{name}/{count - 1}", world_size)
 
 
 STORES = Stores()

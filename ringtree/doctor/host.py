@@ -12,7 +12,7 @@ import pwd
 import shutil
 import subprocess
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from importlib.util import find_spec
@@ -26,6 +26,7 @@ from ringtree.arms.registry import KINDS
 from ringtree.comm.cpuinfo import ROOT
 from ringtree.gpu import nccl_version
 from ringtree.gpu.libraries import NCCL, of_packages
+from ringtree.launchers import command_lines_above
 from ringtree.logs import read_stream
 from ringtree.measure.environment import version_of
 from ringtree.measure.host_files import text
@@ -126,7 +127,8 @@ class Software:
 @dataclass(frozen=True)
 class Host:
     """This machine, unless a test says otherwise. `root`: the folder that holds proc/, sys/ and etc/; `home`: of the
-    user's entry in passwd, not of HOME; `asked`: kinds of arms that the user named."""
+    user's entry in passwd, not of HOME; `asked`: kinds of arms that the user named; `above`: the command lines of the
+    processes above this one."""
 
     root: Path = ROOT
     environment: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
@@ -137,6 +139,7 @@ class Host:
     pause: Callable[[float], None] = time.sleep
     software: Software = field(default_factory=Software)
     asked: frozenset[str] = frozenset()
+    above: Callable[[], Iterable[list[str]]] = command_lines_above
 
     def text(self, path: str) -> str:
         """Returns what a file says, "" if it can't be read. `path`: without the first slash."""

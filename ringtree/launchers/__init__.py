@@ -5,7 +5,7 @@ Not for: joining the other ranks (ringtree.comm), or starting ranks of a launch 
 """
 
 from ringtree.launchers.description import Described, describe
-from ringtree.launchers.identity import Identity, Surroundings
+from ringtree.launchers.identity import Identity, Surroundings, command_lines_above
 from ringtree.launchers.meeting_point import address_of, job_key, port_of
 from ringtree.launchers.table import LAUNCHERS, LaunchersDisagree, identify
 
@@ -16,6 +16,7 @@ __all__ = [
     "LaunchersDisagree",
     "Surroundings",
     "address_of",
+    "command_lines_above",
     "describe",
     "identify",
     "job_key",

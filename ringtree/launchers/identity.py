@@ -48,6 +48,13 @@ class Identity:
         return self.local_size is not None and self.local_size != self.world_size
 
     @property
+    def is_first_on_host(self) -> bool:
+        """Whether no rank of its host comes before it; True where nothing tells."""
+        if self.local_rank is None and self.local_size:
+            return self.rank % self.local_size == 0  # ranks of a host follow each other
+        return not self.local_rank
+
+    @property
     def words(self) -> str:
         """Rank and world size, with the variables that said them."""
         return f"{self.launcher} says rank {self.rank} of {self.world_size} ({self.sources.get('rank', '')})"
@@ -63,7 +70,7 @@ class Surroundings:
     @classmethod
     def here(cls) -> Surroundings:
         """Those of this process."""
-        return cls(os.environ, _command_lines_above)
+        return cls(os.environ, command_lines_above)
 
 
 class Finding:
@@ -111,8 +118,8 @@ class Finding:
         return found
 
 
-def _command_lines_above() -> Iterable[list[str]]:
-    """The command lines of this process's parent, of its parent, and so on, as far as /proc shows them."""
+def command_lines_above() -> Iterable[list[str]]:
+    """Returns the command lines of this process's parent, of its parent, and so on, as far as /proc shows them."""
     pid = os.getppid()
     while pid > 1:
         folder = Path("/proc") / str(pid)

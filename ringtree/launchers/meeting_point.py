@@ -35,6 +35,8 @@ def address_of(identity: Identity) -> tuple[str, str]:
 def port_of(identity: Identity) -> tuple[int, str]:
     """Returns the port at which rank 0 serves the store, and what said so. Raises UsageError."""
     if identity.port is not None:
+        if not 0 < identity.port < 1 << 16:
+            raise UsageError(f"{identity.sources['port']}={identity.port} is not a port: use 1 to 65535")
         return identity.port, identity.sources["port"]
     if identity.job is None:
         raise UsageError(

@@ -23,14 +23,14 @@ PROGRAM, ANY, MPI, INSTANCE, SCHEDULER = range(5)
 
 
 class LaunchersDisagree(UsageError):
-    """Two launchers that can't both be meant. `ranks`: what each calls this process."""
+    """Two launchers that can't both be meant. `identities`: who this process is to each, the inner one first."""
 
     def __init__(self, first: Identity, second: Identity) -> None:
         super().__init__(
             f"two launchers disagree: {first.words}, and {second.words}: unset the variables of the one that did not "
             "start this"
         )
-        self.ranks = (first.rank, second.rank)
+        self.identities = (first, second)
 
 
 class Launcher(NamedTuple):
@@ -71,7 +71,7 @@ def identify(surroundings: Surroundings | None = None) -> Identity | None:
         elif _nests(kind, counts, other_kind, other):
             counts = replace(counts, inside=(*counts.inside, other.words))
         else:
-            raise LaunchersDisagree(counts, other)
+            raise LaunchersDisagree(_with_master(counts, around), _with_master(other, around))
     return _with_master(counts, around)
 
 
@@ -99,8 +99,6 @@ def _with_master(identity: Identity, around: Surroundings) -> Identity:
     """MASTER_ADDR and MASTER_PORT count for every launcher: torchrun sets them, anybody may."""
     master = Finding(identity.launcher, around.environment)
     address, port = master.text("address", "MASTER_ADDR"), master.number("port", "MASTER_PORT")
-    if port is not None and not 0 < port < 1 << 16:
-        raise UsageError(f"MASTER_PORT={port} is not a port: use 1 to 65535")
     sources = dict(identity.sources)
     if address is not None:
         sources["address"] = "MASTER_ADDR"

@@ -34,6 +34,7 @@ from ringtree.measure.messages import RankSpec, reports
 from ringtree.measure.rank_group import LaunchFailed, RankGroup
 from ringtree.results import Launcher, Record
 
+MEETING = "crew"  # its name in the store
 JOIN_LIMIT = 300.0  # seconds for all agents to come: hosts boot and mount at their own pace
 ORDER_LIMIT = 24 * 3600.0  # of an agent for its next order: who thinks meanwhile is the lab, or a person
 ANSWER_LIMIT = 120.0  # of the lab for what became of the others' ranks, once its own have ended
@@ -76,7 +77,7 @@ class Crew(AbstractContextManager["Crew"]):
     def __init__(self, identity: Identity, join_limit: float = JOIN_LIMIT) -> None:
         self.identity, self.number = identity, identity.rank
         store = store_of(identity)
-        self.comm = init(identity.rank, identity.world_size, store, name="crew", profile="", timeout=join_limit)
+        self.comm = init(identity.rank, identity.world_size, store, name=MEETING, profile="", timeout=join_limit)
         self.agent_hosts: list[int] = self.comm.hosts
         own = Hello(
             host_name=platform.node(),

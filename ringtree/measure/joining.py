@@ -3,8 +3,8 @@
 For: one clear line where a crew can't be made. Not for: what a crew does (crew.py).
 
 A mistake that all processes of a job make is said once, by rank 0; the others end with the same exit code and say
-nothing. What only another host can know (its secret file, a name that it can't resolve) is said by the first process
-there, with the host's name.
+nothing. What only another process can know it tells the others through the store, and rank 0 says it; where it can't
+reach them (it has no secret, or can't resolve the name), the first process of its host says it, with the host's name.
 """
 
 from __future__ import annotations
@@ -12,9 +12,11 @@ from __future__ import annotations
 import os
 import platform
 
+from ringtree.comm.meeting import store_of
 from ringtree.errors import MismatchError, RingtreeError, UsageError
 from ringtree.launchers import Identity, LaunchersDisagree, address_of, identify
 from ringtree.measure.crew import Crew, Hello
+from ringtree.measure.refusing import rank_0_listens, tell
 
 SECRETS = ("RINGTREE_SECRET_FILE", "RINGTREE_SECRET")
 MOST_SKEW = 5.0  # seconds between two hosts' clocks; NTP leaves milliseconds
@@ -35,9 +37,7 @@ def crew_of_the_launcher() -> Crew | None:
     try:
         identity = identify()
     except LaunchersDisagree as error:
-        if 0 in error.ranks:
-            raise
-        raise SaidElsewhere(error) from None
+        raise _by_one_of(error) from None
     if identity is None or identity.world_size == 1:
         return None
     return join(identity)
@@ -48,7 +48,7 @@ def join(identity: Identity) -> Crew:
     try:
         _check(identity)
     except UsageError as error:
-        raise (error if identity.rank == 0 else SaidElsewhere(error)) from None
+        raise _checked_by(identity, error) from None
     try:
         crew = Crew(identity)
     except MismatchError as error:  # they were started with settings that contradict each other
@@ -98,7 +98,8 @@ def differing_clocks(hellos: list[Hello]) -> str | None:
 
 
 def _check(identity: Identity) -> None:
-    """What all processes of the job know alike. Raises UsageError."""
+    """What all processes of the job should know alike. Raises UsageError."""
+    store_of(identity)
     if "RINGTREE_SECRET" in os.environ:
         raise UsageError("rank processes need the secret too: give it by RINGTREE_SECRET_FILE, not RINGTREE_SECRET")
     if not identity.several_hosts:
@@ -111,10 +112,28 @@ def _check(identity: Identity) -> None:
         )
 
 
+def _by_one_of(error: LaunchersDisagree) -> RingtreeError:
+    """Who says that launchers disagree: rank 0 of the job whose processes are there, by whichever launcher; where none
+    is, each first process of its host."""
+    for identity in error.identities:
+        if identity.world_size > 1 and tell(identity, error):
+            return error if identity.rank == 0 else SaidElsewhere(error)
+    return error if error.identities[0].is_first_on_host else SaidElsewhere(error)
+
+
+def _checked_by(identity: Identity, error: UsageError) -> RingtreeError:
+    """Who says that a check failed: rank 0, if it fails there or can be told; else the first process of the host, if
+    rank 0 has passed the check."""
+    told = tell(identity, error)
+    if identity.rank == 0:
+        return error
+    return _said_by(identity, error) if not told and rank_0_listens(identity) else SaidElsewhere(error)
+
+
 def _said_by(identity: Identity, error: RingtreeError) -> RingtreeError:
     """Who says that joining failed: rank 0; of what only another host can know, the first process there."""
     if identity.rank == 0:
         return error
-    if isinstance(error, UsageError) and not identity.local_rank:
+    if isinstance(error, UsageError) and identity.is_first_on_host:
         return UsageError(f"{platform.node()}: {error}")
     return SaidElsewhere(error)

@@ -26,5 +26,8 @@ def inside_a_job(host: Host) -> Iterator[Fact]:
     """Whether this process was started by an MPI launcher itself."""
     by = next((name for name in ("OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK") if name in host.environment), None)
     if by:
-        why = "launchers start ranks badly or not at all inside each other: run ringtree outside of mpirun"
+        why = (
+            "the ranks of an MPI library's arm start badly or not at all from inside a launcher's job: measure these "
+            "arms outside of it, or with --launcher; all others run inside"
+        )
         yield warn("started by mpirun", f"{by}={host.environment[by]}", "environment", why)

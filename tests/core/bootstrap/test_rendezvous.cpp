@@ -76,6 +76,32 @@ TEST_F(RendezvousTest, of_one_rank_uses_no_store) {
   EXPECT_THROW(store_.get("p/refused", Deadline{0}), TimeoutError);
 }
 
+TEST_F(RendezvousTest, who_refuses_is_heard_by_all_that_are_there) {
+  EXPECT_TRUE(Rendezvous(store_, "p", 1, 4).refuse("two launchers disagree"));
+  EXPECT_EQ(outcome_of([&] { Rendezvous(store_, "p", 0, 4).get("token", patience()); }),
+            "mismatch: two launchers disagree");
+}
+
+/// One that ends with rank 0.
+struct ServedStore final : Store {
+  void set(const std::string& key, const std::string& value) override { store.set(key, value); }
+  std::string get(const std::string& key, Deadline deadline) override { return store.get(key, deadline); }
+  bool is_served_here() const override { return true; }
+  ThreadStore store;
+};
+
+TEST(Rendezvous, who_serves_the_store_and_refuses_knows_whether_anybody_was_there) {
+  ServedStore alone;
+  EXPECT_FALSE(Rendezvous(alone, "p", 0, 3).refuse("wrong"));
+  ServedStore served;
+  const auto outcomes = run_ranks(2, [&](int rank) {
+    Rendezvous mine(served.store, "p", 2, 3);
+    if (rank == 0 && !Rendezvous(served, "p", 0, 3).refuse("wrong")) throw WorldError("nobody has heard it");
+    if (rank == 1) mine.guard([&] { mine.get("token", patience()); }, [] {});
+  });
+  EXPECT_EQ(outcomes, (std::vector<std::string>{"", "mismatch: wrong"}));
+}
+
 /// Its server is gone.
 struct EndedStore final : Store {
   void set(const std::string&, const std::string&) override { throw PeerError("ended"); }

@@ -6,9 +6,11 @@
 
 #include <cstdio>
 #include <fstream>
+#include <functional>
 #include <optional>
 #include <random>
 #include <sstream>
+#include <thread>
 
 #include "core/bootstrap/store_frame.h"
 #include "core/bootstrap/tcp_store.h"
@@ -177,6 +179,68 @@ TEST(TcpStore, a_listener_that_says_nothing_is_given_up_at_the_deadline) {
       outcome_of([&] { TcpStore("127.0.0.1", port, 1, secret(), Deadline::after_seconds(0.3)); });
   EXPECT_TRUE(contains(outcome, "timeout: ")) << outcome;
   EXPECT_LT(now_ns() - start_ns, 1'500'000'000);
+}
+
+/// Takes connections and does to each what `act` does, as another program that has the port; until it is destroyed.
+class Stranger {
+ public:
+  explicit Stranger(std::function<void(Fd)> act) : act_(std::move(act)) {
+    thread_ = std::thread([this] {
+      while (wait_for(listener_.socket.get(), POLLIN, patience())) {
+        SocketResult taken = accept_connection(listener_.socket.get());
+        if (taken.error != 0) return;  // shut down
+        act_(std::move(taken.socket));
+      }
+    });
+  }
+  ~Stranger() {
+    ::shutdown(listener_.socket.get(), SHUT_RDWR);
+    thread_.join();
+  }
+  uint16_t port() const { return local_address(listener_.socket.get())->port(); }
+
+ private:
+  const std::function<void(Fd)> act_;
+  const SocketResult listener_ = listen_tcp(*Address::parse("127.0.0.1:0"), 8);
+  std::thread thread_;
+};
+
+TEST(TcpStore, another_program_that_has_the_port_is_named_long_before_the_deadline) {
+  std::vector<Fd> held;
+  Stranger silent([&](Fd socket) { held.push_back(std::move(socket)); });
+  Stranger hanging_up([](const Fd&) {});
+  for (const uint16_t port : {silent.port(), hanging_up.port()}) {
+    const std::string outcome = outcome_of([&] { TcpStore("127.0.0.1", port, 1, secret(), patience(), 0.2); });
+    EXPECT_TRUE(contains(outcome, "usage: whoever listens at 127.0.0.1:" + std::to_string(port))) << outcome;
+    EXPECT_TRUE(contains(outcome, "has not answered as rank 0 would for ")) << outcome;
+  }
+}
+
+TEST(TcpStore, another_program_that_speaks_is_known_by_its_first_bytes) {
+  std::vector<Fd> held;
+  Stranger speaking([&](Fd socket) {
+    write_all(socket.get(), "SSH-2.0-OpenSSH_9.2\r\n", patience());
+    held.push_back(std::move(socket));
+  });
+  const std::string outcome = outcome_of([&] { TcpStore("127.0.0.1", speaking.port(), 1, secret(), patience()); });
+  EXPECT_TRUE(contains(outcome, "does not know our secret")) << outcome;
+}
+
+TEST(TcpStore, a_proxy_that_hangs_up_until_rank_0_listens_is_waited_for) {
+  const std::string host = unique_loopback_address();
+  std::optional<TcpStore> late;
+  expect_all_well(run_ranks(2, [&](int rank) {
+    if (rank == 0) {
+      const SocketResult proxy = listen_tcp(*Address::parse(host + ":23456"), 8);
+      for (int taken = 0; taken < 3; ++taken) {
+        if (!wait_for(proxy.socket.get(), POLLIN, patience())) throw WorldError("nobody came");
+        accept_connection(proxy.socket.get());
+      }
+    }
+    if (rank == 0) late.emplace(host, uint16_t{23'456}, 0, secret(), patience());
+    if (rank == 1) TcpStore(host, 23'456, 1, secret(), patience()).set("k", "v");
+  }));
+  EXPECT_EQ(late->get("k", patience()), "v");
 }
 
 TEST(TcpStore, who_waits_hears_that_the_server_closes) {

@@ -279,6 +279,12 @@ TEST(Handshake, AWrongMagicIsRefusedAtItsFirstWrongByte) {
     EXPECT_EQ(callee.feed("?"), State::refused);
     EXPECT_EQ(callee.take_output(), "");
   }
+  for (size_t right = 0; right < kHandshakeMagic.size(); ++right) {
+    CallerHandshake caller(kKey, kHello);
+    EXPECT_EQ(caller.feed(kHandshakeMagic.substr(0, right)), State::more);
+    EXPECT_EQ(caller.feed("?"), State::refused);
+    EXPECT_EQ(caller.take_output(), "");
+  }
   CalleeHandshake web(knows(kKey));
   EXPECT_EQ(web.feed("GET / HTTP/1.0\r\n\r\n"), State::refused);
 }

@@ -13,6 +13,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from hosts_support import Hosts, on_host, why_no_hosts
 from launchers_support import PATIENCE_S, start_by_hand
 
 from ringtree.errors import DeadlineError
@@ -91,6 +92,59 @@ def test_ranks_that_disagree_on_the_world_size(tmp_path: Path) -> None:
     assert re.fullmatch(r"ringtree: the ranks' world sizes differ: rank 0 .* has 2, rank 1 .* has 3: .*", first[1])
     assert second == (2, ""), "one process speaks"
     assert not list(tmp_path.iterdir())
+
+
+OF_ANOTHER = {"PMI_RANK": "0", "PMI_SIZE": "7", "MPI_LOCALRANKID": "0"}
+DISAGREE = r"two launchers disagree: the environment says rank {} of 2 .*, and MPICH says rank 0 of 7 .*"
+
+
+def test_launchers_that_disagree_on_one_rank_are_told_by_rank_0(tmp_path: Path) -> None:
+    agents = start_by_hand(2, *LONG, "--runs", str(tmp_path), of_last=OF_ANOTHER)
+    first, second = ends(agents)
+    assert first[0] == 2, first
+    assert re.fullmatch(rf"ringtree: rank 1, on \S+: {DISAGREE.format(1)}", first[1])
+    assert second == (2, ""), "one process speaks"
+    assert not list(tmp_path.iterdir())
+
+
+def test_launchers_that_disagree_everywhere_are_told_once(tmp_path: Path) -> None:
+    agents = start_by_hand(2, *LONG, "--runs", str(tmp_path), **OF_ANOTHER)
+    first, second = ends(agents)
+    assert first[0] == 2, first
+    assert re.fullmatch(rf"ringtree: {DISAGREE.format(0)}", first[1])
+    # One process speaks, unless the other came when that had ended.
+    assert second[0] == 2
+    assert re.fullmatch(rf"|ringtree: {DISAGREE.format(1)}", second[1])
+
+
+def test_a_secret_that_one_host_lacks_is_asked_for_there(tmp_path: Path) -> None:
+    reason = why_no_hosts()
+    if reason:
+        pytest.skip(reason)
+    with Hosts(2) as hosts:
+        agents = start_by_hand(
+            2,
+            *LONG,
+            of_last={"RINGTREE_SECRET_FILE": ""},
+            prefixes=[on_host(hosts, 0), on_host(hosts, 1)],
+            LOCAL_WORLD_SIZE="1",
+            MASTER_ADDR=hosts.address(0),
+            RINGTREE_SECRET_FILE=str(hosts.secret_file),
+        )
+        said = agents[1].communicate(timeout=PATIENCE_S)[1]
+        assert agents[1].returncode == 2
+        assert re.fullmatch(r"ringtree: \S+: ranks on several hosts need a secret: .*\n", said)
+        read_until(agents[0], "ringtree: waiting for rank 1: the environment says rank 0 of 2")
+        agents[0].terminate()
+        agents[0].communicate(timeout=PATIENCE_S)
+
+
+def test_who_does_not_come_is_named_while_the_others_wait() -> None:
+    agents = start_by_hand(2, *LONG, WORLD_SIZE="4", of_last={"RANK": "2"})
+    read_until(agents[0], "ringtree: waiting for 2 ranks (1, 3): the environment says rank 0 of 4")
+    for agent in agents:
+        agent.terminate()
+    assert [agent.communicate(timeout=PATIENCE_S)[1] for agent in agents][1] == ""
 
 
 def test_a_secret_that_is_missing_is_asked_for_once(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from doctor_support import bare, dgx, dgx_host, fact_of, found_mpi, host, listed
 
 from ringtree.arms.registry import kind_named
 from ringtree.doctor import Verdict
-from ringtree.doctor.probes import arms, mpi, nccl_libraries, variables
+from ringtree.doctor.probes import arms, launcher, mpi, nccl_libraries, variables
 from ringtree.doctor.probes import software as probes
 from ringtree.errors import RingtreeError
 
@@ -197,6 +197,30 @@ def test_inside_of_mpirun(tmp_path: Path) -> None:
     assert list(mpi.inside_a_job(host(bare(tmp_path)))) == []
     (fact,) = mpi.inside_a_job(host(tmp_path, environment={"OMPI_COMM_WORLD_RANK": "0"}))
     assert fact.verdict is WARN
+
+
+def test_a_launcher_is_named_with_the_variable_of_each_fact(tmp_path: Path) -> None:
+    (none,) = launcher.launcher(host(bare(tmp_path)))
+    assert (none.name, none.verdict) == ("launcher", None)
+    assert none.value.startswith("none has started")
+    by_hand = {"RANK": "1", "WORLD_SIZE": "2", "LOCAL_WORLD_SIZE": "1", "MASTER_ADDR": "n0", "MASTER_PORT": "29500"}
+    facts = list(launcher.launcher(host(tmp_path, environment=by_hand)))
+    assert fact_of(facts, "launcher").value == "the environment"
+    assert fact_of(facts, "rank").value == "1 (RANK)"
+    assert fact_of(facts, "ranks meet").value == "at n0, port 29500: a store of rank 0's (MASTER_ADDR; MASTER_PORT)"
+    assert not any(fact.verdict for fact in facts)
+
+
+def test_what_keeps_ranks_from_meeting_is_a_failure(tmp_path: Path) -> None:
+    machine = bare(tmp_path)
+    no_port = {"RANK": "1", "WORLD_SIZE": "2", "LOCAL_WORLD_SIZE": "1", "MASTER_ADDR": "n0"}
+    for environment, why in (
+        (no_port, "set MASTER_PORT"),
+        (no_port | {"OMPI_COMM_WORLD_RANK": "3", "OMPI_COMM_WORLD_SIZE": "4"}, "two launchers disagree"),
+    ):
+        facts = list(launcher.launcher(host(machine, environment=environment)))
+        assert [fact.verdict for fact in facts if fact.verdict] == [FAIL]
+        assert why in facts[-1].why
 
 
 def test_arms_are_ready_or_lack_something_which_hinders_those_that_were_asked_for(tmp_path: Path) -> None:

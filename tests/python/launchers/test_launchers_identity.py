@@ -159,7 +159,7 @@ def test_master_addr_and_port_count_for_every_launcher() -> None:
     one = found(SRUN, {"MASTER_ADDR": "10.0.0.9", "MASTER_PORT": "29501"})
     assert (address_of(one), port_of(one)) == (("10.0.0.9", "MASTER_ADDR"), (29501, "MASTER_PORT"))
     with pytest.raises(UsageError, match="MASTER_PORT=70000 is not a port"):
-        found(SRUN, {"MASTER_PORT": "70000"})
+        port_of(found(SRUN, {"MASTER_PORT": "70000"}))
 
 
 def test_mpirun_inside_a_scheduler_takes_its_hosts() -> None:
@@ -249,6 +249,17 @@ def test_launchers_that_disagree_are_refused_with_both_names(environments: tuple
     assert said.startswith("two launchers disagree: ")
     assert said.count(" says rank ") == 2
     assert "\n" not in said
+    assert [identity.words in said for identity in refused.value.identities] == [True, True]
+
+
+def test_who_is_the_first_of_its_host() -> None:
+    def first(**said: int) -> bool:
+        return Identity("x", rank=4, world_size=8, **said).is_first_on_host
+
+    assert [first(local_rank=0), first(local_rank=1)] == [True, False]
+    assert [first(local_size=2), first(local_size=3), first(local_size=1)] == [True, False, True]
+    assert first(local_rank=1, local_size=4) is False, "what is said counts, not what follows"
+    assert first(), "nothing tells"
 
 
 @pytest.mark.parametrize(

@@ -228,6 +228,7 @@ def host(root: Path, **changes: object) -> Host:
         "run": programs({}),
         "pause": lambda seconds: write(root, {"proc/stat": stat_text(cores, 1030)}) and None,
         "software": software(),
+        "above": tuple,
     }
     return Host(**{**given, **changes})  # type: ignore[arg-type]
 

@@ -16,7 +16,7 @@ import socket
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -158,15 +158,19 @@ def run(command: list[str], environment: dict[str, str] | None = None) -> subpro
 
 
 def start_by_hand(
-    num_processes: int, *command: str, of_last: dict[str, str] | None = None, **environment: str
+    num_processes: int,
+    *command: str,
+    of_last: dict[str, str] | None = None,
+    prefixes: Sequence[list[str]] = (),
+    **environment: str,
 ) -> list[subprocess.Popen[str]]:
     """Starts `ringtree <command>` as processes of one job by RANK and WORLD_SIZE, whose pids are then known. `of_last`:
-    variables that only the last of them gets."""
+    variables that only the last of them gets; `prefixes`: by process, what starts it where it belongs."""
     (port,) = free_ports(1)
     numbers = {"WORLD_SIZE": str(num_processes), "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)}
     return [
         subprocess.Popen(
-            [*RINGTREE, *command],
+            [*(prefixes[rank] if prefixes else []), *RINGTREE, *command],
             env=plain_environment()
             | numbers
             | {"RANK": str(rank)}
