@@ -10,16 +10,16 @@ with one launch a side nothing can be said about what another one would give, ho
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Sequence
 
 import numpy as np
 
 from ringtree.errors import UsageError
-from ringtree.judge.runs.runs_comparison import ComparedCell, ComparedSeries, Crossing, RunsComparison, Verdict
+from ringtree.judge.runs.launches import judge_launches, matrix_of
+from ringtree.judge.runs.runs_comparison import ComparedCell, ComparedSeries, Crossing, RunsComparison
 from ringtree.judge.runs.series import Series, SeriesCell, pairs
 from ringtree.judge.runs.sources import Contender
-from ringtree.stats import median_interval, slower_than_baseline
+from ringtree.stats import median_interval
 
 SINGLE = "single run: nothing can be claimed"
 
@@ -90,17 +90,9 @@ def _compare_series(
 def _judged(sizes: list[int], mine: Series, theirs: Series, margin: float, level: float) -> dict[int, ComparedCell]:
     if not sizes:
         return {}
-    before, after = (_matrix([one.cells[size] for size in sizes]) for one in (mine, theirs))
-    half = (1 + level) / 2  # each direction has half of the error
-    slower = slower_than_baseline(after, before, margin=margin, level=level)
-    faster = slower_than_baseline(before, after, margin=margin, level=level)
+    before, after = (matrix_of([one.cells[size].launches for size in sizes]) for one in (mine, theirs))
     cells = {}
-    for size, up, down in zip(sizes, slower, faster, strict=True):
-        verdict: Verdict = "not shown"
-        if up.p <= (1 - half) * (1 + 1e-12):
-            verdict = "slower"
-        elif down.p <= (1 - half) * (1 + 1e-12):
-            verdict = "faster"
+    for size, (verdict, up, p_faster) in zip(sizes, judge_launches(before, after, margin, level), strict=True):
         cells[size] = ComparedCell(
             size_bytes=size,
             baseline=float(np.median(mine.cells[size].launches)),
@@ -110,7 +102,7 @@ def _judged(sizes: list[int], mine: Series, theirs: Series, margin: float, level
             high=up.high if up.coverage else None,
             coverage=up.coverage,
             p_slower=up.p,
-            p_faster=down.p,
+            p_faster=p_faster,
             num_baseline=up.num_baseline,
             num_other=up.num_current,
             verdict=verdict,
@@ -142,15 +134,6 @@ def _single(size: int, mine: SeriesCell, theirs: SeriesCell, level: float) -> Co
         verdict="single run",
         because=SINGLE,
     )
-
-
-def _matrix(cells: Sequence[SeriesCell]) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
-    """Logarithms of times, (launches, cells), NaN where a cell has fewer launches than others."""
-    rows = max(len(cell.launches) for cell in cells)
-    matrix = np.full((rows, len(cells)), math.nan)
-    for column, cell in enumerate(cells):
-        matrix[: len(cell.launches), column] = np.log(cell.launches)
-    return matrix
 
 
 def _why_wrong(mine: SeriesCell, theirs: SeriesCell, first: str, second: str) -> str | None:

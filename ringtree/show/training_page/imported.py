@@ -1,27 +1,37 @@
 """Somebody else's table of a training, as the page of trainings shows it: rates by model, ranks and arm.
 
-For: tables of tokens/s that ringtree.logs reads, beside what the audit says of them. Not for: verdicts: a printed rate
-has no interval, however many runs it is of, and a difference between two is not a finding; each is drawn grey.
+For: tables of tokens/s that ringtree.logs reads, beside what the audit says of them. Not for: which rows repeat each
+other (imported_runs.py), verdicts (ringtree.judge.runs.launches).
+
+A rate that is printed once has no interval, however many runs it is of, and a difference between two is not a finding;
+each is drawn grey. Rows that repeat each other are launches: of those there are intervals, and a difference between two
+arms that have some is judged as one between two runs is: they share nothing, so they are not paired.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from ringtree.audit import AuditRun, Setup
-from ringtree.audit.repeats import num_runs
 from ringtree.errors import UsageError
 from ringtree.judge.runs import SINGLE
+from ringtree.judge.runs.launches import judge_launches, matrix_of
 from ringtree.logs import Item, Table
 from ringtree.logs.storing import Log
 from ringtree.logs.tables.measures import THROUGHPUT
+from ringtree.show.training_page.imported_runs import Runs, is_training, is_usable, left_out, rate_of, runs_of
 from ringtree.show.views.log_arms import finding_row
+from ringtree.stats import median_interval
 from ringtree.units import count, format_change
 
 UNIT = "tokens/s"
 Cell = dict[str, Any]
+_GREY = "every difference is grey: it has no interval, so none is shown to be more than noise"
+_JUDGED = (
+    "rows that repeat each other count as launches; those of two arms share nothing, so they are not paired: of three "
+    "and three nothing can be shown"
+)
 
 
 class _NoTraining(Exception):
@@ -34,7 +44,7 @@ def training_tables(log: Log) -> list[Table]:
 
     def take(item: Item) -> None:
         if isinstance(item, Table):
-            if not _is_training(item):
+            if not is_training(item):
                 raise _NoTraining
             tables.append(item)
 
@@ -50,28 +60,34 @@ def imported_data(log: Log, tables: Sequence[Table], setup: Setup | None = None)
 
     A rate that is 0, negative or not finite is left out, and a caveat says so. Raises UsageError if no other is left.
     """
-    used = [table for table in tables if _is_usable(_rate(table))]
-    if not used:
+    runs = runs_of(tables)
+    if not runs:
         raise UsageError(f"{log.name}: no rate in it is above 0: there is nothing to draw")
-    cells = _with_efficiency([_cell(table) for table in used])
+    cells = _with_efficiency([_cell(one) for one in runs])
     models, arms, ranks = (list(dict.fromkeys(cell[name] for cell in cells)) for name in ("model", "arm", "num_ranks"))
     reference = "default" if "default" in arms else arms[0]
     _compare(cells, reference)
+    for arm in arms:
+        if arm != reference:
+            _judge(runs, cells, arm, reference)
+    used = [table for table in tables if any(is_usable(rate_of(side)) for row in table.rows for side in row.sides)]
     hosts = {str(table.num_ranks): table.num_hosts for table in used if table.num_hosts is not None}
+    judged = any(_is_judged(cell) for cell in cells)
     session = AuditRun(setup or Setup())
     session.add_reading(log.name, _keeping(log))
     report = session.finish().files[0]
     verdict, label = _claim(cells)
+    single = verdict == "single run"
     return {
         "run": log.name,
         "heading": f"training, as {log.name.rpartition('/')[2]} prints it",
         "verdicts": [
-            f"{label}; another run of the same may differ as much" if verdict == "single run" else label,
+            *([] if judged else [f"{label}; another run of the same may differ as much" if single else label]),
             *_most(cells, reference),
         ],
         "caveats": [
-            *(_left_out(table) for table in tables if not _is_usable(_rate(table))),
-            "every difference is grey: it has no interval, so none is shown to be more than noise",
+            *left_out(tables),
+            _JUDGED if judged else _GREY,
             "efficiency: against the arm's own smallest number of ranks, which is not the same for all arms",
         ],
         "notes": [],
@@ -82,52 +98,30 @@ def imported_data(log: Log, tables: Sequence[Table], setup: Setup | None = None)
         "training": {"world_sizes": sorted(ranks)},
         "hosts": hosts,
         "unit": UNIT,
-        "rates": "as the table prints them, without an interval",
+        "rates": "median over rows that repeat each other, with its interval; a rate that stands once has none"
+        if any(len(one.rates) > 1 for one in runs)
+        else "as the table prints them, without an interval",
         "cells": cells,
         "provenance": [("file", log.name), ("columns", ", ".join(sorted({_heading(table) for table in used})))],
     }
-
-
-def _is_training(table: Table) -> bool:
-    return "model" in table.settings and bool(table.num_ranks) and _rate(table) is not None
-
-
-def _rate(table: Table) -> float | None:
-    """The one figure of such a table."""
-    if len(table.rows) != 1 or len(table.rows[0].sides) != 1:
-        return None
-    printed = dict(table.rows[0].sides[0].others).get(THROUGHPUT)
-    return None if printed is None else printed.value
-
-
-def _is_usable(rate: float | None) -> bool:
-    return rate is not None and math.isfinite(rate) and rate > 0
-
-
-def _left_out(table: Table) -> str:
-    printed, (model, ranks, arm) = dict(table.rows[0].sides[0].others)[THROUGHPUT], _place(table)
-    return f"left out: {model}, {count(ranks, 'rank')}, {arm}: its rate is printed as {printed.text}"
 
 
 def _heading(table: Table) -> str:
     return dict(table.columns).get(THROUGHPUT, "")
 
 
-def _place(table: Table) -> tuple[str, int, str]:
-    return table.settings["model"], table.num_ranks or 1, table.settings.get("arm", "default")
-
-
-def _cell(table: Table) -> Cell:
-    (model, ranks, arm), rate = _place(table), _rate(table) or 0.0
-    num_launches = num_runs(table.rows[0].sides[0])  # None: the table does not say
+def _cell(runs: Runs) -> Cell:
+    interval = median_interval(runs.rates)
+    has_interval = interval.num_launches > 1
     return {
-        "model": model,
-        "num_ranks": ranks,
-        "arm": arm,
-        "num_launches": num_launches,
-        "step": {"num_launches": num_launches, "median": None, "low": None, "high": None},
-        "tokens_per_second": rate,
-        "tokens_per_second_a_rank": rate / ranks,
+        "model": runs.model,
+        "num_ranks": runs.num_ranks,
+        "arm": runs.arm,
+        "num_launches": runs.num_launches,
+        "step": {"num_launches": runs.num_launches, "median": None, "low": None, "high": None},
+        "tokens_per_second": interval.median,
+        "rate": {"low": interval.low, "high": interval.high, "label": interval.label} if has_interval else None,
+        "tokens_per_second_a_rank": interval.median / runs.num_ranks,
         "efficiency": None,
         "disqualified": None,
         "parts": None,
@@ -153,6 +147,35 @@ def _compare(cells: Sequence[Cell], reference: str) -> None:
             cell["versus_reference"] = {"ratio": ratio, "low": None, "high": None, "verdict": verdict, "label": label}
 
 
+def _judge(runs: Sequence[Runs], cells: Sequence[Cell], arm: str, reference: str) -> None:
+    """Judges an arm where it and the reference have repeated rows, all such places as one family."""
+    base = {(one.model, one.num_ranks): one for one in runs if one.arm == reference and len(one.rates) > 1}
+    places = [
+        (cell, one, base[one.model, one.num_ranks])
+        for one, cell in zip(runs, cells, strict=True)
+        if one.arm == arm and len(one.rates) > 1 and (one.model, one.num_ranks) in base
+    ]
+    if not places:
+        return
+    # The more tokens/s, the less time: ratios are of times, as elsewhere.
+    before = matrix_of([[1 / rate for rate in other.rates] for _, _, other in places])
+    after = matrix_of([[1 / rate for rate in own.rates] for _, own, _ in places])
+    for (cell, _, _), (verdict, up, _) in zip(places, judge_launches(before, after), strict=True):
+        has_interval = up.coverage > 0
+        cell["versus_reference"] = {
+            "ratio": up.ratio,
+            "low": up.low if has_interval else None,
+            "high": up.high if has_interval else None,
+            "verdict": verdict,
+            "label": up.label,
+        }
+
+
+def _is_judged(cell: Cell) -> bool:
+    versus = cell["versus_reference"]
+    return versus is not None and versus["low"] is not None
+
+
 def _claim(cells: Iterable[Cell]) -> tuple[str, str]:
     """What can be said of differences between the cells, in a word and in a sentence: nothing, and why."""
     counts = {cell["num_launches"] for cell in cells}
@@ -166,18 +189,36 @@ def _claim(cells: Iterable[Cell]) -> tuple[str, str]:
 
 
 def _most(cells: Sequence[Cell], reference: str) -> list[str]:
-    """Of each model the largest difference, and where: what somebody would quote from such a table."""
+    """Of each model what is shown, and the largest difference of the others: what somebody would quote."""
     lines = []
     for model in dict.fromkeys(cell["model"] for cell in cells):
         compared = [cell for cell in cells if cell["model"] == model and cell["versus_reference"]]
-        if compared:
-            most = max(compared, key=lambda cell: abs(1 / cell["versus_reference"]["ratio"] - 1))
+        shown = [cell for cell in compared if cell["versus_reference"]["verdict"] in ("faster", "slower")]
+        lines += [_shown(cell, reference) for cell in shown]
+        others = [cell for cell in compared if cell not in shown]
+        if others:
+            most = max(others, key=lambda cell: abs(1 / cell["versus_reference"]["ratio"] - 1))
             change = format_change(1 / most["versus_reference"]["ratio"])
+            other = "other " if shown else ""
+            told = _interval(most) if _is_judged(most) else ", which the table does not tell"
             lines.append(
-                f"{model}: the largest difference to {reference} is {most['arm']}'s {change} on {most['num_ranks']} "
-                "ranks: not shown to be more than the scatter between runs, which the table does not tell"
+                f"{model}: the largest {other}difference to {reference} is {most['arm']}'s {change} "
+                f"on {most['num_ranks']} ranks: not shown to be more than the scatter between runs{told}"
             )
     return lines
+
+
+def _shown(cell: Cell, reference: str) -> str:
+    versus = cell["versus_reference"]
+    return (
+        f"{cell['model']}, {count(cell['num_ranks'], 'rank')}: {cell['arm']} vs {reference}: {versus['verdict']}, "
+        f"{format_change(1 / versus['ratio'])} {UNIT}{_interval(cell)}"
+    )
+
+
+def _interval(cell: Cell) -> str:
+    versus = cell["versus_reference"]
+    return f" ({format_change(1 / versus['high'])} to {format_change(1 / versus['low'])}, {versus['label']})"
 
 
 def _keeping(log: Log) -> Callable[[Callable[[Item], None]], Any]:

@@ -39,13 +39,14 @@ function withoutInterval(number) {
 }
 
 function rateEnds(c) {
+  if (c.rate) return [c.rate.low, c.rate.high]; // of a printed table, whose rows say no step
   if (!hasInterval(c.step)) return null;
   return [c.step.high, c.step.low].map((seconds) => (c.tokens_per_second * c.step.median) / seconds);
 }
 
 function rateText(run, c) {
   const ends = rateEnds(c);
-  const span = ends ? `${c.step.label} ${rateWords(ends[0])} to ${rateWords(ends[1])}` : withoutInterval(c.step.num_launches);
+  const span = ends ? `${(c.rate || c.step).label} ${rateWords(ends[0])} to ${rateWords(ends[1])}` : withoutInterval(c.step.num_launches);
   return plain(`${c.arm}, ${c.model}, ${ranksOf(run, c.num_ranks)}: ${rateWords(c.tokens_per_second)} ${run.unit}, ${span}`);
 }
 
@@ -126,7 +127,7 @@ function allFigures(run) {
     const versus = c.versus_reference;
     const parts = c.parts || {};
     return [c.model, c.num_ranks, c.arm, c.tokens_per_second, c.tokens_per_second_a_rank, c.step && c.step.median,
-      c.step && hasInterval(c.step) ? `${words.time(c.step.low)} – ${words.time(c.step.high)}` : '', c.efficiency,
+      c.step && hasInterval(c.step) ? `${words.time(c.step.low)} – ${words.time(c.step.high)}` : c.rate ? `${rateWords(c.rate.low)} – ${rateWords(c.rate.high)}` : '', c.efficiency,
       ...PARTS.map(([part]) => parts[part]), versus && 1 / versus.ratio, versus && versus.low !== null ? `${words.change(1 / versus.high)} – ${words.change(1 / versus.low)}` : '',
       c.disqualified ? `disqualified: ${c.disqualified}` : versus ? versus.verdict : c.arm === run.reference ? 'reference' : '', c.num_launches];
   });

@@ -234,6 +234,59 @@ def test_the_number_of_runs_is_what_the_table_says(
     assert ("single run" in told) == (launches == [1] * 4)
 
 
+REPEATED = "model,gpus,run,default_tokens_per_s,tree_tokens_per_s\n"
+
+
+def repeated(*rates: tuple[int, int], model: str = "big", gpus: int = 8) -> str:
+    return "".join(f"{model},{gpus},{run},{one},{other}\n" for run, (one, other) in enumerate(rates))
+
+
+def test_rows_that_repeat_each_other_are_launches(opened: Any, tmp_path: Path) -> None:
+    """Four and four that don't overlap are one split of 70 in each direction: below half of 5 %."""
+    rows = repeated((1000, 1100), (1010, 1110), (1020, 1130), (990, 1120))
+    data = imported(tmp_path, f"{REPEATED}{rows}{repeated((1900, 1890), gpus=16)}")
+    assert [(one["num_ranks"], one["arm"], one["num_launches"]) for one in data["cells"]] == [
+        (8, "default", 4),
+        (8, "tree", 4),
+        (16, "default", None),
+        (16, "tree", None),
+    ]
+    first, tree, _, alone = data["cells"]
+    assert first["tokens_per_second"] == 1005
+    assert (first["rate"]["low"], first["rate"]["high"]) == (990, 1020)
+    assert first["rate"]["label"] == "range of 4 launches, covers 87.5 %"
+    versus = tree["versus_reference"]
+    assert versus["verdict"] == "faster"
+    assert 1100 / 1020 <= 1 / versus["high"] <= 1 / versus["ratio"] <= 1 / versus["low"] <= 1130 / 990
+    assert (alone["rate"], alone["versus_reference"]["verdict"]) == (None, "no interval")
+    assert data["verdicts"][0].startswith("big, 8 ranks: tree vs default: faster, +11% tokens/s (+")
+    file = tmp_path / "report.html"
+    file.write_text(training_page([data]), encoding="utf-8")
+    page = Page(opened, file.as_uri(), viewport={"width": 1280, "height": 900})
+    page.drawn()
+    assert page.run("document.getElementById('rates-0').data[0].error_y.array") == [15, 0]
+    assert page.run("document.getElementById('heatmap-0').layout.shapes.map(s => s.fillcolor)")[0] != GREY
+    assert page.problems == []
+
+
+@pytest.mark.parametrize("rows", [((1000, 1100), (1010, 1110), (1020, 1130)), ((1000, 1001), (1010, 990)) * 4])
+def test_repetitions_that_show_nothing_are_not_claimed(tmp_path: Path, rows: tuple[tuple[int, int], ...]) -> None:
+    data = imported(tmp_path, REPEATED + repeated(*rows))
+    assert data["cells"][1]["versus_reference"]["verdict"] == "not shown"
+    (line,) = data["verdicts"]
+    assert "not shown to be more than the scatter between runs" in line
+
+
+def test_rows_of_other_configurations_do_not_repeat_each_other(tmp_path: Path) -> None:
+    table = tmp_path / "published.csv"
+    table.write_text("model,gpus,batch,default_tokens_per_s\nbig,8,16,1000\nbig,8,32,1200\n")
+    assert read_trainings([str(table)], tmp_path) == []
+    # What was measured beside the rate may differ.
+    table.write_text("model,gpus,loss,default_tokens_per_s\nbig,8,2.5,1000\nbig,8,2.25,1200\n")
+    (data,) = read_trainings([str(table)], tmp_path)
+    assert [one["num_launches"] for one in data["cells"]] == [2]
+
+
 def test_names_of_models_are_text_and_runs_without_an_interval_have_none(opened: Any, tmp_path: Path) -> None:
     data = imported(tmp_path, f"{HEADINGS}<b>x,1,8,1000,990,5\nother,1,8,1900,1800,5\n")
     file = tmp_path / "report.html"
