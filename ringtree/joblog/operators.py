@@ -1,7 +1,8 @@
 """The operators `c10d::…` of the PyTorch that is there, and what the arguments of a call say.
 
-For: collective, bytes, dtype, group and root of one call, and its Future. Not for: catching calls (tracer.py), nor
-PyTorch's words in other people's traces (ringtree.logs.words has those).
+For: the table of operators and of their arguments, and collective, bytes, dtype and group of one call as Python reads
+them. Not for: catching calls (counting.py; the tracer's are read in C++ by this table, csrc/trace_arguments.h in
+ringtree/torch), nor PyTorch's words in other people's traces (ringtree.logs.words has those).
 
 Bytes are counted from tensors: those that the rank gives, those that it gets. Operators of a later PyTorch that are not
 in the table are not recorded; test_torch_job_trace.py fails where there are such.
@@ -10,10 +11,8 @@ in the table are not recorded; test_torch_job_trace.py fails where there are suc
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
-
-from ringtree.joblog.waits import Waits
 
 # Operator -> collective. Its arguments say what it gives and gets by their names.
 COLLECTIVES = {
@@ -43,7 +42,7 @@ _GIVEN = frozenset(("input_tensor", "input_tensors", "inputs", "input_list", "in
 _GOT = frozenset(("output_tensor", "output_tensors", "outputs", "output_lists", "output"))
 
 
-_GIVES, _GETS, _BOTH, _PROCESS_GROUP = range(4)  # what an argument is; None: nothing that is recorded
+_GIVES, _GETS, _BOTH, _PROCESS_GROUP, _OTHER = range(5)  # what an argument is; as in trace_arguments.h
 
 
 class Group(NamedTuple):
@@ -73,27 +72,28 @@ class Operator:
 
     def __init__(self, name: str) -> None:
         import torch
-        from torch._C._distributed_c10d import ProcessGroup, Work
+        from torch._C._distributed_c10d import ProcessGroup
 
         # Kept, as an import statement inside of a call takes longer than the rest of it.
-        self._process_group, self._work = ProcessGroup, Work
+        self._process_group = ProcessGroup
         self.name = name
         self.overload: Any = getattr(torch.ops.c10d, name).default
-        self._collective = COLLECTIVES[name]
+        self.collective = COLLECTIVES[name]
         names = [argument.name for argument in self.overload._schema.arguments]
-        self._roles = {name: _role(name, self._collective) for name in names}
-        self._in_order = list(self._roles.values())
+        self._roles = {name: _role(name, self.collective) for name in names}
+        self.roles = list(self._roles.values())  # of its arguments, in their order
         self._groups: dict[tuple[str, str], Group] = {}
 
     def describe(self, arguments: Sequence[Any], named: dict[str, Any]) -> Described:
-        """Reads a call's arguments. The training waits meanwhile: roles are looked up once, in the constructor."""
+        """Reads a call's arguments."""
         by_role: tuple[list[Any], ...] = ([], [], [])
         process_group: Any = None
-        roles = self._in_order
+        roles = self.roles
         if named:
-            arguments, roles = (*arguments, *named.values()), [*roles[: len(arguments)], *map(self._roles.get, named)]
+            roles = [*roles[: len(arguments)], *(self._roles[name] for name in named)]
+            arguments = (*arguments, *named.values())
         for role, value in zip(roles, arguments, strict=False):
-            if role is None:
+            if role == _OTHER:
                 continue
             if role == _PROCESS_GROUP:
                 process_group = value
@@ -103,11 +103,11 @@ class Operator:
         tensors = given or both or got
         first = tensors[0] if tensors else None
         device = "cpu" if first is None else first.device.type
-        is_barrier = self._collective == "barrier"
+        is_barrier = self.collective == "barrier"
         of_both = 0 if is_barrier or not both else _bytes(both)
         return Described(
             self.name,
-            self._collective,
+            self.collective,
             self._group(process_group, device),
             _bytes(given) + of_both,
             _bytes(got) + of_both,
@@ -116,24 +116,12 @@ class Operator:
             len(tensors),
         )
 
-    def when_done(self, result: Any, then: Callable[[Any], None], waits: Waits) -> None:
-        """Calls `then` when the call has completed; where the backend gives no Future, when it was waited for."""
-        work = result[-1] if isinstance(result, tuple) else result
-        if work is None:  # monitored_barrier is over when it returns
-            then(None)
-            return
-        unboxed = work if isinstance(work, self._work) else self._work.unbox(work)
-        try:
-            unboxed.get_future().add_done_callback(then)
-        except RuntimeError:
-            waits.add(unboxed, then)
-
     def _group(self, boxed: Any, device: str) -> Group:
         group = boxed if isinstance(boxed, self._process_group) else self._process_group.unbox(boxed)
         key = (group.group_name, device)
         found = self._groups.get(key)
         if found is None or found.size != group.size():
-            found = self._groups[key] = _described_group(group, device)
+            found = self._groups[key] = described_group(group, device)
         return found
 
 
@@ -155,7 +143,8 @@ def _names() -> list[str]:
     return sorted({name.removeprefix("c10d::") for name in every if name.startswith("c10d::") and "." not in name})
 
 
-def _described_group(group: Any, device: str) -> Group:
+def described_group(group: Any, device: str) -> Group:
+    """Returns what a ProcessGroup is for tensors on such a device."""
     import torch
     from torch.distributed import get_process_group_ranks
 
@@ -170,13 +159,13 @@ def _described_group(group: Any, device: str) -> Group:
     return Group(group.group_name, backend, group.size(), ranks)
 
 
-def _role(argument: str, collective: str) -> int | None:
+def _role(argument: str, collective: str) -> int:
     """What an argument of this name is."""
     if argument == "process_group":
         return _PROCESS_GROUP
     if argument in ("tensors", "tensor"):
         return {"send": _GIVES, "recv": _GETS}.get(collective, _BOTH)
-    return _GIVES if argument in _GIVEN else _GETS if argument in _GOT else None
+    return _GIVES if argument in _GIVEN else _GETS if argument in _GOT else _OTHER
 
 
 @functools.cache

@@ -25,18 +25,20 @@ def run_traced(
 ) -> int:
     """Runs `command` with its ranks recorded into `folder`; returns its exit code, 128 + n where signal n ended it.
 
-    Raises UsageError for a folder that holds something or a command that can't be started, RingtreeError if no rank was
-    recorded (the message says why).
+    Raises UsageError for a folder that holds something or a command that can't be started, BuildError before the job
+    starts if the tracer can't be compiled, RingtreeError if no rank was recorded (the message says why).
     """
     with os_errors(f"can't make {folder}", "name another by --out"):
         folder.mkdir(parents=True, exist_ok=True)
         if any(folder.iterdir()):
             raise UsageError(f"{folder} is not empty: name another folder by --out, or remove it")
+    _compile_tracer()
     variables = {FOLDER: str(folder.resolve()), EVERY: str(optimizer_steps), TIME_EVERY: str(time_every)}
     with os_errors(f"can't start {command[0]}"):
         job = subprocess.Popen(command, env={**os.environ, **variables})
     code = _wait(job)
     loaded = list(folder.glob(_LOADED))
+    said = [marker.read_text() for marker in loaded]
     for marker in loaded:
         marker.unlink()
     if any(folder.glob(FILES)):
@@ -48,7 +50,21 @@ def run_traced(
             f"{ended}none of its processes loaded PyTorch with ringtree in the same Python, so nothing was traced "
             "(install ringtree there; TORCH_DEVICE_BACKEND_AUTOLOAD=0 prevents it)"
         )
+    if reasons := [reason for reason in said if reason]:
+        raise RingtreeError(f"{ended}its processes could not be traced: {reasons[0]}")
     raise RingtreeError(f"{ended}it issued no collective of torch.distributed, so there is nothing to trace")
+
+
+def _compile_tracer() -> None:
+    """So that no rank has to, and a job that can't be traced does not start. Where this Python has no PyTorch, the
+    job's ranks, which run another, see for themselves."""
+    try:
+        import torch  # noqa: F401
+    except Exception:  # whatever a broken one raises
+        return
+    from ringtree.torch.building import built_library
+
+    built_library()
 
 
 def _wait(job: subprocess.Popen[bytes]) -> int:

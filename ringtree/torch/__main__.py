@@ -1,4 +1,4 @@
-"""`python -m ringtree.torch`: compiles the backend beforehand, for instance when an image is made."""
+"""`python -m ringtree.torch`: compiles the backend and the job tracer ahead, for instance when an image is made."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Compiles the backend's C++ for the PyTorch that is there, once, and loads it.
+"""Compiles ringtree's C++ for the PyTorch that is there, the backend and the job tracer's recorder, once, and loads it.
 
 For: load(), which finds what was compiled before or compiles (about half a minute). Not for: how that is done and kept
 (ringtree.building), or the engine, which comes compiled with the package.
@@ -27,7 +27,7 @@ _NAME = "_ringtree_torch"
 
 @cache
 def load() -> ModuleType:
-    """Returns the module with the backend; compiles it if that has not been done. BuildError: it cannot be."""
+    """Returns the module with backend and recorder; compiles it if that has not been done. BuildError: it cannot be."""
     module = _import(built_library())
     atexit.register(module.leave_all)  # threads that need Python must have ended before it does
     return module
@@ -40,13 +40,13 @@ def built_library() -> Path:
     command = _command()
     return built(
         Recipe(
-            f"the torch.distributed backend for PyTorch {torch.__version__}",
+            f"the torch.distributed backend and the job tracer for PyTorch {torch.__version__}",
             command,
             "torch",
             f"{_NAME}-{_digest(command)}.so",
-            f"there is no C++ compiler ({command[0]}), and the torch.distributed backend has to be compiled once for "
-            "this PyTorch: install g++ 11 or newer (apt-get install g++), set CXX, or compile it when the image "
-            "is made (python -m ringtree.torch)",
+            f"there is no C++ compiler ({command[0]}), and the torch.distributed backend and the job tracer have to be "
+            "compiled once for this PyTorch: install g++ 11 or newer (apt-get install g++), set CXX, or compile them "
+            "when the image is made (python -m ringtree.torch)",
             "half a minute; `python -m ringtree.torch` does it ahead of a job",
         )
     )

@@ -19,7 +19,10 @@ from ringtree.doctor.records import Fact, not_known, ok, told, warn
 from ringtree.measure.host_files import text
 
 _PACKAGES = ("ringtree", "numpy")
-_COMPILERS = {"C compiler": ("cc", "the workers of MPI arms"), "C++ compiler": ("c++", "the torch.distributed backend")}
+_COMPILERS = {
+    "C compiler": ("cc", "the workers of MPI arms"),
+    "C++ compiler": ("c++", "the torch.distributed backend, `ringtree trace`"),
+}
 # torch/version.py: "cuda: Optional[str] = '12.8'", also without the type.
 _BUILT_FOR = re.compile(r"^(cuda|hip|__version__)(?:\s*:[^=]*)?\s*=\s*['\"]([^'\"]+)['\"]", re.MULTILINE)
 

@@ -1,4 +1,5 @@
-// The Python module: how ringtree/torch makes a group, and how all groups leave when Python ends.
+// The Python module: how ringtree/torch makes a group, how all groups leave when Python ends, and the job tracer's
+// recorder.
 #include <pybind11/chrono.h>
 #include <torch/csrc/utils/pybind.h>
 
@@ -6,6 +7,7 @@
 
 #include "backend.h"
 #include "signals.h"
+#include "trace_recorder.h"
 
 namespace ringtree_torch {
 namespace {
@@ -25,5 +27,6 @@ PYBIND11_MODULE(RINGTREE_TORCH_MODULE, module) {
   ringtree_torch::find_main_thread();
   module.def("create", &ringtree_torch::create, pybind11::arg("store"), pybind11::arg("rank"), pybind11::arg("size"),
              pybind11::arg("timeout"), pybind11::arg("rules"), pybind11::call_guard<pybind11::gil_scoped_release>());
+  ringtree_torch::bind_recorder(module);
   module.def("leave_all", &ringtree_torch::Backend::leave_all, pybind11::call_guard<pybind11::gil_scoped_release>());
 }
