@@ -2,6 +2,8 @@
 // for it again. Harmless for any address.
 #pragma once
 
+#include <cstddef>
+
 namespace ringtree {
 
 inline void fetch_for_writing(const void* at) {
@@ -11,6 +13,13 @@ inline void fetch_for_writing(const void* at) {
 #else
   __builtin_prefetch(at, 1);
 #endif
+}
+
+/// Each line of it.
+template <class Thing>
+void fetch_whole(const Thing& thing) {
+  const char* const from = reinterpret_cast<const char*>(&thing);
+  for (size_t at = 0; at < sizeof thing; at += 64) fetch_for_writing(from + at);
 }
 
 }  // namespace ringtree

@@ -1,25 +1,20 @@
 // Traces: what Communicator.take_trace() returns. Events travel as the bytes of an array of TraceEvent, whose layout is
 // told beside; ringtree/comm/rank_trace.py makes a structured NumPy array of them.
-#include <nanobind/ndarray.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <cstddef>
-#include <cstring>
 #include <iterator>
-#include <memory>
-#include <tuple>
 
 #include "core/bindings/bindings.h"
+#include "core/bindings/record_bytes.h"
 #include "core/engine/trace.h"
 
 namespace nb = nanobind;
 
 namespace ringtree::bindings {
 namespace {
-
-using Field = std::tuple<std::string, std::string, size_t>;  // name, NumPy's format, offset
 
 std::vector<Field> event_fields() {
   return {{"begin_ns", "i8", offsetof(TraceEvent, begin_ns)},
@@ -35,15 +30,6 @@ std::vector<Field> event_fields() {
           {"channel", "i2", offsetof(TraceEvent, channel)},
           {"lane", "i2", offsetof(TraceEvent, lane)},
           {"kind", "u1", offsetof(TraceEvent, kind)}};
-}
-
-nb::ndarray<nb::numpy, uint8_t, nb::ndim<1>> event_bytes(const Trace& trace) {
-  const size_t num_bytes = trace.events.size() * sizeof(TraceEvent);
-  auto copy = std::make_unique<uint8_t[]>(num_bytes);
-  if (num_bytes > 0) std::memcpy(copy.get(), trace.events.data(), num_bytes);
-  uint8_t* const data = copy.get();
-  const nb::capsule keeper(copy.release(), [](void* kept) noexcept { delete[] static_cast<uint8_t*>(kept); });
-  return nb::ndarray<nb::numpy, uint8_t, nb::ndim<1>>(data, {num_bytes}, keeper);
 }
 
 }  // namespace
@@ -65,7 +51,8 @@ void bind_trace(nb::module_& module) {
   nb::class_<Trace>(module, "Trace", "What one rank did in its calls; see ringtree.RankTrace.")
       .def_ro("rank", &Trace::rank)
       .def_prop_ro("calls", [](const Trace& self) { return self.calls; })
-      .def_prop_ro("event_bytes", &event_bytes, nb::rv_policy::move)
+      .def_prop_ro(
+          "event_bytes", [](const Trace& self) { return record_bytes(self.events); }, nb::rv_policy::move)
       .def_ro("num_lost", &Trace::num_lost);
   module.def("trace_event_fields", &event_fields, "Name, NumPy's format and offset of each field of an event.");
   module.def("trace_event_bytes", [] { return sizeof(TraceEvent); });

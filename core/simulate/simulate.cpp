@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <string>
 
 #include "core/base/error.h"
@@ -18,10 +19,12 @@ using Kind = CriticalPath::Kind;
 
 class Simulation {
  public:
-  Simulation(const PlacedTraffic& placed, const FlowGraph& graph, SharingFault fault)
+  /// `recorder`: may be null.
+  Simulation(const PlacedTraffic& placed, const FlowGraph& graph, SharingFault fault, Recorder* recorder)
       : placed_(placed),
         traffic_(placed.traffic),
         graph_(graph),
+        recorder_(recorder),
         slots_(static_cast<uint32_t>(placed.protocol.slots)),
         sharing_(graph, fault),
         path_(graph),
@@ -77,14 +80,10 @@ class Simulation {
 
   void fetch(const SimulatedEvent& event) const {
     const size_t index = event.what >> 1;
-    const auto fetch_all = [](const auto& thing) {
-      const char* const from = reinterpret_cast<const char*>(&thing);
-      for (size_t at = 0; at < sizeof thing; at += 64) fetch_for_writing(from + at);
-    };
     if ((event.what & 1) == 0) {
-      fetch_all(lanes_[index]);
+      fetch_whole(lanes_[index]);
     } else {
-      fetch_all(connections_[index]);
+      fetch_whole(connections_[index]);
       fetch_for_writing(&messages_[index * slots_]);
       fetch_for_writing(&messages_[index * slots_ + slots_ / 2]);
     }
@@ -114,12 +113,6 @@ class Simulation {
   bool finished(const SimulatedLane& lane) const { return lane.pass >= placed_.cut.num_passes; }
   const TrafficStep* step_at(int lane, int step) const {
     return &traffic_.steps[traffic_.lane_first_step[graph_.lanes[lane].lane] + step];
-  }
-  std::span<const int> recv_ports(const TrafficStep* step) const {
-    return std::span(traffic_.step_ports).subspan(step->first_port, step->num_recv);
-  }
-  std::span<const int> send_ports(const TrafficStep* step) const {
-    return std::span(traffic_.step_ports).subspan(step->first_port + step->num_recv, step->num_send);
   }
   std::span<const TrafficWait> waits(const TrafficStep* step) const {
     return std::span(traffic_.waits).subspan(step->first_wait, step->num_waits);
@@ -179,14 +172,14 @@ class Simulation {
     if (lane.busy || finished(lane)) return;
     Ticks arrived = 0;
     int awaited = -1;
-    for (const int port : recv_ports(lane.step)) {
+    for (const int port : traffic_.recv_ports(*lane.step)) {
       const int id = lane.ports[port];
       const SimulatedConnection& connection = connections_[id];
       if (connection.num_crossed == connection.num_read) return;
       const Ticks arrival = message(id, connection.num_read).arrival;
       if (awaited < 0 || arrival > arrived) arrived = arrival, awaited = id;
     }
-    for (const int port : send_ports(lane.step)) {
+    for (const int port : traffic_.send_ports(*lane.step)) {
       SimulatedConnection& connection = connections_[lane.ports[port]];
       if (connection.num_sent - connection.num_read < slots_) continue;
       connection.sender_waits = true;
@@ -201,6 +194,7 @@ class Simulation {
     if (lane.step->num_folds > 0) work = lane.step->num_folds * bytes / lane.reduce_rate;
     if (lane.step->copies) work = bytes / lane.copy_rate;
     blame(lane, lane.step->num_folds > 0, awaited, arrived, trigger, mark);
+    if (recorder_ != nullptr) recorder_->begin_slice(index, begin);
     queue_.push({begin + ticks_of(work), static_cast<uint32_t>(index) << 1, 0});
   }
 
@@ -232,17 +226,18 @@ class Simulation {
     const Mark mark = path_.add(queue_.now(), lane.before, lane.kind, lane.id);
     lane.last = mark;
     lane.busy = false;
-    for (const int port : recv_ports(step)) ++connections_[lane.ports[port]].num_read;
+    if (recorder_ != nullptr) recorder_->end_slice(index, lane, slice_bytes(lane), queue_.now());
+    for (const int port : traffic_.recv_ports(*step)) ++connections_[lane.ports[port]].num_read;
     if (step->num_send > 0) {
       const auto bytes = static_cast<int32_t>(placed_.protocol.wire_bytes(slice_bytes(lane)));
-      for (const int port : send_ports(step)) send(lane.ports[port], bytes, mark);
+      for (const int port : traffic_.send_ports(*step)) send(lane.ports[port], bytes, mark);
     }
     advance(index);
     try_slice(index, Trigger::own, mark);
     const int of = graph_.lanes[index].lane;
     for (int i = traffic_.lane_first_dependent[of]; i < traffic_.lane_first_dependent[of + 1]; ++i)
       try_slice(graph_.fellows(index)[traffic_.dependents[i]], Trigger::dependency, mark);
-    for (const int port : recv_ports(step)) {
+    for (const int port : traffic_.recv_ports(*step)) {
       SimulatedConnection& connection = connections_[lane.ports[port]];
       if (!connection.sender_waits) continue;
       connection.sender_waits = false;
@@ -265,6 +260,7 @@ class Simulation {
     SimulatedConnection& connection = connections_[id];
     connection.crossing = true;
     connection.before = before;
+    if (recorder_ != nullptr) recorder_->begin_crossing(id, queue_.now());
     connection.left = static_cast<double>(message(id, connection.num_crossed).bytes);
     connection.since = queue_.now();
     if (connection.rate == 0) sharing_.start(id);
@@ -293,6 +289,7 @@ class Simulation {
         path_.add(queue_.now(), connection.before, by == kCopying ? Kind::copy : Kind::link, std::max(by, 0));
     done.crossed = mark;
     done.arrival = queue_.now() + connection.latency;
+    if (recorder_ != nullptr) recorder_->end_crossing(id, queue_.now(), done.arrival, by);
     ++connection.num_crossed;
     connection.crossing = false;
     if (connection.num_crossed < connection.num_sent) {
@@ -353,6 +350,7 @@ class Simulation {
   const PlacedTraffic& placed_;
   const Traffic& traffic_;
   const FlowGraph& graph_;
+  Recorder* const recorder_;
   const uint32_t slots_;
   MaxMin sharing_;
   CriticalPath path_;
@@ -369,9 +367,13 @@ class Simulation {
 Simulated simulate(const Traffic& traffic, const CallSize& size, const SimulatedNetwork& network,
                    const WireProtocol& protocol, const SimulateOptions& options) {
   const PlacedTraffic placed(traffic, size, network, protocol);
-  const Classes classes = options.use_symmetry ? find_classes(placed) : distinct(placed);
+  const bool is_recorded = options.recording != nullptr;
+  if (is_recorded) check_recorded(placed, options.recording->most);
+  const Classes classes = options.use_symmetry && !is_recorded ? find_classes(placed) : distinct(placed);
   const FlowGraph graph(placed, classes);
-  Simulation simulation(placed, graph, options.fault);
+  std::optional<Recorder> recorder;
+  if (is_recorded) recorder.emplace(placed, graph, *options.recording);
+  Simulation simulation(placed, graph, options.fault, is_recorded ? &*recorder : nullptr);
   simulation.run();
   Simulated out;
   out.num_events = simulation.num_events();

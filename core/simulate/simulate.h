@@ -21,6 +21,7 @@
 #include "core/simulate/critical_path.h"
 #include "core/simulate/max_min.h"
 #include "core/simulate/placed_traffic.h"
+#include "core/simulate/recording.h"
 
 namespace ringtree {
 
@@ -35,13 +36,14 @@ struct Simulated {
 };
 
 struct SimulateOptions {
-  bool use_symmetry = true;  // simulate one of each class (classes.h)
-  SharingFault fault;        // tests of the checks
+  bool use_symmetry = true;        // simulate one of each class (classes.h)
+  Recording* recording = nullptr;  // filled, if there is one; everything is then simulated, and its time is the same
+  SharingFault fault;              // tests of the checks
 };
 
 /// Throws UsageError for an impossible network, protocol or size and if the schedule's messages cannot all be
-/// delivered, ConservationError if what links carried is not what was sent. Time and memory grow with slices and
-/// messages.
+/// delivered, or are too many to be recorded; ConservationError if what links carried is not what was sent. Time and
+/// memory grow with slices and messages.
 Simulated simulate(const Traffic& traffic, const CallSize& size, const SimulatedNetwork& network,
                    const WireProtocol& protocol, const SimulateOptions& options = {});
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -42,6 +43,15 @@ struct Traffic {
   int num_links() const { return static_cast<int>(links.size()); }
   int number(int lane) const {
     return lane - rank_first_lane[static_cast<size_t>(lane_rank[static_cast<size_t>(lane)])];
+  }
+
+  /// Of one of its steps, within the lane.
+  std::span<const int> recv_ports(const TrafficStep& step) const {
+    return std::span(step_ports).subspan(static_cast<size_t>(step.first_port), static_cast<size_t>(step.num_recv));
+  }
+  std::span<const int> send_ports(const TrafficStep& step) const {
+    return std::span(step_ports)
+        .subspan(static_cast<size_t>(step.first_port + step.num_recv), static_cast<size_t>(step.num_send));
   }
 
   ScheduleShape shape;

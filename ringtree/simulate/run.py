@@ -1,6 +1,7 @@
 """One simulated call: a schedule's traffic on a network of plain arrays, by the core's discrete events.
 
-For: the time of one collective, what limits it and what each link carries (core/simulate/simulate.h has the rules). Not
+For: the time of one collective, what limits it, what each link carries (core/simulate/simulate.h has the rules), and,
+if that is asked for, when each slice and message began and ended. Not
 for: where networks come from (ringtree.simulate.cluster), sweeps over sizes and hosts, tables.
 """
 
@@ -13,11 +14,13 @@ from typing import Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ringtree._core import Traffic
+from ringtree._core import Recording as CoreRecording
+from ringtree._core import Traffic, recorded_message, recorded_slice
 from ringtree._core import simulate as core_simulate
 from ringtree.schedules.schedule import Schedule
 
 Item = TypeVar("Item", bound=np.generic)
+TICKS_PER_SECOND = 1e12  # a recording counts whole picoseconds
 
 
 class NetworkArrays(Protocol):
@@ -57,6 +60,25 @@ class ProtocolCosts(Protocol):
     def slots(self) -> int: ...
 
 
+def _records(size: int, fields: Sequence[tuple[str, str, int]]) -> np.dtype[np.void]:
+    names, formats, offsets = zip(*fields, strict=True)
+    return np.dtype({"names": list(names), "formats": list(formats), "offsets": list(offsets), "itemsize": size})
+
+
+# Fields as in core/simulate/recording.h; times in ticks. `step` of a slice is the index in its rank's program.
+SLICE = _records(*recorded_slice())
+MESSAGE = _records(*recorded_message())
+
+
+@dataclass(frozen=True)
+class Recording:
+    """When everything in a call was. `slices`: (n,) of SLICE, in the order in which they ended; `messages`: (m,) of
+    MESSAGE, in the order in which they were sent; their `sent_by` and `read_by` count slices."""
+
+    slices: NDArray[np.void]
+    messages: NDArray[np.void]
+
+
 @dataclass(frozen=True)
 class SimulatedCall:
     """What was found; times in seconds. `limit`: the accounts of the critical path (launch, latency, link, copy,
@@ -71,6 +93,7 @@ class SimulatedCall:
     events: int
     lanes: int  # that were simulated: one of each class of lanes that are alike
     all_lanes: int
+    recording: Recording | None = None
 
 
 ACCOUNTS = ("launch", "latency", "link", "copy", "reduce", "slots")
@@ -80,6 +103,7 @@ class Simulator:
     """A schedule made ready to be simulated, on any network and with any size: making it takes longer than a run."""
 
     def __init__(self, schedule: Schedule) -> None:
+        self._schedule = schedule
         self._traffic = Traffic(schedule.core)
 
     def pairs(self) -> tuple[list[int], list[int]]:
@@ -96,13 +120,16 @@ class Simulator:
         channels: int = 1,
         slice_bytes: int = 0,
         symmetry: bool = True,
+        record: int = 0,
     ) -> SimulatedCall:
         """Simulates a call of `count` elements (of a block where the collective has blocks, else of the vector).
 
         `slice_bytes`: 0 for about half as many slices a step as there are slots, as for pipelined schedules; the slot's
         size for whole slots. Without `symmetry` lanes that are alike are simulated one by one, with the same result.
-        Raises UsageError for a network, protocol or size that can't be.
+        `record`: if above 0, also says when each slice and message was; everything is then simulated one by one. Raises
+        UsageError for a network, protocol or size that can't be, and for more than `record` slices and messages.
         """
+        recording = CoreRecording(record) if record else None
         found = core_simulate(
             self._traffic,
             count,
@@ -123,6 +150,7 @@ class Simulator:
             protocol.slot_bytes,
             protocol.slots,
             symmetry,
+            recording,
         )
         return SimulatedCall(
             found.seconds,
@@ -134,7 +162,24 @@ class Simulator:
             found.num_events,
             found.num_lanes,
             channels * self._traffic.num_lanes,
+            None if recording is None else self._recording(recording),
         )
+
+    def _recording(self, found: CoreRecording) -> Recording:
+        slices = np.frombuffer(found.slice_bytes, SLICE).copy()
+        # The core counts steps within lanes.
+        first: dict[tuple[int, int], int] = {}
+        steps: list[int] = []
+        for rank in range(self._schedule.num_ranks):
+            lanes = [step.lane for step in self._schedule.program(rank)]
+            for lane in range(1 + max(lanes, default=-1)):
+                first[rank, lane] = len(steps)
+                steps += [index for index, of in enumerate(lanes) if of == lane]
+        begins = [
+            first[rank, lane] for rank, lane in zip(slices["rank"].tolist(), slices["lane"].tolist(), strict=True)
+        ]
+        slices["step"] = np.array(steps, dtype=np.int32)[np.array(begins, dtype=np.int64) + slices["step"]]
+        return Recording(slices, np.frombuffer(found.message_bytes, MESSAGE))
 
 
 def _array(values: NDArray[Item], kind: type[Item]) -> NDArray[Item]:

@@ -1,11 +1,13 @@
 """core/simulate against the slow simulation of event_simulation.py, on small random schedules and networks.
 
-For: slices, passes, slots, dependencies and shares together. Not for: closed forms (tests/core/simulate).
+For: slices, passes, slots, dependencies and shares together, to each slice and message. Not for: closed forms
+(tests/core/simulate).
 """
 
 from __future__ import annotations
 
 import random
+from collections import defaultdict
 from types import SimpleNamespace
 from typing import Any
 
@@ -15,9 +17,10 @@ from event_simulation import EventSimulation, fair_shares, waits_of
 from random_schedule import RandomSchedule
 
 from ringtree.errors import UsageError
-from ringtree.simulate.run import Simulator
+from ringtree.simulate.run import TICKS_PER_SECOND, SimulatedCall, Simulator
 
 GRAIN, LEAST, SLOT = 64, 8192, 65536
+MOST = 1_000_000
 
 
 def cut(longest: int, widest: int, slots: int) -> tuple[int, int, int]:
@@ -48,8 +51,8 @@ def draw_network(draw: random.Random, ranks: int, pairs: tuple[list[int], list[i
     )
 
 
-def reference(schedule: Any, count: int, network: Any, protocol: Any) -> list[float]:
-    """Returns when each rank has finished."""
+def reference(schedule: Any, count: int, network: Any, protocol: Any) -> EventSimulation:
+    """Returns the simulation of a call, which has run."""
     chunks = [4 * length for _, length in schedule.layout(count)]
     piece, of_pass, passes = cut(max(chunks), schedule.widest, protocol.slots)
     lanes: dict[Any, Any] = {}
@@ -85,8 +88,29 @@ def reference(schedule: Any, count: int, network: Any, protocol: Any) -> list[fl
         for lane in range(1 + max(step.lane for step in steps)):
             for one in lanes[rank, 0, lane]:
                 one["waits"] = [(of, place[at], by_slice, before) for of, at, by_slice, before in one["waits"]]
-    found = EventSimulation(lanes, route, latency, list(network.link_rate), passes, piece, protocol.slots).run()
-    return [max(time for key, time in found.items() if key[0] == rank) for rank in range(schedule.num_ranks)]
+    simulation = EventSimulation(lanes, route, latency, list(network.link_rate), passes, piece, protocol.slots)
+    simulation.run()
+    return simulation
+
+
+def recorded(schedule: Any, found: SimulatedCall) -> tuple[dict[Any, list[float]], dict[Any, list[float]]]:
+    """Returns the ends of slices by lane, and the arrivals of messages by connection, as the reference calls them."""
+    assert found.recording is not None
+    ends, arrivals = defaultdict(list), defaultdict(list)
+    slices = found.recording.slices
+    for one in slices:
+        ends[int(one["rank"]), 0, int(one["lane"])].append(float(one["end"]) / TICKS_PER_SECOND)
+    for one in found.recording.messages:
+        sender = slices[one["sent_by"]]
+        tag = schedule.program(int(sender["rank"]))[sender["step"]].send_tag
+        arrivals[int(one["source"]), int(one["target"]), tag].append(float(one["arrival"]) / TICKS_PER_SECOND)
+    return ends, arrivals
+
+
+def expect_same(found: dict[Any, list[float]], expected: dict[Any, list[float]], seed: int) -> None:
+    assert set(found) == {key for key, times in expected.items() if times}, seed
+    for key, times in found.items():
+        assert times == pytest.approx(expected[key], rel=1e-6, abs=1e-10), (seed, key)
 
 
 @pytest.mark.parametrize("part", range(5))
@@ -100,9 +124,15 @@ def test_random_schedules_take_as_long(part: int) -> None:
         slots = draw.choice([2, 4, 8])
         protocol = SimpleNamespace(step_latency=draw.choice([0, 1e-6]), efficiency=1.0, slot_bytes=SLOT, slots=slots)
         count = draw.choice([1, 900, 5000, 30000, 70000])
-        found = simulator.run(network, protocol, count=count, item_size=4)
-        expected = reference(schedule, count, network, protocol)
+        found = simulator.run(network, protocol, count=count, item_size=4, record=MOST)
+        slow = reference(schedule, count, network, protocol)
+        expected = [
+            max(time for key, time in slow.finished.items() if key[0] == rank) for rank in range(schedule.num_ranks)
+        ]
         assert found.per_rank_seconds == pytest.approx(expected, rel=1e-6, abs=1e-10), seed
+        ends, arrivals = recorded(schedule, found)
+        expect_same(ends, slow.ends, seed)
+        expect_same(arrivals, slow.crossed, seed)
         assert sum(found.limit.values()) == pytest.approx(found.seconds, rel=1e-9), seed
 
 

@@ -45,6 +45,7 @@ class EventSimulation:
         self.read: dict[Any, int] = defaultdict(int)
         self.left: dict[Any, float] = {}  # bytes of the message that crosses
         self.finished: dict[Any, float] = dict.fromkeys(lanes, 0.0)
+        self.ends: dict[Any, list[float]] = defaultdict(list)  # of each slice, by lane
 
     def slices(self, step: Any, number: int) -> int:
         return max(1, math.ceil(step["bytes"][number] / self.slice_bytes))
@@ -135,6 +136,7 @@ class EventSimulation:
         self.place[key] = (number, at, piece + 1)
         self.skip_empty(key)
         self.finished[key] = now
+        self.ends[key].append(now)
 
 
 def waits_of(steps: Any) -> list[list[tuple[int, int, bool, bool]]]:
