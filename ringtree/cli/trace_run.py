@@ -16,8 +16,9 @@ from ringtree.comm.meeting import refuse_launched
 from ringtree.show.cells import console_for_tables
 from ringtree.show.trace_table import print_run
 from ringtree.trace import summarise, write_chrome_trace
-from ringtree.trace.request import Asked, check_out, make_options
+from ringtree.trace.request import Asked, make_options
 from ringtree.trace.traced_run import run
+from ringtree.trace_events import check_trace_path
 from ringtree.version import __version__
 
 OPTIONS = {
@@ -47,7 +48,7 @@ def trace_run(
     with exit_codes():
         options = make_options(asked)
         refuse_launched("ringtree trace-run")
-        check_out(out)
+        check_trace_path(out, "--out")
         traced = run(options)
         about = {"ringtree": __version__, "options": options.model_dump()}
         write_chrome_trace(out, traced.traces, about)

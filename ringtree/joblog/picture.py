@@ -1,7 +1,7 @@
-"""One step of a job as a timeline, in the Trace Event Format that Perfetto and chrome://tracing read.
+"""One step of a job as a timeline for Perfetto and chrome://tracing.
 
 For: the step of median length, of all ranks of a host. Not for: the inside of a call (ringtree.trace.chrome), figures
-(summary.py).
+(summary.py), the format (ringtree.trace_events).
 
 A process a rank; its first track is the step, below it the collectives, each on the first track that is free when it
 begins, so that what overlaps lies side by side. Times are microseconds from the step's begin on the first rank.
@@ -9,7 +9,6 @@ begins, so that what overlaps lies side by side. Times are microseconds from the
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,7 @@ from ringtree.errors import os_errors
 from ringtree.joblog.exposure import exposed_times
 from ringtree.joblog.records import CallLine, JobTrace, RankRecord
 from ringtree.joblog.summary import Summary, kind_of, median_step
+from ringtree.trace_events import TraceEvent, TraceFile, Tracks, process_name, rank_process, span, write_trace
 from ringtree.units import format_size
 
 _STEP_TRACK = 1
@@ -25,42 +25,40 @@ _STEP_TRACK = 1
 def write_picture(path: Path, trace: JobTrace, summary: Summary) -> int:
     """Writes the file; returns the number of the step that it shows."""
     step = median_step(trace, summary)
-    text = json.dumps(step_timeline(trace, summary, step), separators=(",", ":"))
+    timeline = step_timeline(trace, summary, step)
     with os_errors(f"can't write {path}"):
-        path.write_text(text, encoding="utf-8")
+        write_trace(path, timeline["traceEvents"], timeline["otherData"], timeline["displayTimeUnit"])
     return step
 
 
-def step_timeline(trace: JobTrace, summary: Summary, step: int) -> dict[str, Any]:
+def step_timeline(trace: JobTrace, summary: Summary, step: int) -> TraceFile:
     """The file's contents: one step of the ranks that share the first rank's clock."""
     host = trace.ranks[0].about.host
     ranks = [rank for rank in trace.ranks if rank.about.host == host]
     spans = {one.rank: one for one in summary.steps if one.step == step}
     origin = spans[ranks[0].about.rank].begin
-    events: list[dict[str, Any]] = []
+    events: list[TraceEvent] = []
     for rank in ranks:
         number = rank.about.rank
-        pid = number + 1  # 0 is Linux's idle task in Perfetto
-        events.append({"ph": "M", "name": "process_name", "pid": pid, "args": {"name": f"rank {number}"}})
-        events.append({"ph": "M", "name": "process_sort_index", "pid": pid, "args": {"sort_index": number}})
-        span = spans[number]
-        events.append(_slice(pid, _STEP_TRACK, f"step {step}", span.begin - origin, span.end - span.begin, {}))
+        pid = rank_process(number)
+        events += process_name(pid, f"rank {number}", number)
+        one = spans[number]
+        events.append(_slice(pid, _STEP_TRACK, f"step {step}", one.begin - origin, one.end - one.begin, {}))
         events += _calls(pid, rank, None if summary.whole_run else step, origin)
     about = {"job": trace.ranks[0].about.command, "step": step, "host": host}
     return {"displayTimeUnit": "ms", "otherData": about, "traceEvents": events}
 
 
-def _calls(pid: int, rank: RankRecord, step: int | None, origin: float) -> list[dict[str, Any]]:
+def _calls(pid: int, rank: RankRecord, step: int | None, origin: float) -> list[TraceEvent]:
     exposed = exposed_times(rank.calls, rank.steps)
-    free_at: list[float] = []
+    tracks = Tracks()
     slices = []
     for call in rank.calls:
         if step is not None and call.step != step:
             continue
         end = call.issued if call.end is None else call.end
         end = call.begin if end is None else end
-        track = next((one for one, free in enumerate(free_at) if free <= call.begin), len(free_at))
-        free_at[track : track + 1] = [end]
+        track = tracks.take(call.begin, end)
         args = _arguments(call, rank, exposed.get(call.call))
         name = f"{call.collective} {format_size(kind_of(call, rank).size_bytes)}"
         slices.append(_slice(pid, _STEP_TRACK + 1 + track, name, call.begin - origin, end - call.begin, args))
@@ -74,6 +72,5 @@ def _arguments(call: CallLine, rank: RankRecord, exposed: float | None) -> dict[
     return args if exposed is None else {**args, "exposed_us": round(exposed * 1e6, 3)}
 
 
-def _slice(pid: int, tid: int, name: str, begin: float, seconds: float, args: dict[str, Any]) -> dict[str, Any]:
-    times = {"ts": round(begin * 1e6, 3), "dur": round(seconds * 1e6, 3)}
-    return {"ph": "X", "name": name, "cat": "step", "pid": pid, "tid": tid, **times, "args": args}
+def _slice(pid: int, tid: int, name: str, begin: float, seconds: float, args: dict[str, Any]) -> TraceEvent:
+    return span(pid, tid, name, "step", round(begin * 1e6, 3), round(seconds * 1e6, 3), args)

@@ -14,6 +14,7 @@ from ringtree.results import EmulatedCluster
 from ringtree.show.cells import plain_table, say
 from ringtree.trace.summary import LinkLoad, TraceSummary
 from ringtree.trace.traced_run import TracedRun
+from ringtree.trace_events import VIEWERS
 from ringtree.units import count, format_rate, format_share, format_size, format_time
 
 # What is shown of the kinds of waits; those of the second group only where somebody waited for it.
@@ -37,12 +38,13 @@ def print_run(console: Console, run: TracedRun, summary: TraceSummary, path: Pat
         )
     for line in _links(run, summary):
         say(console, line)
-    say(console, f"trace: {path} ({count(summary.num_events, 'event')})")
-    say(
-        console,
-        "open it in https://ui.perfetto.dev (it is read in the browser and not sent anywhere) or, without a network,",
-    )
-    say(console, "in chrome://tracing")
+    for line in file_lines(path, summary.num_events):
+        say(console, line)
+
+
+def file_lines(path: Path, num_events: int) -> tuple[str, ...]:
+    """Returns where a timeline is and how to look at it."""
+    return f"trace: {path} ({count(num_events, 'event')})", *VIEWERS
 
 
 def _title(run: TracedRun) -> str:

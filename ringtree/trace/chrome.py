@@ -1,64 +1,45 @@
-"""Traces in the Trace Event Format, the JSON that Perfetto and chrome://tracing read.
+"""Traces of calls as a timeline for Perfetto and chrome://tracing.
 
-For: one file of what all ranks did. Not for: what it adds up to (summary.py).
+For: one file of what all ranks did. Not for: the format (ringtree.trace_events), what it adds up to (summary.py).
 
 A process a rank: one track for its calls, within them what it waited for as a whole and when it slept, and one track a
 lane with slice steps and with what that lane waited for; an arrow from the slice step that sends a message to the one
-that receives it. Times are microseconds from the first event. Process and thread ids begin at 1: 0 is the idle task of
-Linux, and Perfetto shows it as such.
-
-Format: "Trace Event Format", Google, 2016 (the document that Chromium's trace viewer refers to).
+that receives it. Times are microseconds from the first event.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import Any
 
 from ringtree.comm.rank_trace import KINDS, RankTrace
 from ringtree.schedules.schedule import Step
 from ringtree.trace.idle import NOT_WAITS, idle_times
 from ringtree.trace.links import match_messages
 from ringtree.trace.programs import Programs
+from ringtree.trace_events import (
+    TraceEvent,
+    TraceFile,
+    arrow,
+    process_name,
+    rank_process,
+    span,
+    track_name,
+    write_trace,
+)
 
 CALLS_TRACK = 1
 _FIRST_LANE_TRACK = 2
 
 
-class _Named(TypedDict):
-    ph: str
-    name: str
-    pid: int
-
-
-class ChromeEvent(_Named, total=False):
-    """One entry of traceEvents. ph: X a slice, s and f the ends of an arrow, M a name."""
-
-    tid: int
-    cat: str
-    ts: float
-    dur: float
-    id: int
-    bp: str
-    args: dict[str, Any]
-
-
-class ChromeTrace(TypedDict):
-    """The whole file."""
-
-    displayTimeUnit: str
-    otherData: dict[str, Any]
-    traceEvents: list[ChromeEvent]
-
-
 def write_chrome_trace(path: Path, traces: Sequence[RankTrace], about: Mapping[str, Any] | None = None) -> None:
     """Writes the file; `about` goes into its otherData. Raises UsageError as chrome_trace(), OSError."""
-    path.write_text(json.dumps(chrome_trace(traces, about), separators=(",", ":")))
+    trace = chrome_trace(traces, about)
+    write_trace(path, trace["traceEvents"], trace["otherData"])
 
 
-def chrome_trace(traces: Sequence[RankTrace], about: Mapping[str, Any] | None = None) -> ChromeTrace:
+def chrome_trace(traces: Sequence[RankTrace], about: Mapping[str, Any] | None = None) -> TraceFile:
     """The traces of all ranks, by rank. Raises UsageError if they are not that."""
     programs = Programs(traces)
     begun = [int(trace.events["begin_ns"].min()) for trace in traces if len(trace.events)]
@@ -76,52 +57,43 @@ class _Writer:
         self._num_lanes = 1 + max((int(trace.events["lane"].max(initial=0)) for trace in traces), default=0)
         self._num_channels = 1 + max((int(trace.events["channel"].max(initial=0)) for trace in traces), default=0)
 
-    def names(self) -> list[ChromeEvent]:
+    def names(self) -> list[TraceEvent]:
         """What processes and tracks are called, and their order."""
-        names: list[ChromeEvent] = []
+        names: list[TraceEvent] = []
         for trace in self._traces:
-            pid = trace.rank + 1
-            names.append({"ph": "M", "name": "process_name", "pid": pid, "args": {"name": f"rank {trace.rank}"}})
-            names.append({"ph": "M", "name": "process_sort_index", "pid": pid, "args": {"sort_index": trace.rank}})
+            pid = rank_process(trace.rank)
+            names += process_name(pid, f"rank {trace.rank}", trace.rank)
             tracks = {CALLS_TRACK: "calls and waits"}
             for channel, lane in sorted({(int(e["channel"]), int(e["lane"])) for e in trace.events if e["lane"] >= 0}):
                 of_channel = f"channel {channel}, " if self._num_channels > 1 else ""
                 tracks[self._lane_track(channel, lane)] = f"{of_channel}lane {lane}"
             for tid, name in tracks.items():
-                names.append({"ph": "M", "name": "thread_name", "pid": pid, "tid": tid, "args": {"name": name}})
-                names.append(
-                    {"ph": "M", "name": "thread_sort_index", "pid": pid, "tid": tid, "args": {"sort_index": tid}}
-                )
+                names += track_name(pid, tid, name)
         return names
 
-    def slices(self) -> list[ChromeEvent]:
+    def slices(self) -> list[TraceEvent]:
         """All that lasts, by beginning; what lies within something comes after it."""
         slices = [one for trace in self._traces for one in self._of_rank(trace)]
         return sorted(slices, key=lambda one: (one["ts"], -one["dur"]))
 
-    def arrows(self) -> list[ChromeEvent]:
+    def arrows(self) -> list[TraceEvent]:
         """Both ends of each message."""
-        arrows: list[ChromeEvent] = []
+        arrows: list[TraceEvent] = []
         for number, message in enumerate(match_messages(self._traces, self._programs)):
-            ends = (("s", message.sender, message.sent), ("f", message.receiver, message.received))
-            for ph, rank, index in ends:
-                event = self._traces[rank].events[index]
-                arrow: ChromeEvent = {
-                    "ph": ph,
-                    "name": "message",
-                    "cat": "message",
-                    "id": number,
-                    "pid": rank + 1,
-                    "tid": self._lane_track(int(event["channel"]), int(event["lane"])),
-                    "ts": self._us(int(event["begin_ns"])),
-                }
-                if ph == "f":
-                    arrow["bp"] = "e"  # ends at the slice step that it lies in, not at the next one
-                arrows.append(arrow)
+            sent, received = (
+                self._end(rank, index)
+                for rank, index in ((message.sender, message.sent), (message.receiver, message.received))
+            )
+            arrows += arrow(number, "message", sent, received)
         return arrows
 
-    def _of_rank(self, trace: RankTrace) -> list[ChromeEvent]:
-        slices: list[ChromeEvent] = []
+    def _end(self, rank: int, index: int) -> tuple[int, int, float]:
+        event = self._traces[rank].events[index]
+        track = self._lane_track(int(event["channel"]), int(event["lane"]))
+        return rank_process(rank), track, self._us(int(event["begin_ns"]))
+
+    def _of_rank(self, trace: RankTrace) -> list[TraceEvent]:
+        slices: list[TraceEvent] = []
         for call in trace.calls:
             events = trace.of_call(call.sequence)
             steps = self._programs.steps(trace.rank, call.sequence)
@@ -149,18 +121,11 @@ class _Writer:
                     )
         return slices
 
-    def _slice(self, rank: int, event: Any, name: str, category: str, args: dict[str, Any]) -> ChromeEvent:
+    def _slice(self, rank: int, event: Any, name: str, category: str, args: dict[str, Any]) -> TraceEvent:
         begin_ns, end_ns, lane = int(event["begin_ns"]), int(event["end_ns"]), int(event["lane"])
-        return {
-            "ph": "X",
-            "name": name,
-            "cat": category,
-            "pid": rank + 1,
-            "tid": CALLS_TRACK if lane < 0 else self._lane_track(int(event["channel"]), lane),
-            "ts": self._us(begin_ns),
-            "dur": round((end_ns - begin_ns) / 1e3, 3),
-            "args": args,
-        }
+        track = CALLS_TRACK if lane < 0 else self._lane_track(int(event["channel"]), lane)
+        us = round((end_ns - begin_ns) / 1e3, 3)
+        return span(rank_process(rank), track, name, category, self._us(begin_ns), us, args)
 
     def _arguments(self, event: Any, steps: list[Step]) -> dict[str, Any]:
         if event["step"] < 0:

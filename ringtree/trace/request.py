@@ -6,9 +6,7 @@ running.
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 from pydantic import Field
@@ -115,13 +113,6 @@ def make_options(asked: Asked) -> Options:
         shared_buffers=asked.shared_buffers,
         emulation=emulation,
     )
-
-
-def check_out(path: Path) -> None:
-    """Raises UsageError if the file can't be written, which must not be found out after the run."""
-    folder = path.parent
-    if path.is_dir() or not folder.is_dir() or not os.access(path if path.exists() else folder, os.W_OK):
-        raise UsageError(f"--out {path} can't be written: name a file in a folder that exists and is yours")
 
 
 def _check_range(option: str, value: int, least: int, most: int) -> None:
