@@ -5,6 +5,7 @@ For: seeing what ranks send to each other and what each of them then holds. Not 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -15,11 +16,10 @@ from ringtree.cli.outcome import exit_codes
 from ringtree.errors import RingtreeError, UsageError, os_errors
 from ringtree.schedules.format import from_json
 from ringtree.schedules.schedule import Schedule, schedule
-from ringtree.show.player import page, scene
+from ringtree.show.player import headline, page, recorded_page, scene, simulated_scene
 from ringtree.simulate.cluster import Cluster, load_cluster
-from ringtree.simulate.on_core import CORE
-from ringtree.simulate.played import Clock, played, simulated_seconds
-from ringtree.units import count, format_size, format_time, parse_duration, parse_hosts, parse_rate, parse_size
+from ringtree.simulate.played import hosts_of, simulated
+from ringtree.units import parse_duration, parse_hosts, parse_rate, parse_size
 
 LAYOUTS = {"auto": "auto", "ring": "circle", "tree": "tree", "hosts": "hosts"}
 
@@ -45,7 +45,7 @@ def play(
         str | None,
         typer.Option(
             metavar="NAME|FILE",
-            help="Ranks, latencies and rates of a described cluster; the page also says what `ringtree simulate` says.",
+            help="Play what `ringtree simulate` finds on a described cluster, message by message.",
         ),
     ] = None,
     nodes: Annotated[int, typer.Option(min=1, help="With --cluster: hosts.")] = 1,
@@ -60,8 +60,9 @@ def play(
         if own:
             said = ", ".join(own)
             raise UsageError(f"--cluster sets {said}: leave out one or the other" if on else f"{said} is for --cluster")
-        described = None if on is None else played(on, nodes)
-        where = described.hosts if described is not None else None if hosts is None else parse_hosts(hosts)
+        where: Sequence[int] | None = None if hosts is None else parse_hosts(hosts)
+        if on is not None:
+            where = hosts_of(on, nodes)
         if where is not None and ranks not in (None, len(where)):
             raise UsageError(f"--hosts {hosts} are {len(where)} ranks, --ranks says {ranks}")
         drawn = layout or "auto"
@@ -70,44 +71,35 @@ def play(
         num_ranks = len(where) if where is not None else ranks or 8
         names = [name for name in schedules.split(",") if name]
         chosen = [_schedule(name, collective, num_ranks, where) for name in names]
-        scenes = [scene(one, where if where is not None and one.num_ranks == len(where) else None) for one in chosen]
-        between = Clock(parse_duration(alpha), parse_rate(bandwidth)) if described is None else described.between
-        text = page(
-            scenes,
-            title=f"{_joined([one.name for one in chosen])}, step by step",
-            alpha=between.alpha,
-            bandwidth=between.bandwidth,
-            size_bytes=parse_size(size),
-            slice_bytes=parse_size(slice_size) if described is None else described.slot_bytes,
-            layout=LAYOUTS[drawn],
-            inside=None if described is None else described.inside,
-            note="" if on is None else _simulated(on, names, collective, nodes, parse_size(size)),
-        )
+        title = f"{_joined([one.name for one in chosen])}, step by step"
+        if on is not None:
+            text = _simulated(on, chosen, nodes, parse_size(size), title, LAYOUTS[drawn])
+        else:
+            text = page(
+                [scene(one, where if where is not None and one.num_ranks == len(where) else None) for one in chosen],
+                title=title,
+                alpha=parse_duration(alpha),
+                bandwidth=parse_rate(bandwidth),
+                size_bytes=parse_size(size),
+                slice_bytes=parse_size(slice_size),
+                layout=LAYOUTS[drawn],
+            )
         with os_errors(f"can't write {output}", kind=RingtreeError):
             output.write_text(text, encoding="utf-8")
         typer.echo(f"{output}: {len(text) // 1024} KB, open it in a browser")
 
 
-def _simulated(cluster: Cluster, names: list[str], collective: str, nodes: int, size_bytes: int) -> str:
-    """What `ringtree simulate` says of the same calls; not of schedules in files, which it does not take."""
-    told = [
-        f"{name} {format_time(simulated_seconds(cluster, CORE, collective, name, nodes, size_bytes))}"
-        for name in names
-        if not _is_file(name)
-    ]
-    said = f"Simulated there: {', '.join(told)} for {format_size(size_bytes)}. " if told else ""
-    return (
-        f"On {count(nodes, 'node')} of {cluster.title or cluster.name}, as described. {said}The animation has these "
-        "links' latencies and rates, one port a rank and one channel; the simulator also has links that are shared, "
-        "slots, copying and all channels."
-    )
+def _simulated(on: Cluster, chosen: list[Schedule], nodes: int, size_bytes: int, title: str, layout: str) -> str:
+    calls = [simulated(on, one, nodes, size_bytes) for one in chosen]
+    scenes = [simulated_scene(one) for one in calls]
+    return recorded_page(scenes, title=title, size_bytes=size_bytes, headline=headline(calls, scenes), layout=layout)
 
 
 def _is_file(name: str) -> bool:
     return name.endswith(".json") or Path(name).is_file()
 
 
-def _schedule(name: str, collective: str, num_ranks: int, hosts: list[int] | None) -> Schedule:
+def _schedule(name: str, collective: str, num_ranks: int, hosts: Sequence[int] | None) -> Schedule:
     if _is_file(name):
         try:
             with os_errors(f"can't read {name}"):

@@ -16,19 +16,24 @@ from ringtree.cli.cluster_from import write_cluster
 from ringtree.cli.cluster_show import WhatIf
 from ringtree.cli.options import RUNS, AsJson, Runs, written
 from ringtree.cli.outcome import exit_codes
-from ringtree.errors import UsageError
+from ringtree.errors import RingtreeError, UsageError, os_errors
 from ringtree.judge.runs.sources import read_observations
 from ringtree.show.calibration_text import calibration_lines
 from ringtree.show.cells import console_for_tables
 from ringtree.show.printable import printable
 from ringtree.show.simulation_text import print_simulation
+from ringtree.show.trace_table import file_lines
 from ringtree.simulate import on_core
 from ringtree.simulate.asked import Asked, sweep_of
 from ringtree.simulate.calibration import calibrate, evidence_of
 from ringtree.simulate.calibration.describing import described
 from ringtree.simulate.cluster import load_cluster
+from ringtree.simulate.recorded import RecordedCall, record_single
 from ringtree.simulate.recording import store
 from ringtree.simulate.sweep import simulate_all
+from ringtree.simulate.timeline import write_timeline
+from ringtree.trace_events import check_trace_path
+from ringtree.version import __version__
 
 
 def simulate(
@@ -57,12 +62,21 @@ def simulate(
         Path | None,
         typer.Option("-o", "--output", help="The calibrated cluster's file. Default: standard output."),
     ] = None,
+    trace: Annotated[
+        Path | None,
+        typer.Option(
+            help="A timeline of the one call that is asked for, by rank and by link, for Perfetto or chrome://tracing; "
+            "a file that is there is replaced."
+        ),
+    ] = None,
     runs: Runs = RUNS,
     keep: Annotated[bool, typer.Option("--store/--no-store", help="Store the runs, marked as simulated.")] = True,
     json: AsJson = False,
 ) -> None:
     """Simulate a collective's schedules on a described cluster: time, busbw, crossovers, what limits."""
     with exit_codes():
+        if trace is not None:
+            check_trace_path(trace, "--trace")
         if by is not None:
             _calibrate(context, cluster, by, algorithm, channels, output, runs)
             return
@@ -72,6 +86,7 @@ def simulate(
             cluster, nodes, collective, algorithm, sizes, protocol, channels, ranks_per_node, tuple(what_if or ())
         )
         sweep = sweep_of(asked)
+        recorded = None if trace is None else record_single(sweep)  # if it can't be, nothing is stored or printed
         errors = Console(stderr=True)
         with errors.status("simulating") as status:
             result, done = simulate_all(sweep, on_core.CORE, lambda what: status.update(f"simulating {what} nodes"))
@@ -81,6 +96,15 @@ def simulate(
             typer.echo(result.model_dump_json(indent=1))
         else:
             print_simulation(console_for_tables(), result)
+        if trace is not None and recorded is not None:
+            _write_trace(trace, recorded, asked, told=not json)
+
+
+def _write_trace(path: Path, call: RecordedCall, asked: Asked, told: bool) -> None:
+    with os_errors(f"can't write {path}", kind=RingtreeError):
+        num_events = write_timeline(path, call, {"ringtree": __version__, "what_if": list(asked.what_if)})
+    for line in file_lines(path, num_events) if told else ():
+        typer.echo(printable(line))
 
 
 def _calibrate(
@@ -92,7 +116,8 @@ def _calibrate(
     output: Path | None,
     runs: Path,
 ) -> None:
-    given = written(context, "nodes", "collective", "sizes", "protocol", "ranks_per_node", "what_if", "keep", "json")
+    sweeps = ("nodes", "collective", "sizes", "protocol", "ranks_per_node", "what_if", "trace", "keep", "json")
+    given = written(context, *sweeps)
     if given:
         raise UsageError(f"--calibrate takes its calls from what was measured: leave {', '.join(given)} out")
     cluster, notes = load_cluster(named), list[str]()

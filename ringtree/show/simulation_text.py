@@ -15,7 +15,7 @@ from ringtree.show.cells import cell, plain_table, say
 from ringtree.simulate.points import Point, Simulation, fastest
 from ringtree.units import count, format_rate, format_share, format_size, format_size_range, format_time
 
-_CAUSES = {
+CAUSES = {
     "latency": "latency",
     "link": "link",
     "copy": "copying",
@@ -105,7 +105,7 @@ def _limit(point: Point) -> str:
     if not total:
         return ""
     share = format_share(point.limit[point.limited_by] / total)
-    return f"{_CAUSES.get(point.limited_by, point.limited_by)} {share}"
+    return f"{CAUSES.get(point.limited_by, point.limited_by)} {share}"
 
 
 def _busiest(point: Point) -> str:

@@ -1,68 +1,97 @@
-"""What the player needs of a described cluster: its links as one clock, and what the simulator says of the same calls.
+"""A simulated call as the player shows it: the times of one of its channels.
 
-For: `ringtree play --cluster`. Not for: the player (ringtree.show.player), sweeps (sweep.py).
+For: `ringtree play --cluster`. Not for: the player (ringtree.show.player), the simulation (recorded.py).
 
-The player's model is simpler: a port a rank, a latency and a rate between hosts and others inside them. It gets those
-of the cluster's routes; sharing of links, slots and copying are the simulator's, so its times stand beside.
+Channels do the same side by side, each on its part of the data, and would be drawn on top of each other. So the one
+that finishes last is played; its messages share links with those of all others, and its end is the call's.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
-import numpy as np
+from typing import TypedDict
 
 from ringtree.errors import UsageError
-from ringtree.simulate.cluster import Cluster, ProtocolCost
-from ringtree.simulate.sweep import Call, Simulator, call_seconds
+from ringtree.schedules.schedule import Schedule, verify_report
+from ringtree.simulate.cluster import Cluster
+from ringtree.simulate.recorded import RecordedCall, messages_of, record_call, slices_of
+from ringtree.units import count
 
+MOST_PLAYED = 200_000  # slices and messages of a channel: beyond, a browser is not a place to watch them
 _PROTOCOL = "simple"
 
 
-class Clock(NamedTuple):
-    """Seconds and bytes/s of a message alone on its way."""
+class Timeline(TypedDict):
+    """Times in whole picoseconds from the call's begin. `slices`: rank, step of its program, pass, begin, end, in the
+    order in which they ended; `messages`: from, to, bytes on the wire, begin and end of crossing, arrival, and the
+    slices that sent and that read it, in the order in which they were sent."""
 
-    alpha: float
-    bandwidth: float
-
-
-class Played(NamedTuple):
-    """`between`: hosts, or ranks where there is one host; `inside`: a host, None with one host or one rank a host."""
-
-    hosts: list[int]
-    between: Clock
-    inside: Clock | None
-    slot_bytes: int
+    end: int
+    launch: int
+    channel: int
+    channels: int
+    passes: int
+    slices: list[tuple[int, int, int, int, int]]
+    messages: list[tuple[int, int, int, int, int, int, int, int]]
 
 
-def played(cluster: Cluster, nodes: int) -> Played:
-    """Returns hosts and clock of `nodes` hosts. Raises UsageError for fewer than two ranks, or more hosts than there
-    are."""
+def hosts_of(cluster: Cluster, nodes: int) -> tuple[int, ...]:
+    """Returns the host of each rank. Raises UsageError for fewer than two ranks."""
     ranks = cluster.host.ranks
     if nodes * ranks < 2:
         raise UsageError("one rank sends nothing: ask for more --nodes")
-    cost = cluster.protocol(_PROTOCOL)
-    inside = _clock(cluster, cost, nodes, 1) if ranks > 1 else None
-    between = _clock(cluster, cost, nodes, ranks) if nodes > 1 else None
-    hosts = [host for host in range(nodes) for _ in range(ranks)]
-    if between is None:
-        assert inside is not None
-        return Played(hosts, inside, None, cost.slot_bytes)
-    return Played(hosts, between, inside, cost.slot_bytes)
+    return tuple(host for host in range(nodes) for _ in range(ranks))
 
 
-def simulated_seconds(
-    cluster: Cluster, simulator: Simulator, collective: str, algorithm: str, nodes: int, size_bytes: int
-) -> float:
-    """Returns what the simulator says of a call. Raises UsageError for one that can't be."""
-    hosts = tuple(played(cluster, nodes).hosts)
-    call = Call(collective, algorithm, hosts, size_bytes, cluster.channel.count)
-    return call_seconds(simulator, cluster, call, cluster.host.ranks, _PROTOCOL)
+def simulated(cluster: Cluster, of: Schedule, nodes: int, size_bytes: int) -> RecordedCall:
+    """Simulates a call on all ranks of `nodes` hosts. Raises UsageError for a schedule of other ranks or one that is
+    refuted, and as record_call()."""
+    hosts = hosts_of(cluster, nodes)
+    if of.num_ranks != len(hosts):
+        raise UsageError(
+            f"{of.name} is for {count(of.num_ranks, 'rank')}, and {count(nodes, 'node')} of {cluster.name} have "
+            f"{len(hosts)}"
+        )
+    if not verify_report(of)["ok"]:
+        raise UsageError(
+            f"{of.name} is refuted, so its time means nothing: play it without --cluster to see what is wrong"
+        )
+    return record_call(cluster, of, hosts, size_bytes, channels=cluster.channel.count, protocol=_PROTOCOL)
 
 
-def _clock(cluster: Cluster, cost: ProtocolCost, nodes: int, target: int) -> Clock:
-    """Of a message from rank 0 to rank `target`."""
-    network = cluster.network([(0, target)], nodes, cluster.host.ranks, _PROTOCOL)
-    copying = float(network.rank_copy_rate[0]) * cluster.channel.count
-    rate = min(float(np.min(network.link_rate)), copying) * cost.efficiency
-    return Clock(float(np.sum(network.link_latency)) + cost.step_latency, rate)
+def played(call: RecordedCall) -> Timeline:
+    """Returns the times of the channel that finishes last. Raises UsageError for more than MOST_PLAYED of them."""
+    slices = slices_of(call.recording)
+    last = max(slices, key=lambda one: one.end)
+    number: dict[int, int] = {}
+    for index, one in enumerate(slices):
+        if one.channel == last.channel:
+            number[index] = len(number)
+    messages = [one for one in messages_of(call.recording) if one.channel == last.channel]
+    there = len(number) + len(messages)
+    if there > MOST_PLAYED:
+        raise UsageError(
+            f"a channel of {call.schedule.name} has {there} slices and messages: the player takes "
+            f"{MOST_PLAYED}; ask for fewer bytes or ranks"
+        )
+    shown = [slices[index] for index in number]
+    return Timeline(
+        end=last.end,
+        launch=min(one.begin for one in shown),
+        channel=last.channel,
+        channels=call.point.channels,
+        passes=1 + max(one.number for one in shown),
+        slices=[(one.rank, one.step, one.number, one.begin, one.end) for one in shown],
+        messages=[
+            (
+                one.source,
+                one.target,
+                one.bytes,
+                one.begin,
+                one.end,
+                one.arrival,
+                number[one.sent_by],
+                number[one.read_by],
+            )
+            for one in messages
+        ],
+    )

@@ -99,12 +99,13 @@ def _of_arm(sweep: Sweep, simulator: Simulator, nodes: int, arm: Arm) -> list[Si
     found = []
     for call in calls:
         outcome = simulator.run(call, network, protocol)
-        point = _point(nodes, arm, call, network, outcome)
+        point = point_of(nodes, arm, call, network, outcome)
         found.append(Simulated(point, tuple(float(one) for one in outcome.per_rank_seconds)))
     return found
 
 
-def _point(nodes: int, arm: Arm, call: Call, network: Network, outcome: SimulatedCall) -> Point:
+def point_of(nodes: int, arm: Arm, call: Call, network: Network, outcome: SimulatedCall) -> Point:
+    """Returns what is said of a call that was simulated."""
     limit = {name: float(seconds) for name, seconds in outcome.limit.items()}
     return Point(
         nodes=nodes,

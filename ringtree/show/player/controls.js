@@ -1,9 +1,10 @@
 // The clock, its sliders and keys: one clock for all schedules on the page.
 //
-// For: wiring views to what the user does. Not for: times (simulate.js), drawing (view.js).
+// For: wiring views to what the user does. Not for: times (simulate.js, recorded.js), drawing (view.js).
 'use strict';
 
 const LONGEST_SECONDS = 12; // of watching, at speed 1
+const INSIDE = 10; // of several hosts: how much faster, in latency and in bandwidth, messages within one are
 
 const words = {
   time(seconds) {
@@ -20,7 +21,7 @@ const words = {
   },
 };
 
-// Sliders are logarithmic: [id, smallest, largest, words for it].
+// Of the model's clock; a page of recorded calls has none. Sliders are logarithmic: [id, smallest, largest, words for it].
 const SLIDERS = [
   ['alpha', 1e-7, 1e-2, words.time],
   ['bandwidth', 1e7, 1e12, words.rate],
@@ -31,6 +32,7 @@ const SLIDERS = [
 class Player {
   constructor(page) {
     this.page = page;
+    this.sliders = page.clock === null ? [] : SLIDERS;
     this.views = page.scenes.map((scene) => new View(scene, document.getElementById('panels')));
     this.time = 0;
     this.playing = false;
@@ -58,17 +60,13 @@ class Player {
     for (const [id] of SLIDERS) clock[id] = this.value(id);
     clock.size = Math.round(clock.size);
     clock.slice = Math.round(clock.slice);
-    // Inside a host the page's shares of latency and bandwidth, where there are several hosts.
     const several = this.page.scenes.some((scene) => new Set(scene.hosts).size > 1);
-    if (several) {
-      const inside = this.page.inside;
-      clock.inside = { alpha: clock.alpha * inside.alpha, bandwidth: clock.bandwidth * inside.bandwidth };
-    }
+    if (several) clock.inside = { alpha: clock.alpha / INSIDE, bandwidth: clock.bandwidth * INSIDE };
     return clock;
   }
 
   wire() {
-    for (const [id] of SLIDERS) {
+    for (const [id] of this.sliders) {
       this.setValue(id, this.page.clock[id]);
       this.get(id).addEventListener('input', () => this.recompute());
     }
@@ -96,9 +94,9 @@ class Player {
 
   recompute() {
     const share = this.end > 0 ? this.time / this.end : 0;
-    const clock = this.clock();
-    for (const [id, , , say] of SLIDERS) this.get(`${id}-is`).textContent = say(this.value(id));
-    this.views.forEach((view) => view.load(simulate(view.scene, clock)));
+    for (const [id, , , say] of this.sliders) this.get(`${id}-is`).textContent = say(this.value(id));
+    const clock = this.page.clock === null ? null : this.clock();
+    this.views.forEach((view) => view.load(clock === null ? recorded(view.scene) : simulate(view.scene, clock)));
     this.end = Math.max(...this.views.map((view) => view.result.end));
     const moments = this.views.flatMap((view) => view.moments()).sort((a, b) => a - b);
     this.moments = moments.filter((time, i) => i === 0 || time > moments[i - 1] + 1e-12 * this.end);
@@ -111,11 +109,11 @@ class Player {
     const parts = ranked.map((view) => `${view.scene.name} ${words.time(view.result.end)}`);
     const right = ranked.every((view) => view.scene.verdict.ok && view.result.stuck.length === 0);
     const times = ranked.length > 1 ? ranked[1].result.end / ranked[0].result.end : 1;
-    let said = `At ${words.bytes(this.clock().size)}: ${parts.join(', ')}`;
+    let said = `At ${words.bytes(this.page.clock === null ? this.page.size : this.clock().size)}: ${parts.join(', ')}`;
     if (ranked.length > 1 && right)
       said += times < 1.005 ? '; no difference' : `; ${ranked[0].scene.name} is ${times.toPrecision(3)} times as fast as ${ranked[1].scene.name}`;
     const slice = Math.max(...this.views.map((view) => view.result.slice));
-    if (slice > this.value('slice') * 1.01) said += `; slices of up to ${words.bytes(slice)}, as a step has at most ${MOST_SLICES}`;
+    if (this.page.clock !== null && slice > this.value('slice') * 1.01) said += `; slices of up to ${words.bytes(slice)}, as a step has at most ${MOST_SLICES}`;
     this.get('winner').textContent = `${said}.`;
   }
 

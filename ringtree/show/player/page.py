@@ -1,7 +1,7 @@
 """The player: schedules, animated, in one HTML file that needs no network.
 
-For: `ringtree play`. Not for: the times and pictures themselves (simulate.js, view.js, controls.js), its colours
-(theme.js, player.css).
+For: `ringtree play`. Not for: the times and pictures themselves (simulate.js, recorded.js, view.js, controls.js), its
+colours (theme.js, player.css).
 
 The page allows exactly its own scripts and style (a content-security policy with their hashes). Names may come from a
 user's file: they are data in a JSON block, and the script only ever sets them as text.
@@ -16,9 +16,13 @@ from ringtree.errors import UsageError
 from ringtree.show.html import json_block, packaged, render, script_block, source_hashes
 
 HERE = "ringtree.show.player"
-SCRIPTS = ("simulate.js", "view.js", "controls.js")
+SCRIPTS = ("contents.js", "simulate.js", "recorded.js", "view.js", "controls.js")
 MAX_SCENES = 4
-LEAST_ALPHA = 1e-7  # seconds: where the slider begins (controls.js), and so what a latency of 0 is played as
+_KEYS = "Keys: space, ← →, Home, End."
+_MODEL = (
+    "Times are a model's, not measured: a message of b bytes takes α + b / bandwidth, a rank sends and receives one at "
+    f"a time. {_KEYS}"
+)
 
 
 def page(
@@ -30,33 +34,44 @@ def page(
     size_bytes: int,
     slice_bytes: int,
     layout: str = "auto",
-    inside: tuple[float, float] | None = None,
-    note: str = "",
 ) -> str:
-    """Returns the page as text. alpha: seconds; bandwidth: bytes/s; layout: auto, circle, tree or hosts. `inside`:
-    alpha and bandwidth inside a host; a tenth and ten times by default. `note`: a sentence below the first one.
+    """Returns the page of scenes on the model's clock, as text. alpha: seconds; bandwidth: bytes/s; layout: auto,
+    circle, tree or hosts.
 
     Raises UsageError if the extra `report` is not installed, or for more than MAX_SCENES scenes.
     """
+    clock = {"alpha": alpha, "bandwidth": bandwidth, "size": size_bytes, "slice": slice_bytes}
+    return _page(scenes, title, layout, [_MODEL], {"clock": clock})
+
+
+def recorded_page(
+    scenes: Sequence[dict[str, Any]], *, title: str, size_bytes: int, headline: Sequence[str], layout: str = "auto"
+) -> str:
+    """Returns the page of scenes with timelines, as text. `headline`: what they are of, sentences. Raises UsageError as
+    page()."""
+    return _page(scenes, title, layout, [*headline, _KEYS], {"clock": None, "size": size_bytes})
+
+
+def _page(
+    scenes: Sequence[dict[str, Any]], title: str, layout: str, headline: Sequence[str], data: dict[str, Any]
+) -> str:
     if not 1 <= len(scenes) <= MAX_SCENES:
         raise UsageError(f"the player shows 1 to {MAX_SCENES} schedules side by side, not {len(scenes)}")
     script = script_block("\n".join(packaged(HERE, name) for name in SCRIPTS))
     theme = script_block(packaged(HERE, "theme.js"))
     style = packaged(HERE, "player.css")
-    data = {
-        "scenes": list(scenes),
-        "clock": {"alpha": alpha, "bandwidth": bandwidth, "size": size_bytes, "slice": slice_bytes},
-        # As shares of alpha and bandwidth: the sliders move both.
-        "inside": {"alpha": 0.1, "bandwidth": 10.0}
-        if inside is None
-        else {"alpha": inside[0] / max(alpha, LEAST_ALPHA), "bandwidth": inside[1] / bandwidth},
-    }
     return render(
         packaged(HERE, "page.html.j2"),
-        raw={"style": style, "theme": theme, "script": script, "scenes": json_block(data)},
+        raw={
+            "style": style,
+            "theme": theme,
+            "script": script,
+            "scenes": json_block({"scenes": list(scenes), **data}),
+        },
         title=title,
         layout=layout,
-        note=note,
+        headline=headline,
+        has_clock=data["clock"] is not None,
         style_hash=source_hashes(style),
         script_hashes=source_hashes(theme, script),
     )

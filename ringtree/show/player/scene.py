@@ -1,6 +1,7 @@
 """A schedule as the player's page reads it.
 
-For: everything of a schedule that is played, as small plain JSON. Not for: the page (page.py), times (simulate.js).
+For: everything of a schedule that is played, as small plain JSON. Not for: the page (page.py), times of its own model
+(simulate.js), those of a simulated call (simulated.py).
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ MAX_STEPS = 200_000  # of all ranks: beyond, a browser is not a place to watch i
 
 
 def scene(schedule: Schedule, hosts: Sequence[int] | None = None) -> dict[str, Any]:
-    """Returns the scene of a schedule: name, ranks, chunks, hosts, hops, programs, and what the verifier says.
+    """Returns the scene of a schedule: name, ranks, chunks, hosts, hops, programs, and what the verifier says; without
+    a timeline, so it plays by the page's model.
 
     Each step: verb, lane, chunks, recv [[peer, tag]], src and dst ([buffer, slot] or null), to, tag, reduces, after
     (earlier steps of other lanes). Raises UsageError for a schedule of more than MAX_STEPS steps.
@@ -36,6 +38,7 @@ def scene(schedule: Schedule, hosts: Sequence[int] | None = None) -> dict[str, A
         "chunks": schedule.num_chunks,
         "hosts": list(hosts) if hosts is not None else [0] * num_ranks,
         "hops": schedule.cost().hops if report["ok"] else None,  # what is refuted may never end
+        "timeline": None,
         "verdict": {name: report[name] for name in ("ok", "kind", "problem", "rank", "step")},
         "programs": [
             [

@@ -1,6 +1,7 @@
 // Times and contents of a schedule on links with a latency and a bandwidth: what the player shows.
 //
-// For: pure functions on a scene (scene.py); no page is needed. Not for: drawing.
+// For: pure functions on a scene (scene.py); no page is needed. Not for: drawing, what chunks hold (contents.js), times that
+// the core's simulator found (recorded.js).
 //
 // The model: a rank sends through one port and receives through one port. A message of b bytes that leaves at t has left
 // the port at t + b/B and has arrived at t + α + b/B, or later where the receiver's port is busy, which serves messages
@@ -56,12 +57,6 @@ function before(a, b) {
   return a[0] < b[0] || (a[0] === b[0] && a[1] < b[1]);
 }
 
-// Contributions: how often each rank's data is in a chunk.
-function addTo(sum, value) {
-  for (let rank = 0; rank < sum.length; rank++) sum[rank] += value[rank];
-  return sum;
-}
-
 // Runs the scene. clock: {alpha, bandwidth, size, slice}: seconds, bytes/s, bytes, bytes; for several
 // hosts alpha and bandwidth are those between them, and `inside` = {alpha, bandwidth} those within.
 // Returns {messages, writes, steps, end, stuck, sent, slice}: see the pushes below.
@@ -85,8 +80,7 @@ class Run {
     this.messages = [];
     this.writes = [];
     this.steps = [];
-    this.values = scene.programs.map(() => new Map());
-    this.shown = new Map();
+    this.contents = new Contents(scene, new Map(), '');
     this.ranks = scene.programs.map((program, rank) => this.prepare(program, rank));
     this.slots = this.steps.reduce((most, state) => Math.max(most, 2 * state.slices), FEWEST_SLOTS);
     this.now = 0;
@@ -156,11 +150,11 @@ class Run {
     if (state.begin < 0) state.begin = this.now;
     state.end = Math.max(state.end, this.now);
     const arrived = state.ins.map((link) => this.take(link));
-    if (state.done === 0) state.value = this.fold(state, arrived);
+    if (state.done === 0) state.value = this.contents.fold(rank, state.step, arrived.map((message) => message.value));
     for (const link of state.outs) this.send(state, link);
     state.done++;
     if (state.done === state.slices) {
-      this.write(state);
+      this.contents.write(this.now, rank, state.index, state.value, this.writes);
       lane.at++;
     }
     return true;
@@ -172,46 +166,6 @@ class Run {
     message.taken = this.now;
     this.dirty.push(link.from); // a slot is free again
     return message;
-  }
-
-  fold(state, arrived) {
-    const { step, rank } = state;
-    const own = step.src === null ? null : this.read(rank, step.src, step);
-    return step.chunks.map((_, i) => {
-      const parts = arrived.map((message) => message.value[i] || new Uint8Array(this.scene.ranks));
-      if (own !== null && (step.reduces || arrived.length === 0)) parts.push(own[i]);
-      if (step.reduces && arrived.length === 0) parts.push(this.read(rank, step.dst, step)[i]);
-      const sum = new Uint8Array(this.scene.ranks);
-      if (step.reduces) parts.forEach((part) => addTo(sum, part));
-      else addTo(sum, parts[0]);
-      return sum;
-    });
-  }
-
-  read(rank, place, step) {
-    return step.chunks.map((chunk, i) => {
-      const key = placeKey(place, chunk, i);
-      const known = this.values[rank].get(key);
-      if (known !== undefined) return known;
-      const value = new Uint8Array(this.scene.ranks);
-      if (place[0] === 'input') value[rank] = 1;
-      return value;
-    });
-  }
-
-  write(state) {
-    const { step, rank } = state;
-    if (step.dst === null && !step.reduces) return;
-    step.chunks.forEach((chunk, i) => {
-      const value = state.value[i];
-      // A partial sum that is passed on and kept nowhere is what textbooks draw as the rank's chunk.
-      const kept = step.dst !== null;
-      if (kept) this.values[rank].set(placeKey(step.dst, chunk, i), value);
-      if (kept && step.dst[0] === 'scratch') return;
-      const shown = `${rank}/${chunk}`;
-      this.writes.push({ time: this.now, rank, step: state.index, chunk, kept, value, old: this.shown.get(shown) });
-      this.shown.set(shown, { value, kept });
-    });
   }
 
   send(state, link) {
@@ -253,10 +207,6 @@ class Run {
       for (const lane of lanes) if (lane.at < lane.states.length) stuck.push(lane.states[lane.at]);
     return { messages: this.messages, writes: this.writes, steps: this.steps, end, stuck, sent: this.sent, slice: this.slice };
   }
-}
-
-function placeKey(place, chunk, i) {
-  return place[0] === 'scratch' ? `scratch:${place[1] + i}` : `${place[0]}:${chunk}`;
 }
 
 function sliceFor(scene, wanted, chunkBytes) {

@@ -1,6 +1,6 @@
 // One schedule on the page: its ranks, the messages between them, and what each chunk holds at the clock's time.
 //
-// For: drawing a result of simulate() at a time. Not for: the clock and the controls (controls.js).
+// For: drawing a result of simulate() or recorded() at a time. Not for: the clock and the controls (controls.js).
 'use strict';
 
 const PALETTE = ['#0072b2', '#e69f00', '#009e73', '#cc79a7', '#56b4e9', '#d55e00', '#8c6d1f', '#7f7f7f']; // Okabe & Ito
@@ -49,6 +49,7 @@ class View {
       element('section', { class: 'panel', 'aria-label': scene.name },
         element('h2', {}, scene.name),
         element('p', { class: 'title' }, `${scene.collective}, ${scene.ranks} ranks: ${scene.title}. `, verdict),
+        ...(scene.told ? [element('p', { class: 'told' }, scene.told)] : []),
         this.status, this.canvas, this.holds));
     this.makeTable();
     this.findLinks();
@@ -82,13 +83,18 @@ class View {
     const over = time >= result.end;
     let text = `${over ? 'done' : 'at'} ${words.time(over ? result.end : time)}${over ? '' : ` of ${words.time(result.end)}`}`;
     text += `; steps finished: ${done} of ${result.steps.length}; rank ${this.busiest} has sent ${words.bytes(bytes)}`;
-    text += ` of ${words.bytes(result.sent[this.busiest])}; hops: ${scene.hops === null ? 'none' : scene.hops}`;
+    text += ` of ${words.bytes(result.sent[this.busiest])}${this.onChannel()}; hops: ${scene.hops === null ? 'none' : scene.hops}`;
     if (over && result.stuck.length > 0) {
       const { rank, index, step } = result.stuck[0];
       text = `stuck at ${words.time(result.end)}: rank ${rank} waits in step ${index} (${step.verb})`;
     }
     this.status.textContent = text;
     this.canvas.setAttribute('aria-label', `${scene.name}: ${text}`);
+  }
+
+  onChannel() {
+    const { timeline } = this.scene;
+    return timeline !== null && timeline.channels > 1 ? ` on channel ${timeline.channel}` : '';
   }
 
   advanceTo(time) {
@@ -135,7 +141,7 @@ class View {
     }
     const head = element('tr', {}, element('th', { scope: 'col' }, 'rank'));
     for (let c = 0; c < chunks; c++) head.append(element('th', { scope: 'col' }, chunkName(c)));
-    const table = element('table', {}, element('caption', {}, 'What each rank holds; in italics: passed on, not kept'), element('thead', {}, head));
+    const table = element('table', {}, element('caption', {}, `What each rank holds; in italics: passed on, not kept${this.passesHint()}`), element('thead', {}, head));
     const body = element('tbody');
     this.cells = [];
     for (let r = 0; r < ranks; r++) {
@@ -147,12 +153,17 @@ class View {
     this.holds.append(table);
   }
 
+  passesHint() {
+    const passes = this.scene.timeline === null ? 1 : this.scene.timeline.passes;
+    return passes > 1 ? `; the data go through in ${passes} parts, 1/${passes}: of the first` : '';
+  }
+
   fillTable() {
     for (let r = 0; r < this.scene.ranks; r++) for (let c = 0; c < this.scene.chunks; c++) this.touch(r, c);
   }
 
   touch(rank, chunk) {
-    const { value, kept } = this.holding(rank, chunk);
+    const { value, kept, part } = this.holding(rank, chunk);
     let some = 0;
     let twice = false;
     for (const times of value) {
@@ -167,7 +178,8 @@ class View {
       return;
     }
     const cell = this.cells[rank][chunk];
-    cell.textContent = some === this.scene.ranks && some > 4 && !twice ? `${chunkName(chunk)}: all` : sumText(chunk, value);
+    const text = some === this.scene.ranks && some > 4 && !twice ? `${chunkName(chunk)}: all` : sumText(chunk, value);
+    cell.textContent = part ? `${part} ${text}` : text;
     cell.className = twice ? 'twice' : some === this.scene.ranks ? 'full' : some > 1 ? 'part' : '';
     if (!kept) cell.classList.add('passed');
   }

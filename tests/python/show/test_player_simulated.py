@@ -1,0 +1,106 @@
+"""Simulated calls in the player's page: the clock is the core's, contents are what is proved.
+
+For: recorded.js, simulated.py. Not for: the page's own model (test_player.py), the times (tests/python/simulate).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from browser_support import Page, browser
+
+from ringtree.schedules import algorithms
+from ringtree.schedules.schedule import schedule
+from ringtree.show.player import headline, recorded_page, simulated_scene
+from ringtree.simulate.cluster import Cluster, load_cluster
+from ringtree.simulate.played import simulated
+from ringtree.simulate.recorded import RecordedCall
+
+RESULT = """i => {
+  const { result } = player.views[i];
+  const last = new Map();
+  for (const write of result.writes) if (write.kept) last.set(`${write.rank}/${write.chunk}`, [...write.value]);
+  const times = result.writes.map((write) => write.time);
+  return { end: result.end, last: [...last], ascending: times.every((time, k) => k === 0 || times[k - 1] <= time) };
+}"""
+
+
+@pytest.fixture(scope="module")
+def opened() -> Iterator[Any]:
+    with browser() as one:
+        yield one
+
+
+def shown(opened: Any, tmp_path: Path, calls: list[RecordedCall]) -> Page:
+    scenes = [simulated_scene(one) for one in calls]
+    size = calls[0].point.size_bytes
+    text = recorded_page(scenes, title="test", size_bytes=size, headline=headline(calls, scenes))
+    file = tmp_path / "play.html"
+    file.write_text(text, encoding="utf-8")
+    return Page(opened, file.as_uri())
+
+
+def calls_on(cluster: Cluster, names: list[str], nodes: int, size_bytes: int) -> list[RecordedCall]:
+    hosts = [rank // cluster.host.ranks for rank in range(nodes * cluster.host.ranks)]
+    return [
+        simulated(cluster, schedule("all_reduce", name, len(hosts), hosts=hosts), nodes, size_bytes) for name in names
+    ]
+
+
+@pytest.mark.parametrize(("cluster", "nodes", "size_bytes"), [("dgx-a100", 1, 1 << 20), ("cpu-2", 2, 8 << 20)])
+def test_every_algorithm_ends_with_the_call_and_every_contribution_once(
+    opened: Any, tmp_path: Path, cluster: str, nodes: int, size_bytes: int
+) -> None:
+    names = algorithms.names("all_reduce", several_hosts=nodes > 1)
+    passes = 0
+    for first in range(0, len(names), 4):
+        calls = calls_on(load_cluster(cluster), names[first : first + 4], nodes, size_bytes)
+        one = shown(opened, tmp_path, calls)
+        for i, call in enumerate(calls):
+            got, of = one.run(RESULT, i), call.schedule
+            passes = max(passes, 1 + int(call.recording.slices["pass"].max()))
+            assert got["end"] == pytest.approx(call.point.seconds, rel=1e-12), of.name
+            assert got["ascending"], of.name
+            held = dict(got["last"])
+            expected = {f"{rank}/{chunk}" for rank in range(of.num_ranks) for chunk in range(of.num_chunks)}
+            assert set(held) == expected, of.name
+            assert all(value == [1] * of.num_ranks for value in held.values()), of.name
+        assert one.problems == []
+        one.page.close()
+    assert (passes > 1) == (cluster == "cpu-2")
+
+
+def test_it_plays_by_keys_and_says_what_it_is_of(opened: Any, tmp_path: Path) -> None:
+    calls = calls_on(load_cluster("dgx-a100"), ["ring", "double_tree"], 1, 1 << 20)
+    one = shown(opened, tmp_path, calls)
+    assert "Simulated, not measured: all_reduce of 1 MB on 1 node of DGX A100" in one.page.inner_text("body")
+    assert "limited by latency" in one.page.inner_text(".told")
+    assert "double_tree is 1." in one.page.inner_text("#winner")
+    assert one.run("document.getElementById('alpha')") is None
+    launch = one.run("player.views[0].scene.timeline.launch") * 1e-12
+    one.page.keyboard.press("ArrowRight")
+    assert one.run("player.time") > launch
+    one.page.keyboard.press("End")
+    assert one.run("player.time") == one.run("player.end")
+    assert one.run("document.querySelectorAll('td.full').length") == 8 * (8 + calls[1].schedule.num_chunks)
+    assert "done" in one.page.inner_text(".status")
+    one.page.keyboard.press("Home")
+    assert one.run("document.querySelectorAll('td.full').length") == 0
+    assert one.problems == []
+
+
+def test_passes_are_told_apart(opened: Any, tmp_path: Path) -> None:
+    call = calls_on(load_cluster("cpu-2"), ["ring"], 1, 8 << 20)[0]
+    one = shown(opened, tmp_path, [call])
+    passes = 1 + int(call.recording.slices["pass"].max())
+    assert passes > 1
+    assert f"the data go through in {passes} parts" in one.page.inner_text("caption")
+    cells = "[...document.querySelectorAll('td')].map((cell) => cell.textContent)"
+    one.run(f"player.seek(player.end * 1.5 / {passes})")
+    assert any(text.startswith(f"1/{passes} ") for text in one.run(cells))
+    one.page.keyboard.press("End")
+    assert all(text.startswith(f"{passes}/{passes} ") for text in one.run(cells))
+    assert one.problems == []

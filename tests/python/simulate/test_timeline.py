@@ -1,0 +1,172 @@
+"""The timeline of a simulated call: its tracks, its times, what it says of itself, and the option that writes it.
+
+For: timeline.py, recorded.py, `ringtree simulate --trace`. Not for: the times (test_event_simulation.py).
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from ringtree.cli import app
+from ringtree.simulate.asked import Asked, sweep_of
+from ringtree.simulate.on_core import CORE
+from ringtree.simulate.recorded import RecordedCall, messages_of, record_single, slices_of
+from ringtree.simulate.sweep import simulate_all
+from ringtree.simulate.timeline import CROSSING, timeline
+
+ASKED = Asked("dgx-a100", nodes="2", algorithm="double_tree", sizes="4M", channels=3)
+NANOSECOND = 1e-9  # what the file's times are rounded to
+
+
+def microseconds(picoseconds: int) -> float:
+    return round(picoseconds / 1e3) / 1e3
+
+
+@pytest.fixture(scope="module")
+def call() -> RecordedCall:
+    return record_single(sweep_of(ASKED))
+
+
+def spans_by_track(events: list[Any]) -> dict[tuple[int, int], list[tuple[float, float]]]:
+    tracks = defaultdict(list)
+    for one in events:
+        if one["ph"] == "X":
+            tracks[one["pid"], one["tid"]].append((one["ts"], one["ts"] + one["dur"]))
+    return tracks
+
+
+def overlapping(tracks: dict[tuple[int, int], list[tuple[float, float]]]) -> set[tuple[int, int]]:
+    """The tracks on which something begins before what came before it has ended; picoseconds are rounded away."""
+    return {
+        track
+        for track, spans in tracks.items()
+        if any(begin < end - 1e-6 for (_, end), (begin, _) in itertools.pairwise(sorted(spans)))
+    }
+
+
+def test_overlaps_are_found() -> None:
+    assert overlapping({(1, 1): [(0, 2), (2, 2), (2, 3)]}) == set()
+    assert overlapping({(1, 1): [(0, 2), (1, 3)]}) == {(1, 1)}
+
+
+def test_it_takes_as_long_as_the_sweep_says(call: RecordedCall) -> None:
+    result, _ = simulate_all(sweep_of(ASKED), CORE)
+    left = {"lanes"}  # all are simulated here
+    assert call.point.model_dump(exclude=left) == result.points[0].model_dump(exclude=left | {"num_events"}) | {
+        "num_events": len(call.recording.slices) + len(call.recording.messages)
+    }
+    end = max(one["ts"] + one["dur"] for one in timeline(call) if one["ph"] == "X")
+    assert end * 1e-6 == pytest.approx(call.point.seconds, abs=NANOSECOND)
+
+
+def test_each_rank_and_each_link_has_its_tracks(call: RecordedCall) -> None:
+    events = list(timeline(call))
+    names = {one["pid"]: one["args"]["name"] for one in events if one["name"] == "process_name"}
+    assert len(names) == 16 + len(call.network.link_names)
+    assert names[1] == "rank 0 on host 0 (simulated)"
+    assert names[17] == f"{call.network.link_names[0]}, 240 GB/s (simulated)"
+    tracks = {(one["pid"], one["tid"]) for one in events if one["name"] == "thread_name"}
+    spans = spans_by_track(events)
+    assert set(spans) == tracks
+    assert overlapping(spans) == set()
+
+
+def test_what_links_carry_is_there(call: RecordedCall) -> None:
+    """Bytes by link, of the spans and of the counter, whose changes upwards are messages that begin."""
+    messages, carried = messages_of(call.recording), defaultdict(int)
+    for one in messages:
+        for name in call.network.route(one.source, one.target):
+            carried[name] += one.bytes
+    events = list(timeline(call))
+    of_link, counted = defaultdict(int), defaultdict(list)
+    for event in events:
+        if event["pid"] > 16 and event["ph"] == "X":
+            of_link[call.network.link_names[event["pid"] - 17]] += event["args"]["bytes"]
+        if event["ph"] == "C":
+            counted[call.network.link_names[event["pid"] - 17]].append((event["ts"], event["args"][CROSSING]))
+    assert of_link == carried
+    assert call.point.busiest is not None
+    assert carried[call.point.busiest.name] == call.point.busiest.sent_bytes
+    for name, values in counted.items():
+        assert values == sorted(values, key=lambda one: one[0])
+        assert values[-1][1] == 0, name
+        assert all(value >= 0 for _, value in values), name
+        # Their integral is what each message's bytes times its time on the wire add up to.
+        area = sum(value * (until - at) for (at, value), (until, _) in itertools.pairwise(values))
+        held = sum(one.bytes * (microseconds(one.end) - microseconds(one.begin)) for one in messages
+                   if name in call.network.route(one.source, one.target))  # fmt: skip
+        assert area == pytest.approx(held, rel=1e-9)
+
+
+def test_arrows_lead_from_messages_to_the_slices_that_read_them(call: RecordedCall) -> None:
+    ends: dict[str, dict[int, Any]] = {"s": {}, "f": {}}
+    for event in timeline(call):
+        if event["ph"] in ends:
+            ends[event["ph"]][event["id"]] = event
+    assert set(ends["s"]) == set(ends["f"])
+    assert len(ends["s"]) == len(call.recording.messages)
+    assert all(ends["s"][number]["ts"] <= ends["f"][number]["ts"] for number in ends["s"])
+    slices = slices_of(call.recording)
+    expected = sorted(
+        (one.source + 1, one.target + 1, microseconds(slices[one.read_by].begin)) for one in messages_of(call.recording)
+    )
+    found = sorted((ends["s"][number]["pid"], end["pid"], end["ts"]) for number, end in ends["f"].items())
+    assert found == expected
+
+
+def test_the_option_writes_it_and_says_what_it_is(tmp_path: Path) -> None:
+    file = tmp_path / "trace.json"
+    words = ["--cluster", "cpu-2", "--algorithm", "ring", "--sizes", "1M"]
+    result = CliRunner().invoke(app, ["simulate", *words, "--no-store", "--trace", str(file)])
+    assert result.exit_code == 0, result.output
+    content = json.loads(file.read_text())
+    about = content["otherData"]
+    assert about["simulated"] is True
+    assert about["cluster"]["name"] == "cpu-2"
+    assert "assumed" in about["cluster"]["constants"]["channel.copy_rate"]
+    end = max(one["ts"] + one["dur"] for one in content["traceEvents"] if one["ph"] == "X")
+    assert about["call"]["seconds"] == pytest.approx(end * 1e-6, abs=NANOSECOND)
+    assert f"trace: {file} ({len(content['traceEvents'])} events)" in result.output.replace("\n", "")
+    assert "perfetto" in result.output
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (
+            [],
+            "a trace is of one call, and these are 2 arms, 11 sizes: give --nodes, --algorithm, --protocol and --sizes",
+        ),
+        (["--algorithm", "ring", "--sizes", "1M", "--nodes", "1,2"], "these are 2 numbers of nodes: "),
+        (
+            ["--algorithm", "ring", "--sizes", "8G", "--nodes", "16"],
+            "more than the 1000000 that are recorded: ask for fewer",
+        ),
+        (["--calibrate", "last"], "--calibrate takes its calls from what was measured: leave --trace out"),
+    ],
+)
+def test_mistakes_are_one_line(words: list[str], said: str, tmp_path: Path) -> None:
+    file = tmp_path / "trace.json"
+    runs = tmp_path / "runs"
+    result = CliRunner().invoke(
+        app, ["simulate", "--cluster", "dgx-a100", "--trace", str(file), "--runs", str(runs), *words]
+    )
+    assert result.exit_code == 2, result.output
+    assert said in " ".join(result.output.split())
+    assert not file.exists()
+    assert not runs.exists()
+
+
+def test_a_file_that_cannot_be_written_is_one_line(tmp_path: Path) -> None:
+    words = ["--cluster", "cpu-2", "--algorithm", "ring", "--sizes", "1M", "--trace", str(tmp_path / "no" / "a.json")]
+    result = CliRunner().invoke(app, ["simulate", *words])
+    assert result.exit_code == 2
+    assert "--trace" in result.output
+    assert "can't be written" in " ".join(result.output.split())
