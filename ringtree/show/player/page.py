@@ -19,6 +19,7 @@ HERE = "ringtree.show.player"
 SCRIPTS = ("contents.js", "simulate.js", "recorded.js", "view.js", "controls.js")
 MAX_SCENES = 4
 _KEYS = "Keys: space, ← →, Home, End."
+_DRAWN = "Squares are messages: under way, then in a slot until they are read. A rank with a thick rim folds or copies."
 _MODEL = (
     "Times are a model's, not measured: a message of b bytes takes α + b / bandwidth, a rank sends and receives one at "
     f"a time. {_KEYS}"
@@ -49,7 +50,7 @@ def recorded_page(
 ) -> str:
     """Returns the page of scenes with timelines, as text. `headline`: what they are of, sentences. Raises UsageError as
     page()."""
-    return _page(scenes, title, layout, [*headline, _KEYS], {"clock": None, "size": size_bytes})
+    return _page(scenes, title, layout, [*headline, f"{_DRAWN} {_KEYS}"], {"clock": None, "size": size_bytes})
 
 
 def _page(

@@ -5,7 +5,7 @@
 
 const PICOSECOND = 1e-12;
 
-// Returns what simulate() returns. Slices come in the order in which they ended, so each after all that it waited for.
+// Returns what simulate() returns, and `work`: slices that take time, as they fold or copy. Slices come in the order in which they ended, so each after all that it waited for.
 function recorded(scene) {
   const { timeline } = scene;
   const shown = new Map();
@@ -16,15 +16,16 @@ function recorded(scene) {
     from, to, bytes, sender, reader, chunks: scene.programs[from][slices[sender].step].chunks,
     depart: begin * PICOSECOND, left: end * PICOSECOND, arrive: arrive * PICOSECOND, taken: slices[reader].end,
   }));
-  const writes = work(slices, messages, passes);
+  const writes = contentsOf(slices, messages, passes);
   messages.sort((a, b) => a.depart - b.depart);
   const sent = new Float64Array(scene.ranks);
   for (const message of messages) sent[message.from] += message.bytes;
-  return { messages, writes, steps: stepsOf(slices), end: timeline.end * PICOSECOND, stuck: [], sent };
+  const work = slices.filter(({ begin, end }) => end > begin);
+  return { messages, writes, work, steps: stepsOf(slices), end: timeline.end * PICOSECOND, stuck: [], sent };
 }
 
 // Folds each step with its first slice and writes it with its last one.
-function work(slices, messages, passes) {
+function contentsOf(slices, messages, passes) {
   const read = slices.map(() => []);
   for (const message of messages) read[message.reader].push(message);
   const left = new Map();

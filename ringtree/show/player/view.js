@@ -65,6 +65,9 @@ class View {
     this.longest = result.messages.reduce((most, m) => Math.max(most, m.arrive - m.depart), 0);
     this.busiest = result.sent.reduce((most, bytes, rank) => (bytes > result.sent[most] ? rank : most), 0);
     this.departs = result.messages.map((m) => m.depart);
+    this.work = result.work || []; // in the model folding and copying take no time
+    this.workEnds = this.work.map((slice) => slice.end);
+    this.longestWork = this.work.reduce((most, slice) => Math.max(most, slice.end - slice.begin), 0);
     this.fillTable();
   }
 
@@ -278,18 +281,27 @@ class View {
     context.font = `${size > 7 ? 12 : 9}px system-ui, sans-serif`;
     context.textAlign = 'center';
     context.textBaseline = 'middle';
+    const busy = this.busyRanks(time);
     at.forEach(([x, y], rank) => {
       const wrong = !this.scene.verdict.ok && this.scene.verdict.rank === rank;
       context.beginPath();
       context.arc(x, y, size + 4, 0, 2 * Math.PI);
       context.fillStyle = paper;
       context.fill();
-      context.lineWidth = wrong ? 3 : 1.5;
+      context.lineWidth = busy.has(rank) ? 4 : wrong ? 3 : 1.5;
       context.strokeStyle = wrong ? '#d00000' : ink;
       context.stroke();
       context.fillStyle = ink;
       context.fillText(String(rank), x, y);
     });
+  }
+
+  // Ranks that fold or copy.
+  busyRanks(time) {
+    const busy = new Set();
+    for (let i = upTo(this.workEnds, time); i < this.work.length && this.workEnds[i] <= time + this.longestWork; i++)
+      if (this.work[i].begin <= time) busy.add(this.work[i].rank);
+    return busy;
   }
 
   drawHosts(context, at, width, faint, ink) {

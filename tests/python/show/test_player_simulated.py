@@ -83,6 +83,11 @@ def test_it_plays_by_keys_and_says_what_it_is_of(opened: Any, tmp_path: Path) ->
     launch = one.run("player.views[0].scene.timeline.launch") * 1e-12
     one.page.keyboard.press("ArrowRight")
     assert one.run("player.time") > launch
+    # In the middle of the first fold it is its rank that works, and nobody does before the launch and at the end.
+    fold = next(piece for piece in one.run("player.views[0].scene.timeline.slices") if piece[4] > piece[3])
+    busy = "at => [...player.views[0].busyRanks(at)]"
+    assert fold[0] in one.run(busy, (fold[3] + fold[4]) / 2 * 1e-12)
+    assert one.run(busy, launch / 2) == one.run(busy, one.run("player.end")) == []
     one.page.keyboard.press("End")
     assert one.run("player.time") == one.run("player.end")
     assert one.run("document.querySelectorAll('td.full').length") == 8 * (8 + calls[1].schedule.num_chunks)
