@@ -18,7 +18,7 @@ import numpy as np
 from ringtree.arms.arm import Array, Setting
 from ringtree.arms.engine_name import AS_AUTO, AUTO, FOR_SHARED, SHARED, UNFUSED, parse_engine_name
 from ringtree.arms.kind import ALGORITHM, ArmKind
-from ringtree.arms.native_engine import native_of
+from ringtree.arms.program import Native
 from ringtree.arms.unfused import unfused
 from ringtree.comm.group import group as group_calls
 from ringtree.comm.shared import empty
@@ -157,6 +157,12 @@ def _several_hosts(name: str) -> bool:
     return not {"ll", "ll128", SHARED} & set(name.split("/")[1:])
 
 
+def _native_of(name: str, collective: str | None) -> Native | None:
+    from ringtree.arms.native_engine import native_of  # what finds and starts programs, which no rank needs
+
+    return native_of(name, collective)
+
+
 KIND = ArmKind(
     name="engine",
     heads=frozenset((AUTO, *(row.name for row in builtin.table()))),
@@ -165,7 +171,7 @@ KIND = ArmKind(
     make=EngineArm,
     collectives=(*builtin.COLLECTIVES, SEND_RECV),
     boundaries=("numpy", "torch", "native"),
-    native=native_of,
+    native=_native_of,
     several_hosts=_several_hosts,
     threads=True,
     emulated=True,

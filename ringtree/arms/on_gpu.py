@@ -10,7 +10,7 @@ the result, and two events on the stream have what the GPU took.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Protocol, cast
+from typing import Any, cast
 
 import numpy as np
 
@@ -18,18 +18,6 @@ from ringtree.arms.arm import Array, Setting
 from ringtree.gpu import Device, DeviceArray, GpuError, StreamClock, device_count
 from ringtree.gpu.nccl import item_bytes
 from ringtree.gpu.patterns import Patterns, on_device
-
-
-class GpuArm(Protocol):
-    """An arm whose calls return before their result is there. `stream_clock`: waits for it."""
-
-    @property
-    def stream_clock(self) -> StreamClock: ...
-
-
-def clock_of(arm: object) -> StreamClock | None:
-    """Returns the stream clock of an arm on a GPU, None for all others."""
-    return cast("StreamClock | None", getattr(arm, "stream_clock", None))
 
 
 class OnGpu:

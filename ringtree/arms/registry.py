@@ -6,10 +6,11 @@ be asked, the kind's file answers), or running anything. A kind is added by its 
 
 from __future__ import annotations
 
+import importlib
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
+from typing import overload
 
-from ringtree.arms import engine, gloo, mpi, native_engine, nccl, nccl_tests, send_recv, textbook, torch_nccl
 from ringtree.arms.arm import Arm
 from ringtree.arms.kind import ALGORITHM, ArmKind
 from ringtree.arms.program import Native
@@ -18,16 +19,41 @@ from ringtree.errors import UsageError
 from ringtree.results import ArmPlan, Boundary, Plan
 from ringtree.schedules import algorithms as builtin
 
-KINDS: tuple[ArmKind, ...] = (
-    engine.KIND,
-    gloo.KIND,
-    send_recv.KIND,
-    textbook.KIND,
-    native_engine.KIND,
-    *mpi.KINDS,
-    nccl.KIND,
-    nccl_tests.KIND,
-    torch_nccl.KIND,
+
+class _Table(Sequence[ArmKind]):
+    """The kinds of some modules of this room, each imported when the kinds before it were not what was looked for: a
+    rank of the engine needs nothing of GPUs, MPI or PyTorch, whose modules took a tenth of its start."""
+
+    def __init__(self, *modules: str) -> None:
+        """`modules`: names; each has a KIND, or several as KINDS."""
+        self._modules = modules
+
+    def __iter__(self) -> Iterator[ArmKind]:
+        for name in self._modules:
+            module = importlib.import_module(f"ringtree.arms.{name}")
+            yield from vars(module).get("KINDS") or (module.KIND,)
+
+    def __len__(self) -> int:
+        return len(tuple(iter(self)))  # not tuple(self), which asks for the length
+
+    @overload
+    def __getitem__(self, index: int) -> ArmKind: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[ArmKind]: ...
+    def __getitem__(self, index: int | slice) -> ArmKind | Sequence[ArmKind]:
+        return tuple(iter(self))[index]
+
+
+KINDS: Sequence[ArmKind] = _Table(
+    "engine",
+    "gloo",
+    "send_recv",
+    "textbook",
+    "native_engine",
+    "mpi",
+    "nccl",
+    "nccl_tests",
+    "torch_nccl",
 )
 # Of those that arms have in common the first counts; native only where an arm has no other call, as what is called
 # from Python is what most people run.

@@ -13,9 +13,8 @@ from typing import Any
 from ringtree._core import Round
 from ringtree.arms.arm import Array, Setting
 from ringtree.arms.gloo import DTYPES
-from ringtree.arms.kind import ALGORITHM, ArmKind, lacks_torch, names_algorithm
+from ringtree.arms.kind import ALGORITHM, ArmKind, Wish, lacks_torch, names_algorithm
 from ringtree.arms.torch_memory import tensors_for
-from ringtree.arms.torch_nccl import lacks_torch_nccl
 from ringtree.schedules import algorithms as builtin
 from ringtree.schedules.schedule import Schedule, schedule
 from ringtree.traits import REDUCING
@@ -76,6 +75,12 @@ class SendRecvArm:
         return steps, steps.rounds(setting.rank)
 
 
+def _refuses(wish: Wish) -> str | None:
+    from ringtree.arms.torch_nccl import lacks_torch_nccl  # what finds GPUs, which no rank without one needs
+
+    return lacks_torch_nccl() if wish.on_gpu else None
+
+
 KIND = ArmKind(
     name="send_recv",
     heads=frozenset((HEAD,)),
@@ -87,5 +92,5 @@ KIND = ArmKind(
     dtypes=DTYPES,
     ops=("sum", "prod", "min", "max"),
     lacks=lacks_torch,
-    refuses=lambda wish: lacks_torch_nccl() if wish.on_gpu else None,
+    refuses=_refuses,
 )

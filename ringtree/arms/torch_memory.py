@@ -1,9 +1,7 @@
 """The tensors of arms that are called through PyTorch: over the host's memory, or on the rank's GPU.
 
-For: making buffers that the lab writes and checks, and getting their tensors back. Not for: groups (torch_group.py), or
-calls.
-
-On a GPU PyTorch works on the lab's stream, so one clock waits for everything of a rank.
+For: making buffers that the lab writes and checks, and getting their tensors back. Not for: those on a GPU
+(torch_gpu_memory.py), groups (torch_group.py), or calls.
 """
 
 from __future__ import annotations
@@ -11,11 +9,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ringtree.arms.arm import Array, Setting
-from ringtree.arms.on_gpu import OnGpu, as_array, as_device, stored
-from ringtree.gpu import DeviceArray, StreamClock
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # a rank without a GPU needs nothing of what finds one
     import torch
+
+    from ringtree.arms.torch_gpu_memory import GpuTensors
+    from ringtree.gpu import StreamClock
 
 
 class HostTensors:
@@ -39,36 +38,10 @@ class HostTensors:
         return torch.from_numpy(array)
 
 
-class GpuTensors:
-    """The same on a GPU."""
-
-    def __init__(self, setting: Setting) -> None:
-        import torch
-
-        self._dtype, self._gpu = setting.dtype, OnGpu(setting)
-        device = self._gpu.device
-        torch.cuda.set_device(device.ordinal)
-        torch.cuda.set_stream(torch.cuda.ExternalStream(device.stream))  # type: ignore[no-untyped-call]
-        self.stream_clock: StreamClock | None = self._gpu.clock()
-
-    def make(self, count: int, num_buffers: int) -> list[Array]:
-        """As HostTensors.make."""
-        import torch
-
-        made = []
-        for _ in range(num_buffers):
-            tensor = torch.zeros(count, dtype=getattr(torch, self._dtype), device="cuda")
-            array = DeviceArray(self._gpu.patterns, stored(self._dtype), tensor.data_ptr(), count, tensor)
-            made.append(as_array(array))
-        return made
-
-    def tensor(self, array: Array) -> torch.Tensor:
-        """As HostTensors.tensor."""
-        part = as_device(array)
-        whole: torch.Tensor = part.owner  # type: ignore[assignment]  # `make` has put it there
-        return whole[part.start : part.start + len(part)]
-
-
 def tensors_for(setting: Setting) -> HostTensors | GpuTensors:
     """Returns where the tensors of a setting lie."""
-    return GpuTensors(setting) if setting.boundary == "cuda" else HostTensors(setting)
+    if setting.boundary != "cuda":
+        return HostTensors(setting)
+    from ringtree.arms.torch_gpu_memory import GpuTensors
+
+    return GpuTensors(setting)

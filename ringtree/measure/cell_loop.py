@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from ringtree.arms import Arm, Array
-from ringtree.arms.on_gpu import clock_of
+from ringtree.arms.stream_clocks import clock_of
 from ringtree.measure.collective_data import CollectiveData
 from ringtree.measure.messages import Answer, WarmCell
 from ringtree.measure.operands import Operands

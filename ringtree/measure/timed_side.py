@@ -14,8 +14,7 @@ from typing import Protocol
 import numpy as np
 
 from ringtree.arms import Arm, Array
-from ringtree.arms.on_gpu import as_device, clock_of
-from ringtree.gpu import DeviceArray
+from ringtree.arms.stream_clocks import clock_of
 from ringtree.measure.cell_loop import CallNumbers
 from ringtree.measure.collective_data import CollectiveData
 from ringtree.measure.messages import Answer, TimeSide
@@ -93,15 +92,21 @@ def _call(arm: Arm, root: int, source: Array, result: Array, is_copied: bool) ->
     call = arm.bind(source, result, root)
     if not is_copied:
         return call
+    copy = _copy(source, result)
 
     def copy_and_call() -> None:  # as a caller would have to who wants it in place
-        if isinstance(source, DeviceArray):
-            source.copy_from(as_device(result))
-        else:
-            np.copyto(source, result)
+        copy()
         call()
 
     return copy_and_call
+
+
+def _copy(to: Array, source: Array) -> Call:
+    if isinstance(to, np.ndarray):
+        return partial(np.copyto, to, source)
+    from ringtree.arms.on_gpu import as_device  # only where buffers are on one
+
+    return partial(as_device(to).copy_from, as_device(source))
 
 
 def _in_turn(call: Call, finish: Callable[[], None]) -> Call:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import ExitStack
+
 import pytest
-from nccl_standin import Play, standin
+from lent_ranks import cells_in, ranks_to_lend
+from nccl_standin import Play, put_in_place, standin
 
 from ringtree.arms import check_arm
 from ringtree.arms.nccl_name import parse, why_not
@@ -11,19 +15,27 @@ from ringtree.errors import UsageError
 from ringtree.measure.collective_data import SHAPES
 from ringtree.measure.launch import run_launch
 from ringtree.measure.plan import label_arms, planned_launches
+from ringtree.measure.rank_set import RankSet
 from ringtree.measure.request import Request, make_plan
-from ringtree.results import Cell, Launch
+from ringtree.results import Cell, Launch, Plan
 
 __all__ = ["standin"]
 BY_LOG = "the log of NCCL processes with the same variables"
+BY_DESIGN = "NCCL sends it point to point, whatever is asked for"
+
+
+def plan_of(
+    arms: str, collective: str = "all_reduce", sizes: str = "4K", dtype: str = "float32", ranks: int = 2
+) -> Plan:
+    """A plan of one launch."""
+    asked = Request(ranks=ranks, sizes=sizes, arms=arms, launches=1, seed=5, collective=collective, dtype=dtype)
+    return make_plan(asked).model_copy(update={"cell_budget": 0.02})
 
 
 def run(arms: str, collective: str = "all_reduce", sizes: str = "4K", dtype: str = "float32", ranks: int = 2,
         stall_limit: float = 60.0, before: tuple[Launch, ...] = ()) -> dict[str, Cell]:  # fmt: skip
     """One launch's cells by arm, of the largest size."""
-    plan = make_plan(
-        Request(ranks=ranks, sizes=sizes, arms=arms, launches=1, seed=5, collective=collective, dtype=dtype)
-    ).model_copy(update={"cell_budget": 0.02})
+    plan = plan_of(arms, collective, sizes, dtype, ranks)
     [launch] = planned_launches(plan)
     _, cells = run_launch(plan, launch, lambda _: None, stall_limit, before=before)
     return {cell.arm: cell for cell in cells}
@@ -86,9 +98,18 @@ def test_two_ranks_share_a_gpu_only_where_nccl_lets_them(standin: Play, monkeypa
     assert why_not("all_reduce", sharing, "2.29.7", **asked) is not None
 
 
+@pytest.fixture(scope="module")
+def three_ranks() -> Iterator[RankSet]:
+    with ExitStack() as stack:
+        with pytest.MonkeyPatch.context() as environment:  # of the ranks; `standin` is of each test
+            put_in_place(environment)
+            ranks = stack.enter_context(ranks_to_lend(3, "cuda"))
+        yield ranks
+
+
 @pytest.mark.parametrize("collective", SHAPES)
-def test_every_collective_is_exact_on_every_rank(standin: Play, collective: str) -> None:
-    cell = run("nccl", collective, sizes="999K", ranks=3)["nccl"]
+def test_every_collective_is_exact_on_every_rank(standin: Play, three_ranks: RankSet, collective: str) -> None:
+    [cell] = cells_in(three_ranks, plan_of("nccl", collective, sizes="999K", ranks=3))
     assert cell.error is None
     assert cell.verified
     assert len(cell.device_times) == len(cell.times) == 3
@@ -96,8 +117,16 @@ def test_every_collective_is_exact_on_every_rank(standin: Play, collective: str)
 
 
 @pytest.mark.parametrize("dtype", ["bfloat16", "float16", "uint8", "int64"])
-def test_element_types(standin: Play, dtype: str) -> None:
-    assert run("nccl", sizes="4K", dtype=dtype)["nccl"].verified
+def test_element_types(standin: Play, three_ranks: RankSet, dtype: str) -> None:
+    [cell] = cells_in(three_ranks, plan_of("nccl", sizes="4K", dtype=dtype, ranks=3))
+    assert cell.verified
+
+
+@pytest.mark.parametrize("collective", ["all_gather", "all_to_all"])
+def test_a_launch_says_what_ran_of_a_kernel_and_point_to_point(standin: Play, collective: str) -> None:
+    cell = run("nccl", collective)["nccl"]
+    assert cell.verified
+    assert (cell.executed or {})["proof"] == (BY_LOG if collective == "all_gather" else BY_DESIGN)
 
 
 def test_environments_share_a_launch_and_each_cell_says_what_ran(standin: Play) -> None:

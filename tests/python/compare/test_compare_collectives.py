@@ -5,19 +5,20 @@ For: `ringtree compare --collective` and what shows such runs. Not for: the data
 
 from __future__ import annotations
 
-import importlib.util
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from lab_support import start_ringtree
+from lent_ranks import cells_in, ranks_to_lend
 from typer.testing import CliRunner
 
 from ringtree.cli import app
 from ringtree.cli.outcome import FAILED
 from ringtree.measure.collective_data import SHAPES
-from ringtree.measure.launch import run_launch
-from ringtree.measure.plan import planned_launches
+from ringtree.measure.rank_set import RankSet
+from ringtree.measure.recording import run_comparison
 from ringtree.measure.request import Request, make_plan
 from ringtree.results import Cell, Plan, StoredRun, read_run
 from ringtree.stats import busbw
@@ -71,21 +72,32 @@ def cells_of(stored: StoredRun) -> list[Cell]:
     return [cell for launch in stored.launches for cell in launch.cells]
 
 
-def launch(collective: str, arms: str, ranks: int) -> tuple[Plan, list[Cell]]:
-    """The one launch of such a comparison, without the command around it."""
-    plan = make_plan(
-        Request(collective=collective, ranks=ranks, sizes="96,4000", arms=arms, launches=1, seed=5)
-    ).model_copy(update={"cell_budget": 0.02})
-    [planned] = planned_launches(plan)
-    return plan, run_launch(plan, planned, lambda _: None, 60.0)[1]
+def plan_of(collective: str, arms: str, ranks: int) -> Plan:
+    """One launch of such a comparison."""
+    asked = Request(collective=collective, ranks=ranks, sizes="96,4000", arms=arms, launches=1, seed=5)
+    return make_plan(asked).model_copy(update={"cell_budget": 0.02})
+
+
+@pytest.fixture(scope="module")
+def three_ranks() -> Iterator[RankSet]:
+    with ranks_to_lend(3, "numpy") as ranks:
+        yield ranks
+
+
+@pytest.fixture(scope="module")
+def two_ranks_of_torch() -> Iterator[RankSet]:
+    pytest.importorskip("torch")
+    with ranks_to_lend(2, "torch") as ranks:
+        yield ranks
 
 
 @pytest.mark.parametrize("collective", SHAPES)
-def test_every_collective_of_the_engine_is_right(collective: str) -> None:
-    plan, cells = launch(collective, "auto", ranks=3)
+def test_every_collective_of_the_engine_is_right(three_ranks: RankSet, collective: str) -> None:
+    plan = plan_of(collective, "auto", ranks=3)
     assert (plan.collective, plan.op) == (collective, "sum" if "reduce" in collective else "none")
     blocks = SHAPES[collective].has_blocks
     assert [size.size_bytes for size in plan.sizes] == [96, 4008 if blocks else 4000]
+    cells = cells_in(three_ranks, plan)
     assert [(cell.error, cell.first_wrong, cell.verified) for cell in cells] == [(None, None, True)] * 2
     assert all(cell.executed is not None and cell.executed["backend"] == "engine" for cell in cells)
 
@@ -104,11 +116,10 @@ def test_an_arm_that_is_wrong_is_found_out(tmp_path: Path, monkeypatch: pytest.M
 
 @pytest.mark.torch
 @pytest.mark.parametrize("collective", SHAPES)
-def test_gloo_and_send_recv_run_what_they_have(collective: str) -> None:
-    if importlib.util.find_spec("torch") is None:
-        pytest.skip("needs PyTorch")
+def test_gloo_and_send_recv_run_what_they_have(two_ranks_of_torch: RankSet, collective: str) -> None:
     one_vector = collective in ("all_reduce", "broadcast", "reduce")
-    _, cells = launch(collective, "auto,gloo" + ",send-recv:ring" * one_vector, ranks=2)
+    plan = plan_of(collective, "auto,gloo" + ",send-recv:ring" * one_vector, ranks=2)
+    cells = cells_in(two_ranks_of_torch, plan)
     assert [(cell.error, cell.verified) for cell in cells] == [(None, True)] * (6 if one_vector else 4)
 
 
@@ -133,7 +144,7 @@ def test_default_arms_are_those_that_the_collective_has() -> None:
 )
 def test_every_view_shows_the_collective(tmp_path: Path, collective: str, title: str) -> None:
     runs = tmp_path / "runs"
-    stored = compare(runs, collective, "direct,auto", ranks=2)
+    stored = run_comparison(plan_of(collective, "direct,auto", ranks=2), runs, lambda *_: None)
     where = ("--runs", str(runs))
     assert title in shown("show", "last", *where)
     told = json.loads(shown("show", "last", "--json", *where))

@@ -41,8 +41,13 @@ def standin(monkeypatch: pytest.MonkeyPatch) -> Play:
         for name, value in settings.items():
             monkeypatch.setenv(f"STANDIN_{name.upper()}", str(value))
 
-    for name in [name for name in os.environ if name.startswith(("NCCL_", "STANDIN_"))]:
-        monkeypatch.delenv(name)
-    for name in ("RINGTREE_LIBCUDA", "RINGTREE_LIBNCCL"):
-        monkeypatch.setenv(name, str(library()))
+    put_in_place(monkeypatch)
     return play
+
+
+def put_in_place(environment: pytest.MonkeyPatch) -> None:
+    """Has this process and those that it starts find the stand-in, playing nothing in particular."""
+    for name in [name for name in os.environ if name.startswith(("NCCL_", "STANDIN_"))]:
+        environment.delenv(name)
+    for name in ("RINGTREE_LIBCUDA", "RINGTREE_LIBNCCL"):
+        environment.setenv(name, str(library()))
