@@ -6,6 +6,7 @@ without a launcher only.
 
 from __future__ import annotations
 
+import contextlib
 import re
 import sys
 from collections.abc import Callable, Sequence
@@ -54,9 +55,10 @@ def _meet(silence: float) -> Crew | None:
     """Returns the crew, None without a launcher; says after `silence` seconds for whom rank 0 waits."""
 
     def say() -> None:
-        identity = identify()
-        if identity is not None and identity.rank == 0:
-            print(waiting_line(identity, _missing(identity)), file=sys.stderr, flush=True)
+        with contextlib.suppress(RingtreeError):  # what is wrong, who waits says
+            identity = identify()
+            if identity is not None and identity.rank == 0:
+                print(waiting_line(identity, _missing(identity)), file=sys.stderr, flush=True)
 
     timer = Timer(silence, say)
     timer.daemon = True
@@ -71,7 +73,7 @@ def _meet(silence: float) -> Crew | None:
 def _missing(identity: Identity) -> list[int]:
     try:
         return STORES.missing(store_of(identity), identity.rank, identity.world_size, MEETING)
-    except RingtreeError:  # what is wrong with the store, who waits for it says
+    except RingtreeError:  # the store has ended meanwhile
         return []
 
 

@@ -41,6 +41,27 @@ def test_rank_0_says_for_whom_it_waits(
         assert "unset the variables that `ringtree launchers` lists" in said
 
 
+def test_nothing_is_said_of_waiting_where_launchers_disagree(
+    left_over: None, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Who tells the others so takes longer than the silence lasts; the timer's thread must not end in a traceback."""
+    monkeypatch.setenv("OMPI_COMM_WORLD_RANK", "4")
+    monkeypatch.setenv("OMPI_COMM_WORLD_SIZE", "7")
+    timers: list[threading.Timer] = []
+    failed: list[object] = []
+
+    class Watched(threading.Timer):
+        def __init__(self, *arguments: object) -> None:
+            super().__init__(*arguments)  # type: ignore[arg-type]
+            timers.append(self)
+
+    monkeypatch.setattr(agents, "Timer", Watched)
+    monkeypatch.setattr(threading, "excepthook", failed.append)
+    monkeypatch.setattr(agents, "crew_of_the_launcher", lambda: timers[0].join())
+    agents._meet(0.0)
+    assert (capsys.readouterr().err, failed) == ("", [])
+
+
 def test_nothing_is_said_where_all_come(
     left_over: None, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
