@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from docs_support import DOCS, blocks
-from lab_support import make_plan, make_stored, start_ringtree
+from lab_support import make_plan, make_stored, start_quick_ringtree
 
 from ringtree import _core
 from ringtree.arms import ArmKind, arms_written, boundary_of, check_arm, common_boundary, find_kind, kind_of, registry
@@ -185,7 +185,7 @@ def test_what_the_lab_does_not_start_is_left_out_by_name(made_up: ArmKind, monke
 
 def test_one_more_kind_is_one_file_and_one_line(made_up: ArmKind, tmp_path: Path) -> None:
     runs = tmp_path / "runs"
-    process = start_ringtree(
+    process = start_quick_ringtree(
         "compare",
         *("--arms", "numpy-sum,ring,numpy-sum+5%", "--sizes", "1K", "--ranks", "2", "--launches", "1"),
         *("--runs", str(runs), "--no-preflight"),

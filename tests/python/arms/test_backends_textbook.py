@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 from engine_ranks import Ranks
-from lab_support import start_ringtree
+from lab_support import start_quick_ringtree
 
 import ringtree
 from ringtree import _core
@@ -226,7 +226,7 @@ def test_textbook_arms_are_bound_to_the_callers_arrays() -> None:
 def test_all_of_them_run_in_a_comparison(tmp_path: Path) -> None:
     arms = [*(f"{head}:ring" for head in sorted(KIND.heads)), "textbook-fused:double_tree", "ring/ll128", "ring/2ch"]
     arms += ["auto/shared", "auto/for-shared", "auto/shared/unfused", "tree/shared/as-auto", "auto/shared/16K/simple"]
-    process = start_ringtree(
+    process = start_quick_ringtree(
         *("compare", "--ranks", "3", "--arms", ",".join(arms), "--sizes", "8,4K,300000"),
         *("--launches", "1", "--no-preflight", "--runs", str(tmp_path)),
     )

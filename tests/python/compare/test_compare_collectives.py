@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from lab_support import start_ringtree
+from lab_support import start_quick_ringtree
 from lent_ranks import cells_in, ranks_to_lend
 from typer.testing import CliRunner
 
@@ -46,7 +46,7 @@ EngineArm.bind = spoilt
 
 
 def output_of(*arguments: str, exit_code: int = 0) -> str:
-    process = start_ringtree(*arguments)
+    process = start_quick_ringtree(*arguments)
     out, err = process.communicate(timeout=120)
     assert process.returncode == exit_code, err
     return out

@@ -13,7 +13,17 @@ from pathlib import Path
 
 import pytest
 from hosts_support import Hosts, why_no_hosts
-from launchers_support import RINGTREE, Slurm, mpirun, plain_environment, run, slurm, torchrun, why_no_slurm
+from launchers_support import (
+    QUICK_RINGTREE,
+    RINGTREE,
+    Slurm,
+    mpirun,
+    plain_environment,
+    run,
+    slurm,
+    torchrun,
+    why_no_slurm,
+)
 
 from ringtree.results import find_run, read_run
 
@@ -34,7 +44,7 @@ def command_of(launcher: str, count: int) -> list[str]:
     found = torchrun() if launcher == "torchrun" else mpirun(launcher)
     if found is None:
         pytest.skip(f"{launcher} is not installed")
-    return [*found, str(count), *RINGTREE]
+    return [*found, str(count), *QUICK_RINGTREE]
 
 
 def check_stored(runs: Path, launcher: str, num_processes: int, num_ranks: int) -> None:
@@ -68,7 +78,7 @@ def test_agents_of_several_ranks_each(tmp_path: Path) -> None:
 
 def test_srun_with_an_agent_a_node(a_slurm: Slurm, tmp_path: Path) -> None:
     asked = [*SMALL, "--ranks", "4", "--launches", "2", "--json", "--runs", str(tmp_path)]
-    done = a_slurm.run("srun", "-N2", "--ntasks-per-node=1", *RINGTREE, *asked, **AT_HOME)
+    done = a_slurm.run("srun", "-N2", "--ntasks-per-node=1", *QUICK_RINGTREE, *asked, **AT_HOME)
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["num_ranks"] == 4
     check_stored(tmp_path, "Slurm", 2, 4)
@@ -80,7 +90,7 @@ def test_srun_on_two_hosts_needs_a_secret_and_no_variable(tmp_path: Path) -> Non
         pytest.skip(reason)
     asked = [*SMALL, "--ranks", "4", "--launches", "2", "--json", "--runs", str(tmp_path)]
     with Hosts(2) as hosts, slurm(hosts) as started:
-        srun = ["srun", "-N2", "--ntasks-per-node=1", *RINGTREE]
+        srun = ["srun", "-N2", "--ntasks-per-node=1", *QUICK_RINGTREE]
         refused = started.run(*srun, *asked)
         assert refused.returncode == 2
         assert refused.stderr.count("ringtree: ranks on several hosts need a secret") == 1, "one process speaks"
@@ -95,7 +105,7 @@ def test_srun_on_two_hosts_needs_a_secret_and_no_variable(tmp_path: Path) -> Non
 
 
 def test_srun_says_who_is_who(a_slurm: Slurm) -> None:
-    done = a_slurm.run("srun", "-N2", "--ntasks-per-node=2", *RINGTREE, "launchers", "--json")
+    done = a_slurm.run("srun", "-N2", "--ntasks-per-node=2", *QUICK_RINGTREE, "launchers", "--json")
     assert done.returncode == 0, done.stderr
     decoder, said, rest = json.JSONDecoder(), [], done.stdout.strip()
     while rest:  # each task writes a document of its own
@@ -115,7 +125,7 @@ def test_srun_says_who_is_who(a_slurm: Slurm) -> None:
 
 
 def test_a_schedulers_sigterm_leaves_what_was_measured(a_slurm: Slurm, tmp_path: Path) -> None:
-    srun = ["srun", "-N2", "--ntasks-per-node=1", *RINGTREE]
+    srun = ["srun", "-N2", "--ntasks-per-node=1", *RINGTREE]  # whose launches last long enough to be ended
     with a_slurm.start(*srun, *SMALL, "--launches", "3", "--runs", str(tmp_path), **AT_HOME) as running:
         assert running.stderr is not None
         said = []

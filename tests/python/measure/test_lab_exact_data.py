@@ -15,7 +15,16 @@ import pytest
 from ringtree.errors import UsageError
 from ringtree.measure.cell_loop import CallNumbers, CellLoop
 from ringtree.measure.collective_data import CollectiveData
-from ringtree.measure.exact_data import BITWISE_OPS, DTYPES, OPS, PERIOD, ExactData, check_exact, largest_value
+from ringtree.measure.exact_data import (
+    BITWISE_OPS,
+    DTYPES,
+    OPS,
+    PERIOD,
+    ExactData,
+    check_exact,
+    largest_value,
+    stored_patterns,
+)
 from ringtree.measure.messages import Answer, Memory, WarmCell
 from ringtree.measure.operands import Operands
 from ringtree.results import WarmUp
@@ -116,7 +125,7 @@ def test_numbers_for_truth_values_are_no_truth_values(op: str) -> None:
 def test_many_ranks_are_no_matter_where_nothing_grows() -> None:
     for op in ("band", "bor", "bxor", "land", "lor", "lxor"):
         check_exact("int8", 1000, op)
-    inputs = all_inputs("uint8", 200, PERIOD, 0, "band")
+    *inputs, _ = stored_patterns("uint8", 200, 3, "band")  # of all ranks at once: each rank's data makes all of them
     data = ExactData("uint8", 200, 0, seed=3, op="band")
     assert data.count_wrong(combined("band", inputs, 200), 0) == 0
     assert data.count_wrong(combined("band", inputs[1:], 200), 0) > 0

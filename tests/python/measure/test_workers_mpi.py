@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
-from lab_support import start_ringtree
+from lab_support import start_quick_ringtree
 
 from ringtree.arms import kind_named, native_of
 from ringtree.arms.native_engine import lacks
@@ -128,7 +128,7 @@ def test_a_killed_rank_is_named_and_others_can_take_its_place(workers: WorkerSet
 def test_compare_judges_libraries_and_says_how_they_were_called(tmp_path: object) -> None:
     arms = [*OURS[:1], *HERE, "impi"]
     options = ["--arms", ",".join(arms), "--sizes", "1K", "--ranks", "2", "--launches", "1", "--no-preflight"]
-    process = start_ringtree("compare", *options, "--runs", f"{tmp_path}/runs")
+    process = start_quick_ringtree("compare", *options, "--runs", f"{tmp_path}/runs")
     out, err = process.communicate(timeout=120)
     assert process.returncode == 0, err
     assert "2 ranks, called from C, out of place" in out

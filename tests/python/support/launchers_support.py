@@ -23,6 +23,7 @@ from pathlib import Path
 from hosts_support import Hosts
 
 RINGTREE = [sys.executable, "-m", "ringtree"]
+QUICK_RINGTREE = [sys.executable, str(Path(__file__).with_name("quick_ringtree.py"))]  # of times nobody looks at
 PATIENCE_S = 300
 # Variables of a launcher under which the tests themselves may run.
 _OF_LAUNCHERS = ("SLURM_", "OMPI_", "PMI", "PALS_", "FLUX_", "JSM_", "TORCHELASTIC_", "MPI_LOCAL")
