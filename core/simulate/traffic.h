@@ -51,7 +51,8 @@ struct Traffic {
   }
   std::span<const int> send_ports(const TrafficStep& step) const {
     return std::span(step_ports)
-        .subspan(static_cast<size_t>(step.first_port + step.num_recv), static_cast<size_t>(step.num_send));
+        .subspan(static_cast<size_t>(step.first_port) + static_cast<size_t>(step.num_recv),
+                 static_cast<size_t>(step.num_send));
   }
 
   ScheduleShape shape;
