@@ -68,7 +68,7 @@ def test_compare_stores_verified_samples_of_every_rank(tmp_path: Path) -> None:
     assert stored.run.plan.seed == 5
     assert len(stored.launches) == 2
     assert stored.run.limits is not None
-    assert len(stored.run.limits.copy_rates) == 3
+    assert len(stored.run.limits.copy_rates) == 2
     for launch in stored.launches:
         assert len(launch.pids) == len(set(launch.pids)) == 3
         assert [(cell.size_bytes, cell.arm) for cell in launch.cells] == [
