@@ -17,6 +17,7 @@ from launchers_support import (
     QUICK_RINGTREE,
     RINGTREE,
     Slurm,
+    free_ports,
     mpirun,
     plain_environment,
     run,
@@ -28,7 +29,12 @@ from launchers_support import (
 from ringtree.results import find_run, read_run
 
 SMALL = ["compare", "--arms", "ring,auto", "--sizes", "8,64K", "--no-preflight"]
-AT_HOME = {"MASTER_ADDR": "127.0.0.1"}  # n0 and n1 are names of this machine that nothing resolves
+
+
+def at_home() -> dict[str, str]:
+    """Where ranks meet: n0 and n1 are names of this machine that nothing resolves, and another Slurm of a test on it
+    has jobs of the same ids, from which the same ports would follow."""
+    return {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free_ports(1)[0])}
 
 
 @pytest.fixture(scope="module")
@@ -78,7 +84,7 @@ def test_agents_of_several_ranks_each(tmp_path: Path) -> None:
 
 def test_srun_with_an_agent_a_node(a_slurm: Slurm, tmp_path: Path) -> None:
     asked = [*SMALL, "--ranks", "4", "--launches", "2", "--json", "--runs", str(tmp_path)]
-    done = a_slurm.run("srun", "-N2", "--ntasks-per-node=1", *QUICK_RINGTREE, *asked, **AT_HOME)
+    done = a_slurm.run("srun", "-N2", "--ntasks-per-node=1", *QUICK_RINGTREE, *asked, **at_home())
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["num_ranks"] == 4
     check_stored(tmp_path, "Slurm", 2, 4)
@@ -126,7 +132,7 @@ def test_srun_says_who_is_who(a_slurm: Slurm) -> None:
 
 def test_a_schedulers_sigterm_leaves_what_was_measured(a_slurm: Slurm, tmp_path: Path) -> None:
     srun = ["srun", "-N2", "--ntasks-per-node=1", *RINGTREE]  # whose launches last long enough to be ended
-    with a_slurm.start(*srun, *SMALL, "--launches", "3", "--runs", str(tmp_path), **AT_HOME) as running:
+    with a_slurm.start(*srun, *SMALL, "--launches", "3", "--runs", str(tmp_path), **at_home()) as running:
         assert running.stderr is not None
         said = []
         for line in running.stderr:
@@ -139,7 +145,7 @@ def test_a_schedulers_sigterm_leaves_what_was_measured(a_slurm: Slurm, tmp_path:
     assert "ringtree: terminated; all rank processes have ended; 1 launch stored in" in text, text
     assert "go on with: ringtree compare --resume" in text
     assert text.count("ringtree:") == 1, "one process speaks"
-    gone_on = a_slurm.run(*srun, "compare", "--resume", "last", "--runs", str(tmp_path), "--json", **AT_HOME)
+    gone_on = a_slurm.run(*srun, "compare", "--resume", "last", "--runs", str(tmp_path), "--json", **at_home())
     assert gone_on.returncode == 0, gone_on.stderr
     assert len(read_run(find_run(tmp_path, "last")).launches) == 3
 
