@@ -1,5 +1,6 @@
 // The table of built-in algorithms, in the order in which tables show them: a new one is its own file, which defines
 // NAME_algorithm(), and one line here. Only registry.cpp calls these functions; everybody else goes through registry.h.
+// Those that need a switch that adds up have a table of their own, as only the simulator has such a switch.
 #pragma once
 
 #include "core/algorithms/registry.h"
@@ -21,10 +22,15 @@
   X(hierarchical_halving_doubling) \
   X(hierarchical_pat)
 
+#define RINGTREE_SWITCH_ALGORITHMS(X) \
+  X(nvls)                             \
+  X(nvls_tree)
+
 namespace ringtree {
 
 #define RINGTREE_DECLARE(name) Algorithm name##_algorithm();
 RINGTREE_ALGORITHMS(RINGTREE_DECLARE)
+RINGTREE_SWITCH_ALGORITHMS(RINGTREE_DECLARE)
 #undef RINGTREE_DECLARE
 
 }  // namespace ringtree

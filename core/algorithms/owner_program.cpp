@@ -110,8 +110,16 @@ void OwnerProgram::take(const Piece& piece, const std::vector<int>& sources, con
   Step step;
   step.lane = lane::kTake;
   step.chunks = piece.chunks;
-  for (int source : sources) step.recv.push_back({source, tag::kToOwner});
   step.dst = place;
+  if (composition_.on_switches()) {
+    if (!input_.contains(piece.ids[0])) throw ScheduleError(shape_.name + ": a switch adds up, it does not gather");
+    step.verb = Verb::recv;
+    step.recv = {{composition_.switch_of(host()), tag::to_owner(index_)}};
+    add(std::move(step), place.buffer == Buffer::output ? piece.ids : std::vector<int>{});
+    taken_.push_back({piece.chunks, and_owner(sources)});
+    return;
+  }
+  for (int source : sources) step.recv.push_back({source, tag::kToOwner});
   if (input_.contains(piece.ids[0])) {  // folded in rank order
     step.verb = Verb::recv_reduce_copy;
     step.src = kInput;
@@ -150,10 +158,11 @@ void OwnerProgram::hand_out_results() {
       step.lane = lane::kHand;
       step.chunks = range_of(run);
       step.src = result(run);
-      step.send_to = readers;
-      step.send_tag = tag::kFromOwner;
+      const bool by_switch = composition_.on_switches();
+      step.send_to = by_switch ? std::vector<int>{composition_.switch_of(host())} : readers;
+      step.send_tag = by_switch ? tag::from_owner(index_) : tag::kFromOwner;
       add(std::move(step), {});
-      handed_.push_back({range_of(run), readers});
+      handed_.push_back({range_of(run), by_switch && output_.contains(run[0]) ? and_owner(readers) : readers});
     }
   }
 }
@@ -161,6 +170,11 @@ void OwnerProgram::hand_out_results() {
 void OwnerProgram::add(Step step, const std::vector<int>& results) {
   steps_.push_back(std::move(step));
   results_.push_back(results);
+}
+
+std::vector<int> OwnerProgram::and_owner(std::vector<int> ranks) const {
+  ranks.insert(std::lower_bound(ranks.begin(), ranks.end(), owner_), owner_);
+  return ranks;
 }
 
 std::vector<int> OwnerProgram::others_with(int id, ChunkSpan (ScheduleShape::*span)(int rank) const) const {

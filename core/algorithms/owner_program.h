@@ -18,7 +18,10 @@ inline constexpr int kGive = 0, kTake = 1, kGet = 2, kHand = 3, kOuter = 4;
 /// Tags inside a host. Those of the outer algorithm are between hosts, so the two never share a link.
 namespace tag {
 inline constexpr int kToOwner = 0, kFromOwner = 1;
-}
+/// By a switch, which all owners share: those of each shard.
+constexpr int to_owner(int shard) { return 2 * shard; }
+constexpr int from_owner(int shard) { return 2 * shard + 1; }
+}  // namespace tag
 
 /// Everything that all owners' programs depend on.
 struct Composition {
@@ -26,6 +29,8 @@ struct Composition {
 
   int num_shards() const { return hosts.smallest(); }
   int owner(int host, int shard) const { return hosts.ranks_of(host)[static_cast<size_t>(shard)]; }
+  bool on_switches() const { return !shape.switches.empty(); }
+  int switch_of(int host) const { return shape.num_ranks + host; }
 
   ScheduleShape shape;  // `widest` is not known yet
   HostGroups hosts;
@@ -39,10 +44,13 @@ class OwnerProgram {
   OwnerProgram(const Composition& composition, const Program& outer, int host, int shard);
 
   int owner() const { return owner_; }
+  int host() const { return composition_.hosts.host_of(owner_); }
+  int shard() const { return index_; }
   int num_scratch() const { return num_scratch_; }
   const std::vector<Step>& steps() const { return steps_; }
 
-  /// What the owner takes from ranks of its host, and what it hands to them: `ranks` are the others, in order.
+  /// What the owner takes from ranks of its host, and what it hands to them: `ranks` are the others, in order. By a
+  /// switch the owner is one of them.
   struct Transfer {
     ChunkRange chunks;
     std::vector<int> ranks;
@@ -58,6 +66,7 @@ class OwnerProgram {
   Place result(const std::vector<int>& ids) const;
   void hand_out_results();
   void add(Step step, const std::vector<int>& results);
+  std::vector<int> and_owner(std::vector<int> ranks) const;
   std::vector<int> others_with(int id, ChunkSpan (ScheduleShape::*span)(int rank) const) const;
   Place side_by_side(const std::vector<int>& slots, const std::vector<int>& ids) const;
 

@@ -41,12 +41,20 @@ const std::vector<Algorithm>& algorithms() {
   return table;
 }
 
+const std::vector<Algorithm>& switch_algorithms() {
+#define RINGTREE_ROW(name) name##_algorithm(),
+  static const std::vector<Algorithm> table = {RINGTREE_SWITCH_ALGORITHMS(RINGTREE_ROW)};
+#undef RINGTREE_ROW
+  return table;
+}
+
 const Algorithm& find_algorithm(std::string_view name) {
   std::string known;
-  for (const Algorithm& algorithm : algorithms()) {
-    if (name == algorithm.name) return algorithm;
-    known += (known.empty() ? "" : ", ") + std::string(algorithm.name);
-  }
+  for (const std::vector<Algorithm>* table : {&algorithms(), &switch_algorithms()})
+    for (const Algorithm& algorithm : *table) {
+      if (name == algorithm.name) return algorithm;
+      known += (known.empty() ? "" : ", ") + std::string(algorithm.name);
+    }
   throw UsageError("unknown algorithm '" + std::string(name) + "'; there are: " + known);
 }
 

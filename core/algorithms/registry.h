@@ -37,10 +37,14 @@ struct Algorithm {
   CostSummary cost(Collective collective, const HostGroups& hosts) const;
 };
 
-/// In the order in which tables show them.
+/// In the order in which tables show them. Ranks alone can run these.
 const std::vector<Algorithm>& algorithms();
 
-/// Throws UsageError that lists what exists.
+/// Those that let a switch add up and multicast (ScheduleShape::switches): they are proved and simulated, not run.
+/// Their hosts are the ranks that are joined to one switch.
+const std::vector<Algorithm>& switch_algorithms();
+
+/// Of both tables. Throws UsageError that lists what exists.
 const Algorithm& find_algorithm(std::string_view name);
 
 /// find_algorithm + make; throws UsageError if it cannot do `collective`, and says which can.

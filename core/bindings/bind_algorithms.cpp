@@ -43,6 +43,7 @@ void bind_algorithms(nb::module_& module) {
           },
           "collective"_a, "num_ranks"_a, "hosts"_a = nb::none());
   module.def("algorithms", [] { return algorithms(); });
+  module.def("switch_algorithms", [] { return switch_algorithms(); });
   module.def(
       "make_schedule",
       [](const std::string& name, const std::string& collective, int num_ranks, int root, const HostsArgument& hosts) {

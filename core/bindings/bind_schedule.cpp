@@ -144,7 +144,8 @@ void bind_schedule(nb::module_& module) {
       .def(
           "__init__",
           [](Schedule* self, const std::string& name, const std::string& collective, int num_ranks, int root,
-             int num_chunks, int widest, std::vector<std::vector<Step>> steps, std::vector<int> num_scratch) {
+             int num_chunks, int widest, std::vector<std::vector<Step>> steps, std::vector<int> num_scratch,
+             std::vector<int> switches) {
             ScheduleShape shape;
             shape.name = name;
             shape.collective = collective_from(collective);
@@ -152,9 +153,11 @@ void bind_schedule(nb::module_& module) {
             shape.root = root;
             shape.num_chunks = num_chunks;
             shape.widest = widest;
+            shape.switches = std::move(switches);
             new (self) Schedule(std::move(shape), std::move(steps), std::move(num_scratch));
           },
-          "name"_a, "collective"_a, "num_ranks"_a, "root"_a, "num_chunks"_a, "widest"_a, "steps"_a, "num_scratch"_a)
+          "name"_a, "collective"_a, "num_ranks"_a, "root"_a, "num_chunks"_a, "widest"_a, "steps"_a, "num_scratch"_a,
+          "switches"_a = std::vector<int>{})
       .def_prop_ro("name", [](const Schedule& self) { return self.shape().name; })
       .def_prop_ro("collective",
                    [](const Schedule& self) { return std::string(collective_name(self.shape().collective)); })
@@ -162,6 +165,7 @@ void bind_schedule(nb::module_& module) {
       .def_prop_ro("root", [](const Schedule& self) { return self.shape().root; })
       .def_prop_ro("num_chunks", [](const Schedule& self) { return self.shape().num_chunks; })
       .def_prop_ro("widest", [](const Schedule& self) { return self.shape().widest; })
+      .def_prop_ro("switches", [](const Schedule& self) { return self.shape().switches; })
       .def(
           "steps", [](const Schedule& self, int rank) { return self.program(rank).steps(); }, "rank"_a)
       .def(

@@ -135,6 +135,7 @@ std::unique_ptr<PreparedCall> CallPreparer::prepare(const CallKind& kind, const 
                    : algorithm.own ? algorithm.own
                                    : std::make_shared<const Schedule>(table_.make(
                                          configuration.algorithm, kind.collective, kind.root, selection_.hosts));
+  call->schedule->require_ranks_alone("the engine");
   if (selection_.deterministic && reduces(kind.collective) && order_matters(kind.dtype, kind.op) &&
       !folds_in_rank_order(*call->schedule))
     throw UsageError("algorithm " + configuration.algorithm +

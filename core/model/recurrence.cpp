@@ -266,6 +266,7 @@ void check(const Cluster& cluster, int num_ranks) {
 
 Timing time_schedule(const Schedule& schedule, size_t count, size_t item_size, const HostGroups& hosts,
                      const HostLinks& links) {
+  schedule.require_ranks_alone("the model of emulated clusters");
   require_all_ranks(hosts, schedule.shape().num_ranks);
   if (item_size == 0) throw UsageError("an element has at least one byte");
   if (!(links.alpha_s >= 0) || !(links.beta_Bps > 0))

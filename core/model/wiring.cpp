@@ -14,7 +14,7 @@ Wiring::Wiring(const Schedule& schedule) {
     if (is_new) links.push_back({src, dst, -1, -1});
     return entry->second;
   };
-  for (int rank = 0; rank < schedule.shape().num_ranks; ++rank) {
+  for (int rank = 0; rank < schedule.shape().num_programs(); ++rank) {
     const Program program = schedule.program(rank);
     const int first_step = static_cast<int>(steps.size()), num_steps = static_cast<int>(program.steps().size());
     const int first_lane = static_cast<int>(lanes.size());

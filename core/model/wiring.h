@@ -1,5 +1,5 @@
 // A schedule's lanes and links laid out for timing: which lane sends on which link to which lane. Only structure; times
-// are recurrence.cpp's. It trusts the schedule to be verified.
+// are recurrence.cpp's. It trusts the schedule to be verified. A switch is a rank here, numbered after them.
 #pragma once
 
 #include <vector>

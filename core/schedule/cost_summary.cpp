@@ -36,7 +36,7 @@ int64_t num_operands(const Step& step) {
 class Measurer {
  public:
   explicit Measurer(const Schedule& schedule) : schedule_(schedule) {
-    for (int rank = 0; rank < schedule.shape().num_ranks; ++rank) {
+    for (int rank = 0; rank < schedule.shape().num_programs(); ++rank) {
       runners_.emplace_back(schedule.program(rank));
       queue_.push_back(rank);
       add_volume(runners_.back().program);
@@ -68,6 +68,8 @@ class Measurer {
       if (verb.has_send) links.emplace(std::vector<int>(step.send_to.begin(), step.send_to.end()), step.send_tag);
     }
     const ScheduleShape& shape = schedule_.shape();
+    cost_.links += std::ssize(links);
+    if (shape.is_switch(program.rank())) return;  // it has no memory that is written or read
     const double num_chunks = static_cast<double>(shape.num_chunks) *
                               blocks_of_rank(shape.collective, shape.num_ranks) /
                               static_cast<double>(num_blocks(shape.collective, shape.num_ranks));
@@ -80,7 +82,6 @@ class Measurer {
     cost_.total_written += written;
     cost_.total_read += read;
     cost_.total_in_slots += static_cast<double>(sent + received) / num_chunks;
-    cost_.links += std::ssize(links);
   }
 
   void advance(int rank) {
@@ -129,15 +130,15 @@ class Measurer {
   }
 
   void check_finished(const Runner& runner) const {
-    const std::string who = schedule_.shape().name + ": rank " + std::to_string(runner.program.rank());
+    const std::string who = schedule_.shape().name + ": " + schedule_.shape().called(runner.program.rank());
     for (const std::deque<int>& lane : runner.lanes)
       if (!lane.empty())
         throw ScheduleError(who + ", step " + std::to_string(lane.front()) +
                             " waits for ever; verify the schedule to learn why");
     for (const auto& [link, waiting] : runner.inbox)
       if (!waiting.empty())
-        throw ScheduleError(who + " never receives " + std::to_string(waiting.size()) + " of rank " +
-                            std::to_string(link.first) + "'s messages, tag " + std::to_string(link.second) +
+        throw ScheduleError(who + " never receives " + std::to_string(waiting.size()) + " of " +
+                            schedule_.shape().called(link.first) + "'s messages, tag " + std::to_string(link.second) +
                             "; verify the schedule to learn why");
   }
 

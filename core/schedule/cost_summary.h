@@ -9,7 +9,8 @@ namespace ringtree {
 /// Each byte of a step's result is written once to its buffer and once to its slot; each operand of a fold is read
 /// once, as the engine folds all of them in one pass, and a slot with several readers is read by each of them. Bytes
 /// are given as a share of the collective's whole vector (all_reduce, broadcast, reduce: the buffer; the others: the
-/// blocks of all ranks together; all_to_all: all that one rank sends), with chunks taken as equal.
+/// blocks of all ranks together; all_to_all: all that one rank sends), with chunks taken as equal. Messages to and from
+/// switches count as hops, messages and links; what a switch does is nobody's work.
 struct CostSummary {
   int steps = 0;             // of the busiest rank's program
   int hops = 0;              // messages on the longest chain in which each waits for the one before (one slice a step)

@@ -25,7 +25,7 @@ class Checker {
 
  private:
   [[noreturn]] void fail(const std::string& what) const {
-    throw ScheduleError(shape_.name + ": rank " + std::to_string(rank_) + ", step " + std::to_string(index_) + " (" +
+    throw ScheduleError(shape_.name + ": " + shape_.called(rank_) + ", step " + std::to_string(index_) + " (" +
                         verb_name(step_->verb) + "): " + what);
   }
 
@@ -63,6 +63,7 @@ class Checker {
   }
 
   void check_place(const Place& place, bool written) const {
+    if (place && shape_.is_switch(rank_)) fail("a switch has no buffers: it passes on what arrives");
     if (place.buffer == Buffer::scratch) {
       if (place.slot < 0 || place.slot + step_->chunks.count > num_scratch_)
         fail("scratch slot " + std::to_string(place.slot) + " + " + std::to_string(step_->chunks.count) +
@@ -88,17 +89,17 @@ class Checker {
   }
 
   void check_peer(int peer) const {
-    if (peer < 0 || peer >= shape_.num_ranks) fail("peer " + std::to_string(peer) + " does not exist");
+    if (peer < 0 || peer >= shape_.num_programs()) fail("peer " + std::to_string(peer) + " does not exist");
     if (peer == rank_) fail("a rank has no link to itself");
+    if (shape_.is_switch(rank_) && shape_.is_switch(peer)) fail("switches have no links to each other");
   }
 
   void own(std::map<std::pair<int, int>, int>& owners, const char* end, int peer, int tag) {
     if (tag < 0) fail("tag " + std::to_string(tag) + " is negative");
     const auto [entry, is_new] = owners.try_emplace({peer, tag}, step_->lane);
     if (!is_new && entry->second != step_->lane)
-      fail(std::string("the ") + end + " end of the link with rank " + std::to_string(peer) + ", tag " +
-           std::to_string(tag) + " belongs to lane " + std::to_string(entry->second) + ", not to lane " +
-           std::to_string(step_->lane));
+      fail(std::string("the ") + end + " end of the link with " + shape_.called(peer) + ", tag " + std::to_string(tag) +
+           " belongs to lane " + std::to_string(entry->second) + ", not to lane " + std::to_string(step_->lane));
   }
 
   void check_links() {
@@ -106,7 +107,7 @@ class Checker {
       check_peer(step_->recv[i].peer);
       for (size_t j = 0; j < i; ++j)
         if (step_->recv[i] == step_->recv[j])
-          fail("takes twice from rank " + std::to_string(step_->recv[i].peer) + ", tag " +
+          fail("takes twice from " + shape_.called(step_->recv[i].peer) + ", tag " +
                std::to_string(step_->recv[i].tag));
       own(recv_owners_, "receiving", step_->recv[i].peer, step_->recv[i].tag);
     }
@@ -118,7 +119,7 @@ class Checker {
       own(send_owners_, "sending", peer, step_->send_tag);
       const auto [entry, is_new] = reader_sets_.try_emplace({peer, step_->send_tag}, readers);
       if (!is_new && entry->second != readers)
-        fail("the link to rank " + std::to_string(peer) + ", tag " + std::to_string(step_->send_tag) +
+        fail("the link to " + shape_.called(peer) + ", tag " + std::to_string(step_->send_tag) +
              " has changing readers");
     }
   }
@@ -153,7 +154,7 @@ void Program::check_lanes(const ScheduleShape& shape) const {
     if (static_cast<size_t>(step.lane) < used.size()) used[static_cast<size_t>(step.lane)] = true;
   const auto gap = std::find(used.begin(), used.end(), false);
   if (gap != used.end())
-    throw ScheduleError(shape.name + ": rank " + std::to_string(rank_) + " has no step on lane " +
+    throw ScheduleError(shape.name + ": " + shape.called(rank_) + " has no step on lane " +
                         std::to_string(gap - used.begin()) + "; number lanes from 0 without gaps");
 }
 

@@ -1,4 +1,4 @@
-// One rank's program: a checked sequence of steps with the dependencies between its lanes.
+// One rank's (or switch's) program: a checked sequence of steps with the dependencies between its lanes.
 //
 // The sequence is the meaning: running the steps one after another gives the right result. Lanes only say what may
 // overlap, and whatever two lanes touch in common is kept in sequence by dependencies that are derived here, never
@@ -30,9 +30,9 @@ struct Dependency {
 
 class Program {
  public:
-  /// Checks every step against `shape`: verb shape, ranges, buffers that this rank has, input never written, operands
-  /// the same place or disjoint, each link end owned by one lane, constant reader sets. Throws ScheduleError. O(steps ·
-  /// fan).
+  /// Checks every step against `shape`: verb shape, ranges, buffers that this rank has (a switch: none), input never
+  /// written, operands the same place or disjoint, each link end owned by one lane, constant reader sets. Throws
+  /// ScheduleError. O(steps · fan).
   Program(const ScheduleShape& shape, int rank, int num_scratch, std::vector<Step> steps);
 
   int rank() const { return rank_; }

@@ -221,6 +221,7 @@ std::vector<Round> rank_rounds(const Schedule& schedule, int rank) {
   if (rank < 0 || rank >= schedule.shape().num_ranks)
     throw UsageError("rank " + std::to_string(rank) + " is not within a world of " +
                      std::to_string(schedule.shape().num_ranks));
+  schedule.require_ranks_alone("a transport between ranks");
   Placing placing(schedule);
   placing.run();
   return placing.rounds_of(rank);

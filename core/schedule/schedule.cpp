@@ -20,6 +20,9 @@ void check(const ScheduleShape& shape) {
     fail(std::to_string(shape.num_chunks) + " chunks are not a multiple of " + std::to_string(blocks) +
          " blocks, which " + collective_name(shape.collective) + " of " + std::to_string(shape.num_ranks) +
          " ranks has");
+  for (const int rank : shape.switches)
+    if (rank < 0 || rank >= shape.num_ranks)
+      fail("a switch is joined to rank " + std::to_string(rank) + ", which does not exist");
 }
 
 /// FNV-1a over 64-bit words: stable across builds and machines, unlike std::hash.
@@ -67,10 +70,10 @@ Schedule::Schedule(ScheduleShape shape, std::vector<std::vector<Step>> steps_by_
                    std::vector<int> num_scratch_by_rank)
     : shape_(std::move(shape)) {
   check(shape_);
-  const size_t n = static_cast<size_t>(shape_.num_ranks);
+  const size_t n = static_cast<size_t>(shape_.num_programs());
   if (steps_by_rank.size() != n || num_scratch_by_rank.size() != n)
-    throw ScheduleError(shape_.name + ": has programs for " + std::to_string(steps_by_rank.size()) + " ranks, not " +
-                        std::to_string(n));
+    throw ScheduleError(shape_.name + ": has programs for " + std::to_string(steps_by_rank.size()) +
+                        (shape_.switches.empty() ? " ranks, not " : " ranks and switches, not ") + std::to_string(n));
   auto programs = std::make_shared<std::vector<Program>>();
   for (size_t rank = 0; rank < n; ++rank)
     programs->emplace_back(shape_, static_cast<int>(rank), num_scratch_by_rank[rank], std::move(steps_by_rank[rank]));
@@ -78,13 +81,19 @@ Schedule::Schedule(ScheduleShape shape, std::vector<std::vector<Step>> steps_by_
 }
 
 Program Schedule::program(int rank) const {
-  if (rank < 0 || rank >= shape_.num_ranks)
+  if (rank < 0 || rank >= shape_.num_programs())
     throw UsageError(shape_.name + ": rank " + std::to_string(rank) + " of " + std::to_string(shape_.num_ranks) +
                      " does not exist");
   if (stored_) return (*stored_)[static_cast<size_t>(rank)];
   ProgramBuilder builder(shape_, rank);
   generator_(builder);
   return std::move(builder).build();
+}
+
+void Schedule::require_ranks_alone(const char* who) const {
+  if (!shape_.switches.empty())
+    throw UsageError(shape_.name + " lets a switch add up (NVLink SHARP), which " + who +
+                     " does not have: simulate it (ringtree simulate)");
 }
 
 uint64_t Schedule::structural_hash() const {
@@ -97,7 +106,8 @@ uint64_t Schedule::structural_hash() const {
     hash.add(std::string_view(name));
     hash.add(static_cast<uint64_t>(value));
   }
-  for (int rank = 0; rank < shape_.num_ranks; ++rank) {
+  for (const int rank : shape_.switches) hash.add(static_cast<uint64_t>(rank));
+  for (int rank = 0; rank < shape_.num_programs(); ++rank) {
     const Program own = program(rank);
     hash.add(static_cast<uint64_t>(own.num_scratch()));
     hash.add(own.steps().size());

@@ -1,6 +1,6 @@
-// A collective algorithm as data: for each rank a program, made when it is asked for. It moves no bytes, reads no
-// environment and knows no transport. A Schedule that exists is well formed: its constructor checks the shape, and no
-// unchecked Program exists. That it computes the right thing is the verifier's to prove (core/verify).
+// A collective algorithm as data: for each rank (and switch, shape.h) a program, made when it is asked for. It moves no
+// bytes, reads no environment and knows no transport. A Schedule that exists is well formed: its constructor checks the
+// shape, and no unchecked Program exists. That it computes the right thing is the verifier's to prove (core/verify).
 #pragma once
 
 #include <cstdint>
@@ -20,6 +20,7 @@ class ProgramBuilder {
 
   int rank() const { return rank_; }
   int num_ranks() const { return shape_->num_ranks; }
+  bool is_switch() const { return shape_->is_switch(rank_); }
   int root() const { return shape_->root; }
   int num_chunks() const { return shape_->num_chunks; }
 
@@ -49,11 +50,15 @@ class Schedule {
 
   /// A lazy schedule: programs are made and checked when asked for. Throws ScheduleError if the shape is wrong.
   Schedule(ScheduleShape shape, Generator generator);
-  /// A stored schedule: one program a rank, all checked now.
+  /// A stored schedule: one program a rank, then one a switch, all checked now.
   Schedule(ScheduleShape shape, std::vector<std::vector<Step>> steps_by_rank, std::vector<int> num_scratch_by_rank);
 
   const ScheduleShape& shape() const { return shape_; }
+  /// Of a rank, or of a switch: program num_ranks + i.
   Program program(int rank) const;
+
+  /// Throws UsageError if there are switches in it; `who` has none: "the engine". Whoever runs ranks alone asks.
+  void require_ranks_alone(const char* who) const;
 
   /// Same shape and programs <=> (but for collisions) same value; ranks compare it before they run a user's own
   /// schedule.

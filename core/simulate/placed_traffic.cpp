@@ -16,9 +16,10 @@ PlacedTraffic::PlacedTraffic(const Traffic& of, const CallSize& call, const Simu
   check_protocol(protocol);
   if (size.item_size == 0) throw UsageError("an element has at least one byte");
   if (size.num_channels < 1) throw UsageError("a call has at least one channel");
-  if (network.num_ranks() < traffic.shape.num_ranks)
+  if (network.num_ranks() < traffic.shape.num_programs())
     throw UsageError("the network has " + std::to_string(network.num_ranks()) + " ranks, " + traffic.shape.name +
-                     " needs " + std::to_string(traffic.shape.num_ranks));
+                     " needs " + std::to_string(traffic.shape.num_programs()) +
+                     (traffic.shape.switches.empty() ? "" : " with its switches"));
   const Layout layout(traffic.shape, size.count);
   size_t longest = 0;
   for (int channel = 0; channel < size.num_channels; ++channel) {

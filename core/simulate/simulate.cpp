@@ -332,7 +332,7 @@ class Simulation {
   void check_finished() const {
     for (size_t i = 0; i < lanes_.size(); ++i)
       if (!finished(lanes_[i]))
-        throw UsageError(traffic_.shape.name + " cannot be simulated: rank " + std::to_string(graph_.lanes[i].rank) +
+        throw UsageError(traffic_.shape.name + " cannot be simulated: " + traffic_.shape.called(graph_.lanes[i].rank) +
                          ", lane " + std::to_string(traffic_.number(graph_.lanes[i].lane)) +
                          " waits for ever; verify the schedule to learn why");
   }
@@ -383,7 +383,9 @@ Simulated simulate(const Traffic& traffic, const CallSize& size, const Simulated
   for (int id = 0; id < placed.num_lanes(); ++id) {
     const Mark mark = simulation.last_mark(classes.of_lane[id]);
     const double seconds = static_cast<double>(simulation.path().at(mark)) / kTicksPerSecond;
-    double& rank_seconds = out.rank_seconds[traffic.lane_rank[id % traffic.num_lanes()]];
+    const int rank = traffic.lane_rank[id % traffic.num_lanes()];
+    if (traffic.shape.is_switch(rank)) continue;  // a rank gets what it sends later
+    double& rank_seconds = out.rank_seconds[rank];
     rank_seconds = std::max(rank_seconds, seconds);
     if (simulation.path().at(mark) > simulation.path().at(last)) last = mark;
   }

@@ -11,8 +11,8 @@
 //     The bytes are those on the wire: data / efficiency.
 //   - A message arrives its links' latencies and the protocol's step latency after its last byte has crossed.
 //   - All ranks begin at launch_cost. A rank has finished when the last of its lanes has.
-// Not modelled: what the processors do beside, queues and losses in switches, congestion control, and a switch's own
-// reduction or multicast.
+//   - A switch that adds up and multicasts (ScheduleShape::switches) passes a slice on when all of it has arrived.
+// Not modelled: what the processors do beside, queues and losses in switches, congestion control.
 #pragma once
 
 #include <cstdint>

@@ -18,8 +18,8 @@ class Flattener {
   void run() {
     for (const WiredLink& link : wiring_.links) {
       if (link.sender < 0 || link.receiver < 0)
-        throw UsageError(out_.shape.name + " cannot be simulated: a message from rank " +
-                         std::to_string(link.src_rank) + " to rank " + std::to_string(link.dst_rank) +
+        throw UsageError(out_.shape.name + " cannot be simulated: a message from " + out_.shape.called(link.src_rank) +
+                         " to " + out_.shape.called(link.dst_rank) +
                          (link.sender < 0 ? " is never sent" : " is never received") +
                          "; verify the schedule to learn why");
       out_.links.push_back({link.src_rank, link.dst_rank, link.sender, link.receiver, -1, -1});
@@ -80,7 +80,8 @@ class Flattener {
   }
 
   void end_lists() {
-    out_.rank_first_lane.resize(static_cast<size_t>(out_.shape.num_ranks) + 1, static_cast<int>(wiring_.lanes.size()));
+    out_.rank_first_lane.resize(static_cast<size_t>(out_.shape.num_programs()) + 1,
+                                static_cast<int>(wiring_.lanes.size()));
     out_.lane_first_step.push_back(static_cast<int>(out_.steps.size()));
     out_.lane_first_port.push_back(static_cast<int>(out_.port_link.size()));
     out_.lane_first_dependent.push_back(static_cast<int>(out_.dependents.size()));

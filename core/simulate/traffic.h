@@ -1,6 +1,6 @@
 // A schedule laid flat for the simulator: each lane's steps side by side, with ports instead of links, so that lanes
 // that do the same on different ranks have the same content. Only structure: it knows no size, channel or network, so
-// one Traffic serves them all. It trusts the schedule to be verified.
+// one Traffic serves them all. It trusts the schedule to be verified. A switch is a rank here, numbered after them.
 #pragma once
 
 #include <cstdint>

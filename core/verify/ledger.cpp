@@ -96,7 +96,7 @@ Fault Ledger::unequal_numbers(int link) const {
   std::vector<int> send_steps, recv_steps;
   for (int id : senders(link)) send_steps.push_back(table_.index(id));
   for (int id : receivers(link)) recv_steps.push_back(table_.index(id));
-  const std::string src = "rank " + std::to_string(at.src), dst = "rank " + std::to_string(at.dst);
+  const std::string src = table_.shape.called(at.src), dst = table_.shape.called(at.dst);
   return {fault::kLedger,
           src + " sends " + times(send_steps.size()) + " to " + dst + " (tag " + std::to_string(at.tag) + ")" +
               steps_text(send_steps) + ", but " + dst + " receives from it " + times(recv_steps.size()) +
@@ -110,9 +110,9 @@ Fault Ledger::unequal_chunks(int link, size_t ordinal) const {
   const int send = senders(link)[ordinal], recv = receivers(link)[ordinal];
   const int num_chunks = table_.shape.num_chunks;
   return {fault::kLedger,
-          table_.describe(send) + " sends " + describe_chunks(table_.steps[send].chunks, num_chunks) + " to rank " +
-              std::to_string(at.dst) + " (tag " + std::to_string(at.tag) + ") as message " + std::to_string(ordinal) +
-              ", but " + table_.describe(recv) + " takes that message as " +
+          table_.describe(send) + " sends " + describe_chunks(table_.steps[send].chunks, num_chunks) + " to " +
+              table_.shape.called(at.dst) + " (tag " + std::to_string(at.tag) + ") as message " +
+              std::to_string(ordinal) + ", but " + table_.describe(recv) + " takes that message as " +
               describe_chunks(table_.steps[recv].chunks, num_chunks),
           at.src, table_.index(send)};
 }

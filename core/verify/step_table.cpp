@@ -8,7 +8,7 @@ namespace ringtree {
 StepTable::StepTable(const Schedule& schedule) : shape(schedule.shape()) {
   first_step.push_back(0);
   first_scratch.push_back(0);
-  for (int rank = 0; rank < shape.num_ranks; ++rank) append(schedule.program(rank));
+  for (int rank = 0; rank < shape.num_programs(); ++rank) append(schedule.program(rank));
 }
 
 void StepTable::append(const Program& program) {
@@ -44,8 +44,7 @@ void StepTable::append(const Program& program) {
 }
 
 std::string StepTable::describe(int id) const {
-  return "rank " + std::to_string(steps[id].rank) + ", step " + std::to_string(index(id)) + " (" +
-         verb_name(steps[id].verb) + ")";
+  return shape.called(steps[id].rank) + ", step " + std::to_string(index(id)) + " (" + verb_name(steps[id].verb) + ")";
 }
 
 std::string join(std::span<const int> numbers) {

@@ -52,7 +52,7 @@ struct StepTable {
 
   /// A step's place in its rank's program.
   int index(int id) const { return id - first_step[steps[id].rank]; }
-  /// "rank 2, step 4 (recv_reduce_send)"
+  /// "rank 2, step 4 (recv_reduce_send)"; switches are ranks here, with programs but no buffers.
   std::string describe(int id) const;
 
  private:

@@ -58,7 +58,7 @@ class Run {
  public:
   Run(const Schedule& schedule, bool in_place, uint64_t seed, int num_passes = 3)
       : shape_(schedule.shape()), in_place_(in_place), num_passes_(num_passes), random_(seed) {
-    for (int rank = 0; rank < shape_.num_ranks; ++rank) add_rank(schedule.program(rank));
+    for (int rank = 0; rank < shape_.num_programs(); ++rank) add_rank(schedule.program(rank));
   }
 
   /// Empty if all is well, else the first fault.

@@ -21,8 +21,9 @@ TEST(AlgorithmsTable, has_a_row_for_every_algorithm_collective_and_size) {
   const std::string page = algorithms_page();
   size_t rows = 0, expected = 0;
   for (size_t at = page.find("\n| "); at != std::string::npos; at = page.find("\n| ", at + 1)) ++rows;
-  for (const Algorithm& algorithm : algorithms()) expected += 1 + 5 * algorithm.collectives.size();
-  EXPECT_EQ(rows, expected + 1 + std::size(kCollectives));  // and the headings
+  for (const std::vector<Algorithm>* table : {&algorithms(), &switch_algorithms()})
+    for (const Algorithm& algorithm : *table) expected += 1 + 5 * algorithm.collectives.size();
+  EXPECT_EQ(rows, expected + 2 + std::size(kCollectives));  // and the headings
 }
 
 }  // namespace

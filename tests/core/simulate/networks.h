@@ -13,7 +13,7 @@ constexpr double kForEver = 1e30;  // a rate so high that it takes no time
 inline SimulatedNetwork uniform(const Traffic& traffic, double rate, double latency, double copy_rate = kForEver,
                                 double reduce_rate = kForEver) {
   SimulatedNetwork network;
-  for (int rank = 0; rank < traffic.shape.num_ranks; ++rank) {
+  for (int rank = 0; rank < traffic.shape.num_programs(); ++rank) {
     network.link_rate.insert(network.link_rate.end(), 2, rate);
     network.link_latency.insert(network.link_latency.end(), 2, latency / 2);
     network.copy_rate.push_back(copy_rate);

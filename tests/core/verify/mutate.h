@@ -23,7 +23,7 @@ class Mutator {
 
   /// Applies mutation number `kind` to a random step; false if that step offers no place for it or nothing changed.
   bool apply(int kind) {
-    rank_ = pick(steps_.shape.num_ranks);
+    rank_ = pick(steps_.shape.num_programs());
     if (steps_.by_rank[rank_].empty()) return false;
     const std::vector<Step> before = steps_.by_rank[rank_];
     index_ = pick(static_cast<int>(before.size()));
@@ -36,7 +36,7 @@ class Mutator {
   int pick(int count) { return static_cast<int>(random_() % static_cast<uint64_t>(count)); }
   std::vector<Step>& own() { return steps_.by_rank[rank_]; }
   int other_peer(int than) {
-    const int peer = pick(steps_.shape.num_ranks);
+    const int peer = pick(steps_.shape.num_programs());
     return peer == rank_ || peer == than ? -1 : peer;
   }
 

@@ -22,7 +22,7 @@ class Oracle {
  public:
   Oracle(const Schedule& schedule, uint64_t seed, bool in_place)
       : shape_(schedule.shape()), random_(seed), seed_(seed), in_place_(in_place) {
-    for (int rank = 0; rank < shape_.num_ranks; ++rank) programs_.push_back(schedule.program(rank));
+    for (int rank = 0; rank < shape_.num_programs(); ++rank) programs_.push_back(schedule.program(rank));
     choose_sizes();
     make_ranks();
   }
@@ -102,7 +102,7 @@ class Oracle {
   }
 
   void make_ranks() {
-    for (int rank = 0; rank < shape_.num_ranks; ++rank) {
+    for (int rank = 0; rank < shape_.num_programs(); ++rank) {
       const Program& program = programs_[rank];
       Memory& memory = memories_.emplace_back();
       memory.progress.resize(program.steps().size());

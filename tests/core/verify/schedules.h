@@ -20,7 +20,7 @@ struct Steps {
 
 inline Steps steps_of(const Schedule& schedule) {
   Steps steps{schedule.shape(), {}, {}};
-  for (int rank = 0; rank < steps.shape.num_ranks; ++rank) {
+  for (int rank = 0; rank < steps.shape.num_programs(); ++rank) {
     const Program program = schedule.program(rank);
     steps.by_rank.push_back(program.steps());
     steps.num_scratch.push_back(program.num_scratch());

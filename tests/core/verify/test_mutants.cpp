@@ -29,8 +29,8 @@ struct Origin {
   std::function<Schedule(std::mt19937_64&)> make;
 };
 
-/// Every algorithm with every collective that it does, n in 2..9, compositions on hosts of all kinds, and two hand-made
-/// ones that use multicast and scratch.
+/// Every algorithm with every collective that it does, n in 2..9, compositions on hosts of all kinds, also by switches,
+/// and two hand-made ones that use multicast and scratch.
 std::vector<Origin> origins() {
   std::vector<Origin> all;
   for (const Algorithm& algorithm : algorithms())
@@ -42,6 +42,14 @@ std::vector<Origin> origins() {
                        if (!algorithm.compose) return algorithm.make(collective, n, root);
                        const std::vector<HostGroups> hosts = testing::groupings(n);
                        return algorithm.make(collective, n, root, hosts[random() % hosts.size()]);
+                     }});
+  for (const Algorithm& algorithm : switch_algorithms())
+    for (Collective collective : algorithm.collectives)
+      all.push_back({algorithm.name, [&algorithm, collective](std::mt19937_64& random) {
+                       const int n = 2 + static_cast<int>(random() % 8);
+                       const std::vector<HostGroups> hosts = testing::groupings(n);
+                       if (!algorithm.for_several_hosts) return algorithm.make(collective, n, 0);
+                       return algorithm.make(collective, n, 0, hosts[random() % hosts.size()]);
                      }});
   all.push_back({"hand_one_shot",
                  [](std::mt19937_64& random) { return testing::hand_one_shot(2 + static_cast<int>(random() % 8)); }});
@@ -64,9 +72,9 @@ Outcome judge(const Steps& steps) {
 }
 
 /// n is at most 9, so a rank is one digit; what follows it must not be another.
-bool names_rank(const std::string& problem, int rank) {
+bool names_rank(const std::string& problem, const ScheduleShape& shape, int rank) {
   const std::string number = std::to_string(rank);
-  for (const std::string& text : {"rank " + number, "link " + number + " ->", "-> " + number}) {
+  for (const std::string& text : {shape.called(rank), "link " + number + " ->", "-> " + number}) {
     const size_t at = problem.find(text);
     if (at == std::string::npos) continue;
     const size_t end = at + text.size();
@@ -94,7 +102,7 @@ TEST(Mutants, VerifierAndOracleAgree) {
         const bool accepted = outcome.kind == "equivalent";
         if (!accepted) {
           ++num_rejected;
-          if (names_rank(outcome.problem, mutator.rank())) ++num_named;
+          if (names_rank(outcome.problem, steps.shape, mutator.rank())) ++num_named;
         }
         if (outcome.kind == "malformed") continue;  // there is no schedule to run
         const std::string shown = oracle_problem(steps.schedule(), static_cast<uint64_t>(num_mutants), 12);
