@@ -97,7 +97,15 @@ def _chosen(algorithm: str, collective: str, several_hosts: bool) -> list[tuple[
     chosen = COLLECTIVES if collective == ALL else (collective,)
     # One that is named is proved; "all" leaves out what one host has no use for.
     every = several_hosts or algorithm != ALL
-    pairs = [(name, of) for of in chosen for name in algorithms.names(of, several_hosts=every)]
+    kind = None if algorithm != ALL else several_hosts
+    pairs = [
+        (name, of)
+        for of in chosen
+        for name in (
+            *algorithms.names(of, several_hosts=every),
+            *algorithms.switch_names(of, several_hosts=kind),
+        )
+    ]
     wanted = [(name, of) for name, of in pairs if algorithm in (ALL, name)]
     if not wanted:
         names = ", ".join(dict.fromkeys(name for name, _ in pairs))

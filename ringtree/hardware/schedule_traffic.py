@@ -28,9 +28,16 @@ def count(schedule: Schedule, topology: Topology) -> list[Traffic]:
     # all_to_all has a chunk for each pair of ranks, and its size is what one rank sends.
     chunk = (n if schedule.collective == "all_to_all" else 1) / schedule.num_chunks
     moved: dict[tuple[LinkClass, str, object], float] = defaultdict(float)
-    for sender in range(n):
+    for sender in range(n + len(schedule.switches)):
         for step in schedule.program(sender):
-            _add(moved, sender, step.send_to, len(step.chunks) * chunk, r, topology.nvls is not False)
+            share = len(step.chunks) * chunk
+            if sender >= n:  # a switch: down to each reader
+                for reader in step.send_to:
+                    moved["intra", "in", reader] += share
+            elif step.send_to and step.send_to[0] >= n:  # up to it
+                moved["intra", "out", sender] += share
+            else:
+                _add(moved, sender, step.send_to, share, r, topology.nvls is not False)
     busiest: dict[LinkClass, float] = defaultdict(float)
     for (link, _, _), share in moved.items():
         busiest[link] = max(busiest[link], share)

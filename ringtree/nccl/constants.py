@@ -50,6 +50,12 @@ HOP_LATENCIES = {
 # What the tuning model counts for a call, µs: LL, LL128, Simple.
 BASE_LATENCIES = {"Ring": (6.6, 14.0, 8.4), "Tree": (6.8, 14.0, 8.4)}
 
+# What it counts for a whole call by NVLS inside a host, µs (Simple; there is nothing else), and the share of the links'
+# rate that NVLS reaches (nvlsEfficiency), by the GPU's target.
+NVLS_LATENCY = 25.0
+NVLS_CHUNK = 128 << 10  # bytes that it moves at a time, at most (NCCL_NVLS_CHUNKSIZE)
+NVLS_SHARES = {"sm_90": 0.85, "sm_100": 0.74}
+
 # What its search takes a link to carry, GB/s: one NVLink by the GPU's target, PCIe 3 x16, a network port of 100 Gb/s,
 # and what joins two sockets, by the PCIe generation of the processors that have it (Skylake, AMD's, Sapphire Rapids).
 NVLINK_RATES = {"sm_60": 18.0, "sm_70": 20.0, "sm_80": 20.0, "sm_86": 12.0, "sm_90": 20.6, "sm_100": 40.1}

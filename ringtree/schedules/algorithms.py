@@ -6,14 +6,34 @@ For: names, sources and closed-form costs, and which collectives there are. Not 
 
 from __future__ import annotations
 
-from ringtree._core import Algorithm, algorithms
+from ringtree._core import Algorithm, algorithms, switch_algorithms
 from ringtree.traits import COLLECTIVES as COLLECTIVES
 
 
 def table() -> list[Algorithm]:
-    """All built-in algorithms: name, title, source, collectives, for_several_hosts, cost(collective, num_ranks,
-    hosts)."""
+    """All built-in algorithms that ranks can run: name, title, source, collectives, for_several_hosts, cost(collective,
+    num_ranks, hosts)."""
     return list(algorithms())
+
+
+def switch_table() -> list[Algorithm]:
+    """Those that need a switch that adds up (NVLink SHARP): they are proved and simulated, not run. Their hosts are the
+    ranks of one switch; one that is not for several hosts is for one alone."""
+    return list(switch_algorithms())
+
+
+def switch_names(collective: str = "all_reduce", *, several_hosts: bool | None = None) -> list[str]:
+    """The names of those for `collective`; with `several_hosts` true or false those for several or for one."""
+    return [
+        row.name
+        for row in switch_algorithms()
+        if collective in row.collectives and several_hosts in (None, row.for_several_hosts)
+    ]
+
+
+def uses_switch(name: str) -> bool:
+    """Whether an algorithm is one of those."""
+    return any(row.name == name for row in switch_algorithms())
 
 
 def names(collective: str = "all_reduce", *, several_hosts: bool = False) -> list[str]:

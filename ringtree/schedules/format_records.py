@@ -74,7 +74,8 @@ class ProgramRecord(_Record):
 
 
 class ScheduleRecord(_Record):
-    """A whole schedule. `programs` has one entry a rank, in order."""
+    """A whole schedule. `programs` has one entry a rank, in order, and then one a switch that adds up; `switches`: a
+    rank that is joined to each of those."""
 
     format: Literal["ringtree.schedule/1"] = "ringtree.schedule/1"
     name: str
@@ -83,6 +84,7 @@ class ScheduleRecord(_Record):
     root: Index = 0
     chunks: Annotated[int, Field(ge=1, le=MAX_CHUNKS)]
     widest: Annotated[int, Field(ge=1, le=MAX_CHUNKS)]
+    switches: list[Index] | None = None
     programs: list[ProgramRecord]
 
 
@@ -92,7 +94,7 @@ def record_of(core: CoreSchedule) -> ScheduleRecord:
         ProgramRecord(
             rank=rank, scratch=core.num_scratch(rank), steps=[_step_record(step) for step in core.steps(rank)]
         )
-        for rank in range(core.num_ranks)
+        for rank in range(core.num_ranks + len(core.switches))
     ]
     return ScheduleRecord(
         name=core.name,
@@ -101,6 +103,7 @@ def record_of(core: CoreSchedule) -> ScheduleRecord:
         root=core.root,
         chunks=core.num_chunks,
         widest=core.widest,
+        switches=core.switches or None,
         programs=programs,
     )
 
@@ -115,8 +118,10 @@ def read_record(text: str) -> ScheduleRecord:
         first = error.errors(include_url=False)[0]
         place = ".".join(str(part) for part in first["loc"]) or "the text"
         raise UsageError(f"not a schedule of format {FORMAT}: {place}: {first['msg']}") from None
-    if [program.rank for program in record.programs] != list(range(record.ranks)):
-        raise UsageError(f"a schedule of {record.ranks} ranks needs one program a rank, in order")
+    switches = record.switches or []
+    if [program.rank for program in record.programs] != list(range(record.ranks + len(switches))):
+        more = f" and then one for each of {len(switches)} switches" if switches else ""
+        raise UsageError(f"a schedule of {record.ranks} ranks needs one program a rank, in order{more}")
     work = record.chunks * record.ranks + sum(
         step.chunks.count for program in record.programs for step in program.steps
     )
@@ -138,6 +143,7 @@ def core_of(record: ScheduleRecord) -> CoreSchedule:
         record.widest,
         [[_step(step) for step in program.steps] for program in record.programs],
         [program.scratch for program in record.programs],
+        record.switches or [],
     )
 
 

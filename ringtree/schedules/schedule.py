@@ -74,12 +74,18 @@ class Schedule:
         """Most chunks that one step handles."""
         return self._core.widest
 
+    @property
+    def switches(self) -> list[int]:
+        """For each switch that adds up what ranks send it a rank that is joined to it. Its program is number
+        num_ranks, num_ranks + 1, …; to it and from it messages go as between ranks."""
+        return self._core.switches
+
     def scratch_chunks(self, rank: int) -> int:
         """Scratch slots of `rank`."""
         return self._core.num_scratch(rank)
 
     def program(self, rank: int) -> list[Step]:
-        """The steps of `rank` in program order, which is their meaning; lanes say what may overlap."""
+        """The steps of `rank` (or switch) in program order, which is their meaning; lanes say what may overlap."""
         return [self._step(step) for step in self._core.steps(rank)]
 
     def dependencies(self, rank: int) -> list[list[int]]:

@@ -33,6 +33,10 @@ def drawing(cluster: Cluster) -> list[str]:
     lines.append(_row(f"{host.rank}s", [str(rank) for rank in ranks]) + more)
     if isinstance(host.links, Switch):
         lines += _tier("switch", [0] * shown, _cost(host.links) + " a port, each way")
+        if host.links.sharp is not None:
+            rate = host.links.useful_rate * host.links.sharp.reached.si
+            more = format_time(host.links.sharp.latency.si)
+            lines.append(f"{'':{_LABEL}}it adds up and multicasts: {format_rate(rate)} a port, {more} more (NVLS)")
         if host.links.domain_hosts > 1:
             lines.append(f"{'':{_LABEL}}one switch for {host.links.domain_hosts} hosts")
     if isinstance(host.links, Mesh):

@@ -79,7 +79,7 @@ def sweep_of(asked: Asked) -> Sweep:
     protocols = tuple(cluster.protocols) if asked.protocol == ALL else tuple(_words(asked.protocol))
     for protocol in protocols:
         cluster.protocol(protocol)
-    algorithms = _algorithms(asked, nodes)
+    algorithms = _algorithms(asked, nodes, cluster)
     return Sweep(
         cluster=cluster,
         what_if=asked.what_if,
@@ -112,14 +112,23 @@ def parse_nodes(text: str) -> list[int]:
     return sorted(found)
 
 
-def _algorithms(asked: Asked, nodes: list[int]) -> list[str]:
-    known = builtin.names(asked.collective, several_hosts=True)
+def _algorithms(asked: Asked, nodes: list[int], cluster: Cluster) -> list[str]:
+    """Those that are asked for; `all` has those of switches that add up where the cluster has such a switch."""
+    why = cluster.why_no_sums()
+    known = [*builtin.names(asked.collective, several_hosts=True), *builtin.switch_names(asked.collective)]
     if asked.algorithm == ALL:
-        return builtin.names(asked.collective, several_hosts=nodes[-1] > 1)
+        domains = [-(-one // cluster.domain_hosts) for one in nodes]
+        kinds = [several for several in (False, True) if not why and any((one > 1) == several for one in domains)]
+        in_switch = [name for kind in kinds for name in builtin.switch_names(asked.collective, several_hosts=kind)]
+        return [*builtin.names(asked.collective, several_hosts=nodes[-1] > 1), *in_switch]
     words = _words(asked.algorithm)
     unknown = [word for word in words if word.split("+")[0].split(":")[0] not in known]
     if unknown:
+        known = [name for name in known if not (why and builtin.uses_switch(name))]
         raise UsageError(f"{asked.collective} has no algorithm {unknown[0]!r}: there are {', '.join(known)}, and all")
+    in_switch = [word for word in words if builtin.uses_switch(word)]
+    if in_switch and why:
+        raise UsageError(f"{in_switch[0]}: {why}")
     return words
 
 

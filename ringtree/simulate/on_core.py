@@ -7,6 +7,8 @@ asked (asked.py), networks (ringtree.simulate.cluster), the simulator itself (ru
 from __future__ import annotations
 
 from ringtree.errors import UsageError
+from ringtree.nccl.constants import NVLS_CHUNK
+from ringtree.schedules import algorithms
 from ringtree.schedules.schedule import Schedule, schedule
 from ringtree.simulate.cluster import Network, ProtocolCost
 from ringtree.simulate.run import SimulatedCall, Simulator
@@ -17,12 +19,14 @@ _ITEM_SIZE = 4
 
 
 class ReadySchedule:
-    """A schedule for the simulator, which is cut as the engine cuts it."""
+    """A schedule for the simulator, which is cut as the engine cuts it. `switches`: a rank that is joined to each switch
+    that adds up."""
 
     def __init__(self, of: Schedule) -> None:
         self._blocks = of.num_ranks if of.collective in BLOCKED else 1
         self._simulator = Simulator(of)
         self._pipelined = of.cost().is_pipelined
+        self.switches = list(of.switches)
 
     def pairs(self) -> list[tuple[int, int]]:
         """Returns the pairs of ranks between which the schedule sends."""
@@ -37,6 +41,8 @@ class ReadySchedule:
         # As the engine cuts (core/engine/call_preparer.cpp): whole slots, unless messages pass through ranks in turn or
         # the cluster is emulated.
         slice_bytes = 0 if self._pipelined or not protocol.whole_slots else protocol.slot_bytes
+        if self.switches:  # NCCL cuts NVLS finer, so that the ways up and down overlap
+            slice_bytes = min(protocol.slot_bytes, NVLS_CHUNK)
         return self._simulator.run(
             network,
             protocol,
@@ -58,6 +64,10 @@ class CoreSimulator:
         """Returns the pairs of ranks between which the call's schedule sends."""
         return self._of(call).pairs()
 
+    def switches(self, call: Call) -> list[int]:
+        """Returns a rank that is joined to each switch that adds up for the schedule."""
+        return self._of(call).switches
+
     def run(self, call: Call, network: Network, protocol: ProtocolCost) -> SimulatedCall:
         """Simulates one call. Raises UsageError for a size that is not one of whole elements on every rank."""
         self.check(call)
@@ -70,9 +80,16 @@ class CoreSimulator:
     def _of(self, call: Call) -> ReadySchedule:
         key = (call.collective, call.algorithm, call.hosts)
         if self._ready is None or self._ready[0] != key:
-            made = schedule(call.collective, call.algorithm, len(call.hosts), hosts=call.hosts)
-            self._ready = (key, ReadySchedule(made))
+            self._ready = (key, ReadySchedule(schedule_of(call)))
         return self._ready[1]
+
+
+def schedule_of(call: Call) -> Schedule:
+    """Returns the schedule of a call. For switches that add up, hosts that one switch joins count as one."""
+    hosts = call.hosts
+    if algorithms.uses_switch(call.algorithm):
+        hosts = tuple(host // call.domain_hosts for host in hosts)
+    return schedule(call.collective, call.algorithm, len(hosts), hosts=hosts)
 
 
 def _count(size_bytes: int, blocks: int) -> int:

@@ -20,7 +20,7 @@ FORMAT = "ringtree.simulation/1"
 LIMITS = ("latency", "link", "copy", "reduce", "slots", "launch")
 NOT_MODELLED = (
     "congestion control and losses, queues in switches, several paths of one network (a leaf's uplinks count as one), "
-    "reduction and multicast in switches, CPUs' interference, memory traffic of other jobs; channels all take the same "
+    "reduction in switches of the network, CPUs' interference, memory traffic of other jobs; channels all take one "
     "order of ranks"
 )
 

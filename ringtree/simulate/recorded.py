@@ -11,10 +11,10 @@ from typing import NamedTuple
 
 from ringtree._core import MOST_RECORDED
 from ringtree.errors import UsageError
-from ringtree.schedules.schedule import Schedule, schedule
+from ringtree.schedules.schedule import Schedule
 from ringtree.simulate.asked import Arm, Sweep
 from ringtree.simulate.cluster import Cluster, Network
-from ringtree.simulate.on_core import ReadySchedule
+from ringtree.simulate.on_core import ReadySchedule, schedule_of
 from ringtree.simulate.points import Point
 from ringtree.simulate.run import Recording
 from ringtree.simulate.sweep import Call, point_of
@@ -79,7 +79,7 @@ def record_call(
     UsageError for a call that can't be, and for one with more slices and messages than can be recorded."""
     nodes = hosts[-1] + 1
     ready = ReadySchedule(of)
-    network = cluster.network(ready.pairs(), nodes, len(hosts) // nodes, protocol)
+    network = cluster.network(ready.pairs(), nodes, len(hosts) // nodes, protocol, ready.switches)
     found = ready.run(size_bytes, channels, network, cluster.protocol(protocol), record=MOST_RECORDED)
     assert found.recording is not None
     call = Call(of.collective, of.name, hosts, size_bytes, channels)
@@ -101,5 +101,6 @@ def record_single(sweep: Sweep) -> RecordedCall:
         )
     arm = sweep.arms[0]
     hosts = tuple(rank // sweep.ranks_per_node for rank in range(sweep.nodes[0] * sweep.ranks_per_node))
-    made = schedule(sweep.collective, arm.algorithm, len(hosts), hosts=hosts)
-    return record_call(sweep.cluster, made, hosts, sweep.sizes[0], channels=sweep.channels, protocol=arm.protocol)
+    size, domain_hosts = sweep.sizes[0], sweep.cluster.domain_hosts
+    made = schedule_of(Call(sweep.collective, arm.algorithm, hosts, size, sweep.channels, domain_hosts))
+    return record_call(sweep.cluster, made, hosts, size, channels=sweep.channels, protocol=arm.protocol)

@@ -31,12 +31,15 @@ class Call:
     hosts: tuple[int, ...]
     size_bytes: int
     channels: int
+    domain_hosts: int = 1  # of which ranks are joined by one switch: what NVLS takes for a host
 
 
 class Simulator(Protocol):
-    """Which pairs of ranks a call's schedule uses, and how long it takes."""
+    """Which pairs of ranks a call's schedule uses, and how long it takes. `switches`: a rank that is joined to each
+    switch that adds up for it; pairs number them after the ranks."""
 
     def pairs(self, call: Call) -> list[tuple[int, int]]: ...
+    def switches(self, call: Call) -> list[int]: ...
     def run(self, call: Call, network: Network, protocol: ProtocolCost) -> SimulatedCall: ...
 
 
@@ -45,7 +48,8 @@ def call_seconds(
 ) -> float:
     """Returns what one call takes on `cluster`, with as many nodes as its hosts are. Raises UsageError for a call that
     can't be."""
-    network = cluster.network(simulator.pairs(call), call.hosts[-1] + 1, ranks_per_node, protocol)
+    nodes = call.hosts[-1] + 1
+    network = cluster.network(simulator.pairs(call), nodes, ranks_per_node, protocol, simulator.switches(call))
     return simulator.run(call, network, cluster.protocol(protocol)).seconds
 
 
@@ -93,8 +97,10 @@ def simulate_all(
 def _of_arm(sweep: Sweep, simulator: Simulator, nodes: int, arm: Arm) -> list[Simulated]:
     """One network for all sizes: a schedule's pairs do not depend on them."""
     hosts = tuple(rank // sweep.ranks_per_node for rank in range(nodes * sweep.ranks_per_node))
-    calls = [Call(sweep.collective, arm.algorithm, hosts, size, sweep.channels) for size in sweep.sizes]
-    network = sweep.cluster.network(simulator.pairs(calls[0]), nodes, sweep.ranks_per_node, arm.protocol)
+    domain_hosts = sweep.cluster.domain_hosts
+    calls = [Call(sweep.collective, arm.algorithm, hosts, size, sweep.channels, domain_hosts) for size in sweep.sizes]
+    pairs, switches = simulator.pairs(calls[0]), simulator.switches(calls[0])
+    network = sweep.cluster.network(pairs, nodes, sweep.ranks_per_node, arm.protocol, switches)
     protocol = sweep.cluster.protocol(arm.protocol)
     found = []
     for call in calls:

@@ -71,7 +71,8 @@ class _Writer:
     def __init__(self, call: RecordedCall) -> None:
         self._hosts, self._network = call.hosts, call.network
         self._slices, self._messages = slices_of(call.recording), messages_of(call.recording)
-        self._steps = [call.schedule.program(rank) for rank in range(call.schedule.num_ranks)]
+        everyone = call.schedule.num_ranks + len(call.schedule.switches)
+        self._steps = [call.schedule.program(rank) for rank in range(everyone)]
         self._num_lanes = 1 + max(one.lane for one in self._slices)
         self._num_channels = call.point.channels
         self._arrow = count(1)
@@ -80,6 +81,8 @@ class _Writer:
         """Lanes, messages and arrows."""
         for rank, host in enumerate(self._hosts):
             yield from process_name(rank_process(rank), f"rank {rank} on host {host} (simulated)", rank)
+        for switch in range(len(self._hosts), len(self._steps)):
+            yield from process_name(rank_process(switch), f"{self._called(switch)} (simulated)", switch)
         for rank, channel, lane in sorted({(one.rank, one.channel, one.lane) for one in self._slices}):
             of_channel = f"channel {channel}, " if self._num_channels > 1 else ""
             yield from track_name(rank_process(rank), self._lane_track(channel, lane), f"{of_channel}lane {lane}")
@@ -95,7 +98,7 @@ class _Writer:
         for source, target in sorted(to):
             pid = rank_process(source)
             used[source] += yield from self._side_by_side(
-                pid, used[source], f"to rank {target}", to[source, target], arrows=True
+                pid, used[source], f"to {self._called(target)}", to[source, target], arrows=True
             )
 
     def links(self) -> Iterator[TraceEvent]:
@@ -129,13 +132,16 @@ class _Writer:
             }
             args |= {"chunks": list(self._steps[message.source][self._slices[message.sent_by].step].chunks)}
             args |= {"limited_by": "copying" if message.limit < 0 else self._network.link_names[message.limit]}
-            called = f"rank {message.source} to {message.target}"
+            called = f"{self._called(message.source)} to {self._called(message.target)}"
             yield self._span(pid, track, called, message, args)
             if arrows:
                 reader = self._slices[message.read_by]
                 lane = rank_process(reader.rank), self._lane_track(reader.channel, reader.lane), _us(reader.begin)
                 yield from arrow(next(self._arrow), "message", (pid, track, _us(message.begin)), lane)
         return len(tracks)
+
+    def _called(self, rank: int) -> str:
+        return f"rank {rank}" if rank < len(self._hosts) else f"switch {rank - len(self._hosts)}"
 
     def _span(self, pid: int, track: int, name: str, one: Slice | Message, args: dict[str, Any]) -> TraceEvent:
         category = "step" if isinstance(one, Slice) else "message"

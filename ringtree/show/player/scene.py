@@ -24,6 +24,8 @@ def scene(schedule: Schedule, hosts: Sequence[int] | None = None) -> dict[str, A
     (earlier steps of other lanes). Raises UsageError for a schedule of more than MAX_STEPS steps.
     """
     num_ranks = schedule.num_ranks
+    if schedule.switches:
+        raise UsageError(f"the player draws ranks alone, and in {schedule.name} a switch adds up, too: simulate it")
     programs = [schedule.program(rank) for rank in range(num_ranks)]
     num_steps = sum(map(len, programs))
     if num_steps > MAX_STEPS:

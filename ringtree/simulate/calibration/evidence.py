@@ -120,7 +120,7 @@ def _call_of(one: Observation, cluster: Cluster, algorithm: str | None) -> tuple
     if not total or seconds is None or origin.collective not in COLLECTIVES or not origin.num_ranks:
         return "no collective, number of ranks, size or time"
     name, protocol = _executed(one, algorithm)
-    if name not in builtin.names(origin.collective, several_hosts=True):
+    if name not in _schedules(origin.collective):
         if one.launch is not None:
             return f"{origin.label} is not a schedule that can be simulated"
         return f"{name or 'what ran is not told'}: no schedule of this name; --algorithm says what ran"
@@ -131,12 +131,18 @@ def _call_of(one: Observation, cluster: Cluster, algorithm: str | None) -> tuple
     if rest or used > cluster.host.ranks:
         return f"{origin.num_ranks} ranks on {nodes} hosts do not fit {cluster.name}"
     hosts = tuple(rank // used for rank in range(origin.num_ranks))
-    call = Call(origin.collective, name, hosts, int(total), cluster.channel.count)
+    call = Call(origin.collective, name, hosts, int(total), cluster.channel.count, cluster.domain_hosts)
     try:
         CORE.check(call)
+        if builtin.uses_switch(name) and (no_sums := cluster.why_no_sums(protocol)):
+            return no_sums
     except UsageError as error:
         return str(error)
     return call, protocol, used, seconds
+
+
+def _schedules(collective: str) -> list[str]:
+    return [*builtin.names(collective, several_hosts=True), *builtin.switch_names(collective)]
 
 
 def _executed(one: Observation, algorithm: str | None) -> tuple[str, str]:
@@ -144,6 +150,6 @@ def _executed(one: Observation, algorithm: str | None) -> tuple[str, str]:
     run, which numbers its launches: its arms that do not tell are other libraries."""
     for told in (one.executed, one.origin.label):
         name, _, protocol = told.lower().partition("/")
-        if one.origin.collective and name in builtin.names(one.origin.collective, several_hosts=True):
+        if one.origin.collective and name in _schedules(one.origin.collective):
             return name, protocol or _SIMPLE
     return algorithm or "" if one.launch is None else "", _SIMPLE

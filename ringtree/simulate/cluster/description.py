@@ -6,7 +6,7 @@ For: the description as a whole, and what it means for a number of nodes. Not fo
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final, Literal
 
 from pydantic import Field, model_validator
@@ -16,7 +16,7 @@ from ringtree.results import Record
 from ringtree.simulate.cluster.constants import Constant
 from ringtree.simulate.cluster.fabric import Fabric
 from ringtree.simulate.cluster.faults import Fault, Faults
-from ringtree.simulate.cluster.host import ByProtocol, Channel, Count, Host, Protocol
+from ringtree.simulate.cluster.host import ByProtocol, Channel, Count, Host, Protocol, Switch
 from ringtree.simulate.cluster.network import Network, ProtocolCost, build_network
 from ringtree.simulate.cluster.paths import Paths
 from ringtree.units import count
@@ -55,13 +55,34 @@ class Cluster(Record):
             found.step_latency.si, found.efficiency.si, int(found.slot.si), found.slots, found.whole_slots
         )
 
+    @property
+    def domain_hosts(self) -> int:
+        """Hosts whose ranks are joined by one switch."""
+        return self.host.links.domain_hosts if isinstance(self.host.links, Switch) else 1
+
+    def why_no_sums(self, protocol: str = "simple") -> str:
+        """Returns in one line why no switch adds up here (NVLink SHARP); "": it does."""
+        links = self.host.links
+        if not isinstance(links, Switch):
+            return f"{self.name} has no switch between its ranks, let alone one that adds up"
+        if links.sharp is None:
+            return f"the switch of {self.name} does not add up: [host.links.sharp] is not there (NVSwitch 3 and newer)"
+        return "" if protocol == "simple" else f"a switch adds up by the protocol simple, not by {protocol}"
+
     def network(
-        self, pairs: Iterable[tuple[int, int]], nodes: int, ranks_per_node: int | None = None, protocol: str = "simple"
+        self,
+        pairs: Iterable[tuple[int, int]],
+        nodes: int,
+        ranks_per_node: int | None = None,
+        protocol: str = "simple",
+        switches: Sequence[int] = (),
     ) -> Network:
         """Returns links and the routes of `pairs` among `nodes` hosts with `ranks_per_node` ranks each, all that a host
-        has by default. Latencies are those of messages by `protocol`.
+        has by default. Latencies are those of messages by `protocol`. `switches`: a rank that is joined to each switch
+        that adds up; in `pairs` they are numbered after the ranks.
 
-        Raises UsageError for more hosts or ranks than there are, and for a pair that nothing joins.
+        Raises UsageError for more hosts or ranks than there are, for a pair that nothing joins, and for switches that
+        do not add up.
         """
         used = self.host.ranks if ranks_per_node is None else ranks_per_node
         if not 1 <= used <= self.host.ranks:
@@ -70,13 +91,17 @@ class Cluster(Record):
             most = "" if self.hosts is None else f" and has {count(self.hosts, 'host')}"
             raise UsageError(f"{self.name} needs at least 1 node{most}, not {nodes}")
         self.protocol(protocol)
-        paths = Paths(self.host, self.fabric, Faults(self.faults), used, protocol)
+        why = self.why_no_sums(protocol) if switches else ""
+        if why:
+            raise UsageError(why)
+        paths = Paths(self.host, self.fabric, Faults(self.faults), used, protocol, nodes * used, switches)
         return build_network(
             paths,
             pairs,
             channel=self.channel,
             launch_cost=self.launch.of(protocol).si,
             num_ranks=nodes * used,
+            num_switches=len(switches),
             called=self.name,
             ranks_per_host=used,
         )

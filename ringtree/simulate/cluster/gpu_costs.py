@@ -12,7 +12,7 @@ from ringtree.hardware import Catalogue, Gpu
 from ringtree.hardware.entries import Sourced
 from ringtree.nccl import constants as nccl
 from ringtree.simulate.cluster.constants import ASSUMED, Rate, Share, Size, Time
-from ringtree.simulate.cluster.host import PROTOCOLS, ByProtocol, Channel, Protocol
+from ringtree.simulate.cluster.host import PROTOCOLS, ByProtocol, Channel, Protocol, Sharp
 
 SOURCE = f"NCCL {nccl.RELEASE}"
 _COLUMN = {"ll": 0, "ll128": 1, "simple": 2}  # of NCCL's tables
@@ -71,6 +71,23 @@ def nvlink_share(gpu: Gpu, known: Catalogue) -> Share:
     if carried is None or gpu.link is None:
         return assumed_share()
     return _share(carried, known.links[gpu.link].per_direction_GBps)
+
+
+def sharp(gpu: Gpu) -> Sharp | None:
+    """Returns what NCCL counts for NVLS, where an all_reduce goes up to the switch and down twice; None: the GPU can't
+    use it."""
+    if not gpu.nvls:
+        return None
+    ring = nccl.BASE_LATENCIES["Ring"][_COLUMN["simple"]], nccl.HOP_LATENCIES["NVLink"]["Ring"][_COLUMN["simple"]]
+    latency = round((nccl.NVLS_LATENCY - ring[0]) / 2 - ring[1], 3)
+    words = f"{SOURCE}, tuning.cc: half of the {nccl.NVLS_LATENCY:g} µs of NVLS less a launch, less a port"
+    share = nccl.NVLS_SHARES.get(gpu.target)
+    return Sharp(
+        latency=Time(value=latency, unit="us", source=words, date=nccl.RELEASED),
+        reached=assumed_share()
+        if share is None
+        else Share(value=share, unit="1", source=f"{SOURCE}, tuning.cc: nvlsEfficiency", date=nccl.RELEASED),
+    )
 
 
 def pcie_share(known: Catalogue) -> Share:

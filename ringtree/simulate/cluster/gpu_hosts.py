@@ -54,7 +54,9 @@ def nvlinks(system: System, gpu: Gpu, known: Catalogue) -> Switch | Mesh | None:
     matrix = links_of(system, gpu)
     if matrix is None:
         total = gpu_costs.catalogued(link.per_direction_GBps * gpu.link_count, known, gpu, "link_count")
-        return Switch(rate=total, domain_hosts=system.domain_hosts or 1, **cost)
+        adds_up = system.switch is not None and known.switches[system.switch].reduces
+        sharp = gpu_costs.sharp(gpu) if adds_up else None
+        return Switch(rate=total, domain_hosts=system.domain_hosts or 1, sharp=sharp, **cost)
     one = gpu_costs.catalogued(link.per_direction_GBps, known, link, "per_direction_GBps")
     return Mesh(rate=one, links=matrix, **cost)
 

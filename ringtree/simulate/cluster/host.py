@@ -54,12 +54,22 @@ class LinkClass(Record):
         return self.rate.si * self.reached.si
 
 
+class Sharp(Record):
+    """NVLink SHARP: the switch adds up what its ranks send, and multicasts, by the protocol simple. `latency`: of a
+    message up to the switch and down, beside that of the port; `reached`: the share of what other messages get of a
+    port that these get."""
+
+    latency: Time
+    reached: Share = ALL
+
+
 class Switch(LinkClass):
     """NVSwitch: each rank has a port, `rate` in and `rate` out; any two ranks meet inside. `domain_hosts`: hosts whose
-    ranks share it (NVL72: 18)."""
+    ranks share it (NVL72: 18). `sharp`: what it costs that the switch adds up; null: it does not."""
 
     kind: Literal["switch"] = "switch"
     domain_hosts: Count = 1
+    sharp: Sharp | None = None
 
 
 class Mesh(LinkClass):

@@ -66,17 +66,23 @@ def build_network(
     num_ranks: int,
     called: str,
     ranks_per_host: int,
+    num_switches: int = 0,
 ) -> Network:
-    """Returns the network of the `pairs`. Raises UsageError, in one line, for a pair without a way."""
+    """Returns the network of the `pairs`; switches that add up are ranks after the others, which take no time to copy
+    or to fold. Raises UsageError, in one line, for a pair without a way."""
     number: dict[str, int] = {}
     links: list[Link] = []
     sources, targets, offsets, routes = [], [], [0], []
     for source, target in pairs:
         path = paths.path(source, target)
         if path is None:
+            ends = [
+                f"rank {end} (host {end // ranks_per_host})" if end < num_ranks else f"switch {end - num_ranks}"
+                for end in (source, target)
+            ]
             raise UsageError(
-                f"{called}: rank {source} (host {source // ranks_per_host}) has no way to rank {target} (host "
-                f"{target // ranks_per_host}): no link that is up joins them; `ringtree cluster show` lists the links"
+                f"{called}: {ends[0]} has no way to {ends[1]}: no link that is up joins them; `ringtree cluster show` "
+                "lists the links"
             )
         for link in path:
             if link.name not in number:
@@ -95,7 +101,11 @@ def build_network(
         pair_dst=np.array(targets, dtype=np.int32),
         route_offsets=np.array(offsets, dtype=np.int64),
         route_links=np.array(routes, dtype=np.int32),
-        rank_copy_rate=np.full(num_ranks, channel.copy_rate.si),
-        rank_reduce_rate=np.full(num_ranks, channel.reduce_rate.si),
+        rank_copy_rate=_of_ranks(channel.copy_rate.si, num_ranks, num_switches),
+        rank_reduce_rate=_of_ranks(channel.reduce_rate.si, num_ranks, num_switches),
         launch_cost=launch_cost,
     )
+
+
+def _of_ranks(rate: float, num_ranks: int, num_switches: int) -> NDArray[np.float64]:
+    return np.array([rate] * num_ranks + [np.inf] * num_switches, dtype=np.float64)

@@ -30,16 +30,29 @@ class Link(NamedTuple):
 
 
 class Paths:
-    """The paths of a cluster's hosts with `ranks_per_host` ranks on each."""
+    """The paths of a cluster's hosts with `ranks_per_host` ranks on each. `switches`: a rank that is joined to each
+    switch that adds up; they are numbered after the `num_ranks` ranks."""
 
     def __init__(
-        self, host: Host, fabric: Fabric | None, faults: Faults, ranks_per_host: int, protocol: str = "simple"
+        self,
+        host: Host,
+        fabric: Fabric | None,
+        faults: Faults,
+        ranks_per_host: int,
+        protocol: str = "simple",
+        num_ranks: int = 0,
+        switches: Sequence[int] = (),
     ) -> None:
         self._host, self._fabric, self._faults = host, fabric, faults
         self._ranks_per_host, self._protocol = ranks_per_host, protocol
+        self._num_ranks, self._switches = num_ranks, switches
 
     def path(self, source: int, target: int) -> list[Link] | None:
-        """Returns the links from rank to rank, in order; None: there is no way."""
+        """Returns the links from rank to rank, or between a rank and its switch, in order; None: there is no way."""
+        if self._switches and max(source, target) >= self._num_ranks:
+            up = target >= self._num_ranks
+            rank, switch = (source, target) if up else (target, source)
+            return self._to_switch(rank, self._switches[switch - self._num_ranks], up)
         a, mine = divmod(source, self._ranks_per_host)
         b, theirs = divmod(target, self._ranks_per_host)
         if a == b:
@@ -62,6 +75,22 @@ class Paths:
             share = links.links[mine][theirs] * self._faults.left("nvlink", a, mine, theirs)
             return [self._first(f"host {a} NVLink {mine}→{theirs}", NVLINK, links, share)] if share else None
         return None
+
+    def _to_switch(self, rank: int, joined: int, up: bool) -> list[Link] | None:
+        """The way of a rank to the switch that adds up, which `joined` is joined to, or back. What goes up and comes
+        down shares the rank's port with all else, and gets no more than a part of it."""
+        links, name = self._host.links, self._host.rank
+        host, mine = divmod(rank, self._ranks_per_host)
+        if not isinstance(links, Switch) or links.sharp is None:
+            return None
+        share = self._faults.left("nvlink", host, mine)
+        if host // links.domain_hosts != joined // self._ranks_per_host // links.domain_hosts or not share:
+            return None
+        way = "out" if up else "in"
+        port = f"host {host} {name} {mine} NVLink {way}"
+        rate = links.useful_rate * share * links.sharp.reached.si
+        sums = Link(f"{port} (SHARP)", NVLINK, rate, links.sharp.latency.si if up else 0.0)
+        return [self._first(port, NVLINK, links, share) if up else self._next(port, NVLINK, links, share), sums]
 
     def _bus(self, host: int, mine: int, theirs: int) -> list[Link] | None:
         bus = self._host.bus

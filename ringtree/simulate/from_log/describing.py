@@ -19,7 +19,7 @@ from ringtree.logs.topology_matrix import TopologyMatrix
 from ringtree.simulate.cluster import Cluster, gpu_costs
 from ringtree.simulate.cluster.constants import Rate, Share
 from ringtree.simulate.cluster.gpu_hosts import bus_of, fabric_of, nvlinks
-from ringtree.simulate.cluster.host import Bus, Host, Mesh, Nics, Switch
+from ringtree.simulate.cluster.host import Bus, Host, Mesh, Nics, Sharp, Switch
 from ringtree.simulate.cluster.presets import slug
 from ringtree.simulate.from_log.communicator import read_communicator
 from ringtree.simulate.from_log.found import Found
@@ -120,13 +120,18 @@ class _Describing:
         latency = gpu_costs.hop_latency("NVLink")
         if found.links is not None:
             return Mesh(rate=rate, latency=latency, reached=share, links=found.links)
-        return Switch(rate=rate, latency=latency, reached=share)
+        return Switch(rate=rate, latency=latency, reached=share, sharp=self._sharp())
+
+    def _sharp(self) -> Sharp | None:
+        """GPUs that can use a switch that adds up are sold with one."""
+        return None if self._gpu is None else gpu_costs.sharp(self._gpu)
 
     def _searched(self) -> Switch | Mesh | None:
         """What NCCL's search found inside a host is all that its lines tell of links; else hosts of the catalogue that
         have as many of these GPUs tell it, if they are all alike."""
         if self._found.rank_rate is not None:
-            return Switch(rate=self._of_log(self._found.rank_rate), latency=gpu_costs.hop_latency("NVLink"))
+            rate = self._of_log(self._found.rank_rate)
+            return Switch(rate=rate, latency=gpu_costs.hop_latency("NVLink"), sharp=self._sharp())
         gpu = self._gpu
         systems = (
             []

@@ -16,6 +16,7 @@ import pytest
 from event_simulation import EventSimulation, fair_shares, waits_of
 from random_schedule import RandomSchedule
 
+import ringtree
 from ringtree.errors import UsageError
 from ringtree.simulate.run import TICKS_PER_SECOND, SimulatedCall, Simulator
 
@@ -58,8 +59,10 @@ def reference(schedule: Any, count: int, network: Any, protocol: Any) -> EventSi
     lanes: dict[Any, Any] = {}
     pair = {ends: i for i, ends in enumerate(zip(network.pair_src, network.pair_dst, strict=True))}
     route, latency = {}, {}
-    for rank in range(schedule.num_ranks):
+    for rank in range(schedule.num_ranks + len(schedule.switches)):
         steps = schedule.program(rank)
+        if not steps:  # of a switch that nobody needs
+            continue
         place: list[int] = []
         for step, waits in zip(steps, waits_of(steps), strict=True):
             lane = lanes.setdefault((rank, 0, step.lane), [])
@@ -133,6 +136,28 @@ def test_random_schedules_take_as_long(part: int) -> None:
         ends, arrivals = recorded(schedule, found)
         expect_same(ends, slow.ends, seed)
         expect_same(arrivals, slow.crossed, seed)
+        assert sum(found.limit.values()) == pytest.approx(found.seconds, rel=1e-9), seed
+
+
+@pytest.mark.parametrize("part", range(2))
+def test_switches_that_add_up_take_as_long(part: int) -> None:
+    """Up to six ranks on up to three switches; links and rates are drawn for switches, too."""
+    for seed in range(1000 + 30 * part, 1000 + 30 * part + 30):
+        draw = random.Random(seed)
+        ranks = draw.randint(2, 6)
+        where = sorted(draw.choices(range(3), k=ranks))
+        hosts = [sorted(set(where)).index(one) for one in where]
+        several = hosts[-1] > 0
+        collective = "all_reduce" if several else draw.choice(["all_reduce", "reduce_scatter", "all_gather"])
+        schedule = ringtree.schedule(collective, "nvls_tree" if several else "nvls", ranks, hosts=hosts)
+        simulator = Simulator(schedule)
+        network = draw_network(draw, ranks + len(schedule.switches), simulator.pairs())
+        slots = draw.choice([2, 4, 8])
+        protocol = SimpleNamespace(step_latency=draw.choice([0, 1e-6]), efficiency=1.0, slot_bytes=SLOT, slots=slots)
+        count = draw.choice([1, 900, 5000, 30000])
+        found = simulator.run(network, protocol, count=count, item_size=4)
+        expected = reference(schedule, count, network, protocol)
+        assert found.per_rank_seconds == pytest.approx(expected, rel=1e-6, abs=1e-10), seed
         assert sum(found.limit.values()) == pytest.approx(found.seconds, rel=1e-9), seed
 
 

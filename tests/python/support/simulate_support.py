@@ -25,6 +25,9 @@ class StandIn:
             raise UsageError("chain runs on one host")
         return [(rank, (rank + 1) % num) for rank in range(num)]
 
+    def switches(self, call: Call) -> list[int]:
+        return []
+
     def run(self, call: Call, network: Network, protocol: ProtocolCost) -> SimulatedCall:
         num = len(call.hosts)
         is_ring = call.algorithm == "ring"
