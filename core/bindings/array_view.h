@@ -1,5 +1,6 @@
-// What the engine needs of a user's array: address, elements, dtype. Takes NumPy arrays (buffer protocol), CPU tensors
-// (torch_view.h) and whatever else offers DLPack alike; refuses what it would otherwise get silently wrong.
+// What the engine needs of a user's array: address, elements, dtype. Takes NumPy arrays (numpy_view.h), CPU tensors
+// (torch_view.h) and whatever else offers the buffer protocol or DLPack alike; refuses what it would otherwise get
+// silently wrong.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -10,11 +11,10 @@
 
 namespace ringtree::bindings {
 
-struct __attribute__((visibility("hidden"))) ArrayView {  // as nanobind::object is
+struct ArrayView {  // who looks keeps the array alive
   void* data = nullptr;
   size_t count = 0;
   Dtype dtype = Dtype::kFloat32;
-  nanobind::object owner;  // keeps the memory alive during the call
 };
 
 /// `what` names the argument in errors: UsageError if it is not an array, not on the CPU, not contiguous, of an unknown

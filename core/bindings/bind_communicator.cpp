@@ -6,7 +6,6 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/unique_ptr.h>
-#include <nanobind/stl/variant.h>
 #include <nanobind/stl/vector.h>
 
 #include <cstdio>
@@ -24,20 +23,19 @@ using namespace nb::literals;
 namespace ringtree::bindings {
 namespace {
 
-/// Binds what takes a call: `use(communicator, first..., call)`. Spelled once, as Python passes the ten arguments one
-/// by one: an object for them would be made in each call.
+/// Binds what takes a call: `use(communicator, first..., call)`. Its arguments are read here, not by nanobind, which
+/// would make strings of them in each call, and are few: up to eight have a quicker way through it.
 template <class... First, class Use, class... Names>
 void def_call(nb::class_<Communicator>& communicator, const char* name, Use use, const Names&... names) {
   communicator.def(
       name,
-      [use](Communicator& self, First... first, const std::string& collective, const nb::object& input,
-            const nb::object& output, const std::string& op, int root, const AlgorithmArgument& algorithm,
-            const HowArgument& how, double timeout, const CountsArgument& counts, double factor) {
-        const ArrayCall made(self, collective, input, output, op, root, algorithm, how, timeout, counts, factor);
+      [use](Communicator& self, First... first, nb::handle collective, nb::handle input, nb::handle output,
+            nb::handle op, nb::handle root, nb::handle algorithm, nb::handle how) {
+        const ArrayCall made(self, {collective, input, output, op, root, algorithm, how});
         return use(self, first..., made.call);
       },
-      names..., "collective"_a, "input"_a.none(), "output"_a.none(), "op"_a, "root"_a, "algorithm"_a, "how"_a,
-      "timeout"_a, "counts"_a = nb::none(), "factor"_a = 1.0);
+      names..., "collective"_a.none(), "input"_a.none(), "output"_a.none(), "op"_a.none(), "root"_a.none(),
+      "algorithm"_a.none(), "how"_a.none());
 }
 
 using TransferArgument = std::tuple<bool, int, nb::object>;  // sends, peer, array

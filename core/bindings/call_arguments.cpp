@@ -1,9 +1,12 @@
 // See call_arguments.h.
 #include "core/bindings/call_arguments.h"
 
+#include <nanobind/stl/vector.h>
+
 #include <numeric>
 
-#include "core/bindings/bindings.h"
+#include "core/bindings/array_view.h"
+#include "core/bindings/asked_calls.h"
 #include "core/verify/verify.h"
 
 namespace nb = nanobind;
@@ -36,22 +39,24 @@ void check_elements(const char* what, size_t found, size_t wanted) {
     throw UsageError(std::string("the ") + what + " has " + elements(found) + ", not " + std::to_string(wanted));
 }
 
-AlgorithmRef algorithm_from(const AlgorithmArgument& algorithm, const HowArgument& how) {
-  AlgorithmRef asked;
-  if (const std::string* name = std::get_if<std::string>(&algorithm)) {
-    asked.name = *name;
-  } else {
-    const OwnSchedule* own = std::get<const OwnSchedule*>(algorithm);
-    asked.name = own->schedule->shape().name;
-    asked.own = own->schedule;
-    asked.own_hash = own->hash;
-  }
-  const auto& [protocol, slice_bytes, streaming] = how;
-  if (protocol != "auto") asked.protocol = require_protocol(protocol);
-  asked.slice_bytes = slice_bytes;
-  asked.streaming = streaming;
-  return asked;
+// The one of all calls: names and numbers of one program are alike for all its communicators.
+AskedCalls& asked_calls() {
+  static auto* const all = new AskedCalls;  // never destroyed: what it keeps is Python's, which may go before
+  return *all;
 }
+
+// The tuple of the arguments that go together.
+class How {
+ public:
+  explicit How(nb::handle tuple) : tuple_(tuple.ptr()) {
+    if (!PyTuple_CheckExact(tuple_) || PyTuple_GET_SIZE(tuple_) != 6)
+      throw nb::type_error("how must be (protocol, slice_bytes, streaming, timeout, counts, factor)");
+  }
+  PyObject* operator[](Py_ssize_t index) const { return PyTuple_GET_ITEM(tuple_, index); }
+
+ private:
+  PyObject* tuple_;
+};
 
 }  // namespace
 
@@ -60,53 +65,50 @@ OwnSchedule::OwnSchedule(const Schedule& own) : schedule(std::make_shared<const 
   hash = own.structural_hash();
 }
 
-ArrayCall::ArrayCall(const Communicator& communicator, const std::string& collective, const nb::object& input,
-                     const nb::object& output, const std::string& op, int root, const AlgorithmArgument& algorithm,
-                     const HowArgument& how, double timeout, const CountsArgument& counts, double factor) {
-  call.collective = collective_from(collective);
-  call.op = op_from(op);
-  call.root = root;
-  call.algorithm = algorithm_from(algorithm, how);
-  call.timeout_s = timeout;
-  call.factor = factor;
-  if (factor != 1 && call.op != ReduceOp::premul_sum)
-    throw UsageError("a factor is for premul_sum; " + op + " would leave it out");
+ArrayCall::ArrayCall(const Communicator& communicator, const CallArguments& arguments) {
+  const nb::handle input = arguments.input, output = arguments.output;
+  const How how(arguments.how);
+  call = asked_calls().get({arguments.collective.ptr(), arguments.op.ptr(), arguments.root.ptr(),
+                            arguments.algorithm.ptr(), how[0], how[1], how[2], how[3], how[5]});
+  const nb::handle counts = how[4];
+  ArrayView in, out;
   const bool has_input = !input.is_none(), has_output = !output.is_none();
-  if (has_output) out_ = view_array(output, "the output", true);
+  if (has_output) out = view_array(output, "the output", true);
   if (input.ptr() == output.ptr()) {
-    in_ = out_;
+    in = out;
   } else if (has_input) {
-    in_ = view_array(input, "the input", false);
+    in = view_array(input, "the input", false);
   }
   if (!has_input && !has_output) throw UsageError("needs an array");
-  if (has_input && has_output && in_.dtype != out_.dtype)
-    throw UsageError(std::string("the input is ") + dtype_name(in_.dtype) + " but the output is " +
-                     dtype_name(out_.dtype));
-  call.dtype = has_input ? in_.dtype : out_.dtype;
-  call.input = in_.data;
-  call.output = out_.data;
+  if (has_input && has_output && in.dtype != out.dtype)
+    throw UsageError(std::string("the input is ") + dtype_name(in.dtype) + " but the output is " +
+                     dtype_name(out.dtype));
+  call.dtype = has_input ? in.dtype : out.dtype;
+  call.input = in.data;
+  call.output = out.data;
 
   const size_t n = static_cast<size_t>(communicator.world_size()), own = static_cast<size_t>(communicator.rank());
   const auto [input_is_block, output_is_block] = holds_of(call.collective);
-  if (counts) {
-    counts_ = *counts;
+  if (!counts.is_none()) {
+    if (!nb::try_cast(counts, counts_)) throw nb::type_error("counts must be whole numbers of 0 or above");
     call.counts = counts_;
     const bool by_pair = call.collective == Collective::all_to_all;
     if (counts_.size() != (by_pair ? 2 * n : n)) return;  // the communicator refuses it
     const auto middle = counts_.begin() + static_cast<std::ptrdiff_t>(n);
     const size_t given = std::accumulate(counts_.begin(), middle, uint64_t{0}),
                  taken = by_pair ? std::accumulate(middle, counts_.end(), uint64_t{0}) : given;
-    if (has_input) check_elements("input", in_.count, input_is_block ? counts_[own] : given);
-    if (has_output) check_elements("output", out_.count, output_is_block ? counts_[own] : taken);
+    if (has_input) check_elements("input", in.count, input_is_block ? counts_[own] : given);
+    if (has_output) check_elements("output", out.count, output_is_block ? counts_[own] : taken);
     return;
   }
   const size_t blocks = has_blocks(call.collective) ? n : 1;  // in a buffer that holds more than one
   const size_t in_share = input_is_block ? 1 : blocks, out_share = output_is_block ? 1 : blocks;
-  call.count = has_input ? in_.count / in_share : out_.count / out_share;
-  if (has_input && in_.count != call.count * in_share)
-    throw UsageError("an input of " + elements(in_.count) + " cannot be cut into " + std::to_string(n) +
+  const size_t held = has_input ? in.count : out.count, share = has_input ? in_share : out_share;
+  call.count = share == 1 ? held : held / share;  // a division takes as long as the rest of this
+  if (has_input && in.count != call.count * in_share)
+    throw UsageError("an input of " + elements(in.count) + " cannot be cut into " + std::to_string(n) +
                      " equal blocks");
-  if (has_output) check_elements("output", out_.count, call.count * out_share);
+  if (has_output) check_elements("output", out.count, call.count * out_share);
 }
 
 }  // namespace ringtree::bindings

@@ -19,7 +19,6 @@ from ringtree.errors import UsageError
 from ringtree.schedules.schedule import Schedule
 
 ArrayT = TypeVar("ArrayT")
-How = tuple[str, int, bool | None]  # protocol, slice_bytes, streaming
 
 _NOTHING = bytearray(0)
 
@@ -32,8 +31,8 @@ class Collectives:
     rank: int
     world_size: int
 
-    # Makes a call: collective, array, out, op, root, algorithm (a name, or a schedule of the core's that was verified),
-    # How, timeout, counts, factor, as the core's Communicator.call takes them.
+    # Makes a call, as the core's Communicator.call takes it: collective, array, out, op, root, algorithm (a name, or a
+    # Schedule, which is verified then), and how: (protocol, slice_bytes, streaming, timeout, counts, factor).
     _call: Callable[..., None]
 
     def all_reduce(
@@ -55,8 +54,8 @@ class Collectives:
         default is `array` itself, in place. Returns the array that holds the result.
         """
         result = array if out is None else out
-        how = (protocol, slice_bytes, streaming)
-        self._call("all_reduce", array, result, op, 0, _chosen(algorithm), how, timeout, None, factor)
+        how = (protocol, slice_bytes, streaming, timeout, None, factor)
+        self._call("all_reduce", array, result, op, 0, algorithm, how)
         return result
 
     def reduce_scatter(
@@ -77,10 +76,8 @@ class Collectives:
 
         counts: elements of each rank's block, alike on all ranks; None: equal blocks. In place: out is that block of
         array."""
-        how = (protocol, slice_bytes, streaming)
-        self._call(
-            "reduce_scatter", array, out, op, 0, _chosen(algorithm), how, timeout, _whole_numbers(counts), factor
-        )
+        how = (protocol, slice_bytes, streaming, timeout, _whole_numbers(counts), factor)
+        self._call("reduce_scatter", array, out, op, 0, algorithm, how)
         return out
 
     def all_gather(
@@ -97,8 +94,8 @@ class Collectives:
     ) -> ArrayT:
         """Puts every rank's `array` into `out` (world_size blocks, by rank) on all ranks. counts: as of reduce_scatter.
         In place: array is the own block of out."""
-        how = (protocol, slice_bytes, streaming)
-        self._call("all_gather", array, out, "sum", 0, _chosen(algorithm), how, timeout, _whole_numbers(counts), 1.0)
+        how = (protocol, slice_bytes, streaming, timeout, _whole_numbers(counts), 1.0)
+        self._call("all_gather", array, out, "sum", 0, algorithm, how)
         return out
 
     def broadcast(
@@ -117,8 +114,8 @@ class Collectives:
         not read. Returns the array that holds the result."""
         result = array if out is None else out
         given = array if self.rank == root else None
-        how = (protocol, slice_bytes, streaming)
-        self._call("broadcast", given, result, "sum", root, _chosen(algorithm), how, timeout, None, 1.0)
+        how = (protocol, slice_bytes, streaming, timeout, None, 1.0)
+        self._call("broadcast", given, result, "sum", root, algorithm, how)
         return result
 
     def reduce(
@@ -139,8 +136,8 @@ class Collectives:
         stay as they are."""
         result = array if out is None else out
         taken = result if self.rank == root else None
-        how = (protocol, slice_bytes, streaming)
-        self._call("reduce", array, taken, op, root, _chosen(algorithm), how, timeout, None, factor)
+        how = (protocol, slice_bytes, streaming, timeout, None, factor)
+        self._call("reduce", array, taken, op, root, algorithm, how)
         return result
 
     def gather(
@@ -159,8 +156,8 @@ class Collectives:
         """Puts every rank's `array` into the root's `out` (world_size blocks, by rank); the others' `out` is not used.
         counts: as of reduce_scatter. In place: the root's array is its block of out."""
         taken = out if self.rank == root else None
-        how = (protocol, slice_bytes, streaming)
-        self._call("gather", array, taken, "sum", root, _chosen(algorithm), how, timeout, _whole_numbers(counts), 1.0)
+        how = (protocol, slice_bytes, streaming, timeout, _whole_numbers(counts), 1.0)
+        self._call("gather", array, taken, "sum", root, algorithm, how)
         return out
 
     def scatter(
@@ -179,8 +176,8 @@ class Collectives:
         """Cuts the root's `array` into world_size blocks; rank r gets block r in `out`. The others' `array` is not used
         and may be None. counts: as of reduce_scatter. In place: the root's out is its block of array."""
         given = array if self.rank == root else None
-        how = (protocol, slice_bytes, streaming)
-        self._call("scatter", given, out, "sum", root, _chosen(algorithm), how, timeout, _whole_numbers(counts), 1.0)
+        how = (protocol, slice_bytes, streaming, timeout, _whole_numbers(counts), 1.0)
+        self._call("scatter", given, out, "sum", root, algorithm, how)
         return out
 
     def all_to_all(
@@ -205,17 +202,13 @@ class Collectives:
             counts = [*send_counts, *recv_counts]
         elif send_counts is not None or recv_counts is not None:
             raise UsageError("give send_counts and recv_counts, or neither for equal blocks")
-        how = (protocol, slice_bytes, streaming)
-        self._call("all_to_all", array, out, "sum", 0, _chosen(algorithm), how, timeout, _whole_numbers(counts), 1.0)
+        how = (protocol, slice_bytes, streaming, timeout, _whole_numbers(counts), 1.0)
+        self._call("all_to_all", array, out, "sum", 0, algorithm, how)
         return out
 
     def barrier(self, timeout: float = 0) -> None:
         """Returns when all ranks have called it."""
-        self._call("all_reduce", _NOTHING, _NOTHING, "sum", 0, "auto", ("auto", 0, None), timeout, None, 1.0)
-
-
-def _chosen(algorithm: str | Schedule) -> Any:
-    return algorithm.verified() if isinstance(algorithm, Schedule) else algorithm
+        self._call("all_reduce", _NOTHING, _NOTHING, "sum", 0, "auto", ("auto", 0, None, timeout, None, 1.0))
 
 
 def _whole_numbers(counts: Sequence[int] | None) -> list[int] | None:

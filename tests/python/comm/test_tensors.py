@@ -58,10 +58,35 @@ def test_a_view_with_gaps_is_refused() -> None:
 
 
 class Wrapped(torch.Tensor):
-    """A subclass, which goes by DLPack."""
+    """A subclass that keeps its elements as a Tensor does."""
 
 
-@pytest.mark.parametrize("kind", [torch.Tensor, torch.nn.Parameter, Wrapped])
+class Asked(torch.Tensor):
+    """A subclass that is asked for its elements by DLPack, as they could be anywhere."""
+
+    asked = 0
+
+    def __dlpack__(self, *arguments: Any, **options: Any) -> Any:
+        Asked.asked += 1
+        return super().__dlpack__(*arguments, **options)
+
+
+class Elsewhere(torch.Tensor):
+    """A subclass that has no memory: its elements are another tensor's."""
+
+    @staticmethod
+    def __new__(cls, inner: Any) -> Any:
+        return torch.Tensor._make_wrapper_subclass(cls, inner.shape, dtype=inner.dtype)
+
+    def __init__(self, inner: Any) -> None:
+        self.inner = inner
+
+    @classmethod
+    def __torch_dispatch__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        raise NotImplementedError(f"{func} of a tensor that is elsewhere")
+
+
+@pytest.mark.parametrize("kind", [torch.Tensor, torch.nn.Parameter, Wrapped, Asked])
 def test_every_kind_of_tensor_is_summed_where_it_lies(kind: Any) -> None:
     def work(comm: Communicator) -> Any:
         own = torch.arange(6, dtype=torch.float32).view(2, 3) + comm.rank
@@ -92,6 +117,31 @@ def test_what_is_no_plain_tensor_is_refused_in_one_line(make: Any, said: str) ->
     with pytest.raises(ringtree.UsageError, match=said) as raised:
         ringtree.run(lambda comm: comm.all_reduce(make()), 1)
     assert "\n" not in str(raised.value)
+
+
+def test_a_subclass_with_a_way_of_its_own_is_asked() -> None:
+    before = Asked.asked
+    tensor = torch.ones(3).as_subclass(Asked)
+    ringtree.run(
+        lambda comm: [comm.all_reduce(kind) for kind in (tensor, torch.ones(3).as_subclass(Wrapped), tensor)], 1
+    )
+    assert Asked.asked == before + 2
+
+
+def test_a_subclass_whose_elements_are_elsewhere_is_refused() -> None:
+    inner = torch.ones(3)
+    with pytest.raises(ringtree.UsageError, match="needs an input on this rank"):
+        ringtree.run(lambda comm: comm.all_reduce(Elsewhere(inner)), 1)
+
+
+def test_a_lazy_copy_leaves_its_original_alone() -> None:
+    def work(comm: Communicator) -> Any:
+        original = torch.full((3,), 1.0)
+        copy = torch._lazy_clone(original)
+        comm.all_reduce(copy)
+        return original.tolist(), copy.tolist()
+
+    assert ringtree.run(work, 2) == [([1.0] * 3, [2.0] * 3)] * 2
 
 
 def test_a_tensor_without_memory_of_its_own_says_so() -> None:
