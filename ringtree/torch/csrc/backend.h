@@ -98,9 +98,9 @@ class Backend final : public c10d::Backend {
   /// Whether no call and no message is under way; waits for that until `end`.
   bool is_done_by(Clock::time_point end);
   /// Queues a collective. `body(comm)` makes the library's calls; it runs in another thread or here. `outputs`: what
-  /// the Future gives; `inputs`: for profiles.
+  /// the Future gives; `inputs`: for profiles. Null where the call has ended well and PyTorch needs no more of it.
   template <class Body>
-  WorkPtr start(const Call& call, Tensors outputs, const Tensors& inputs, Body body);
+  WorkPtr start(const Call& call, const Tensors& outputs, const Tensors& inputs, Body body);
   rtComm_t comm() const { return collectives_->get(); }
   size_t size() const { return static_cast<size_t>(size_); }
   bool is_forked() const { return fork_count() != fork_count_; }

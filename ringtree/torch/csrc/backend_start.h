@@ -1,6 +1,8 @@
 // How a collective of the backend begins (backend.h). The part of it that is a template.
 #pragma once
 
+#include <ATen/record_function.h>
+
 #include "backend.h"
 
 namespace ringtree_torch {
@@ -16,19 +18,31 @@ bool is_async(const Options& opts) {
 }
 
 template <class Body>
-WorkPtr Backend::start(const Call& call, Tensors outputs, const Tensors& inputs, Body body) {
+WorkPtr Backend::start(const Call& call, const Tensors& outputs, const Tensors& inputs, Body body) {
   check_usable();
   const uint64_t sequence = sequence_.fetch_add(1, std::memory_order_relaxed) + 1;
-  auto work = c10::make_intrusive<Work>(rank_, call.type, call.title, std::move(outputs), sequence, inputs);
   const Milliseconds timeout =
       call.timeout == c10d::kUnsetTimeout ? timeout_.load(std::memory_order_relaxed) : call.timeout;
-  queue_->run(
-      work,
-      [this, timeout, body = std::move(body)]() mutable {
-        collectives_->set_timeout(timeout);
-        body(comm());
-      },
-      !call.async);
+  auto task = [this, timeout, body = std::move(body)]() mutable {
+    collectives_->set_timeout(timeout);
+    body(comm());
+  };
+  const bool recorded = at::getStepCallbacksUnlessEmpty(at::RecordScope::USER_SCOPE).has_value();
+  intrusive_ptr<Work> work;
+  const auto make_work = [&] {
+    work = c10::make_intrusive<Work>(rank_, call.type, recorded ? call.title : nullptr, outputs, sequence,
+                                     recorded ? std::optional(inputs) : std::nullopt);
+  };
+  if (recorded) make_work();  // before the call, whose time it records
+  std::exception_ptr error;
+  if (!call.async && queue_->run_here(task, error)) {
+    if (!work && !error) return nullptr;  // as PyTorch wants it where the options know asyncOp
+    if (!work) make_work();
+    work->complete(error);
+    return work;
+  }
+  if (!work) make_work();
+  queue_->add(work, std::move(task));
   return work;
 }
 

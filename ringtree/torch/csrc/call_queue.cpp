@@ -28,7 +28,22 @@ void CallQueue::stop_later(std::unique_ptr<CallQueue> queue) {
   stopped.self_ = std::move(queue);
 }
 
-void CallQueue::run(c10::intrusive_ptr<Work> work, Task task, bool here) {
+bool CallQueue::run_here(c10::function_ref<void()> task, std::exception_ptr& error) {
+  if (is_own_thread()) return false;
+  std::unique_lock<std::mutex> lock(mutex_);
+  if (busy_ || !waiting_.empty()) return false;
+  busy_ = true;
+  lock.unlock();
+  error = outcome_of(task);
+  lock.lock();
+  busy_ = false;
+  const bool more = !waiting_.empty() || stopping_;
+  lock.unlock();
+  if (more) changed_.notify_all();
+  return true;
+}
+
+void CallQueue::add(c10::intrusive_ptr<Work> work, Task task) {
   Entry entry{std::move(work), std::move(task), std::nullopt};
   if (is_own_thread()) {
     run_waiting();
@@ -36,17 +51,6 @@ void CallQueue::run(c10::intrusive_ptr<Work> work, Task task, bool here) {
     return;
   }
   std::unique_lock<std::mutex> lock(mutex_);
-  if (here && !busy_ && waiting_.empty()) {
-    busy_ = true;
-    lock.unlock();
-    execute(entry);
-    lock.lock();
-    busy_ = false;
-    const bool more = !waiting_.empty() || stopping_;
-    lock.unlock();
-    if (more) changed_.notify_all();
-    return;
-  }
   if (!thread_.joinable()) start_thread();
   entry.state.emplace();
   waiting_.push_back(std::move(entry));
@@ -78,22 +82,29 @@ bool CallQueue::drain_until(std::chrono::steady_clock::time_point end) {
   return true;
 }
 
-void CallQueue::execute(const Entry& entry) {
+std::exception_ptr CallQueue::outcome_of(c10::function_ref<void()> task) {
   std::exception_ptr error;
   try {
-    std::optional<at::ThreadLocalStateGuard> as_caller;
-    if (entry.state) as_caller.emplace(*entry.state);
     const at::NoGradGuard no_grad;  // results are written into tensors that may require gradients
-    entry.task();
+    task();
+    return nullptr;
   } catch (...) {
     error = std::current_exception();
   }
-  if (error && has_signal()) {  // what ended the call is what the handler raised
-    try {
-      throw_signal();
-    } catch (...) {
-      error = std::current_exception();
-    }
+  if (!has_signal()) return error;
+  try {  // what ended the call is what the handler raised
+    throw_signal();
+  } catch (...) {
+    return std::current_exception();
+  }
+}
+
+void CallQueue::execute(const Entry& entry) {
+  std::exception_ptr error;
+  {
+    std::optional<at::ThreadLocalStateGuard> as_caller;
+    if (entry.state) as_caller.emplace(*entry.state);
+    error = outcome_of(entry.task);
   }
   entry.work->complete(error);
 }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <ATen/ThreadLocalState.h>
+#include <c10/util/FunctionRef.h>
 
 #include <atomic>
 #include <condition_variable>
@@ -27,11 +28,15 @@ class CallQueue {
   CallQueue(const CallQueue&) = delete;
   CallQueue& operator=(const CallQueue&) = delete;
 
-  /// Runs `task` and completes `work` by how it ended. `here`: the caller would wait anyway. From any thread.
+  /// Runs `task` in the caller's thread if nothing is under way or queued before it. False: something is, and nothing
+  /// has happened. `error`: how it ended, null if well. From any thread.
+  bool run_here(c10::function_ref<void()> task, std::exception_ptr& error);
+
+  /// Runs `task` after all that are queued and completes `work` by how it ended. From any thread.
   ///
   /// In the queue's own thread, where the callbacks of Futures run, all that is queued is run first and then this: such
   /// a callback often waits for what it calls (PowerSGD's does), and nobody else would run it.
-  void run(c10::intrusive_ptr<Work> work, Task task, bool here);
+  void add(c10::intrusive_ptr<Work> work, Task task);
 
   /// Waits until nothing is under way or queued, or until `end`. True if nothing is.
   bool drain_until(std::chrono::steady_clock::time_point end);
@@ -50,6 +55,8 @@ class CallQueue {
     std::optional<at::ThreadLocalState>
         state;  // of the caller (inference mode and the like), where another thread runs it
   };
+  /// How the task ended; null if well.
+  static std::exception_ptr outcome_of(c10::function_ref<void()> task);
   static void execute(const Entry& entry);
   void run_waiting();
   /// Runs the first that waits, without `lock`, which is held before and after.

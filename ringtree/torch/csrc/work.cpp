@@ -17,14 +17,15 @@ void Work::complete(std::exception_ptr error, int source, bool here) {
   c10::intrusive_ptr<c10::ivalue::Future> future;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
-    future = future_;
+    completed_ = true;
+    exception_ = error;
+    future = future_;  // who asks later finds it complete
+    if (recordFunctionEndCallback_) {
+      recordFunctionEndCallback_();
+      recordFunctionEndCallback_ = nullptr;
+    }
   }
-  finish(error);
-  // Whoever asked between the two looks found it incomplete, so its Future is there now; who asks later completes it.
-  if (!future) {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    future = future_;
-  }
+  cv_.notify_all();
   if (!future || future->completed()) return;
   if (here) {
     mark(future, error);
@@ -44,8 +45,8 @@ void Work::mark(const c10::intrusive_ptr<c10::ivalue::Future>& future, const std
 
 bool Work::wait(std::chrono::milliseconds timeout) {
   constexpr auto kBetweenLooks = std::chrono::milliseconds(50);
-  const auto begin = std::chrono::steady_clock::now();
   std::unique_lock<std::mutex> lock(mutex_);
+  const auto begin = completed_ ? std::chrono::steady_clock::time_point() : std::chrono::steady_clock::now();
   while (!completed_) {
     check_not_forked(fork_count_, "this call was started");
     const auto passed = std::chrono::steady_clock::now() - begin;
