@@ -22,7 +22,7 @@ struct Torch {
   PyObject* tensor = nullptr;
   PyObject* parameter = nullptr;
   std::array<PyObject*, kNumDtypes> dtypes{};  // null: this torch has none of that name
-  dlpack::ViewObject view = nullptr;           // null: this torch has no DLPack for C, from 2.10 on
+  dlpack::ViewObject view = nullptr;           // null: this torch has no DLPack for C
   PyObject *is_cpu = interned("is_cpu"), *dtype = interned("dtype"), *numel = interned("numel"),
            *is_contiguous = interned("is_contiguous"), *is_conj = interned("is_conj"), *data_ptr = interned("data_ptr");
 };

@@ -1,6 +1,6 @@
-// PyTorch's CPU tensors without DLPack, whose capsules torch makes in Python. Here a tensor is asked for its address,
-// elements and dtype instead: with that a small all_reduce in place takes 1.0 µs in Python, with DLPack it took 5.3 µs
-// (one rank, best of 20 × 2,000 calls, torch 2.13, 2026-11-21). Needs no torch to build, and does not import it: who
+// PyTorch's CPU tensors without DLPack's capsules, which torch makes in Python. Newer ones have DLPack's
+// functions for C (dlpack.h); without, and where those refuse, a tensor is asked for its address, elements and dtype,
+// and says why it has none. What that is worth: docs/engine.md. Needs no torch to build, and does not import it: who
 // has a tensor has it.
 #pragma once
 
@@ -12,9 +12,9 @@
 
 namespace ringtree::bindings {
 
-/// None if `object` is not a torch.Tensor or Parameter itself (subclasses may hold their data elsewhere: DLPack asks
-/// them). `what` names the argument in errors: UsageError if it is not dense, contiguous and on the CPU, or of a dtype
-/// that ringtree does not move.
+/// None if `object` is not a torch.Tensor, a Parameter, or of a subclass that changes no way to its elements (others
+/// may have theirs elsewhere: their capsule says). `what` names the argument in errors: UsageError if it is not dense,
+/// contiguous and on the CPU, or of a dtype that ringtree does not move.
 std::optional<ArrayView> view_tensor(const nanobind::handle& object, const char* what);
 
 }  // namespace ringtree::bindings
