@@ -19,7 +19,7 @@ _ITEM_SIZE = 4
 
 
 class ReadySchedule:
-    """A schedule for the simulator, which is cut as the engine cuts it. `switches`: a rank that is joined to each switch
+    """A schedule for the simulator, cut as the engine cuts it. `switches`: a rank that is joined to each switch
     that adds up."""
 
     def __init__(self, of: Schedule) -> None:
