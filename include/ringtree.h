@@ -138,8 +138,12 @@ typedef struct {
    * text that says so (on other ranks rtRemoteError). Not asked while ranks are met, in rtWait(), nor for messages and
    * calls in the background. Each rank's own */
   int (*interrupted)(void);
+  /* not 0: in calls in place, peers write sums into this rank's buffers of rtMemAlloc() themselves (docs/engine.md).
+   * After a call that failed, a rank that hangs may still write there once, should it ever go on. Each rank's own */
+  int answers_in_place;
+  int reserved; /* 0 */
 } rtConfig_t;
-#define RT_CONFIG_INITIALIZER {sizeof(rtConfig_t), 0, 0, 0, 0, 0, NULL, NULL}
+#define RT_CONFIG_INITIALIZER {sizeof(rtConfig_t), 0, 0, 0, 0, 0, NULL, NULL, 0, 0}
 
 /* ---- The library ------------------------------------------------------------------------------------------------ */
 

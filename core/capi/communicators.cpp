@@ -54,6 +54,7 @@ Settings settings_of(const rtConfig_t* given, int rank) {
   if (config.num_channels != 0) settings.num_channels = config.num_channels;
   settings.shared_buffers = config.shared_buffers != 0;
   settings.deterministic = config.deterministic != 0;
+  settings.answers_in_place = config.answers_in_place != 0;
   settings.warn = [](const std::string& line) { std::fprintf(stderr, "ringtree: %s\n", line.c_str()); };
   if (config.rules_path && rank == 0) settings.profile = read_rules(config.rules_path);
   return settings;

@@ -39,6 +39,7 @@ struct BoundCall {
   uint32_t fingerprint = 0;
   SharedOperand shared_input, shared_output;  // if peers can read them in place
   bool in_place = false;                      // input and output are the same memory
+  bool answered = false;                      // ... in which peers may write sums
   bool stream_output = false;                 // what goes to the output is written around the caches
 
   const Part& part(int id, int channel) const {

@@ -264,6 +264,8 @@ void Communicator::execute(const Call& call, PreparedCall& prepared, CallWatch& 
     prepared.bound.stream_output = prepared.configuration.streaming;
   prepared.bound.shared_input = shared_.find(*session_, input, prepared.input.length);
   prepared.bound.shared_output = shared_.find(*session_, call.output, prepared.output.length);
+  prepared.bound.answered = settings_.answers_in_place && prepared.bound.in_place && prepared.bound.shared_input &&
+                            prepared.bound.shared_output && !settings_.emulation;
   if (settings_.emulation) use_exact_timers();
   const Inlets inlets = session_->inlets();
   const bool emulated = settings_.emulation.has_value();
@@ -274,6 +276,7 @@ void Communicator::execute(const Call& call, PreparedCall& prepared, CallWatch& 
   } else {
     result = run_plan(*prepared.plan, prepared.bound, policy_, budget_, inlets, emulated, watch);
   }
+  prepared.num_answers = result.num_answers;
   if (result.status == RunStatus::mismatch) watch.report_mismatch(result.peer);
   if (result.status != RunStatus::done) session_->raise_failure();
   if (prepared.finish) prepared.finish(call.output, prepared.output.length / prepared.bound.item_bytes, world_size());
@@ -357,6 +360,7 @@ LastCall Communicator::last_call() const {
   last.num_channels = last_->plan->num_channels;
   last.num_lanes = static_cast<int>(last_->plan->lanes.size()) / last.num_channels;
   last.num_chunks = last_->schedule->shape().num_chunks;
+  last.num_answers = last_->num_answers;
   return last;
 }
 

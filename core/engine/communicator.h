@@ -31,6 +31,7 @@ struct LastCall {
   Configuration configuration;
   Cut cut;
   int num_channels = 0, num_lanes = 0, num_chunks = 0;
+  size_t num_answers = 0;  // slices of sums that peers wrote into this rank's buffer
 };
 
 class Communicator {

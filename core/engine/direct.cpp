@@ -25,7 +25,41 @@ class Finder {
     return use;
   }
 
+  /// The step by which the result of the reader of step `index` comes back, if the reader may write it itself: nothing
+  /// else of this rank's touches the chunk until it is there, except that step, which only receives.
+  std::optional<size_t> answer_to(size_t index) {
+    const Step& step = program_.steps()[index];
+    if (step.dst || !step.recv.empty() || !is_users(step.src) || step.chunks.count != 1 || !overwritten_safely(index))
+      return std::nullopt;
+    const int chunk = step.chunks.id(0, schedule_.shape().num_chunks);
+    std::optional<size_t> answer;
+    for (size_t i = 0; i < program_.steps().size(); ++i) {
+      const Step& other = program_.steps()[i];
+      if (i == index || !(is_users(other.src) || is_users(other.dst)) || !names(other, chunk)) continue;
+      // A read of the output that comes later in the program waits for the answer: a dependency says so.
+      if (answer && other.src == kOutput && !is_users(other.dst)) continue;
+      const bool receives_only = other.recv.size() == 1 && !other.src && !shape_of(other.verb).reduces;
+      if (answer || i < index || !receives_only || !comes_from_the_reader_of(index, i)) return std::nullopt;
+      answer = i;
+    }
+    return answer;
+  }
+
+  static bool answers(const Step& step) {
+    if (!shape_of(step.verb).reduces || step.dst != kOutput || step.chunks.count != 1) return false;
+    if (step.recv.empty() || step.recv.size() + 1 > kMostAnswered) return false;
+    std::vector<int> from, to = step.send_to;
+    for (const Endpoint& end : step.recv) from.push_back(end.peer);
+    std::sort(from.begin(), from.end());
+    std::sort(to.begin(), to.end());
+    return from == to;
+  }
+
  private:
+  static constexpr size_t kMostAnswered = 64;  // operands of a fold that SliceRun can mark
+
+  static bool is_users(const Place& place) { return place.buffer == Buffer::input || place.buffer == Buffer::output; }
+
   /// Every later step that writes the chunk gets its contents from the step that reads this one's message.
   bool overwritten_safely(size_t index) {
     const Step& step = program_.steps()[index];
@@ -103,6 +137,13 @@ std::vector<DirectUse> find_direct_uses(const Schedule& schedule, const Program&
   Finder finder(schedule, program);
   std::vector<DirectUse> uses;
   for (size_t i = 0; i < program.steps().size(); ++i) uses.push_back(finder.use_of(i));
+  for (size_t i = 0; i < program.steps().size(); ++i) {
+    uses[i].answers = Finder::answers(program.steps()[i]);
+    const std::optional<size_t> answer = finder.answer_to(i);
+    if (!answer) continue;
+    uses[i].answered = true;
+    uses[*answer].takes_answer = true;
+  }
   return uses;
 }
 

@@ -8,6 +8,9 @@
 //     read.
 //   * Anything else goes through slots, as always. Waiting for the readers instead could lock up: in a one-shot
 //     all_reduce in place each would wait for the others to read before it writes, and read only when it writes.
+//
+// Of the second kind are those that may be *answered* in place: the peer writes the sum into our buffer itself, instead
+// of sending it for us to copy there. That is right where nobody but that peer reads the place before the sum is there.
 #pragma once
 
 #include <cstdint>
@@ -22,6 +25,12 @@ struct DirectUse {
   Buffer from = Buffer::none;  // input or output: where the message's bytes lie when it leaves; none: not in one place
   bool out_of_place = false;   // right where input and output are different memory
   bool in_place = false;       // right where they are the same
+
+  // In calls in place, where the buffer's owner allows it:
+  bool answered = false;      // the reader may write its result where this step's operand lies
+  bool takes_answer = false;  // receives that result: there is nothing left to copy
+  /// Sends its result to exactly those whose operands it folds, so that it may write it there if all of them allow it.
+  bool answers = false;
 };
 
 /// For each step of `program`, one of `schedule`'s. Looks at the programs of the peers that it sends to.

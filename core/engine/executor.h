@@ -24,6 +24,7 @@ enum class RunStatus : uint8_t {
 struct RunResult {
   RunStatus status = RunStatus::done;
   int peer = -1;
+  size_t num_answers = 0;  // slices of sums that peers wrote into this rank's buffer
 };
 
 /// Looked at while the executor waits; implemented by the communicator.

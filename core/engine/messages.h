@@ -53,7 +53,8 @@ struct Messages {
   static constexpr bool kFlagged = kProtocol != Protocol::simple;  // messages have flags of their own
 
   /// Whether the next message of a link has come, of `bytes` bytes. `seen`: where the last look at it ended.
-  static Arrival look(RecvEnd& end, size_t bytes, uint32_t fingerprint, size_t& seen) {
+  /// `takes_answer`: it may be one that brings no bytes, as they are already in this rank's buffer.
+  static Arrival look(RecvEnd& end, size_t bytes, uint32_t fingerprint, size_t& seen, bool takes_answer) {
     if constexpr (kFlagged) {
       const FlaggedMessage message{end.next(), fingerprint, true};
       return kProtocol == Protocol::ll ? ll::arrived(end.flagged_slot(), bytes, message, seen)
@@ -61,6 +62,7 @@ struct Messages {
     } else {
       if (!end.has_message()) return Arrival::not_yet;
       if (end.fingerprint() != fingerprint) return Arrival::of_another_call;
+      if (takes_answer && end.is_answer()) return Arrival::here;
       switch (end.locate(bytes)) {
         case SharedTable::Found::here:
           return Arrival::here;

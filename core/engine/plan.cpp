@@ -47,7 +47,11 @@ class Compiler {
     out.num_recv = static_cast<int>(step.recv.size());
     for (const Endpoint& end : step.recv) plan_.recv_ends.push_back(links_.recv_end(end.peer, end.tag, channel));
     if (!step.send_to.empty()) out.send = links_.send_end(step.send_to, step.send_tag, channel);
-    if (links_.can_read_in_place(step.send_to)) out.direct = direct_[static_cast<size_t>(index)];
+    if (links_.can_read_in_place(step.send_to)) {
+      out.direct = direct_[static_cast<size_t>(index)];
+    } else {
+      out.direct.takes_answer = direct_[static_cast<size_t>(index)].takes_answer;
+    }
     if (out.direct.out_of_place || out.direct.in_place) plan_.direct_ends.push_back(out.send);
     out.first_dependency = static_cast<int>(plan_.dependencies.size());
     for (const Dependency& dependency : program_.dependencies()[static_cast<size_t>(index)]) {

@@ -36,6 +36,7 @@ struct PreparedCall {
   FinishKernel finish = nullptr;
   ScaleKernel scale = nullptr;  // of premul_sum
   CallDescription description;  // its sequence is that of the last call of this kind
+  size_t num_answers = 0;       // as LastCall's
   uint64_t kind_hash = 0;
   Board::Words words{};
 };

@@ -57,6 +57,7 @@ class Run {
     return num_open_ == 0 && (!sent_in_place_ || all_read());
   }
   int mismatched_peer() const { return mismatched_peer_; }
+  size_t num_answers() const { return num_answers_; }
   size_t done_bytes() const { return bytes_done(plan_, call_); }
   int64_t next_event_ns() const { return kEmulated ? time_.next_event_ns() : kNever; }
 
@@ -147,7 +148,7 @@ class Run {
     LaneState& state = plan_.states[lane];
     const PlanStep& step = step_of(lane);
     while (state.checked < step.num_recv) {
-      if (!message_there(recv_end(step, state.checked), state, slice_bytes(lane))) return false;
+      if (!message_there(step, recv_end(step, state.checked), state, slice_bytes(lane))) return false;
       ++state.checked;
       state.seen = 0;
     }
@@ -178,8 +179,9 @@ class Run {
     return kEmulated ? TraceKind::card : TraceKind::slot;  // the slot that there was went to another lane
   }
 
-  bool message_there(RecvEnd& end, LaneState& state, size_t bytes) {
-    const Arrival arrival = Wire::look(end, bytes, fingerprint(state), state.seen);
+  bool message_there(const PlanStep& step, RecvEnd& end, LaneState& state, size_t bytes) {
+    const bool takes_answer = !kWhole && step.direct.takes_answer && call_.answered;
+    const Arrival arrival = Wire::look(end, bytes, fingerprint(state), state.seen, takes_answer);
     if (arrival == Arrival::of_another_call) mismatched_peer_ = end.peer();
     if (arrival != Arrival::here) return false;
     return !kEmulated || time_.has_arrived(end);
@@ -210,6 +212,7 @@ class Run {
   struct Slice {
     std::array<Operand, kMaxFold> arrived;
     std::byte* leaving = nullptr;
+    bool answers = false;  // the result goes to where what arrived lies
   };
 
   void do_slice(size_t lane) {
@@ -218,16 +221,43 @@ class Run {
     const size_t bytes = slice_bytes(lane);
     if constexpr (kEmulated) time_.note(state, step);
     Slice slice;
+    slice.answers = can_answer(step);
     for (int i = 0; i < step.num_recv; ++i)
-      slice.arrived[static_cast<size_t>(i)] = Wire::take(plan_, recv_end(step, i), i, bytes);
+      slice.arrived[static_cast<size_t>(i)] = arrived(lane, step, i, bytes, slice.answers);
     const std::byte* in_place = nullptr;
-    if (step.send && step.direct.from != Buffer::none)
+    if (step.send && step.direct.from != Buffer::none && !slice.answers)
       in_place = readable_in_place(step, bytes, locate(lane, {step.direct.from, 0}, part(lane, step, state.run_index)));
-    if (step.send && !in_place) slice.leaving = Wire::room(plan_, step, bytes);
+    if (step.send && !in_place && !slice.answers) slice.leaving = Wire::room(plan_, step, bytes);
     move_bytes(lane, step, bytes, slice);
-    leave(step, in_place, slice.leaving, bytes, fingerprint(state), state.virtual_ns);
+    if (slice.answers) {
+      step.send->publish_answer(fingerprint(state));
+      consume(step, state.virtual_ns);
+    } else {
+      leave(step, in_place, slice.leaving, bytes, fingerprint(state), state.virtual_ns);
+    }
     state.checked = 0;
     if (++state.slice == state.num_slices) next_step(lane);
+  }
+
+  /// All whose operands the step folds wait for the result where those lie.
+  bool can_answer(const PlanStep& step) const {
+    if constexpr (Wire::kFlagged || kEmulated) return false;
+    if (!step.direct.answers) return false;
+    for (int i = 0; i < step.num_recv; ++i)
+      if (!recv_end(step, i).may_answer()) return false;
+    return true;
+  }
+
+  Operand arrived(size_t lane, const PlanStep& step, int index, size_t bytes, bool answers) {
+    RecvEnd& end = recv_end(step, index);
+    if constexpr (!Wire::kFlagged && !kEmulated) {
+      if (answers) return {end.data(), true};
+      if (end.is_answer()) {  // the peer wrote it where the step would put it, which then has nothing to do
+        ++num_answers_;
+        return {locate(lane, step.dst, part(lane, step, plan_.states[lane].run_index)), false};
+      }
+    }
+    return Wire::take(plan_, end, index, bytes);
   }
 
   /// do_slice() for a small call.
@@ -285,6 +315,10 @@ class Run {
     } else if (step.send) {
       Wire::send(*step.send, in_slot, bytes, fingerprint, ns);
     }
+    consume(step, ns);
+  }
+
+  void consume(const PlanStep& step, int64_t ns) {
     for (int i = 0; i < step.num_recv; ++i) recv_end(step, i).release(kEmulated, ns);
   }
 
@@ -314,7 +348,8 @@ class Run {
 
   void send_in_place(const PlanStep& step, const std::byte* at, uint32_t fingerprint) {
     if (call_.stream_output) stream_fence();  // the output was written around the caches
-    step.send->publish_in_place(fingerprint, shared_operand(step).place(at));
+    const bool may_answer = !kWhole && step.direct.answered && call_.answered;
+    step.send->publish_in_place(fingerprint, shared_operand(step).place(at), may_answer);
     sent_in_place_ = true;
   }
 
@@ -364,6 +399,7 @@ class Run {
     const Operands operands = assemble(
         step, src, run.dst, [&](Operands& to, int i) { to.add(slice.arrived[static_cast<size_t>(i)], in_slice); });
     operands.give_to(run);
+    run.into_inputs = slice.answers;
     run.stream_dst = call_.stream_output && step.dst.buffer == Buffer::output;
     run.slot = slice.leaving ? slice.leaving + in_slice : nullptr;
     run.bytes = bytes;
@@ -392,6 +428,7 @@ class Run {
   int num_open_ = 0;
   int mismatched_peer_ = -1;
   bool sent_in_place_ = false;
+  size_t num_answers_ = 0;
   VirtualTime time_;
   [[no_unique_address]] Tracer tracer_;
 };

@@ -11,7 +11,8 @@ RunResult run_as(Tracer tracer, Plan& plan, const BoundCall& call, const WaitPol
                  const Inlets& inlets, Watch& watch) {
   Run<kProtocol, kEmulated, kWhole, Tracer> run(plan, call, tracer);
   Waiter waiter(policy, budget, inlets, watch);
-  const RunResult result = drive(run, waiter, watch);
+  RunResult result = drive(run, waiter, watch);
+  result.num_answers = run.num_answers();
   if (call.stream_output) stream_fence();  // whoever is told by this thread that the call is done sees the output
   if constexpr (Tracer::kOn) tracer.log.finish(result.status == RunStatus::done);
   return result;

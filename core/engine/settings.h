@@ -24,6 +24,10 @@ struct Settings {
   /// `auto` chooses for buffers that every rank's peers read in place (core/transport/shared_buffer.h); others stay
   /// right. Alike on all ranks, since who chooses must not depend on where one rank's buffers lie.
   bool shared_buffers = false;
+  /// Peers may write sums of calls in place into this rank's shared buffers, instead of sending them to be copied
+  /// there. After a call that failed, a peer that hangs may still do so once, should it ever go on: at most a slice, of
+  /// that call's sum. Each rank's own.
+  bool answers_in_place = false;
   /// The same inputs give the same bits whichever algorithm, protocol, slices and channels run: where the order of a
   /// fold shows in the result, only algorithms run that fold all ranks' contributions in one go, in the order of ranks.
   bool deterministic = false;

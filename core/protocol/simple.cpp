@@ -80,9 +80,12 @@ void fold_run(const SliceRun& run, FoldKernel fold, size_t item_bytes) {
     fold(to, inputs.data(), run.num_inputs, bytes / item_bytes);
     if (run.dst && run.stream_dst) stream_copy(run.dst + at, to, bytes);
     if (run.dst && run.slot) std::memcpy(run.slot + at, to, bytes);
+    if (!run.into_inputs) return;
+    for (int i = 0; i < std::min(run.num_inputs, 64); ++i)
+      if (run.becoming_ours >> i & 1) std::memcpy(const_cast<void*>(inputs[static_cast<size_t>(i)]), to, bytes);
   };
   if (run.bytes == 0) return;
-  const bool one_target = !run.dst || !run.slot;
+  const bool one_target = (!run.dst || !run.slot) && !run.into_inputs;
   if (one_target && !run.stream_dst && (run.bytes <= kPieceBytes || !run.becoming_ours)) {
     fold(run.dst ? run.dst : run.slot, run.inputs, run.num_inputs, run.bytes / item_bytes);
     return;

@@ -25,6 +25,8 @@ struct SliceRun {
   /// Bit i: input i lies in a slot that is ours from now on and will be written next, so its lines are fetched for
   /// writing: they cross from core to core once instead of twice. The first 64 inputs.
   uint64_t becoming_ours = 0;
+  /// The result also goes to where those inputs lie: buffers of peers that wait for it there. Folds only, with a dst.
+  bool into_inputs = false;
   /// dst will not be read soon: written around the caches (non-temporal stores); stream_fence() is the caller's.
   bool stream_dst = false;
 };

@@ -102,13 +102,13 @@ class BasicSendEnd {
     ++next_;
     for (const auto& route : routes_) route.bell->ring();
   }
-  /// The message is where it is, in memory that the readers have mapped.
-  void publish_in_place(uint32_t fingerprint, const SharedPlace& place) {
+  /// The message is where it is, in memory that the readers have mapped. `may_answer`: its one reader may write there.
+  void publish_in_place(uint32_t fingerprint, const SharedPlace& place, bool may_answer = false) {
     std::memcpy(line().payload.data(), &place, sizeof place);
-    publish_in(line().flag, MessageFlag::make(fingerprint, MessageFlag::kInPlace, next_), fenced_);
-    ++next_;
-    for (const auto& route : routes_) route.bell->ring();
+    publish_mark(fingerprint, may_answer ? MessageFlag::kInPlaceToAnswer : MessageFlag::kInPlace);
   }
+  /// The message lies where each reader's own operand lay, whose message allowed that.
+  void publish_answer(uint32_t fingerprint) { publish_mark(fingerprint, MessageFlag::kAnswer); }
   /// Whether the readers have consumed everything.
   bool all_consumed() {
     if (oldest_ != next_) refresh();
@@ -159,6 +159,13 @@ class BasicSendEnd {
   }
 
  private:
+  // As publish(): what lies at the place, also what was written there for a reader, comes before the flag.
+  void publish_mark(uint32_t fingerprint, int mark) {
+    publish_in(line().flag, MessageFlag::make(fingerprint, mark, next_), fenced_);
+    ++next_;
+    for (const auto& route : routes_) route.bell->ring();
+  }
+
   size_t ring_index() const { return next_ & geometry_.slot_mask(); }
   LineType& line() const { return lines_[ring_index()]; }
   int num_under_way() const { return static_cast<int>(next_ - oldest_); }
@@ -225,7 +232,7 @@ class BasicRecvEnd {
       data_ = line().payload.data();
     } else if (slot < num_slots_) {
       data_ = slots_ + static_cast<size_t>(slot) * geometry_.slot_bytes;
-    } else if (slot == MessageFlag::kInPlace && shared_) {
+    } else if ((slot == MessageFlag::kInPlace || slot == MessageFlag::kInPlaceToAnswer) && shared_) {
       SharedPlace place;
       std::memcpy(&place, line().payload.data(), sizeof place);
       return shared_->find(place, bytes, data_);
@@ -235,6 +242,10 @@ class BasicRecvEnd {
     return SharedTable::Found::here;
   }
   const std::byte* data() const { return data_; }
+  /// Of the message that has_message() found: its data may be written over with the result.
+  bool may_answer() const { return MessageFlag::slot(flag_) == MessageFlag::kInPlaceToAnswer; }
+  /// It brings no data: they lie where the reader's own operand lay. locate() knows no such place.
+  bool is_answer() const { return MessageFlag::slot(flag_) == MessageFlag::kAnswer; }
   int slot_index() const { return MessageFlag::slot(flag_); }
   /// The data lie in a slot that becomes ours with the message: worth fetching for writing.
   bool becomes_ours() const {

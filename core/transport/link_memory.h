@@ -25,10 +25,13 @@ inline constexpr size_t kInlineBytes = kLineBytes - sizeof(uint64_t);  // of a m
 /// A flag says which message is in a line, of which call, and in which slot its data lie.
 ///   bits 0..31 fingerprint of the call   bits 32..47 slot + 1, 0 for data in the line   bits 48..63 message + 1
 /// A message may also name a place in the sender's memory that its readers have mapped (shared_table.h): the line then
-/// holds that place. 16 bits of the message's number tell it from the line's last one, which was 8 lower.
+/// holds that place. Its reader may be allowed to write its result there; the message that brings the result then says
+/// only that it is there. 16 bits of the message's number tell it from the line's last one, which was 8 lower.
 struct MessageFlag {
   static constexpr int kNoSlot = -1;
   static constexpr int kInPlace = 0xfffe;
+  static constexpr int kInPlaceToAnswer = 0xfffd;  // in place, and the reader may write its result there
+  static constexpr int kAnswer = 0xfffc;           // the result lies where the reader's own operand lay
 
   static uint64_t make(uint32_t fingerprint, int slot, uint64_t message) {
     return uint64_t{fingerprint} | static_cast<uint64_t>(slot + 1) << 32 | (message + 1) << 48;

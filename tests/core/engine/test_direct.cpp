@@ -98,6 +98,95 @@ TEST(Direct, holds_where_the_place_is_written_again_only_by_what_its_reader_send
   EXPECT_FALSE(twice.in_place || twice.out_of_place);
 }
 
+// By rank: operands that may be answered in place, steps that take an answer, and steps that can give one.
+struct Answers {
+  int answered = 0, taken = 0, given = 0;
+  bool operator==(const Answers&) const = default;
+};
+
+Answers answers_of(const Schedule& schedule, int rank) {
+  Answers answers;
+  const Program program = schedule.program(rank);
+  const std::vector<DirectUse> uses = find_direct_uses(schedule, program);
+  for (const DirectUse& use : uses) {
+    answers.answered += use.answered;
+    answers.taken += use.takes_answer;
+    answers.given += use.answers;
+    EXPECT_TRUE(!use.answered || use.in_place) << "what cannot be read in place cannot be answered there";
+    EXPECT_FALSE(use.answered && use.takes_answer);
+  }
+  return answers;
+}
+
+TEST(Direct, an_operand_may_be_answered_in_place_where_its_reader_sends_the_sum_back) {
+  for (int n : {2, 3, 7})
+    for (int rank = 0; rank < n; ++rank)
+      EXPECT_EQ(answers_of(make_schedule("two_shot", Collective::all_reduce, n), rank), (Answers{n - 1, n - 1, 1}));
+  for (int rank = 0; rank < 2; ++rank)
+    EXPECT_EQ(answers_of(make_schedule("ring", Collective::all_reduce, 2), rank), (Answers{1, 1, 1}));
+  for (int rank = 0; rank < 4; ++rank)
+    EXPECT_EQ(answers_of(make_schedule("one_shot", Collective::all_reduce, 4), rank).answered, 0);
+}
+
+TEST(Direct, whatever_is_answered_is_taken) {
+  for (const Algorithm& algorithm : algorithms())
+    for (Collective collective : algorithm.collectives)
+      for (int n : {2, 3, 4}) {
+        const Schedule schedule = make_schedule(algorithm.name, collective, n);
+        for (int rank = 0; rank < n; ++rank) {
+          const Answers answers = answers_of(schedule, rank);
+          EXPECT_EQ(answers.answered, answers.taken) << algorithm.name << " of " << n;
+        }
+      }
+}
+
+enum class Beside { nothing, another_reader_before, another_reader_after, own_sum, a_read_of_the_sum };
+
+// Rank 0 sends its input to rank 1, which adds to it and sends the sum back; rank 0 does something else beside.
+Schedule sent_and_answered(Beside beside) {
+  ScheduleShape shape;
+  shape.name = "sent-and-answered";
+  shape.num_ranks = 3;
+  return Schedule(shape, [beside](ProgramBuilder& builder) {
+    const auto step = [](Verb verb, Place src, Place dst, std::vector<Endpoint> recv, std::vector<int> send_to) {
+      Step made;
+      made.verb = verb;
+      made.src = src;
+      made.dst = dst;
+      made.recv = std::move(recv);
+      made.send_to = std::move(send_to);
+      return made;
+    };
+    const bool twice = beside == Beside::another_reader_before || beside == Beside::another_reader_after;
+    switch (builder.rank()) {
+      case 0:
+        if (beside == Beside::another_reader_before) builder.add(step(Verb::send, kInput, {}, {}, {2}));
+        builder.add(step(Verb::send, kInput, {}, {}, {1}));
+        if (beside == Beside::another_reader_after) builder.add(step(Verb::send, kInput, {}, {}, {2}));
+        if (beside == Beside::own_sum)
+          builder.add(step(Verb::recv_reduce_copy, kInput, kOutput, {{1, 0}}, {}));
+        else
+          builder.add(step(Verb::recv, {}, kOutput, {{1, 0}}, {}));
+        if (beside == Beside::a_read_of_the_sum) builder.add(step(Verb::send, kOutput, {}, {}, {2}));
+        break;
+      case 1:
+        builder.add(step(Verb::recv_reduce_copy_send, kInput, kOutput, {{0, 0}}, {0}));
+        break;
+      default:
+        if (twice || beside == Beside::a_read_of_the_sum) builder.add(step(Verb::recv, {}, kOutput, {{0, 0}}, {}));
+    }
+  });
+}
+
+TEST(Direct, an_operand_that_somebody_else_reads_too_is_not_answered_in_place) {
+  const auto answers = [](Beside beside) { return answers_of(sent_and_answered(beside), 0); };
+  EXPECT_EQ(answers(Beside::nothing), (Answers{1, 1, 0}));
+  EXPECT_EQ(answers(Beside::another_reader_before), Answers{});
+  EXPECT_EQ(answers(Beside::another_reader_after), Answers{});
+  EXPECT_EQ(answers(Beside::own_sum).answered, 0) << "the rank adds to what comes";
+  EXPECT_EQ(answers(Beside::a_read_of_the_sum), (Answers{1, 1, 0})) << "which waits until the sum is there";
+}
+
 TEST(Direct, an_input_that_is_the_output_too_is_overwritten) {
   const Schedule schedule = make_schedule("one_shot", Collective::all_reduce, 2);
   for (const DirectUse& use : find_direct_uses(schedule, schedule.program(0))) {

@@ -130,23 +130,101 @@ TEST(SharedOperands, serve_several_communicators) {
   }));
 }
 
+Settings answering_settings(int num_channels = 1) {
+  Settings settings = test_settings(num_channels);
+  settings.answers_in_place = true;
+  return settings;
+}
+
+/// Of the last call; throws unless there were answers, or none.
+void expect_answers(const Communicator& communicator, bool some) {
+  if ((communicator.last_call().num_answers > 0) != some)
+    throw std::runtime_error(some ? "no sum was written in place" : "a sum was written in place");
+}
+
+class AnsweredOperands : public ::testing::TestWithParam<std::tuple<int, int, Owners>> {};
+
+TEST_P(AnsweredOperands, give_the_same_results) {
+  const auto [n, num_channels, owners] = GetParam();
+  const World<uint64_t> world(84, n, kLarge + 100);
+  const std::vector<CheckedCall> calls = every_call(n);
+  const Settings settings = answering_settings(num_channels);
+  expect_all_well(run_communicators(n, settings, [&, owners = owners](Communicator& communicator) {
+    for (CheckedCall call : calls) {
+      call.shared = owners == Owners::all || communicator.rank() % 2 == 1;
+      make_checked_call(communicator, world, call);
+      if (call.algorithm.name == std::string("two_shot") && call.count == kLarge)
+        expect_answers(communicator, owners == Owners::all && call.in_place);
+    }
+  }));
+}
+
+INSTANTIATE_TEST_SUITE_P(RanksAndChannels, AnsweredOperands,
+                         ::testing::Values(std::tuple(2, 1, Owners::all), std::tuple(3, 2, Owners::all),
+                                           std::tuple(4, 1, Owners::all), std::tuple(4, 1, Owners::odd_ranks)));
+
+// Each rank says so for its own buffers: the others' are written by copying.
+TEST(AnsweredOperands, are_those_of_ranks_that_allow_it) {
+  const auto settings_of = [](int rank) { return rank == 0 ? answering_settings() : test_settings(); };
+  constexpr size_t kCount = 100'000;
+  expect_all_well(run_communicators(2, settings_of, [](Communicator& communicator) {
+    const auto buffer = allocate_shared(kCount * sizeof(float));
+    for (int i = 0; i < 5; ++i) {
+      sum_in(communicator, buffer->data(), kCount, static_cast<float>(i + communicator.rank()), float(2 * i + 1));
+      expect_answers(communicator, communicator.rank() == 0);
+    }
+  }));
+}
+
+// As DDP does: the next gradients are written there as soon as the call has returned.
+TEST(AnsweredOperands, are_their_owners_again_when_the_call_returns) {
+  constexpr size_t kCount = kSanitized ? 60'000 : 150'000;
+  for (int n : {2, 3})
+    expect_all_well(run_communicators(n, answering_settings(), [n](Communicator& communicator) {
+      std::vector<std::shared_ptr<Segment>> buckets;
+      for (int i = 0; i < 3; ++i) buckets.push_back(allocate_shared(kCount * sizeof(float)));
+      for (int i = 0; i < 60; ++i) {
+        const float round = static_cast<float>(i);
+        sum_in(communicator, buckets[static_cast<size_t>(i % 3)]->data(), kCount,
+               round + static_cast<float>(communicator.rank()), static_cast<float>(n * i + n * (n - 1) / 2));
+        expect_answers(communicator, true);
+      }
+    }));
+}
+
+TEST(AnsweredOperands, are_not_those_of_other_protocols) {
+  const World<uint64_t> world(85, 2, 50'000);
+  expect_all_well(run_communicators(2, answering_settings(), [&](Communicator& communicator) {
+    for (const ProtocolInfo& info : kProtocols)
+      for (bool streaming : {false, true}) {
+        make_checked_call(communicator, world,
+                          {Collective::all_reduce, by("two_shot", info.protocol, 0, streaming), Dtype::kInt64, 50'000,
+                           0, true, 0, 8, true});
+        expect_answers(communicator, info.protocol == Protocol::simple);
+      }
+  }));
+}
+
 // Here every rank has a mapping of its own, at another address.
-TEST(SharedOperands, are_read_by_other_processes) {
+TEST(SharedOperands, are_read_and_answered_by_other_processes) {
   const std::string id = unique_id();
   std::vector<ChildProcess> ranks;
   for (int rank = 0; rank < 3; ++rank)
     ranks.emplace_back([=](const ChildProcess::Pipe& pipe) {
       UnixStore store(id, rank, patience());
-      Communicator communicator(store, rank, 3, test_settings(), built_in_table());
-      const World<uint64_t> world(83, 3, 20'100);
+      Communicator communicator(store, rank, 3, answering_settings(), built_in_table());
+      const World<uint64_t> world(83, 3, 50'100);
       pipe.say(outcome_of([&] {
                  for (int round = 0; round < 5; ++round)
-                   for (const char* name : {"two_shot", "one_shot", "ring", "tree"})
-                     for (bool in_place : {false, true})
-                       make_checked_call(communicator, world,
-                                         {Collective::all_reduce, by(name), Dtype::kInt64,
-                                          round % 2 == 0 ? size_t{20'000} : size_t{500}, 0, in_place,
-                                          static_cast<size_t>(round), 0, true});
+                   for (const std::string name : {"two_shot", "one_shot", "ring", "tree"})
+                     for (bool in_place : {false, true}) {
+                       const bool large = round % 2 == 0;
+                       make_checked_call(
+                           communicator, world,
+                           {Collective::all_reduce, by(name), Dtype::kInt64, large ? size_t{50'000} : size_t{500}, 0,
+                            in_place, static_cast<size_t>(round), 0, true});
+                       if (name == "two_shot") expect_answers(communicator, large && in_place);
+                     }
                }) +
                ".");
       return 0;

@@ -113,6 +113,34 @@ TEST(FoldRun, takes_as_many_inputs_as_it_promises) {
   for (To to : {To::dst, To::both}) check_fold<uint16_t>(Dtype::kInt16, kPieceBytes + 2, kMaxFold, to, 3);
 }
 
+// What peers wait for where their operands lie: the inputs that are marked, and no others.
+TEST(FoldRun, puts_the_result_into_the_inputs_that_are_marked) {
+  for (size_t bytes : kSizes)
+    for (bool stream : {false, true})
+      for (uint64_t marked : {uint64_t{0b001}, uint64_t{0b101}, uint64_t{0b110}}) {
+        std::mt19937 random(static_cast<uint32_t>(bytes + marked));
+        std::vector<std::vector<std::byte>> data;
+        for (int i = 0; i < 3; ++i) data.push_back(random_bytes(random, bytes));
+        const auto originals = data;
+        const auto expected = sum<uint64_t>(originals, bytes);
+        Guarded dst(bytes);
+        SliceRun run;
+        std::vector<const void*> inputs;
+        for (const auto& input : data) inputs.push_back(input.data());
+        run.inputs = inputs.data();
+        run.num_inputs = 3;
+        run.dst = dst.data();
+        run.bytes = bytes;
+        run.becoming_ours = marked;
+        run.into_inputs = true;
+        run.stream_dst = stream;
+        fold_run(run, fold_kernel(Dtype::kInt64, ReduceOp::sum), sizeof(int64_t));
+        EXPECT_EQ(dst.content(), expected);
+        EXPECT_TRUE(dst.intact());
+        for (size_t i = 0; i < 3; ++i) EXPECT_EQ(data[i], (marked >> i & 1) != 0 ? expected : originals[i]);
+      }
+}
+
 TEST(FoldRun, odd_sizes_of_small_items_are_cut_between_items) {
   for (size_t bytes : {size_t{1}, kPieceBytes - 1, kPieceBytes + 1})
     check_fold<uint8_t>(Dtype::kUint8, bytes, 2, To::both, -1);
