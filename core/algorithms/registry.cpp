@@ -50,11 +50,15 @@ const std::vector<Algorithm>& switch_algorithms() {
 
 const Algorithm& find_algorithm(std::string_view name) {
   std::string known;
-  for (const std::vector<Algorithm>* table : {&algorithms(), &switch_algorithms()})
-    for (const Algorithm& algorithm : *table) {
-      if (name == algorithm.name) return algorithm;
-      known += (known.empty() ? "" : ", ") + std::string(algorithm.name);
-    }
+  for (const Algorithm& algorithm : algorithms()) {
+    if (name == algorithm.name) return algorithm;
+    known += (known.empty() ? "" : ", ") + std::string(algorithm.name);
+  }
+  known += "; and to simulate: ";
+  for (const Algorithm& algorithm : switch_algorithms()) {
+    if (name == algorithm.name) return algorithm;
+    known += (known.ends_with(' ') ? "" : ", ") + std::string(algorithm.name);
+  }
   throw UsageError("unknown algorithm '" + std::string(name) + "'; there are: " + known);
 }
 

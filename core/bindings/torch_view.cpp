@@ -24,7 +24,8 @@ struct Torch {
   std::array<PyObject*, kNumDtypes> dtypes{};  // null: this torch has none of that name
   dlpack::ViewObject view = nullptr;           // null: this torch has no DLPack for C
   PyObject *is_cpu = interned("is_cpu"), *dtype = interned("dtype"), *numel = interned("numel"),
-           *is_contiguous = interned("is_contiguous"), *is_conj = interned("is_conj"), *data_ptr = interned("data_ptr");
+           *is_contiguous = interned("is_contiguous"), *is_conj = interned("is_conj"), *is_neg = interned("is_neg"),
+           *data_ptr = interned("data_ptr");
 };
 
 dlpack::ViewObject exchange_of(const nb::handle& tensor) {
@@ -86,6 +87,12 @@ std::optional<ArrayView> view_at_once(const Torch& torch, const nb::handle& obje
   if (tensor.device_type != dlpack::kCpu || !dtype || is_complex(*dtype) ||
       !dlpack::is_contiguous(ndim, tensor.shape, tensor.strides))
     return std::nullopt;
+  // DLPack cannot say that the elements stand for their negatives, as those of x.conj().imag do.
+  const nb::object negated = nb::steal(PyObject_CallMethodNoArgs(object.ptr(), torch.is_neg));
+  if (negated.ptr() != Py_False) {
+    PyErr_Clear();
+    return std::nullopt;
+  }
   return ArrayView{static_cast<std::byte*>(tensor.data) + tensor.byte_offset, dlpack::num_elements(ndim, tensor.shape),
                    *dtype};
 }
@@ -101,6 +108,8 @@ ArrayView ask(const Torch& torch, const nb::handle& object, const char* what) {
     throw UsageError(std::string(what) + " is not contiguous; pass a contiguous copy and copy the result back");
   if (is_complex(view.dtype) && call(torch.is_conj).ptr() == Py_True)
     throw UsageError(std::string(what) + " is conjugated lazily; pass x.resolve_conj()");
+  if (call(torch.is_neg).ptr() == Py_True)
+    throw UsageError(std::string(what) + " is negated lazily; pass x.resolve_neg()");
   view.count = PyLong_AsSize_t(call(torch.numel).ptr());
   view.data = PyLong_AsVoidPtr(call(torch.data_ptr).ptr());
   return view;

@@ -49,6 +49,7 @@ Settings settings_of(const rtConfig_t* given, int rank) {
   Settings settings;
   settings.network = Network::from_environment();
   require_seconds(config.timeout_s, "config.timeout_s");
+  if (config.reserved != 0) refuse_argument("config.reserved is not 0");
   if (config.timeout_s > 0) settings.timeout_s = config.timeout_s;
   if (config.memory_cap_bytes > 0) settings.memory_cap_bytes = config.memory_cap_bytes;
   if (config.num_channels != 0) settings.num_channels = config.num_channels;

@@ -6,13 +6,13 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 
 #include "core/base/clock.h"
 #include "core/base/stream_copy.h"
 #include "core/engine/executor.h"
 #include "core/engine/messages.h"
 #include "core/engine/progress.h"
+#include "core/engine/slice.h"
 #include "core/engine/trace.h"
 #include "core/engine/virtual_time.h"
 #include "core/engine/waiter.h"
@@ -208,13 +208,6 @@ class Run {
     return std::min(call_.cut.slice_bytes, state.step_bytes - state.slice * call_.cut.slice_bytes);
   }
 
-  /// Where a slice step's operands lie beside the caller's buffers.
-  struct Slice {
-    std::array<Operand, kMaxFold> arrived;
-    std::byte* leaving = nullptr;
-    bool answers = false;  // the result goes to where what arrived lies
-  };
-
   void do_slice(size_t lane) {
     LaneState& state = plan_.states[lane];
     const PlanStep& step = step_of(lane);
@@ -266,44 +259,22 @@ class Run {
     const PlanStep& step = step_of(lane);
     const WholeStep& whole = whole_step(lane);
     const size_t bytes = whole.bytes;
-    std::byte* const src = step.src ? base_of(step.src.buffer) + whole.src : nullptr;
+    std::byte* const src = step.src ? base_of(call_, step.src.buffer) + whole.src : nullptr;
     SliceRun run;
     run.bytes = bytes;
-    run.dst = step.dst ? base_of(step.dst.buffer) + whole.dst : nullptr;
+    run.dst = step.dst ? base_of(call_, step.dst.buffer) + whole.dst : nullptr;
     run.stream_dst = call_.stream_output && step.dst.buffer == Buffer::output;
     const Operands operands = assemble(
         step, src, run.dst, [&](Operands& to, int i) { to.add(Wire::take(plan_, recv_end(step, i), i, bytes)); });
     const std::byte* const in_place = readable_in_place(step, bytes, step.dst ? run.dst : src);
     if (step.send && !in_place) run.slot = Wire::room(plan_, step, bytes);
     operands.give_to(run);
-    move(step, run);
+    fold_or_copy(step, run, call_);
     leave(step, in_place, run.slot, bytes, fingerprint(state), 0);
     state.checked = 0;
     if (++state.step == plan_.lanes[lane].num_steps) {
       state.pass = 1;
       --num_open_;
-    }
-  }
-
-  /// In the order in which they are folded: the rank's own stands where the step says. `add(operands, i)` adds what
-  /// came from the i-th peer.
-  template <class Add>
-  static Operands assemble(const PlanStep& step, const std::byte* own, std::byte* target, Add add) {
-    Operands operands;
-    for (int i = 0; i < step.num_recv; ++i) {
-      if (own && i == step.src_at) operands.add_own(own);
-      add(operands, i);
-    }
-    if (own && step.src_at >= step.num_recv) operands.add_own(own);
-    if (step.reduces && step.num_recv == 0) operands.add_target(target, step.src_at == 1);
-    return operands;
-  }
-
-  void move(const PlanStep& step, const SliceRun& run) {
-    if (step.reduces) {
-      fold_run(run, call_.fold, call_.item_bytes);
-    } else {
-      copy_run(run);
     }
   }
 
@@ -320,17 +291,6 @@ class Run {
 
   void consume(const PlanStep& step, int64_t ns) {
     for (int i = 0; i < step.num_recv; ++i) recv_end(step, i).release(kEmulated, ns);
-  }
-
-  std::byte* base_of(Buffer buffer) const {
-    switch (buffer) {
-      case Buffer::input:
-        return const_cast<std::byte*>(call_.input);  // only read: Program forbids it as dst
-      case Buffer::output:
-        return call_.output;
-      default:
-        return nullptr;  // scratch: WholeStep has addresses
-    }
   }
 
   const SharedOperand& shared_operand(const PlanStep& step) const {
@@ -403,7 +363,7 @@ class Run {
     run.stream_dst = call_.stream_output && step.dst.buffer == Buffer::output;
     run.slot = slice.leaving ? slice.leaving + in_slice : nullptr;
     run.bytes = bytes;
-    move(step, run);
+    fold_or_copy(step, run, call_);
   }
 
   /// Where the lane is in a part.

@@ -25,7 +25,7 @@ struct Settings {
   /// right. Alike on all ranks, since who chooses must not depend on where one rank's buffers lie.
   bool shared_buffers = false;
   /// Peers may write sums of calls in place into this rank's shared buffers, instead of sending them to be copied
-  /// there. After a call that failed, a peer that hangs may still do so once, should it ever go on: at most a slice, of
+  /// there. After a call that failed, a peer that has not noticed yet may still do so: up to 8 slices of each channel, of
   /// that call's sum. Each rank's own.
   bool answers_in_place = false;
   /// The same inputs give the same bits whichever algorithm, protocol, slices and channels run: where the order of a

@@ -2,12 +2,14 @@
 #pragma once
 
 #include <ATen/record_function.h>
+#include <torch/csrc/distributed/c10d/ProcessGroup.hpp>
+#include <torch/version.h>
 
 #include "backend.h"
 
 namespace ringtree_torch {
 
-/// Whether the caller will not wait at once: what the options say, from 2.7 on; before that nobody knows.
+/// Whether the caller will not wait at once: what the options say; in 2.6 and 2.7 those of a few collectives do.
 template <class Options>
 bool is_async(const Options& opts) {
   if constexpr (requires { opts.asyncOp; }) {
@@ -15,6 +17,16 @@ bool is_async(const Options& opts) {
   } else {
     return true;
   }
+}
+
+/// Whether PyTorch takes no Work for a call that is over: torch.distributed asks before it waits from 2.8 on, and where
+/// functional collectives wait by tensor (wait_tensor), c10d does not.
+inline bool may_lack_work() {
+#if TORCH_VERSION_MAJOR > 2 || (TORCH_VERSION_MAJOR == 2 && TORCH_VERSION_MINOR >= 8)
+  return !c10d::allow_inflight_collective_as_graph_input();
+#else
+  return false;
+#endif
 }
 
 template <class Body>
@@ -36,7 +48,7 @@ WorkPtr Backend::start(const Call& call, const Tensors& outputs, const Tensors& 
   if (recorded) make_work();  // before the call, whose time it records
   std::exception_ptr error;
   if (!call.async && queue_->run_here(task, error)) {
-    if (!work && !error) return nullptr;  // as PyTorch wants it where the options know asyncOp
+    if (!work && !error && may_lack_work()) return nullptr;
     if (!work) make_work();
     work->complete(error);
     return work;

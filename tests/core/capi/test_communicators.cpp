@@ -102,6 +102,13 @@ TEST(Config, is_checked) {
   EXPECT_EQ(comm, nullptr);
 }
 
+TEST(Config, what_is_reserved_must_be_0) {
+  rtConfig_t config = test_config();
+  config.reserved = 1;
+  rtComm_t comm = nullptr;
+  expect_refused(rtCommInitRankConfig(&comm, 1, new_id(), 0, &config), rtInvalidArgument, "reserved");
+}
+
 // A caller that was compiled with a later header, whose struct is longer.
 TEST(Config, of_a_later_version_is_taken_if_it_asks_for_nothing_new) {
   struct Later {

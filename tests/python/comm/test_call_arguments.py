@@ -3,6 +3,8 @@ NumPy's arrays, which are looked at by their own interface."""
 
 from __future__ import annotations
 
+import gc
+import weakref
 from collections.abc import Iterator
 from typing import Any
 
@@ -88,22 +90,36 @@ def test_numbers_of_numpy_are_numbers(comm: Communicator) -> None:
     assert "slices of 4096 bytes" in comm.last_call()["description"]
 
 
-class Changing(float):
-    """A number that is another one each time it is asked."""
+def test_what_may_change_is_not_kept(comm: Communicator) -> None:
+    """A subclass of str may say something else next time, and another object may get its address."""
+    word = type("Word", (str,), {})("sum")
+    gone = weakref.ref(word)
+    comm.all_reduce(np.array([3.0]), word)
+    del word
+    gc.collect()
+    assert gone() is None
 
-    asked = 0
 
-    def __float__(self) -> float:
-        Changing.asked += 1
-        return 1.0
+class Choosing:
+    """A schedule that is another one each time it is asked."""
+
+    def __init__(self) -> None:
+        self.names = ["tree", "ring"]
+
+    def verified(self) -> object:
+        return ringtree.schedule("all_reduce", self.names.pop(), 1).verified()
 
 
-def test_what_may_change_is_asked_each_time(comm: Communicator) -> None:
-    words = [type("Word", (str,), {})("sum") for _ in range(2)]
-    array = np.array([3.0])
-    for word in words * 2:
-        comm.all_reduce(array, word)
-    assert array.tolist() == [3.0]
+def test_an_own_schedule_is_asked_each_time(comm: Communicator) -> None:
+    choosing = Choosing()
+    for name in ("ring", "tree"):
+        comm.all_reduce(np.array([3.0]), algorithm=choosing)  # type: ignore[arg-type]
+        assert comm.last_call()["algorithm"] == name
+
+
+def test_a_name_that_is_not_text_is_a_mistake_of_type(comm: Communicator) -> None:
+    with pytest.raises(TypeError, match="algorithm must be a string"):
+        comm.all_reduce(np.array([3.0]), algorithm="\ud800")
 
 
 def test_more_kinds_of_calls_than_are_remembered() -> None:

@@ -107,6 +107,7 @@ def test_every_kind_of_tensor_is_summed_where_it_lies(kind: Any) -> None:
         (lambda: torch.ones(2, 3).t(), "the output is not contiguous"),
         (lambda: torch.ones(2, 2).to_sparse(), "the output is not contiguous"),
         (lambda: torch.ones(3, dtype=torch.complex64).conj(), "the output is conjugated lazily"),
+        (lambda: torch._neg_view(torch.ones(3)), "the output is negated lazily"),
         (
             lambda: torch.empty(3, dtype=torch.bits8),
             r"the output has a dtype that ringtree does not move \(torch.bits8",

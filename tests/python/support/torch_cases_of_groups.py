@@ -236,6 +236,18 @@ def monitored_barrier(rank: int, size: int) -> None:
     dist.barrier()
 
 
+def waited_by_tensor(rank: int, size: int) -> None:
+    """What compiled programs do: the tensor knows its Work, also that of a call that was waited for."""
+    import torch.distributed._functional_collectives as functional
+
+    with functional.allow_inflight_collective_as_graph_input_ctx():
+        given = torch.full((3,), float(rank + 1))
+        dist.all_reduce(given)
+        assert torch.ops._c10d_functional.wait_tensor(given).tolist() == [size * (size + 1) / 2] * 3
+    summed = functional.all_reduce(torch.ones(3), "sum", dist.group.WORLD)
+    assert summed.tolist() == [size] * 3
+
+
 def refused(rank: int, size: int) -> None:
     """What cannot be asked says so at once, and harms nothing."""
 

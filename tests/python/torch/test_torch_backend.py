@@ -31,6 +31,10 @@ OF_GROUPS = [
     "send_recv",
     "groups",
     "monitored_barrier",
+    pytest.param(
+        "waited_by_tensor",
+        marks=pytest.mark.skipif(VERSION < (2, 8), reason="PyTorch before 2.8 has no such context"),
+    ),
     "refused",
     "sequence_numbers",
     "shared_memory",

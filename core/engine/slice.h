@@ -1,0 +1,52 @@
+// What one slice step of a run (run.h) folds or copies, and where that lies. Not for: which step is next, or messages.
+#pragma once
+
+#include <array>
+
+#include "core/engine/executor.h"
+#include "core/engine/messages.h"
+
+namespace ringtree {
+
+/// Where a slice step's operands lie beside the caller's buffers.
+struct Slice {
+  std::array<Operand, kMaxFold> arrived;
+  std::byte* leaving = nullptr;
+  bool answers = false;  // the result goes to where what arrived lies
+};
+
+/// In the order in which they are folded: the rank's own stands where the step says. `add(operands, i)` adds what
+/// came from the i-th peer.
+template <class Add>
+Operands assemble(const PlanStep& step, const std::byte* own, std::byte* target, Add add) {
+  Operands operands;
+  for (int i = 0; i < step.num_recv; ++i) {
+    if (own && i == step.src_at) operands.add_own(own);
+    add(operands, i);
+  }
+  if (own && step.src_at >= step.num_recv) operands.add_own(own);
+  if (step.reduces && step.num_recv == 0) operands.add_target(target, step.src_at == 1);
+  return operands;
+}
+
+inline void fold_or_copy(const PlanStep& step, const SliceRun& run, const BoundCall& call) {
+  if (step.reduces) {
+    fold_run(run, call.fold, call.item_bytes);
+  } else {
+    copy_run(run);
+  }
+}
+
+/// The caller's buffer; null for scratch.
+inline std::byte* base_of(const BoundCall& call, Buffer buffer) {
+  switch (buffer) {
+    case Buffer::input:
+      return const_cast<std::byte*>(call.input);  // only read: Program forbids it as dst
+    case Buffer::output:
+      return call.output;
+    default:
+      return nullptr;  // scratch: WholeStep has addresses
+  }
+}
+
+}  // namespace ringtree
