@@ -9,6 +9,7 @@ from ringtree.stats.crossover import CrossoverFinding, find_crossovers
 from ringtree.stats.drift import Drift, drift, is_stable
 from ringtree.stats.factorial import LEAST_RESOLUTION, Contrast, contrasts, fractional_design, full_design, resolution
 from ringtree.stats.family import MARGIN, Judged, Outlook, Verdict, judge
+from ringtree.stats.holm import holm
 from ringtree.stats.intervals import MedianInterval, coverage_of, median_interval
 from ringtree.stats.line import Line, ToldApart, fit_line, tell_apart
 from ringtree.stats.needed import MAX_LAUNCHES, launches_needed, least_launches
@@ -49,6 +50,7 @@ __all__ = [
     "fit_line",
     "fractional_design",
     "full_design",
+    "holm",
     "is_stable",
     "judge",
     "launches_needed",

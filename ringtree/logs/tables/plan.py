@@ -20,7 +20,8 @@ from ringtree.logs.tables.headings import OF_UNIT, Heading, Kind
 from ringtree.logs.tables.measures import FIELDS, NAMES, Arm, Measured, arms_of, averages_of, is_missing
 from ringtree.logs.tables.row_facts import IDENTIFYING, RowFacts
 
-_MAX_UNREAD = 20
+MAX_UNREAD = 20
+UNREAD = "columns not read"  # a setting: the first MAX_UNREAD of them
 _SHARED = (Kind.DERIVED, Kind.NUMBER, Kind.UNKNOWN)
 
 Others = tuple[tuple[str, Printed], ...]
@@ -210,7 +211,7 @@ class ColumnPlan:
             elif heading in self._unstated:
                 table.infer(f"unit of {heading}", "not stated", "its numbers stand beside those whose unit is known")
         if self._unread:
-            table.settings["columns not read"] = ", ".join(list(self._unread)[:_MAX_UNREAD])
+            table.settings[UNREAD] = ", ".join(list(self._unread)[:MAX_UNREAD])
 
     def _as_average(self, table: Table, heading: str) -> None:
         """A row's busbw is that of a whole run: no measurement of one size, but the table's average."""

@@ -16,11 +16,20 @@ from typing import Any
 from ringtree.audit import AuditRun, Setup
 from ringtree.errors import UsageError
 from ringtree.judge.runs import SINGLE
-from ringtree.judge.runs.launches import judge_launches, matrix_of
+from ringtree.judge.runs.launches import judge_apart
 from ringtree.logs import Item, Table
 from ringtree.logs.storing import Log
 from ringtree.logs.tables.measures import THROUGHPUT
-from ringtree.show.training_page.imported_runs import Runs, is_training, is_usable, left_out, rate_of, runs_of
+from ringtree.show.training_page.imported_runs import (
+    Runs,
+    is_training,
+    is_usable,
+    labels_of,
+    left_out,
+    may_repeat,
+    rate_of,
+    runs_of,
+)
 from ringtree.show.views.log_arms import finding_row
 from ringtree.stats import median_interval
 from ringtree.units import count, format_change
@@ -39,7 +48,8 @@ class _NoTraining(Exception):
 
 
 def training_tables(log: Log) -> list[Table]:
-    """Returns the tables of a log in which all tables are of trainings; none of any other."""
+    """Returns the tables of a log in which all tables are of trainings; none of any other, nor where rows that seem to
+    repeat each other may not."""
     tables: list[Table] = []
 
     def take(item: Item) -> None:
@@ -52,7 +62,7 @@ def training_tables(log: Log) -> list[Table]:
         log.read(take)
     except _NoTraining:
         return []
-    return tables
+    return tables if may_repeat(tables) else []
 
 
 def imported_data(log: Log, tables: Sequence[Table], setup: Setup | None = None) -> dict[str, Any]:
@@ -63,20 +73,22 @@ def imported_data(log: Log, tables: Sequence[Table], setup: Setup | None = None)
     runs = runs_of(tables)
     if not runs:
         raise UsageError(f"{log.name}: no rate in it is above 0: there is nothing to draw")
-    cells = _with_efficiency([_cell(one) for one in runs])
+    cells = _with_efficiency([_cell(one, label) for one, label in zip(runs, labels_of(runs), strict=True)])
     models, arms, ranks = (list(dict.fromkeys(cell[name] for cell in cells)) for name in ("model", "arm", "num_ranks"))
     reference = "default" if "default" in arms else arms[0]
-    _compare(cells, reference)
+    _compare(runs, cells, reference)
     for arm in arms:
         if arm != reference:
             _judge(runs, cells, arm, reference)
     used = [table for table in tables if any(is_usable(rate_of(side)) for row in table.rows for side in row.sides)]
     hosts = {str(table.num_ranks): table.num_hosts for table in used if table.num_hosts is not None}
+    several = {str(table.num_ranks) for table in used if table.num_hosts != hosts.get(str(table.num_ranks))}
     judged = any(_is_judged(cell) for cell in cells)
+    repeated = any(cell["rate"] is not None for cell in cells)
     session = AuditRun(setup or Setup())
     session.add_reading(log.name, _keeping(log))
     report = session.finish().files[0]
-    verdict, label = _claim(cells)
+    verdict, label = _claim(cells, reference)
     single = verdict == "single run"
     return {
         "run": log.name,
@@ -88,6 +100,7 @@ def imported_data(log: Log, tables: Sequence[Table], setup: Setup | None = None)
         "caveats": [
             *left_out(tables),
             _JUDGED if judged else _GREY,
+            *([f"{_alone(reference)}: there is nothing to compare them with"] if repeated and not judged else []),
             "efficiency: against the arm's own smallest number of ranks, which is not the same for all arms",
         ],
         "notes": [],
@@ -96,10 +109,10 @@ def imported_data(log: Log, tables: Sequence[Table], setup: Setup | None = None)
         "arms": [{"label": arm} for arm in arms],
         "reference": reference,
         "training": {"world_sizes": sorted(ranks)},
-        "hosts": hosts,
+        "hosts": {ranks: number for ranks, number in hosts.items() if ranks not in several},
         "unit": UNIT,
         "rates": "median over rows that repeat each other, with its interval; a rate that stands once has none"
-        if any(len(one.rates) > 1 for one in runs)
+        if repeated
         else "as the table prints them, without an interval",
         "cells": cells,
         "provenance": [("file", log.name), ("columns", ", ".join(sorted({_heading(table) for table in used})))],
@@ -110,11 +123,11 @@ def _heading(table: Table) -> str:
     return dict(table.columns).get(THROUGHPUT, "")
 
 
-def _cell(runs: Runs) -> Cell:
+def _cell(runs: Runs, label: str) -> Cell:
     interval = median_interval(runs.rates)
     has_interval = interval.num_launches > 1
     return {
-        "model": runs.model,
+        "model": label,
         "num_ranks": runs.num_ranks,
         "arm": runs.arm,
         "num_launches": runs.num_launches,
@@ -137,30 +150,32 @@ def _with_efficiency(cells: list[Cell]) -> list[Cell]:
     return cells
 
 
-def _compare(cells: Sequence[Cell], reference: str) -> None:
-    base = {(one["model"], one["num_ranks"]): one for one in cells if one["arm"] == reference}
-    for cell in cells:
-        other = base.get((cell["model"], cell["num_ranks"]))
+def _compare(runs: Sequence[Runs], cells: Sequence[Cell], reference: str) -> None:
+    base = {_place(one): cell for one, cell in zip(runs, cells, strict=True) if one.arm == reference}
+    for one, cell in zip(runs, cells, strict=True):
+        other = base.get(_place(one))
         if cell["arm"] != reference and other is not None:
-            verdict, label = _claim([other, cell])
+            verdict, label = _claim([other, cell], reference)
             ratio = other["tokens_per_second"] / cell["tokens_per_second"]  # of times, as verdicts have it
             cell["versus_reference"] = {"ratio": ratio, "low": None, "high": None, "verdict": verdict, "label": label}
 
 
+def _place(runs: Runs) -> tuple[object, ...]:
+    """Where arms are compared: all but the arm."""
+    return runs.model, runs.num_ranks, runs.of
+
+
 def _judge(runs: Sequence[Runs], cells: Sequence[Cell], arm: str, reference: str) -> None:
     """Judges an arm where it and the reference have repeated rows, all such places as one family."""
-    base = {(one.model, one.num_ranks): one for one in runs if one.arm == reference and len(one.rates) > 1}
+    base = {_place(one): one for one in runs if one.arm == reference and len(one.rates) > 1}
     places = [
-        (cell, one, base[one.model, one.num_ranks])
+        (cell, one, base[_place(one)])
         for one, cell in zip(runs, cells, strict=True)
-        if one.arm == arm and len(one.rates) > 1 and (one.model, one.num_ranks) in base
+        if one.arm == arm and len(one.rates) > 1 and _place(one) in base
     ]
-    if not places:
-        return
     # The more tokens/s, the less time: ratios are of times, as elsewhere.
-    before = matrix_of([[1 / rate for rate in other.rates] for _, _, other in places])
-    after = matrix_of([[1 / rate for rate in own.rates] for _, own, _ in places])
-    for (cell, _, _), (verdict, up, _) in zip(places, judge_launches(before, after), strict=True):
+    times = [([1 / rate for rate in other.rates], [1 / rate for rate in own.rates]) for _, own, other in places]
+    for (cell, _, _), (verdict, up, _) in zip(places, judge_apart(times), strict=True):
         has_interval = up.coverage > 0
         cell["versus_reference"] = {
             "ratio": up.ratio,
@@ -176,8 +191,14 @@ def _is_judged(cell: Cell) -> bool:
     return versus is not None and versus["low"] is not None
 
 
-def _claim(cells: Iterable[Cell]) -> tuple[str, str]:
+def _alone(reference: str) -> str:
+    return f"no other arm has repeated rows where {reference} has some"
+
+
+def _claim(cells: Iterable[Cell], reference: str) -> tuple[str, str]:
     """What can be said of differences between the cells, in a word and in a sentence: nothing, and why."""
+    if any(cell["rate"] is not None for cell in cells):
+        return "no interval", f"{_alone(reference)}: nothing can be claimed"
     counts = {cell["num_launches"] for cell in cells}
     if counts == {1}:
         return "single run", SINGLE
@@ -185,7 +206,8 @@ def _claim(cells: Iterable[Cell]) -> tuple[str, str]:
     if not known:
         return "no interval", "one value of each, and no interval: nothing can be claimed"
     told = count(known[0], "run") if known[0] == known[-1] else f"{known[0]} to {known[-1]} runs"
-    return "no interval", f"{told} of each, but no interval: nothing can be claimed"
+    of = "some and one value of others" if None in counts else "each"
+    return "no interval", f"{told} of {of}, but no interval: nothing can be claimed"
 
 
 def _most(cells: Sequence[Cell], reference: str) -> list[str]:

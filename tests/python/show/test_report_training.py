@@ -281,10 +281,55 @@ def test_rows_of_other_configurations_do_not_repeat_each_other(tmp_path: Path) -
     table = tmp_path / "published.csv"
     table.write_text("model,gpus,batch,default_tokens_per_s\nbig,8,16,1000\nbig,8,32,1200\n")
     assert read_trainings([str(table)], tmp_path) == []
-    # What was measured beside the rate may differ.
-    table.write_text("model,gpus,loss,default_tokens_per_s\nbig,8,2.5,1000\nbig,8,2.25,1200\n")
+    # Of settings a fractional one and one in words, which is not read; and a word that is.
+    for heading, one, other in (
+        ("compress", 0.01, 0.1),
+        ("optimizer", "adam", "sgd"),
+        ("dtype", "bfloat16", "float32"),
+    ):
+        table.write_text(f"model,gpus,{heading},default_tokens_per_s\nbig,8,{one},1000\nbig,8,{other},1200\n")
+        assert read_trainings([str(table)], tmp_path) == [], heading
+    # What was measured beside the rate may differ, also if one is a whole number.
+    table.write_text("model,gpus,loss,default_tokens_per_s\nbig,8,2,1000\nbig,8,2.25,1200\n")
     (data,) = read_trainings([str(table)], tmp_path)
     assert [one["num_launches"] for one in data["cells"]] == [2]
+
+
+def test_places_are_told_apart_by_all_that_a_table_says(tmp_path: Path) -> None:
+    """On one node and on two; what repeats is judged against the reference of the same."""
+    headings = "model,nodes,gpus,run,default_tokens_per_s,tree_tokens_per_s\n"
+    rows = [(1, 1000 + run, 1100 + run) for run in range(4)] + [(2, 700 + run, 500 + run) for run in range(4)]
+    data = imported(tmp_path, headings + "".join(f"big,{n},8,{run},{x},{y}\n" for run, (n, x, y) in enumerate(rows)))
+    cells = {(one["model"], one["arm"]): one for one in data["cells"]}
+    assert {key: one["num_launches"] for key, one in cells.items()} == dict.fromkeys(
+        [("big, hosts 1", "default"), ("big, hosts 1", "tree"), ("big, hosts 2", "default"), ("big, hosts 2", "tree")],
+        4,
+    )
+    assert 1 / cells["big, hosts 1", "tree"]["versus_reference"]["ratio"] == pytest.approx(1.1, rel=0.01)
+    assert 1 / cells["big, hosts 2", "tree"]["versus_reference"]["ratio"] == pytest.approx(500 / 700, rel=0.01)
+    assert data["hosts"] == {}  # eight ranks have no one number of hosts
+
+
+def test_places_share_no_launches(tmp_path: Path) -> None:
+    """Three and three are one split of 20, which shows nothing, whatever is judged beside them."""
+    rows = repeated(*((1000 + run, 1300 + run) for run in range(6)))
+    few = repeated(*((1900 + run, 2500 + run) for run in range(3)), gpus=16)
+    data = imported(tmp_path, f"{REPEATED}{rows}{few}")
+    assert [one["versus_reference"]["verdict"] for one in data["cells"] if one["arm"] == "tree"] == [
+        "faster",
+        "not shown",
+    ]
+
+
+def test_repeated_rows_of_one_arm_have_nothing_to_be_compared_with(tmp_path: Path) -> None:
+    rows = "".join(f"big,8,{run},{1000 + run},{1100 if run == 0 else ''}\n" for run in range(4))
+    data = imported(tmp_path, REPEATED + rows)
+    assert [one["num_launches"] for one in data["cells"]] == [4, None]
+    assert data["verdicts"][0].startswith("no other arm has repeated rows where default has some: nothing can be")
+    assert (
+        "no other arm has repeated rows where default has some: there is nothing to compare them with"
+        in data["caveats"]
+    )
 
 
 def test_names_of_models_are_text_and_runs_without_an_interval_have_none(opened: Any, tmp_path: Path) -> None:
