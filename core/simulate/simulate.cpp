@@ -75,7 +75,6 @@ class Simulation {
 
  private:
   static constexpr uint32_t kStart = ~uint32_t{0};
-
   static constexpr size_t kLookAhead = 6;
 
   void fetch(const SimulatedEvent& event) const {
@@ -385,8 +384,7 @@ Simulated simulate(const Traffic& traffic, const CallSize& size, const Simulated
     const double seconds = static_cast<double>(simulation.path().at(mark)) / kTicksPerSecond;
     const int rank = traffic.lane_rank[id % traffic.num_lanes()];
     if (traffic.shape.is_switch(rank)) continue;  // a rank gets what it sends later
-    double& rank_seconds = out.rank_seconds[rank];
-    rank_seconds = std::max(rank_seconds, seconds);
+    out.rank_seconds[rank] = std::max(out.rank_seconds[rank], seconds);
     if (simulation.path().at(mark) > simulation.path().at(last)) last = mark;
   }
   out.seconds = static_cast<double>(simulation.path().at(last)) / kTicksPerSecond;

@@ -129,7 +129,7 @@ class Simulator:
         `record`: if above 0, also says when each slice and message was; everything is then simulated one by one. Raises
         UsageError for a network, protocol or size that can't be, and for more than `record` slices and messages.
         """
-        recording = CoreRecording(record) if record else None
+        recording = CoreRecording(record) if record > 0 else None
         found = core_simulate(
             self._traffic,
             count,
@@ -170,7 +170,7 @@ class Simulator:
         # The core counts steps within lanes.
         first: dict[tuple[int, int], int] = {}
         steps: list[int] = []
-        for rank in range(self._schedule.num_ranks):
+        for rank in range(self._schedule.num_ranks + len(self._schedule.switches)):
             lanes = [step.lane for step in self._schedule.program(rank)]
             for lane in range(1 + max(lanes, default=-1)):
                 first[rank, lane] = len(steps)
