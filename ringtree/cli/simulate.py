@@ -75,11 +75,11 @@ def simulate(
 ) -> None:
     """Simulate a collective's schedules on a described cluster: time, busbw, crossovers, what limits."""
     with exit_codes():
-        if trace is not None:
-            check_trace_path(trace, "--trace")
         if by is not None:
             _calibrate(context, cluster, by, algorithm, channels, output, runs)
             return
+        if trace is not None:
+            check_trace_path(trace, "--trace")
         if output is not None:
             raise UsageError("-o is the file of a calibrated cluster: name what to calibrate by, --calibrate RUN")
         asked = Asked(

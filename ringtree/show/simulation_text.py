@@ -100,12 +100,17 @@ def _table(nodes: int, points: list[Point]) -> Table:
     return table
 
 
-def _limit(point: Point) -> str:
+def limit_of(point: Point) -> tuple[str, str] | None:
+    """Returns what most of a call's time went on, and its share of it; None of a call that takes no time."""
     total = sum(point.limit.values())
     if not total:
-        return ""
+        return None
     share = format_share(point.limit[point.limited_by] / total)
-    return f"{CAUSES.get(point.limited_by, point.limited_by)} {share}"
+    return CAUSES.get(point.limited_by, point.limited_by), share
+
+
+def _limit(point: Point) -> str:
+    return " ".join(limit_of(point) or ())
 
 
 def _busiest(point: Point) -> str:

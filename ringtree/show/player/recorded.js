@@ -5,7 +5,8 @@
 
 const PICOSECOND = 1e-12;
 
-// Returns what simulate() returns, and `work`: slices that take time, as they fold or copy. Slices come in the order in which they ended, so each after all that it waited for.
+// Returns what simulate() returns, and `work`: slices that take time, as they fold or copy. Slices come in the order in
+// which they ended, so each after all that it waited for.
 function recorded(scene) {
   const { timeline } = scene;
   const shown = new Map();

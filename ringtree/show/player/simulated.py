@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ringtree.show.player.scene import scene
-from ringtree.show.simulation_text import CAUSES
+from ringtree.show.simulation_text import limit_of
 from ringtree.simulate.played import Timeline, played
 from ringtree.simulate.points import Point
 from ringtree.simulate.recorded import RecordedCall
@@ -27,9 +27,11 @@ def simulated_scene(call: RecordedCall) -> dict[str, Any]:
 def headline(calls: Sequence[RecordedCall], scenes: Sequence[dict[str, Any]]) -> list[str]:
     """Returns sentences: that it is simulated and of what, and how it is drawn."""
     cluster, point = calls[0].cluster, calls[0].point
+    collectives = {one.schedule.collective for one in calls}
+    what = collectives.pop() if len(collectives) == 1 else "calls"
     assumed = sum(one.assumed for _, one in cluster.constants())
     lines = [
-        f"Simulated, not measured: {calls[0].schedule.collective} of {format_size(point.size_bytes)} on "
+        f"Simulated, not measured: {what} of {format_size(point.size_bytes)} on "
         f"{count(point.nodes, 'node')} of {cluster.title or cluster.name}, {count(point.num_ranks, 'rank')}, as "
         "described" + (f" ({count(assumed, 'constant')} assumed)." if assumed else ".")
     ]
@@ -49,11 +51,14 @@ def headline(calls: Sequence[RecordedCall], scenes: Sequence[dict[str, Any]]) ->
 
 def told(point: Point) -> str:
     """Returns a call's time, what most of it went on, and the link that is in use for the longest time."""
-    share = format_share(point.limit[point.limited_by] / sum(point.limit.values()))
-    cause = CAUSES[point.limited_by]
-    if point.limited_by == "link" and point.critical_links:
-        cause = f"link {point.critical_links[0]}"
-    said = f"Simulated: {format_time(point.seconds)}, limited by {cause} ({share} of the time)."
+    limit = limit_of(point)
+    said = f"Simulated: {format_time(point.seconds)}"
+    if limit is not None:
+        cause, share = limit
+        if point.limited_by == "link" and point.critical_links:
+            cause = f"link {point.critical_links[0]}"
+        said += f", limited by {cause} ({share} of the time)"
+    said += "."
     if point.busiest is not None:
         said += f" Busiest link: {point.busiest.name}, in use for {format_share(point.busiest.share)} of the time."
     return said

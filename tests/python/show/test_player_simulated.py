@@ -15,9 +15,11 @@ from browser_support import Page, browser
 from ringtree.schedules import algorithms
 from ringtree.schedules.schedule import schedule
 from ringtree.show.player import headline, recorded_page, simulated_scene
+from ringtree.show.player.simulated import told
 from ringtree.simulate.cluster import Cluster, load_cluster
 from ringtree.simulate.played import simulated
 from ringtree.simulate.recorded import RecordedCall
+from ringtree.units import format_time
 
 RESULT = """i => {
   const { result } = player.views[i];
@@ -95,6 +97,17 @@ def test_it_plays_by_keys_and_says_what_it_is_of(opened: Any, tmp_path: Path) ->
     one.page.keyboard.press("Home")
     assert one.run("document.querySelectorAll('td.full').length") == 0
     assert one.problems == []
+
+
+def test_what_is_said_of_several_collectives_and_of_a_call_without_time() -> None:
+    cluster = load_cluster("dgx-a100")
+    (call,) = calls_on(cluster, ["ring"], 1, 1 << 20)
+    other = simulated(cluster, schedule("all_gather", "ring", 8, hosts=[0] * 8), 1, 1 << 20)
+    scenes = [simulated_scene(one) for one in (call, other)]
+    assert headline([call, other], scenes)[0].startswith("Simulated, not measured: calls of 1 MB on 1 node of DGX A100")
+    assert ", limited by latency (" in told(call.point)
+    none = {"seconds": 0.0, "limit": dict.fromkeys(call.point.limit, 0.0), "busiest": None}
+    assert told(call.point.model_copy(update=none)) == f"Simulated: {format_time(0.0)}."
 
 
 def test_passes_are_told_apart(opened: Any, tmp_path: Path) -> None:
