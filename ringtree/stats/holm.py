@@ -11,9 +11,12 @@ from numpy.typing import ArrayLike, NDArray
 
 
 def holm(p: ArrayLike) -> NDArray[np.float64]:
-    """Returns the p values, (tests,), adjusted so that at most a share `level` of families has an error where those of
-    at most `level` are taken, whatever ties the tests: the k-th smallest of n, times n - k + 1, and no less than the
-    one before it. S. Holm, A simple sequentially rejective multiple test procedure, Scand. J. Statist. 6 (1979)."""
+    """Returns the p values, (tests,), adjusted for all of them, whatever ties the tests.
+
+    If those of at most `level` are taken, at most a share `level` of families has an error: the k-th smallest of n,
+    times n - k + 1, and no less than the one before it. S. Holm, A simple sequentially rejective multiple test
+    procedure, Scand. J. Statist. 6 (1979).
+    """
     raw = np.asarray(p, dtype=np.float64)
     order = np.argsort(raw, kind="stable")
     stepped = raw[order] * np.arange(len(raw), 0, -1)
