@@ -12,6 +12,7 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
+from ringtree.compiling import BuildError
 from ringtree.errors import RingtreeError, UsageError, os_errors
 from ringtree.joblog.environment import DEFAULT_TIME_EVERY, EVERY, FOLDER, TIME_EVERY
 from ringtree.joblog.reading import FILES
@@ -26,7 +27,7 @@ def run_traced(
     """Runs `command` with its ranks recorded into `folder`; returns its exit code, 128 + n where signal n ended it.
 
     Raises UsageError for a folder that holds something or a command that can't be started, BuildError before the job
-    starts if the tracer can't be compiled, RingtreeError if no rank was recorded (the message says why).
+    starts if the tracer can't be compiled or loaded, RingtreeError if no rank was recorded (the message says why).
     """
     with os_errors(f"can't make {folder}", "name another by --out"):
         folder.mkdir(parents=True, exist_ok=True)
@@ -62,9 +63,12 @@ def _compile_tracer() -> None:
         import torch  # noqa: F401
     except Exception:  # whatever a broken one raises
         return
-    from ringtree.torch.building import built_library
+    from ringtree.torch.building import load
 
-    built_library()
+    try:
+        load()
+    except ImportError as error:  # compiled, but for libraries that are not here
+        raise BuildError(f"the job tracer can't be loaded: {' '.join(str(error).split())}") from error
 
 
 def _wait(job: subprocess.Popen[bytes]) -> int:

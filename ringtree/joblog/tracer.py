@@ -6,9 +6,9 @@ For: `install(folder)`, called in a rank (by ringtree_autoload under `ringtree t
 Each collective of torch.distributed is an operator `c10d::…`, whoever asks for it: Python's functions, FSDP2 and
 functional collectives, DDP's reducer in C++. Each of them gets a kernel in PyTorch's dispatcher, in C++
 (csrc/trace_recorder.h in ringtree/torch), which keeps what the call says and when it began and ended; a kernel in
-Python took 68 µs a call. A profiler was rejected (it records all operators, and a job pays for all of them), so was a
-wrapped ProcessGroup (DDP and FSDP look for the real one). Here are the steps, which end with the optimizer's, and the
-file.
+Python took some 100 µs a call. A profiler was rejected (it records all operators, and a job pays for all of them), so
+was a wrapped ProcessGroup (DDP and FSDP look for the real one). Here are the steps, which end with the optimizer's,
+and the file.
 
 One step of `time_every` is timed, and of the others calls and bytes alone are recorded. What goes past the dispatcher
 is not seen: symmetric memory, ProcessGroups in Python.
@@ -63,8 +63,9 @@ def install_from_environment() -> None:
         )
         try:
             install(folder, *asked)
-        except BuildError as error:
-            marker.write_text(str(error))
+        except Exception as error:
+            kind = "" if isinstance(error, BuildError) else f"{type(error).__name__}: "
+            marker.write_text(" ".join(f"{kind}{error}".split()))
             raise
 
 
@@ -112,7 +113,7 @@ class Tracer:
         atexit.register(self.stop)
 
     def stop(self) -> None:
-        if self._hook is None:
+        if self._hook is None or os.getpid() != self._pid:  # locks may be held for ever in a fork of the rank
             return
         self._hook.remove()
         self._hook = None
@@ -150,6 +151,7 @@ class Tracer:
         """Whatever happens to the trace, the job goes on: a line says that it does so untraced."""
         self._gave_up = True
         self._recorder.give_up(why)
+        self._recorder.drop_waits()
         print(f"ringtree: process {self._pid} is not traced any more: {' '.join(why.split())}", file=sys.stderr)
 
     def _number_of_group(self, group: Any, device: str) -> int:

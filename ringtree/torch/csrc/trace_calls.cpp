@@ -11,14 +11,21 @@ void TracedCalls::enter_step(int64_t step, bool timed) {
   timed_ = timed;
 }
 
-TracedCall TracedCalls::begin(TracedCall call, bool& full) {
+bool TracedCalls::is_full() {
   const std::lock_guard<std::mutex> lock(mutex_);
+  return calls_.size() >= capacity_;
+}
+
+BegunCall TracedCalls::begin(TracedCall call, TraceClocks& clocks) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const TraceClocks::Reading reading = clocks.read();
+  call.begin = reading.now;
+  call.ran_begin = reading.ran;
   call.number = num_calls_++;
   call.step = step_;
   call.timed = timed_ && call.device == c10::DeviceType::CPU;  // the host can't time a GPU's
   calls_.push_back(call);
-  full = calls_.size() >= capacity_;
-  return call;
+  return {call, reading.own};
 }
 
 void TracedCalls::issued(int64_t number, int64_t now) {
@@ -36,7 +43,8 @@ void TracedCalls::complete(int64_t number, int64_t now, int64_t ran) {
 
 std::vector<TracedCall> TracedCalls::take(int64_t first_step, size_t most) {
   const auto is_open = [&](const TracedCall& call) {
-    return call.timed && call.end == TracedCall::kNever && call.step >= first_step;
+    const bool goes_on = call.issued == TracedCall::kNever || (call.timed && call.end == TracedCall::kNever);
+    return goes_on && call.step >= first_step;
   };
   std::vector<TracedCall> taken, kept;
   const std::lock_guard<std::mutex> lock(mutex_);

@@ -11,6 +11,8 @@
 #include <mutex>
 #include <vector>
 
+#include "trace_clocks.h"
+
 namespace ringtree_torch {
 
 /// One call; times in nanoseconds of the tracer's clocks (trace_clocks.h).
@@ -31,21 +33,29 @@ struct TracedCall {
   bool timed = false;  // its end is to be noted
 };
 
+struct BegunCall {
+  TracedCall call;
+  int64_t own;  // CPU time of the calling thread
+};
+
 class TracedCalls {
  public:
-  /// So many (120 bytes each) are kept at most until somebody makes room (take()).
+  /// So many (120 bytes each) are kept until somebody makes room (take()).
   explicit TracedCalls(size_t capacity) : capacity_(capacity) {}
   size_t capacity() const { return capacity_; }
 
   /// Calls that begin from now on belong to `step`, whose ends are noted if it is `timed`.
   void enter_step(int64_t step, bool timed);
-  /// Keeps a call that begins; sets its number, its step and whether it is timed. `full`: room has to be made.
-  TracedCall begin(TracedCall call, bool& full);
+  /// Says whether room has to be made; before a call begins, as that takes time.
+  bool is_full();
+  /// Keeps a call that begins; sets its number, its step, whether it is timed, and when it begins: in this order of
+  /// numbers, and not before its step.
+  BegunCall begin(TracedCall call, TraceClocks& clocks);
   void issued(int64_t number, int64_t now);
   /// Does nothing if the call has been taken.
   void complete(int64_t number, int64_t now, int64_t ran);
-  /// Hands over, in the order of their begin, what nobody adds to any more: calls that have ended, that are not timed,
-  /// or belong to steps before `first_step`; of the others all but the last `most`, which stay.
+  /// Hands over, in the order of their begin, what nobody adds to any more: calls that were issued and have ended, if
+  /// they are timed, and those of steps before `first_step`; of the others all but the last `most`, which stay.
   std::vector<TracedCall> take(int64_t first_step, size_t most);
   /// Of all that have begun, also those that have been taken.
   int64_t num_calls();

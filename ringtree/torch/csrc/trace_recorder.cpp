@@ -24,18 +24,33 @@ class Kernel final : public c10::OperatorKernel {
   const int32_t kind_;
 };
 
-/// Asks Python, which has the GIL; nothing if it is not to be asked any more. A Ctrl-C that arrives meanwhile is for
-/// the training, which gets it as soon as Python goes on there.
+/// Py_AddPendingCall()'s: raises what was kept, in the main thread.
+int raise_kept(void* kept) {
+  const std::unique_ptr<pybind11::error_already_set> error(static_cast<pybind11::error_already_set*>(kept));
+  error->restore();
+  return -1;
+}
+
+/// Asks Python with the GIL; nothing if it is not to be asked any more. What a signal's handler raises meanwhile
+/// (KeyboardInterrupt, SystemExit) is for the training, which gets it as soon as Python goes on there.
 template <class... Arguments>
 pybind11::object ask(pybind11::object question, Arguments&&... arguments) {
   if (!question) return {};
   try {
     return question(std::forward<Arguments>(arguments)...);
   } catch (pybind11::error_already_set& error) {
-    if (!error.matches(PyExc_KeyboardInterrupt)) throw;
-    PyErr_SetInterrupt();
+    if (error.matches(PyExc_Exception)) throw;
+    auto kept = std::make_unique<pybind11::error_already_set>(error);
+    if (Py_AddPendingCall(raise_kept, kept.get()) != 0) throw;
+    static_cast<void>(kept.release());
     return {};
   }
+}
+
+/// One that PyTorch throws has a stack in its what().
+std::string reason_of(const std::exception& error) {
+  const auto* of_torch = dynamic_cast<const c10::Error*>(&error);
+  return of_torch != nullptr ? of_torch->what_without_backtrace() : error.what();
 }
 
 }  // namespace
@@ -78,12 +93,13 @@ std::string Recorder::take(int64_t first_step, size_t most) {
 }
 
 void Recorder::waited(const c10d::Work& work) {
+  if (fork_count() != fork_count_) return;  // another thread may have held the lock when the process was forked
   if (const std::optional<int64_t> number = waits_.take(work)) complete(*number);
 }
 
 void Recorder::call(int32_t kind, const c10::OperatorHandle& op, c10::DispatchKeySet keys, c10::Stack* stack) {
   const c10::DispatchKeySet below = keys.remove(c10::DispatchKey::BackendSelect);
-  const std::optional<Begun> begun = is_idle() ? std::nullopt : begin(kind, *stack);
+  const std::optional<BegunCall> begun = is_idle() ? std::nullopt : begin(kind, *stack);
   if (!begun) {
     op.redispatchBoxed(below, stack);
     return;
@@ -96,25 +112,20 @@ void Recorder::call(int32_t kind, const c10::OperatorHandle& op, c10::DispatchKe
   if (begun->call.timed) await(begun->call.number, op, *stack);
 }
 
-std::optional<Recorder::Begun> Recorder::begin(int32_t kind, const c10::Stack& stack) noexcept {
+std::optional<BegunCall> Recorder::begin(int32_t kind, const c10::Stack& stack) noexcept {
   try {
     clocks_.add_this_thread();
     auto [call, group] = read_arguments(operators_[static_cast<size_t>(kind)], stack);
     call.kind = kind;
     call.group = number_of(group, call.device);
     if (call.group < 0) return std::nullopt;
-    const TraceClocks::Reading reading = clocks_.read();
-    call.begin = reading.now;
-    call.ran_begin = reading.ran;
-    bool full = false;
-    call = calls_.begin(call, full);
-    if (full) {
+    if (calls_.is_full()) {
       const pybind11::gil_scoped_acquire gil;
       ask(questions_.make_room);
     }
-    return Begun{call, reading.own};
+    return calls_.begin(call, clocks_);
   } catch (const std::exception& error) {
-    give_up(error.what());
+    give_up(reason_of(error));
     return std::nullopt;
   }
 }
@@ -147,7 +158,7 @@ void Recorder::await(int64_t number, const c10::OperatorHandle& op, const c10::S
   try {
     c10::intrusive_ptr<c10d::Work> work;
     if (!op.schema().returns().empty()) work = stack.back().toCustomClass<c10d::Work>();
-    if (!work) {  // monitored_barrier is over when it returns
+    if (!work) {  // over when it returns: monitored_barrier, and what ringtree's backend has waited for itself
       complete(number);
       return;
     }
@@ -167,7 +178,7 @@ void Recorder::await(int64_t number, const c10::OperatorHandle& op, const c10::S
     }
     waits_.add(std::move(work), number);
   } catch (const std::exception& error) {
-    give_up(error.what());
+    give_up(reason_of(error));
   }
 }
 

@@ -73,14 +73,10 @@ class Recorder : public std::enable_shared_from_this<Recorder> {
     c10::DeviceType device;
     int32_t number;
   };
-  struct Begun {
-    TracedCall call;
-    int64_t own;  // CPU time of this thread
-  };
   /// In a child that fork() made nobody reads what is recorded.
   bool is_idle() const { return gave_up_.load(std::memory_order_relaxed) || fork_count() != fork_count_; }
   /// Nothing: the call is not recorded.
-  std::optional<Begun> begin(int32_t kind, const c10::Stack& stack) noexcept;
+  std::optional<BegunCall> begin(int32_t kind, const c10::Stack& stack) noexcept;
   /// The number by which lines name the group.
   int32_t number_of(const c10::intrusive_ptr<c10d::ProcessGroup>& group, c10::DeviceType device);
   int32_t ask_for_number(const c10::intrusive_ptr<c10d::ProcessGroup>& group, c10::DeviceType device);

@@ -1,6 +1,7 @@
 """`ringtree trace`: what it prints and leaves behind when a job ends well, fails, is killed or has nothing to trace.
 
-Jobs of one process, most of which write by themselves what the tracer would: PyTorch takes seconds to load.
+Jobs of one process, most of which write by themselves what the tracer would: PyTorch takes seconds to load, and the
+tracer a compiler. Only tests marked `torch` compile it.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ import pytest
 from cli_support import assert_refused, invoke
 from joblog_support import call_line, end_line, group_line, rank_line, step_line
 
+from ringtree.joblog import running
+
 CALLS = [call_line(step, 10.0 * step + 1, 10.0 * step + 4, (0.0, 0.0), step=step) for step in range(4)]
 STEPS = [step_line(step, 10.0 * step, 10.0 * step + 10) for step in range(4)]
 LINES = [rank_line(), group_line(), *CALLS, *STEPS, end_line(4, 4, 40.0)]
@@ -21,6 +24,12 @@ WRITES = "import os, sys; open(os.environ['RINGTREE_TRACE'] + '/rank-0-1.jsonl',
 
 def job(*code: str, lines: list[dict[str, object]] = LINES) -> list[str]:
     return ["--", sys.executable, "-c", "; ".join([WRITES, *code]), "".join(json.dumps(line) + "\n" for line in lines)]
+
+
+@pytest.fixture(autouse=True)
+def without_compiler(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    if request.node.get_closest_marker("torch") is None:
+        monkeypatch.setattr(running, "_compile_tracer", lambda: None)
 
 
 def test_the_table_and_the_picture(tmp_path: Path) -> None:

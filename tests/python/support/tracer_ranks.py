@@ -6,6 +6,7 @@ For: calls of every kind, threads, forks, steps without end. Not for: trainings 
 from __future__ import annotations
 
 import os
+import signal
 import threading
 import time
 from pathlib import Path
@@ -67,12 +68,54 @@ def read_twice(rank: int, size: int, folder: str) -> list[Described]:
 def many_calls(rank: int, size: int, folder: str, capacity: int, num_calls: int) -> None:
     """More calls in one step than are kept."""
     recorded = own(folder, "many")
-    tracer._CAPACITY = capacity
+    usual, tracer._CAPACITY = tracer._CAPACITY, capacity
     tracer.install(recorded)
+    tracer._CAPACITY = usual
     for _ in range(num_calls // 4):
         for one in [dist.all_reduce(torch.ones(1), async_op=True) for _ in range(4)]:
             one.wait()
     tracer.stop()
+
+
+def untimed_calls(rank: int, size: int, folder: str, capacity: int) -> None:
+    """Calls that the host does not time, more than are kept, in a step after two others (time_every is large)."""
+    recorded = own(folder, "untimed")
+    usual, tracer._CAPACITY = tracer._CAPACITY, capacity
+    tracer.install(recorded, time_every=1000)
+    tracer._CAPACITY = usual
+    dist.all_reduce(torch.ones(1))
+    tracer.mark_step()
+    for _ in range(3 * capacity):
+        dist.all_reduce(torch.ones(1))
+    tracer.stop()
+
+
+def told_to_end(rank: int, size: int, folder: str) -> object:
+    """A signal whose handler raises SystemExit arrives while the recorder asks Python for room, before the second of
+    three calls. Returns what the code around that call gets."""
+    recorded = own(folder, "ends")
+
+    def ends(*_: object) -> None:
+        raise SystemExit(7)
+
+    usual, tracer._CAPACITY = tracer._CAPACITY, 1
+    tracer.install(recorded)
+    tracer._CAPACITY = usual
+    assert tracer._active is not None
+    file: Any = tracer._active._file
+    before = signal.signal(signal.SIGUSR1, ends)
+    dist.all_reduce(torch.ones(1))
+    file.make_room = lambda *_: signal.raise_signal(signal.SIGUSR1)
+    got: object = None
+    try:
+        dist.all_reduce(torch.ones(1))
+    except SystemExit as error:
+        got = error.code
+    del file.make_room
+    signal.signal(signal.SIGUSR1, before)
+    dist.all_reduce(torch.ones(1))
+    tracer.stop()
+    return got
 
 
 def in_threads(rank: int, size: int, folder: str) -> None:

@@ -14,6 +14,8 @@ import tracer_ranks
 from torch_ranks import Crews
 
 from ringtree.compiling import BuildError
+from ringtree.joblog import tracer
+from ringtree.joblog.environment import FOLDER
 from ringtree.joblog.operators import Described, Group
 from ringtree.joblog.reading import read_trace
 from ringtree.joblog.records import CallLine, RankRecord
@@ -60,6 +62,22 @@ def test_more_calls_than_are_kept_are_written_and_none_is_lost(crews: Crews, tmp
         assert all(call.end is not None for call in rank.calls)
         assert rank.end is not None
         assert rank.end.num_calls == 400
+
+
+def test_room_is_made_before_a_call_begins(crews: Crews, tmp_path: Path) -> None:
+    """A call in whose begin it was made would be written before it is issued, and read as one that raised."""
+    for rank in recorded(crews, tmp_path, "untimed", "untimed_calls", 10):
+        assert [call.call for call in rank.calls] == list(range(31))
+        assert [call.step for call in rank.calls] == [0] + [1] * 30
+        assert all(call.issued is not None for call in rank.calls)
+        assert [call.end is None for call in rank.calls] == [False] + [True] * 30
+
+
+def test_what_a_signal_raises_while_python_is_asked_is_for_the_job(crews: Crews, tmp_path: Path) -> None:
+    assert crews.get(2, "gloo").run("told_to_end", str(tmp_path), module="tracer_ranks") == [7, 7]
+    for rank in read_trace(tmp_path / "ends").ranks:
+        assert [call.call for call in rank.calls] == [0, 1, 2]
+        assert rank.end is not None
 
 
 def test_calls_of_several_threads(crews: Crews, tmp_path: Path) -> None:
@@ -115,4 +133,34 @@ def test_a_job_does_not_start_where_the_tracer_cannot_be_compiled(
     with pytest.raises(BuildError, match=r"no C\+\+ compiler \(no-such-compiler\).*job tracer") as told:
         run_traced(["touch", os.fspath(tmp_path / "started")], tmp_path / "trace")
     assert "\n" not in str(told.value)
+    assert not (tmp_path / "started").exists()
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [(BuildError("no compiler"), "no compiler"), (OSError(28, "no\nspace"), "OSError: [Errno 28] no space")],
+)
+def test_why_a_process_is_not_traced_reaches_the_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception, said: str
+) -> None:
+    def fails(*_: object) -> None:
+        raise error
+
+    monkeypatch.setenv(FOLDER, str(tmp_path))
+    monkeypatch.setattr(tracer, "install", fails)
+    with pytest.raises(type(error)):
+        tracer.install_from_environment()
+    (marker,) = tmp_path.iterdir()
+    assert marker.read_text() == said
+
+
+def test_a_job_does_not_start_where_the_tracer_cannot_be_loaded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails() -> None:
+        raise ImportError("libc10.so: no such file")
+
+    monkeypatch.setattr("ringtree.torch.building.load", fails)
+    with pytest.raises(BuildError, match=r"^the job tracer can't be loaded: libc10.so: no such file$"):
+        run_traced(["touch", os.fspath(tmp_path / "started")], tmp_path / "trace")
     assert not (tmp_path / "started").exists()
