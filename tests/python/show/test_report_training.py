@@ -221,6 +221,11 @@ def test_a_rate_of_nothing_is_left_out_and_said(tmp_path: Path) -> None:
         (("1", "1"), [1, 1, 1, 1], "single run: nothing can be claimed; another run of the same may differ as much"),
         (("5", "5"), [5, 5, 5, 5], "5 runs of each, but no interval: nothing can be claimed"),
         (("1", "3"), [1, 1, 3, 3], "1 to 3 runs of each, but no interval: nothing can be claimed"),
+        (
+            ("", "5"),
+            [None, None, 5, 5],
+            "5 runs of some and one value of others, but no interval: nothing can be claimed",
+        ),
         (("", ""), [None] * 4, "one value of each, and no interval: nothing can be claimed"),
     ],
 )
