@@ -13,6 +13,7 @@ from ringtree.doctor import DoctorReport, Fact, Section, Verdict
 from ringtree.show.cells import cell, say
 from ringtree.units import count
 
+_SAID_BY_VARIABLES = "launcher"  # the section whose values tell little without the variable that said each
 _STYLES = {Verdict.OK: "green", Verdict.WARN: "yellow", Verdict.FAIL: "bold red"}
 
 
@@ -41,7 +42,9 @@ def _table(section: Section, verbose: bool) -> Table:
     table = _rows(3 + verbose)
     for fact in section.facts:
         mark = Text("") if fact.verdict is None else Text(fact.verdict.value, style=_STYLES[fact.verdict])
-        note = f" ({fact.why})" if fact.why and fact.verdict is None else ""
+        is_said = section.name == _SAID_BY_VARIABLES and fact.source != "environment" and not verbose
+        behind = fact.source if is_said else fact.why
+        note = f" ({behind})" if behind and fact.verdict is None else ""
         value = Text.assemble(cell(fact.value), (f"{cell(note)}", "dim"))
         table.add_row(mark, cell(fact.name), value, *([cell(fact.source)] if verbose else []))
     return table

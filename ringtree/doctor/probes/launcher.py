@@ -20,6 +20,6 @@ def launcher(host: Host) -> Iterator[Fact]:
     if found.launcher is not None or found.problem is None:
         yield told("launcher", found.launcher or _NONE, "environment")
     for what, value, source in found.rows:
-        yield told(what, f"{value} ({source})" if source else value, source or "environment")
+        yield told(what, value, source or "environment")
     if found.problem is not None:
         yield fail("start by a launcher", "not possible", "environment", found.problem)

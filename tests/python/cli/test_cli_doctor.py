@@ -75,9 +75,9 @@ def test_mistakes_end_in_one_line(arms: str, said: str) -> None:
     assert_refused(invoke("doctor", "--arms", arms), said)
 
 
-def text(verbose: bool = False, width: int = 200) -> list[str]:
+def text(verbose: bool = False, width: int = 200, report: DoctorReport = REPORT) -> list[str]:
     output = StringIO()
-    print_doctor(Console(file=output, width=width), REPORT, verbose)
+    print_doctor(Console(file=output, width=width), report, verbose)
     return [line.rstrip() for line in output.getvalue().splitlines()]
 
 
@@ -100,6 +100,16 @@ def test_problems_come_first_the_worst_before_others() -> None:
 
 def test_verbose_says_where_each_was_read() -> None:
     assert any(line.split() == ["warn", "governor", "powersave", "/sys/governor"] for line in text(verbose=True))
+
+
+def test_what_a_launcher_says_is_told_with_the_variable() -> None:
+    facts = [told("launcher", "Slurm", "environment"), told("rank", "1", "SLURM_PROCID")]
+    report = DoctorReport(host_name="n", arms=[], verdict=Verdict.OK, sections=[Section(name="launcher", facts=facts)])
+    assert [line.split() for line in text(report=report)[1:3]] == [
+        ["launcher", "Slurm"],
+        ["rank", "1", "(SLURM_PROCID)"],
+    ]
+    assert text(verbose=True, report=report)[2].split() == ["rank", "1", "SLURM_PROCID"]
 
 
 def test_no_line_is_longer_than_the_terminal() -> None:

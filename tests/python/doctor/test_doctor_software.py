@@ -206,8 +206,9 @@ def test_a_launcher_is_named_with_the_variable_of_each_fact(tmp_path: Path) -> N
     by_hand = {"RANK": "1", "WORLD_SIZE": "2", "LOCAL_WORLD_SIZE": "1", "MASTER_ADDR": "n0", "MASTER_PORT": "29500"}
     facts = list(launcher.launcher(host(tmp_path, environment=by_hand)))
     assert fact_of(facts, "launcher").value == "the environment"
-    assert fact_of(facts, "rank").value == "1 (RANK)"
-    assert fact_of(facts, "ranks meet").value == "at n0, port 29500: a store of rank 0's (MASTER_ADDR; MASTER_PORT)"
+    rank, meeting = fact_of(facts, "rank"), fact_of(facts, "ranks meet")
+    assert (rank.value, rank.source) == ("1", "RANK")
+    assert (meeting.value, meeting.source) == ("at n0, port 29500: a store of rank 0's", "MASTER_ADDR; MASTER_PORT")
     assert not any(fact.verdict for fact in facts)
 
 
