@@ -43,8 +43,12 @@ class _Table(Sequence[ArmKind]):
     def __getitem__(self, index: int | slice) -> ArmKind | Sequence[ArmKind]:
         return tuple(iter(self))[index]
 
+    def __add__(self, more: Iterable[ArmKind]) -> tuple[ArmKind, ...]:
+        """A table with more kinds, as `registry.KINDS += (kind,)` makes it."""
+        return (*self, *more)
 
-KINDS: Sequence[ArmKind] = _Table(
+
+KINDS: _Table | tuple[ArmKind, ...] = _Table(
     "engine",
     "gloo",
     "send_recv",

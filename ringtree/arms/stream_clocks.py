@@ -6,19 +6,12 @@ arms on GPUs have in common (on_gpu.py).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol, cast
+from typing import TYPE_CHECKING, cast
 
 if TYPE_CHECKING:
     from ringtree.gpu import StreamClock
 
 
-class GpuArm(Protocol):
-    """An arm whose calls return before their result is there. `stream_clock`: waits for it."""
-
-    @property
-    def stream_clock(self) -> StreamClock: ...
-
-
 def clock_of(arm: object) -> StreamClock | None:
-    """Returns the stream clock of an arm on a GPU, None for all others."""
+    """Returns the stream clock of an arm on a GPU, whose calls return before their result is there; else None."""
     return cast("StreamClock | None", getattr(arm, "stream_clock", None))

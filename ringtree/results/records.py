@@ -16,6 +16,7 @@ from pydantic import Field, model_validator
 
 from ringtree.results.record import Record
 from ringtree.results.training import TrainedCell, TrainingPlan
+from ringtree.stats.factorial import contrasts
 
 FORMAT_NAME = "ringtree.run"
 FORMAT_VERSION = 2
@@ -164,9 +165,6 @@ class Plan(Record):
             levels = [self.design.levels(arm) for arm in self.arms]
             if len(set(levels)) != len(levels):
                 raise ValueError("no two arms of a design have the same values of all factors")
-            # Here, as ranks import these records, too, and no statistics.
-            from ringtree.stats.factorial import contrasts
-
             contrasts(np.array(levels))  # raises for arms that can't tell the factors' effects
         return self
 

@@ -35,7 +35,7 @@ def made_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ArmKind:
     """The kind of the how-to page, in the table of this process and of all that it starts."""
     (tmp_path / "numpy_sum.py").write_text(MADE_UP)
     (tmp_path / "sitecustomize.py").write_text(
-        "import numpy_sum\nfrom ringtree.arms import registry\nregistry.KINDS = (*registry.KINDS, numpy_sum.KIND)\n"
+        "import numpy_sum\nfrom ringtree.arms import registry\nregistry.KINDS += (numpy_sum.KIND,)\n"
     )
     monkeypatch.syspath_prepend(str(tmp_path))
     spec = importlib.util.spec_from_file_location("numpy_sum", tmp_path / "numpy_sum.py")
