@@ -34,9 +34,8 @@ def address_of(identity: Identity) -> tuple[str, str]:
 
 def port_of(identity: Identity) -> tuple[int, str]:
     """Returns the port at which rank 0 serves the store, and what said so. Raises UsageError."""
+    _check_port(identity)
     if identity.port is not None:
-        if not 0 < identity.port < 1 << 16:
-            raise UsageError(f"{identity.sources['port']}={identity.port} is not a port: use 1 to 65535")
         return identity.port, identity.sources["port"]
     if identity.job is None:
         raise UsageError(
@@ -49,12 +48,18 @@ def port_of(identity: Identity) -> tuple[int, str]:
 
 def job_key(identity: Identity) -> str:
     """Returns a name that the ranks of this start of the job share, and no others on their host. Raises UsageError."""
+    _check_port(identity)
     if identity.port is None and identity.job is None:
         raise UsageError(
             f"{identity.launcher} gives the job no id: set MASTER_PORT, the same on all ranks, or give store="
             '"unix:<id>"'
         )
     return _digest(identity).hex()[:32]
+
+
+def _check_port(identity: Identity) -> None:
+    if identity.port is not None and not 0 < identity.port < 1 << 16:
+        raise UsageError(f"{identity.sources['port']}={identity.port} is not a port: use 1 to 65535")
 
 
 def _digest(identity: Identity) -> bytes:
@@ -64,6 +69,6 @@ def _digest(identity: Identity) -> bytes:
         identity.job or "",
         identity.attempt,
         (identity.address or "") if said else "",
-        str(identity.port or ""),
+        "" if identity.port is None else str(identity.port),
     )
     return hashlib.sha256("\0".join(parts).encode()).digest()

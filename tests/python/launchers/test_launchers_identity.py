@@ -201,6 +201,14 @@ def test_who_says_too_little_is_told_what_to_set() -> None:
         port_of(by_hand)
 
 
+@pytest.mark.parametrize("port", ["0", "65536"])
+def test_a_port_that_is_none_is_refused_on_one_host_too(port: str) -> None:
+    identity = found({"RANK": "0", "WORLD_SIZE": "2", "MASTER_ADDR": "a", "MASTER_PORT": port})
+    for ask in (port_of, job_key):
+        with pytest.raises(UsageError, match=f"MASTER_PORT={port} is not a port: use 1 to 65535"):
+            ask(identity)
+
+
 def test_the_inner_launcher_counts() -> None:
     srun_of_agents = {"SLURM_PROCID": "1", "SLURM_STEP_NUM_TASKS": "2", "SLURM_STEP_TASKS_PER_NODE": "1(x2)"}
     inner = found(SRUN, srun_of_agents, TORCHRUN)
