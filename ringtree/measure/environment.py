@@ -194,7 +194,9 @@ def usable_cores() -> int:
 
 
 def _launched(before: Launcher | None, now: Launcher | None) -> list[tuple[str, object, object]]:
-    """What may differ of launchers: everything but the job's id."""
+    """What may differ of launchers: everything but the job's id; nothing of one that has started a single process, as
+    then the lab starts all ranks itself."""
+    before, now = (None if one is None or one.num_processes == 1 else one for one in (before, now))
     fields = {"name": "the launcher", "num_processes": "the number of its processes", "hosts": "the set of its hosts"}
     return [(what, getattr(before, name, None), getattr(now, name, None)) for name, what in fields.items()]
 

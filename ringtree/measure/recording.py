@@ -7,12 +7,14 @@ where a killed comparison stopped. Not for: printing (table.py, progress.py) or 
 from __future__ import annotations
 
 import os
+import platform
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
 from ringtree.errors import RingtreeError, UsageError
+from ringtree.launchers import identify
 from ringtree.measure.crew import Crew
 from ringtree.measure.environment import CpuTimes, capture, difference
 from ringtree.measure.launch import run_launch
@@ -24,6 +26,7 @@ from ringtree.results import (
     FORMAT,
     Cell,
     Launch,
+    Launcher,
     Plan,
     Preflight,
     Provenance,
@@ -138,8 +141,19 @@ def measure_launch(plan: Plan, launch: PlannedLaunch, run: Callable[[], tuple[li
 def _provenance(plan: Plan, crew: Crew | None) -> Provenance:
     emulated = plan.emulation is not None
     if crew is None:
-        return capture(emulated, RANK_ENVIRONMENT)
+        return capture(emulated, RANK_ENVIRONMENT, launcher=launcher_of_one())
     return capture(emulated, RANK_ENVIRONMENT, launcher=crew.described, cores=crew.cores)
+
+
+def launcher_of_one() -> Launcher | None:
+    """The launcher that has started this process alone, None without one and where launchers disagree."""
+    try:
+        identity = identify()
+    except UsageError:
+        return None
+    if identity is None or identity.world_size > 1:
+        return None
+    return Launcher(name=identity.launcher, job=identity.job, num_processes=1, hosts=[platform.node()])
 
 
 def _kept(plan: Plan, num_launches: int, path: Path) -> str:

@@ -8,6 +8,7 @@ variables mean (test_launchers_identity.py), or torchrun on hosts with a network
 from __future__ import annotations
 
 import json
+import platform
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -26,7 +27,8 @@ from launchers_support import (
     why_no_slurm,
 )
 
-from ringtree.results import find_run, read_run
+from ringtree.measure.recording import launcher_of_one
+from ringtree.results import Launcher, find_run, read_run
 
 SMALL = ["compare", "--arms", "ring,auto", "--sizes", "8,64K", "--no-preflight"]
 
@@ -73,6 +75,30 @@ def test_an_agent_a_rank(launcher: str, name: str, tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["num_ranks"] == 2, "one process speaks"
     check_stored(tmp_path, name, 2, 2)
+
+
+ALONE = {"SLURM_JOB_ID": "71", "SLURM_STEP_ID": "2", "SLURM_PROCID": "0", "SLURM_STEP_NUM_TASKS": "1"}
+
+
+@pytest.mark.parametrize(
+    ("variables", "name"),
+    [(ALONE, "Slurm"), ({}, None), (ALONE | {"RANK": "1", "WORLD_SIZE": "2"}, None), ({"RANK": "x"}, None)],
+)
+def test_a_job_of_one_process_names_its_launcher(
+    variables: dict[str, str], name: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """None without one, and where several disagree or none can be read."""
+    for variable, value in variables.items():
+        monkeypatch.setenv(variable, value)
+    said = launcher_of_one()
+    assert said == (name and Launcher(name=name, job="71.2", num_processes=1, hosts=[platform.node()]))
+
+
+def test_a_run_of_one_process_stores_its_launcher(tmp_path: Path) -> None:
+    asked = [*SMALL, "--ranks", "2", "--launches", "2", "--json", "--runs", str(tmp_path)]
+    done = run([*QUICK_RINGTREE, *asked], plain_environment() | ALONE)
+    assert done.returncode == 0, done.stderr
+    check_stored(tmp_path, "Slurm", 1, 2)
 
 
 def test_agents_of_several_ranks_each(tmp_path: Path) -> None:

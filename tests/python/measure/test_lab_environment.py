@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from ringtree.measure.environment import allowed, available_memory, capture, difference, usable_cores, without_secrets
-from ringtree.results import Provenance
+from ringtree.results import Launcher, Provenance
 
 
 def test_only_allow_listed_variables_are_kept() -> None:
@@ -153,10 +153,16 @@ def test_what_forbids_launches_in_one_run_is_named(changes: dict[str, object], l
         {"environment": {"OMP_NUM_THREADS": "1", "SLURM_JOB_ID": "18", "SLURM_JOB_NODELIST": "node1"}},
         {"environment": {"OMP_NUM_THREADS": "1", "SLURM_JOB_ID": "17", "RINGTREE_JOB": "nightly-20261125T062706Z"}},
         {"versions": {**BEFORE.versions, "scipy": "1.12", "duckdb": None}},
+        {"launcher": Launcher(name="Slurm", job="17.0", num_processes=1, hosts=["node1"])},
     ],
 )
 def test_what_does_not_change_the_measurement_is_no_difference(changes: dict[str, object]) -> None:
     assert difference(BEFORE, BEFORE.model_copy(update=changes)) == []
+
+
+def test_launchers_of_several_processes_are_told_apart() -> None:
+    two = {"launcher": Launcher(name="Slurm", job="17.0", num_processes=2, hosts=["node1"])}
+    assert len(difference(BEFORE, BEFORE.model_copy(update=two))) == 3
 
 
 def test_every_difference_is_named() -> None:
