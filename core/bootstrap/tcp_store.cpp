@@ -93,46 +93,55 @@ void TcpStore::listen() {
 
 Fd TcpStore::connect(Deadline deadline) {
   const int64_t start_ns = now_ns();
-  int64_t met_stranger_ns = 0;  // since when somebody listens there who does not answer; 0: nobody does
-  int error = 0;
+  // Since when somebody there keeps connections and says nothing; 0: nobody does. Proxies that take connections before
+  // rank 0 listens behind them hang up.
+  int64_t met_stranger_ns = 0;
+  std::string last;  // what went wrong
   for (int64_t pause_ns = kFirstPauseNs;; back_off(pause_ns, deadline)) {
     std::optional<Address> stranger;
+    bool has_answered = false;
     const int64_t tried_ns = now_ns();
     for (const Address& address : resolve(host_, port_)) {
       require_secret(address, *secret_);
       SocketResult connecting = connect_tcp(address, nullptr);
-      error = connecting.error;
+      int error = connecting.error;
       if (error == 0) {
         const Deadline soon{std::min(deadline.at_ns, Deadline::after_seconds(kConnectSeconds).at_ns)};
         error = wait_for(connecting.socket.get(), POLLOUT, soon) ? connect_error(connecting.socket.get()) : ETIMEDOUT;
       }
-      if (error != 0) continue;
-      if (shake_hands(address, connecting.socket.get(), deadline)) {
+      if (error != 0) {
+        if (!has_answered) last = errno_text("the last attempt failed", error);
+        continue;
+      }
+      const Met met = shake_hands(address, connecting.socket.get(), deadline);
+      if (met == Met::rank_0) {
         if (address_.port() == 0) address_ = address;  // in the constructor: later, threads may connect at once
         return std::move(connecting.socket);
       }
-      error = ECONNRESET;
-      stranger = address;
+      has_answered = true;
+      if (last.empty() || !deadline.passed())  // which may have cut this attempt short
+        last = "whoever listens at " + address.to_text() + (met == Met::silent ? " says nothing" : " hangs up");
+      if (met == Met::silent) stranger = address;
     }
     if (!stranger) met_stranger_ns = 0;
     if (stranger && met_stranger_ns == 0) met_stranger_ns = tried_ns;
     if (stranger && address_.port() == 0)
       check_patience(*stranger, met_stranger_ns);  // later, it is known to be rank 0
     if (deadline.passed())
-      throw TimeoutError(errno_text("rank 0 did not open " + name() + " within " + seconds_text(now_ns() - start_ns) +
-                                        ": check that it was started, that this host reaches it, and that all ranks "
-                                        "have the same secret; last",
-                                    error));
+      throw TimeoutError("rank 0 did not open " + name() + " within " + seconds_text(now_ns() - start_ns) +
+                         ": check that it was started, that this host reaches it, and that all ranks have the same "
+                         "secret; " +
+                         last);
   }
 }
 
-bool TcpStore::shake_hands(const Address& address, int socket, Deadline deadline) const {
+TcpStore::Met TcpStore::shake_hands(const Address& address, int socket, Deadline deadline) const {
   send_at_once(socket);
   CallerHandshake handshake(std::string(key_of(*secret_).bytes()),
                             Hello{HandshakeRole::store, static_cast<uint32_t>(rank_), 0, 0});
   const Deadline soon{std::min(deadline.at_ns, Deadline::after_seconds(kHandshakeSeconds).at_ns)};
-  if (perform(handshake, socket, soon)) return true;
-  if (handshake.state() != HandshakeState::refused) return false;
+  if (perform(handshake, socket, soon)) return Met::rank_0;
+  if (handshake.state() != HandshakeState::refused) return soon.passed() ? Met::silent : Met::hangs_up;
   throw UsageError("whoever listens at " + address.to_text() +
                    " does not know our secret: give all ranks the same (RINGTREE_SECRET_FILE), and each job a port "
                    "that no other program has");

@@ -18,8 +18,8 @@ class TcpStore final : public SocketStore {
   /// `host`, `port`: of rank 0, which listens on that very address and no other; others connect, trying all addresses
   /// of the host again until `deadline`. Port 0: rank 0 takes a free one (see address()). UsageError: the address is
   /// not one of this host's or is taken, the host is unknown, there is no secret and the address is not loopback, or
-  /// the secret is another than rank 0's, or something else has the port, which takes connections and for
-  /// `stranger_seconds` does not answer as a store does; TimeoutError: rank 0 did not come.
+  /// the secret is another than rank 0's, or something else has the port, which keeps connections and for
+  /// `stranger_seconds` says nothing; TimeoutError: rank 0 did not come.
   TcpStore(const std::string& host, uint16_t port, int rank, std::shared_ptr<const Secret> secret, Deadline deadline,
            double stranger_seconds = kStrangerSeconds);
 
@@ -31,13 +31,14 @@ class TcpStore final : public SocketStore {
   const Address& address() const { return address_; }
 
  private:
-  // Long enough for a proxy that takes connections before rank 0 listens behind it, and for a host that is busy.
+  // Long enough for a host that is busy.
   static constexpr double kStrangerSeconds = 30;
 
   void listen();
   void serve_on(Fd listener, const Address& address);
   Fd connect(Deadline deadline) override;
-  bool shake_hands(const Address& address, int socket, Deadline deadline) const;  // false: it did not answer
+  enum class Met { rank_0, hangs_up, silent };
+  Met shake_hands(const Address& address, int socket, Deadline deadline) const;
   void check_patience(const Address& stranger, int64_t since_ns) const;
 
   const std::string host_;

@@ -208,12 +208,19 @@ class Stranger {
 TEST(TcpStore, another_program_that_has_the_port_is_named_long_before_the_deadline) {
   std::vector<Fd> held;
   Stranger silent([&](Fd socket) { held.push_back(std::move(socket)); });
+  const std::string outcome = outcome_of([&] { TcpStore("127.0.0.1", silent.port(), 1, secret(), patience(), 0.2); });
+  EXPECT_TRUE(contains(outcome, "usage: whoever listens at 127.0.0.1:" + std::to_string(silent.port()))) << outcome;
+  EXPECT_TRUE(contains(outcome, "has not answered as rank 0 would for ")) << outcome;
+}
+
+// A proxy does while rank 0 is not there, for however long.
+TEST(TcpStore, who_hangs_up_is_asked_again_and_named_at_the_deadline) {
   Stranger hanging_up([](const Fd&) {});
-  for (const uint16_t port : {silent.port(), hanging_up.port()}) {
-    const std::string outcome = outcome_of([&] { TcpStore("127.0.0.1", port, 1, secret(), patience(), 0.2); });
-    EXPECT_TRUE(contains(outcome, "usage: whoever listens at 127.0.0.1:" + std::to_string(port))) << outcome;
-    EXPECT_TRUE(contains(outcome, "has not answered as rank 0 would for ")) << outcome;
-  }
+  const std::string outcome =
+      outcome_of([&] { TcpStore("127.0.0.1", hanging_up.port(), 1, secret(), Deadline::after_seconds(0.5), 0.01); });
+  const std::string who = "whoever listens at 127.0.0.1:" + std::to_string(hanging_up.port()) + " hangs up";
+  EXPECT_TRUE(contains(outcome, "timeout: rank 0 did not open ")) << outcome;
+  EXPECT_TRUE(contains(outcome, who)) << outcome;
 }
 
 TEST(TcpStore, another_program_that_speaks_is_known_by_its_first_bytes) {
