@@ -30,8 +30,8 @@ class Rendezvous {
   /// Waits until a rank sets it, as Store::get(), or until one refuses: throws what that one left.
   std::string get(const std::string& key, Deadline deadline);
 
-  /// Lets the meeting fail on all other ranks, with MismatchError and `reason`, and stays as guard() does. False: no
-  /// other rank has heard it, as far as who serves the store can tell.
+  /// Makes the meeting fail on all other ranks, with MismatchError and `reason`, and stays as guard() does. False: the
+  /// store has ended, or this rank serves it and no other has heard the reason.
   bool refuse(const std::string& reason);
 
   /// Runs `body`, a part of the meeting. If it throws: leaves the reason for the others, then calls `hang_up()`, which

@@ -113,6 +113,7 @@ TEST(Rendezvous, without_a_store_a_rank_says_what_it_saw) {
   Rendezvous rendezvous(ended, "p", 1, 2);
   EXPECT_EQ(outcome_of([&] { rendezvous.guard([] { throw EndedPeer(0, "rank 0 ended"); }, [] {}); }),
             "peer: rank 0 ended");
+  EXPECT_FALSE(rendezvous.refuse("wrong")) << "nobody can have heard it";
 }
 
 }  // namespace
