@@ -100,11 +100,10 @@ void bind_stores(nb::module_& module) {
         return Rendezvous(store, prefix, rank, world_size).refuse(reason);
       },
       "store"_a, "prefix"_a, "rank"_a, "world_size"_a, "reason"_a, nb::call_guard<nb::gil_scoped_release>(),
-      "Lets a meeting fail on all other ranks, with MismatchError and that reason. Who serves the store stays for 2 s "
-      "at "
-      "most, until they know. False: nobody has heard it there.");
-  module.def("missing_ranks", &missing_ranks, "store"_a, "prefix"_a, "world_size"_a,
-             nb::call_guard<nb::gil_scoped_release>(), "Those of a meeting's ranks that have not come yet.");
+      "Makes a meeting fail on all other ranks, with MismatchError and that reason. Who serves the store stays until "
+      "they know, for 2 s at most. False: nobody has heard it there.");
+  module.def("missing_ranks", &missing_ranks, "store"_a, "prefix"_a, "world_size"_a, "most"_a,
+             nb::call_guard<nb::gil_scoped_release>(), "The first of a meeting's ranks that have not come yet.");
   module.def(
       "interface_towards",
       [](const std::string& host) -> std::optional<std::string> {

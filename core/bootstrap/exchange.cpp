@@ -163,10 +163,11 @@ std::vector<PeerIdentity> exchange_identities(Rendezvous& rendezvous, const Peer
   return Exchange(rendezvous, mine, deadline).run(why_one_host);
 }
 
-std::vector<int> missing_ranks(Store& store, const std::string& prefix, int world_size) {
+std::vector<int> missing_ranks(Store& store, const std::string& prefix, int world_size, int most) {
   const Deadline enough = Deadline::after_seconds(kNamingSeconds);
   std::vector<int> missing;
   for (int rank = 0; rank < world_size && !enough.passed(); ++rank) {
+    if (static_cast<int>(missing.size()) >= most) break;
     try {
       store.get(prefix + "/" + record_key(rank), Deadline{0});
     } catch (const TimeoutError&) {

@@ -18,8 +18,9 @@ namespace ringtree {
 std::vector<PeerIdentity> exchange_identities(Rendezvous& rendezvous, const PeerIdentity& mine, Deadline deadline,
                                               const std::string& why_one_host = "");
 
-/// Those of a meeting's ranks, in their order, that have published nobody yet: who says for whom it waits asks. Waits
-/// for none of them, and looks for 2 s at most: of thousands it may return the first ones only. Throws as Store::get().
-std::vector<int> missing_ranks(Store& store, const std::string& prefix, int world_size);
+/// The first `most` of a meeting's ranks, in their order, that have not published their identity yet; for saying whom
+/// one waits for. Waits for none of them, and looks for 2 s at most: in a slow store it may not come to the last ones.
+/// Throws as Store::get().
+std::vector<int> missing_ranks(Store& store, const std::string& prefix, int world_size, int most);
 
 }  // namespace ringtree

@@ -40,11 +40,11 @@ def as_lab_or_agent(measure: Callable[[Crew | None], None]) -> None:
 
 def waiting_line(identity: Identity, missing: Sequence[int] = ()) -> str:
     """Returns what rank 0 says while the others have not come, as where variables are left over in a shell. `missing`:
-    which, where that is known."""
+    the first of them, where that is known."""
     whom = "the other processes"
     if missing:
         named = ", ".join(map(str, missing[:MOST_NAMED])) + (", …" if len(missing) > MOST_NAMED else "")
-        whom = f"rank {named}" if len(missing) == 1 else f"{len(missing)} ranks ({named})"
+        whom = f"rank {named}" if len(missing) == 1 else f"ranks {named}"
     return (
         f"ringtree: waiting for {whom}: {identity.words}; to measure without a launcher, unset the "
         "variables that `ringtree launchers` lists"
@@ -72,7 +72,7 @@ def _meet(silence: float) -> Crew | None:
 
 def _missing(identity: Identity) -> list[int]:
     try:
-        return STORES.missing(store_of(identity), identity.rank, identity.world_size, MEETING)
+        return STORES.missing(store_of(identity), identity.rank, identity.world_size, MEETING, MOST_NAMED + 1)
     except RingtreeError:  # the store has ended meanwhile
         return []
 

@@ -42,16 +42,17 @@ class Stores:
         return place, f"{name}/{count}"
 
     def refuse(self, store: str, rank: int, world_size: int, name: str, reason: str, timeout: float) -> bool:
-        """Meets the others only to let their init() raise MismatchError with that reason; returns whether any is there
+        """Meets the others only to make their init() raise MismatchError with that reason; returns whether any is there
         to hear it. Raises RingtreeError if the store can't be reached."""
         place, prefix = self.meet(store, rank, name, timeout)
         return refuse_to_meet(place, prefix, rank, world_size, reason)
 
-    def missing(self, store: str, rank: int, world_size: int, name: str) -> list[int]:
-        """Which ranks have not come to the meeting that this rank is in; none where it has not found its store."""
+    def missing(self, store: str, rank: int, world_size: int, name: str, most: int) -> list[int]:
+        """The first `most` ranks that have not come to the meeting that this rank is in; none where it has not found
+        its store."""
         with self._lock:
             place, count = self._open.get((store, rank)), self._num_meetings.get((store, rank, name), 0)
-        return [] if place is None or not count else missing_ranks(place, f"{name}/{count - 1}", world_size)
+        return [] if place is None or not count else missing_ranks(place, f"{name}/{count - 1}", world_size, most)
 
 
 STORES = Stores()

@@ -4,19 +4,21 @@ For: one clear line where a crew can't be made. Not for: what a crew does (crew.
 
 A mistake that all processes of a job make is said once, by rank 0; the others end with the same exit code and say
 nothing. What only another process can know it tells the others through the store, and rank 0 says it; where it can't
-reach them (it has no secret, or can't resolve the name), the first process of its host says it, with the host's name.
+reach them (it has no secret, can't resolve the name, or doesn't know where to), the first process of its host says it,
+with the host's name.
 """
 
 from __future__ import annotations
 
 import os
 import platform
+from collections.abc import Sequence
 
 from ringtree.comm.meeting import store_of
 from ringtree.errors import MismatchError, RingtreeError, UsageError
 from ringtree.launchers import Identity, LaunchersDisagree, address_of, identify
 from ringtree.measure.crew import Crew, Hello
-from ringtree.measure.refusing import rank_0_listens, tell
+from ringtree.measure.refusing import DISAGREE_LIMIT, rank_0_listens, tell
 
 SECRETS = ("RINGTREE_SECRET_FILE", "RINGTREE_SECRET")
 MOST_SKEW = 5.0  # seconds between two hosts' clocks; NTP leaves milliseconds
@@ -114,20 +116,41 @@ def _check(identity: Identity) -> None:
 
 def _by_one_of(error: LaunchersDisagree) -> RingtreeError:
     """Who says that launchers disagree: rank 0 of the job whose processes are there, by whichever launcher; where none
-    is, each first process of its host."""
-    for identity in error.identities:
-        if identity.world_size > 1 and tell(identity, error):
+    is, each first process of its host, by whichever: the variables of either may be the ones that are left over."""
+    to_tell = jobs_to_tell(error.identities)
+    num_waits = sum(identity.rank != 0 for identity in to_tell)  # rank 0 opens the store itself
+    for identity in to_tell:
+        if tell(identity, error, DISAGREE_LIMIT / max(num_waits, 1)):
             return error if identity.rank == 0 else SaidElsewhere(error)
-    return error if error.identities[0].is_first_on_host else SaidElsewhere(error)
+    return error if any(identity.is_first_on_host for identity in error.identities) else SaidElsewhere(error)
+
+
+def jobs_to_tell(identities: Sequence[Identity]) -> list[Identity]:
+    """Returns by which of its identities a process tells the others of their job. Where two have the same store, not as
+    rank 0: who opens a store has its port from then on, which the real rank 0 needs."""
+    jobs = [identity for identity in identities if identity.world_size > 1]
+    joined = {_named_store(identity) for identity in jobs if identity.rank != 0}
+    return [identity for identity in jobs if identity.rank != 0 or _named_store(identity) not in joined - {None}]
+
+
+def _named_store(identity: Identity) -> str | None:
+    """Returns the name of the store of that process's job, None if it does not follow from what is known here."""
+    try:
+        return store_of(identity)
+    except UsageError:
+        return None
 
 
 def _checked_by(identity: Identity, error: UsageError) -> RingtreeError:
     """Who says that a check failed: rank 0, if it fails there or can be told; else the first process of the host, if
-    rank 0 has passed the check."""
+    rank 0 has passed the check or there is no knowing where it is."""
     told = tell(identity, error)
     if identity.rank == 0:
         return error
-    return _said_by(identity, error) if not told and rank_0_listens(identity) else SaidElsewhere(error)
+    if told or not identity.is_first_on_host:
+        return SaidElsewhere(error)
+    speaks = _named_store(identity) is None or rank_0_listens(identity)
+    return _said_by(identity, error) if speaks else SaidElsewhere(error)
 
 
 def _said_by(identity: Identity, error: RingtreeError) -> RingtreeError:

@@ -106,11 +106,12 @@ TEST(Exchange, names_missing_ranks_on_each_rank_by_its_own_deadline) {
 
 TEST(Exchange, tells_who_is_missing_while_others_wait) {
   ThreadStore store;
-  EXPECT_EQ(missing_ranks(store, "met", 3), (std::vector<int>{0, 1, 2}));
+  EXPECT_EQ(missing_ranks(store, "met", 3, 9), (std::vector<int>{0, 1, 2}));
   Rendezvous rendezvous(store, "met", 1, 3);
   outcome_of([&] { exchange_identities(rendezvous, describe_self(1, 3, "", "host"), Deadline{0}); });
-  EXPECT_EQ(missing_ranks(store, "met", 3), (std::vector<int>{0, 2}));
-  EXPECT_EQ(missing_ranks(store, "other", 2), (std::vector<int>{0, 1}));
+  EXPECT_EQ(missing_ranks(store, "met", 3, 9), (std::vector<int>{0, 2}));
+  EXPECT_EQ(missing_ranks(store, "met", 2'000'000'000, 3), (std::vector<int>{0, 2, 3}));
+  EXPECT_EQ(missing_ranks(store, "other", 2, 9), (std::vector<int>{0, 1}));
 }
 
 TEST(Exchange, says_that_rank_0_did_not_go_on_where_nobody_is_missing) {

@@ -10,19 +10,27 @@ import re
 import signal
 import socket
 import subprocess
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hosts_support import Hosts, on_host, why_no_hosts
-from launchers_support import PATIENCE_S, start_by_hand
+from launchers_support import PATIENCE_S, free_ports, start_by_hand
 
+from ringtree.cli.agents import waiting_line
+from ringtree.comm.communicator import init
+from ringtree.comm.meeting import STORES
 from ringtree.errors import DeadlineError
 from ringtree.launchers import Identity
-from ringtree.measure.crew import Crew, Hello, local_ranks, spread
-from ringtree.measure.joining import differing_clocks, differing_versions
+from ringtree.measure.crew import MEETING, Crew, Hello, local_ranks, spread
+from ringtree.measure.joining import differing_clocks, differing_versions, jobs_to_tell
+from ringtree.measure.refusing import rank_0_listens
 from ringtree.results import find_run, read_run
 
 LONG = ["compare", "--arms", "ring,auto", "--sizes", "8", "--launches", "500", "--no-preflight"]
+WAITING = "ringtree: waiting for "
 Ended = list[tuple[int, str]]
 
 
@@ -38,11 +46,11 @@ def read_until(process: subprocess.Popen[str], words: str) -> str:
 
 
 def ends(processes: list[subprocess.Popen[str]]) -> Ended:
-    """The exit codes, and what each said besides progress."""
+    """The exit codes, and what each said besides progress, and for whom it waits where the machine is busy."""
     ended = []
     for process in processes:
         said = process.communicate(timeout=PATIENCE_S)[1]
-        lines = [line for line in said.splitlines() if not line.startswith("launch ")]
+        lines = [line for line in said.splitlines() if not line.startswith(("launch ", WAITING))]
         ended.append((process.returncode, " ".join(" ".join(lines).split())))
     return ended
 
@@ -94,13 +102,20 @@ def test_ranks_that_disagree_on_the_world_size(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
+_AT_N0: dict[str, Any] = {
+    "address": "n0",
+    "port": 29500,
+    "sources": {"address": "MASTER_ADDR", "port": "MASTER_PORT"},
+}
 OF_ANOTHER = {"PMI_RANK": "0", "PMI_SIZE": "7", "MPI_LOCALRANKID": "0"}
 DISAGREE = r"two launchers disagree: the environment says rank {} of 2 .*, and MPICH says rank 0 of 7 .*"
 
 
 def test_launchers_that_disagree_on_one_rank_are_told_by_rank_0(tmp_path: Path) -> None:
-    agents = start_by_hand(2, *LONG, "--runs", str(tmp_path), of_last=OF_ANOTHER)
-    first, second = ends(agents)
+    asked, numbers = [*LONG, "--runs", str(tmp_path)], {"WORLD_SIZE": "2", "MASTER_PORT": str(free_ports(1)[0])}
+    (agent,) = start_by_hand(1, *asked, of_last=numbers)
+    read_until(agent, f"{WAITING}rank 1")  # so there is a store
+    first, second = ends([agent, *start_by_hand(1, *asked, of_last=numbers | {"RANK": "1"} | OF_ANOTHER)])
     assert first[0] == 2, first
     assert re.fullmatch(rf"ringtree: rank 1, on \S+: {DISAGREE.format(1)}", first[1])
     assert second == (2, ""), "one process speaks"
@@ -122,29 +137,75 @@ def test_a_secret_that_one_host_lacks_is_asked_for_there(tmp_path: Path) -> None
     if reason:
         pytest.skip(reason)
     with Hosts(2) as hosts:
-        agents = start_by_hand(
-            2,
-            *LONG,
-            of_last={"RINGTREE_SECRET_FILE": ""},
-            prefixes=[on_host(hosts, 0), on_host(hosts, 1)],
-            LOCAL_WORLD_SIZE="1",
-            MASTER_ADDR=hosts.address(0),
-            RINGTREE_SECRET_FILE=str(hosts.secret_file),
-        )
-        said = agents[1].communicate(timeout=PATIENCE_S)[1]
-        assert agents[1].returncode == 2
-        assert re.fullmatch(r"ringtree: \S+: ranks on several hosts need a secret: .*\n", said)
-        read_until(agents[0], "ringtree: waiting for rank 1: the environment says rank 0 of 2")
-        agents[0].terminate()
-        agents[0].communicate(timeout=PATIENCE_S)
+        (port,) = free_ports(1)
+        numbers = {
+            "WORLD_SIZE": "2",
+            "LOCAL_WORLD_SIZE": "1",
+            "MASTER_ADDR": hosts.address(0),
+            "MASTER_PORT": str(port),
+            "RINGTREE_SECRET_FILE": str(hosts.secret_file),
+        }
+        (first,) = start_by_hand(1, *LONG, of_last=numbers, prefixes=[on_host(hosts, 0)])
+        read_until(first, f"{WAITING}rank 1: the environment says rank 0 of 2")  # so it listens
+        numbers |= {"RANK": "1", "RINGTREE_SECRET_FILE": ""}
+        ((code, said),) = ends(start_by_hand(1, *LONG, of_last=numbers, prefixes=[on_host(hosts, 1)]))
+        first.terminate()
+        first.communicate(timeout=PATIENCE_S)
+    assert code == 2
+    assert re.fullmatch(r"ringtree: \S+: ranks on several hosts need a secret: .*", said)
 
 
 def test_who_does_not_come_is_named_while_the_others_wait() -> None:
-    agents = start_by_hand(2, *LONG, WORLD_SIZE="4", of_last={"RANK": "2"})
-    read_until(agents[0], "ringtree: waiting for 2 ranks (1, 3): the environment says rank 0 of 4")
-    for agent in agents:
-        agent.terminate()
-    assert [agent.communicate(timeout=PATIENCE_S)[1] for agent in agents][1] == ""
+    """Rank 0 opens the store and stays, as long as this process does; ranks 1 and 3 never come."""
+    store = f"unix:never-complete-{os.getpid()}"
+    for rank in (0, 2):
+        with pytest.raises(DeadlineError):
+            init(rank, 4, store, name=MEETING, profile="", timeout=0.5)
+    assert STORES.missing(store, 0, 4, MEETING, most=9) == [1, 3]
+    assert STORES.missing(store, 0, 4, MEETING, most=1) == [1]
+    assert STORES.missing(store, 0, 4, "another meeting", most=9) == []
+
+
+@pytest.mark.parametrize(
+    ("missing", "whom"),
+    [
+        ([], "the other processes"),
+        ([3], "rank 3"),
+        ([1, 3], "ranks 1, 3"),
+        (range(1, 10), "ranks 1, 2, 3, 4, 5, 6, 7, 8, …"),
+    ],
+)
+def test_the_line_of_who_waits(missing: Sequence[int], whom: str) -> None:
+    said = waiting_line(Identity("Slurm", 0, 4, sources={"rank": "SLURM_PROCID"}), missing)
+    assert said.startswith(f"{WAITING}{whom}: Slurm says rank 0 of 4 (SLURM_PROCID); ")
+
+
+def test_variables_that_are_left_over_and_disagree_are_told_without_a_job() -> None:
+    """The process is not the first of its host to one of the launchers, and nobody serves a store."""
+    variables = OF_ANOTHER | {"PMI_RANK": "3", "RANK": "1", "WORLD_SIZE": "2", "LOCAL_WORLD_SIZE": "2"}
+    ((code, said),) = ends(start_by_hand(1, *LONG, of_last=variables))
+    assert code == 2
+    assert re.fullmatch(r"ringtree: two launchers disagree: the environment says rank 1 of 2 .*", said)
+
+
+def test_who_can_be_another_rank_of_one_store_does_not_open_it() -> None:
+    real = Identity("the environment", 1, 2, num_hosts=2, **_AT_N0)
+    left_over = Identity("MPICH", 0, 7, num_hosts=2, **_AT_N0)
+    elsewhere = Identity("MPICH", 0, 7, num_hosts=1, **_AT_N0)
+    assert jobs_to_tell((real, left_over)) == jobs_to_tell((left_over, real)) == [real]
+    assert jobs_to_tell((real, elsewhere)) == [real, elsewhere]
+    assert jobs_to_tell((left_over, replace(real, world_size=1))) == [left_over]
+
+
+def test_a_port_that_is_none_on_one_host_is_told_there() -> None:
+    """Nobody can be told, as only MASTER_PORT says where rank 0 is."""
+    ((code, said),) = ends(start_by_hand(1, *LONG, RANK="1", WORLD_SIZE="2", LOCAL_WORLD_SIZE="1", MASTER_PORT="70000"))
+    assert code == 2
+    assert re.fullmatch(r"ringtree: \S+: MASTER_PORT=70000 is not a port: use 1 to 65535", said)
+
+
+def test_nobody_listens_at_a_name_that_is_none() -> None:
+    assert not rank_0_listens(Identity("Slurm", 1, 2, num_hosts=2, **{**_AT_N0, "address": "n0..cluster"}))
 
 
 def test_a_secret_that_is_missing_is_asked_for_once(tmp_path: Path) -> None:
