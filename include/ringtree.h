@@ -139,7 +139,7 @@ typedef struct {
    * calls in the background. Each rank's own */
   int (*interrupted)(void);
   /* not 0: in calls in place, peers write sums into this rank's buffers of rtMemAlloc() themselves (docs/engine.md).
-   * After a call that failed, a rank that has not noticed yet may still write there. Each rank's own */
+   * The buffer of a call that failed is shared with nobody any more. Each rank's own */
   int answers_in_place;
   int reserved; /* 0 */
 } rtConfig_t;

@@ -1,12 +1,14 @@
 // See communicator.h.
 #include "core/engine/communicator.h"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 
 #include "core/base/fork_count.h"
 #include "core/bootstrap/unix_socket.h"
 #include "core/reduce/kernels.h"
+#include "core/transport/withdrawn_buffer.h"
 
 namespace ringtree {
 namespace {
@@ -248,6 +250,23 @@ void Communicator::make_plan(PreparedCall& call, CallWatch& watch) {
   }
 }
 
+namespace {
+
+// A peer that was given up may go on one day and write the rest of a slice of its sum to where our operand was.
+void take_back(const PreparedCall& call, const Settings& settings) {
+  const BoundCall& bound = call.bound;
+  const std::byte* const first = std::min<const std::byte*>(bound.input, bound.output);
+  const std::byte* const end =
+      std::max<const std::byte*>(bound.input + call.input.length, bound.output + call.output.length);
+  try {
+    withdraw_shared(first, static_cast<size_t>(end - first));
+  } catch (const WorldError& error) {
+    if (settings.warn) settings.warn(std::string(error.what()) + "; peers that hang may still write there once");
+  }
+}
+
+}  // namespace
+
 void Communicator::execute(const Call& call, PreparedCall& prepared, CallWatch& watch) {
   const void* const input = prepared.scale ? scaled_input(call, prepared) : call.input;
   prepared.bound.input = static_cast<const std::byte*>(input);
@@ -278,7 +297,10 @@ void Communicator::execute(const Call& call, PreparedCall& prepared, CallWatch& 
   }
   prepared.num_answers = result.num_answers;
   if (result.status == RunStatus::mismatch) watch.report_mismatch(result.peer);
-  if (result.status != RunStatus::done) session_->raise_failure();
+  if (result.status != RunStatus::done) {
+    if (prepared.bound.answered) take_back(prepared, settings_);
+    session_->raise_failure();
+  }
   if (prepared.finish) prepared.finish(call.output, prepared.output.length / prepared.bound.item_bytes, world_size());
 }
 

@@ -25,8 +25,8 @@ struct Settings {
   /// right. Alike on all ranks, since who chooses must not depend on where one rank's buffers lie.
   bool shared_buffers = false;
   /// Peers may write sums of calls in place into this rank's shared buffers, instead of sending them to be copied
-  /// there. After a call that failed, a peer that has not noticed yet may still do so: up to 8 slices of each channel,
-  /// of that call's sum. Each rank's own.
+  /// there. Buffers of a call that failed are withdrawn (core/transport/withdrawn_buffer.h): a peer that hung may go on
+  /// and still write. Ranks that are threads of one process aren't kept apart by that. Each rank's own.
   bool answers_in_place = false;
   /// The same inputs give the same bits whichever algorithm, protocol, slices and channels run: where the order of a
   /// fold shows in the result, only algorithms run that fold all ranks' contributions in one go, in the order of ranks.

@@ -37,9 +37,13 @@ SharedOperand SharedRegions::look_up(Session& session, const void* at, size_t by
 
 void SharedRegions::take_back_the_gone(Session& session) {
   for (Own& own : own_) {
-    if (!own.base || !own.segment.expired()) continue;
-    own = {{}, nullptr, 0, own.region};
-    tell(session, own.region, nullptr);
+    if (!own.base) continue;
+    if (own.segment.expired()) {
+      own = {{}, nullptr, 0, own.region};
+      tell(session, own.region, nullptr);
+    } else if (!find_shared(own.base, 1)) {
+      own.bytes = 0;  // withdrawn: what was sent from there may be under way, but nothing follows
+    }
   }
 }
 

@@ -205,6 +205,30 @@ TEST(AnsweredOperands, are_not_those_of_other_protocols) {
   }));
 }
 
+// A peer that was given up in the middle of a slice may go on one day: from then on it writes elsewhere. Calls of
+// another communicator that knows the buffer go on with it as with ordinary memory.
+TEST(AnsweredOperands, of_a_call_that_failed_are_withdrawn) {
+  constexpr size_t kCount = 50'000;
+  ThreadStore store;
+  expect_all_well(run_ranks(2, [&](int rank) {
+    const Settings settings = rank == 0 ? answering_settings() : test_settings();
+    auto failing = std::make_unique<Communicator>(store, rank, 2, settings, built_in_table(), "failing");
+    Communicator other(store, rank, 2, answering_settings(), built_in_table(), "other");
+    const auto buffer = allocate_shared(kCount * sizeof(float));
+    for (Communicator* each : {failing.get(), &other}) sum_in(*each, buffer->data(), kCount, 1, 2);
+    expect_answers(other, true);
+    if (rank == 1) failing = nullptr;
+    if (rank == 0 && outcome_of([&] { sum_in(*failing, buffer->data(), kCount, 1, 2); }).empty())
+      throw std::runtime_error("nobody was there to sum with");
+    if ((find_shared(buffer->data(), 1) == nullptr) != (rank == 0))
+      throw std::runtime_error("withdrawn is what failed, and only that");
+    for (int i = 0; i < 3; ++i) {
+      sum_in(other, buffer->data(), kCount, 1, 2);
+      expect_answers(other, rank == 1);  // its own buffer is as it was
+    }
+  }));
+}
+
 // Here every rank has a mapping of its own, at another address.
 TEST(SharedOperands, are_read_and_answered_by_other_processes) {
   const std::string id = unique_id();

@@ -1,12 +1,15 @@
 // Memory for the user's arrays that other ranks can map: allocating it, finding out whether a pointer lies in it, and
 // the table of a peer's buffers. Collectives over such memory: tests/core/engine/test_shared_operands.cpp.
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <thread>
 #include <vector>
 
 #include "core/transport/shared_buffer.h"
 #include "core/transport/shared_table.h"
+#include "core/transport/withdrawn_buffer.h"
 
 namespace ringtree {
 namespace {
@@ -48,6 +51,36 @@ TEST(SharedBuffer, is_forgotten_when_its_last_owner_goes) {
   const auto next = allocate_shared(1);
   EXPECT_NE(shared_generation(), before);
   EXPECT_NE(shared_generation(), 0u);
+}
+
+// Whoever mapped it before, as another process does, writes elsewhere from now on.
+TEST(SharedBuffer, is_its_owners_alone_once_withdrawn) {
+  constexpr size_t kPage = 4096;
+  const auto buffer = allocate_shared(5 * kPage + 10);
+  const auto at_peer = Segment::open(dup(buffer->fd()), buffer->size(), false, buffer->id());
+  std::fill_n(buffer->data(), buffer->size(), std::byte{1});
+  const uint64_t before = shared_generation();
+  withdraw_shared(buffer->data() + kPage + 5, 2 * kPage);  // its pages: 1, 2 and 3
+  EXPECT_EQ(find_shared(buffer->data(), 1), nullptr);
+  EXPECT_NE(shared_generation(), before);
+  for (size_t i = 0; i < buffer->size(); ++i) ASSERT_EQ(buffer->data()[i], std::byte{1}) << "the contents stay";
+  std::fill_n(at_peer->data(), buffer->size(), std::byte{2});
+  for (size_t i = 0; i < buffer->size(); ++i)
+    ASSERT_EQ(buffer->data()[i], i / kPage >= 1 && i / kPage <= 3 ? std::byte{1} : std::byte{2}) << i;
+  std::fill_n(buffer->data(), buffer->size(), std::byte{3});
+  EXPECT_EQ(at_peer->data()[2 * kPage], std::byte{2});
+}
+
+TEST(SharedBuffer, is_withdrawn_to_its_end_and_ordinary_memory_never) {
+  const auto buffer = allocate_shared(10'000);
+  const auto at_peer = Segment::open(dup(buffer->fd()), buffer->size(), false, buffer->id());
+  std::vector<std::byte> ordinary(100);
+  withdraw_shared(ordinary.data(), ordinary.size());
+  EXPECT_EQ(find_shared(buffer->data(), 10'000), buffer);
+  withdraw_shared(buffer->data(), buffer->size());
+  withdraw_shared(buffer->data(), buffer->size());
+  at_peer->data()[9'999] = std::byte{2};
+  EXPECT_EQ(buffer->data()[9'999], std::byte{0});
 }
 
 TEST(SharedBuffer, may_be_allocated_found_and_given_back_by_many_threads) {
