@@ -1,5 +1,6 @@
 // The one file that is compiled: PyTorch's headers take longer than all of ours, and twelve times as long twelve times.
 #include "backend.cpp"
+#include "buckets.cpp"
 #include "call_queue.cpp"
 #include "communicator.cpp"
 #include "forks.cpp"

@@ -12,6 +12,7 @@
 #include <memory>
 #include <torch/csrc/distributed/c10d/Backend.hpp>
 
+#include "buckets.h"
 #include "call_queue.h"
 #include "communicator.h"
 #include "forks.h"
@@ -84,6 +85,9 @@ class Backend final : public c10d::Backend {
 #if TORCH_VERSION_MAJOR > 2 || TORCH_VERSION_MINOR >= 7
   c10d::ErrorType getError();
 #endif
+  /// DDP asks for the memory of its gradient buckets: see buckets.h. Versions that do not ask have no such functions.
+  bool supportsTensorAlloc(c10::DeviceIndex) { return size_ > 1; }
+  at::Tensor allocateTensor(long size, at::TensorOptions options) { return make_bucket(size, options); }
 
  private:
   /// Of a collective: what PyTorch wants to know of it, and whether its caller will wait at once.

@@ -41,6 +41,7 @@ Communicator::Communicator(c10d::Store& store, const std::string& name, int rank
   config.timeout_s = seconds_of(timeout);
   config.interrupted = ringtree_torch_interrupted;
   if (!rules.empty()) config.rules_path = rules.c_str();
+  config.answers_in_place = 1;  // in DDP's buckets: other tensors do not lie in memory of the library's
   const rtResult_t result = rtCommInitRankConfig(&comm_, size, id, rank, &config);
   if (result != rtSuccess && has_signal()) throw_signal();
   check(result, nullptr);

@@ -21,14 +21,14 @@ def say(kind: str, text: object = "") -> None:
     print(f"{kind} {time.monotonic():.6f} {text}".replace("\n", " "), flush=True)
 
 
-def killed_in_backward(rank: int) -> None:
+def killed_in_backward(rank: int, width: int = 64, bucket_mb: float = 0.02) -> None:
     """Rank 1 dies while gradients are on their way; the others are told by what they wait for."""
     torch.manual_seed(0)
     net = torch.nn.parallel.DistributedDataParallel(
-        torch.nn.Sequential(*(torch.nn.Linear(64, 64) for _ in range(6))), bucket_cap_mb=0.02
+        torch.nn.Sequential(*(torch.nn.Linear(width, width) for _ in range(6))), bucket_cap_mb=bucket_mb
     )
     for step in range(100):
-        loss = net(torch.randn(4, 64)).square().mean()
+        loss = net(torch.randn(4, width)).square().mean()
         if rank == 1 and step == 3:
             counted = iter(range(100))
 
@@ -40,6 +40,12 @@ def killed_in_backward(rank: int) -> None:
             for parameter in net.parameters():
                 parameter.register_hook(die)
         loss.backward()
+
+
+def killed_beside_shared_buckets(rank: int) -> None:
+    """The same with a bucket of a megabyte for each layer, which all ranks map."""
+    os.environ["DDP_DISABLE_COMM_MEM"] = "0"
+    killed_in_backward(rank, width=512, bucket_mb=1.0)
 
 
 def different_sizes(rank: int) -> None:

@@ -71,15 +71,17 @@ def start(tmp_path: Path) -> Iterator[object]:
         faulty.close()
 
 
-def test_killed_in_backward(start) -> None:
+@pytest.mark.parametrize("case", ["killed_in_backward", "killed_beside_shared_buckets"])
+def test_killed_in_backward(start, case: str) -> None:
     """PyTorch's own thread of the backward pass waits; the others know within a second, by name."""
-    faulty = start("killed_in_backward", 3)
+    faulty = start(case, 3)
     died, _ = faulty.line(1, "dies")
     for rank in (0, 2):
         told, text = faulty.line(rank, "told")
         assert told - died < 1.0, text
         assert "DistBackendError" in text, text
         assert f"rank 1 (pid {faulty.ranks[1].pid})" in text
+    assert left_in_shared_memory([process.pid for process in faulty.ranks]) == []
 
 
 @pytest.mark.parametrize("case", ["different_sizes", "different_types", "different_ops", "different_collectives"])
