@@ -2,7 +2,7 @@
 
     torchrun --nproc-per-node 2 tools/bucket_memory.py [--rounds 30] [--seed 1]
 
-For: the figures of docs/decisions/0032. Not for: what a backend costs a training (make bench-torch), whose exposed
+For: whether docs/decisions/0032 pays in a training. Not for: what a backend costs a training (make bench-torch), whose exposed
 communication this is, too: what a step takes longer than the same step without any, in the same round.
 
 All arms train in the same processes, each its own copy of the net, one step a round, in an order drawn anew for each
@@ -21,6 +21,7 @@ from collections.abc import Sequence
 import torch
 import torch.distributed as dist
 from torch import nn
+from torch._C._distributed_c10d import GradBucket
 from torch.nn.parallel import DistributedDataParallel
 
 from ringtree.stats import median_interval
@@ -29,7 +30,7 @@ WIDTH, LAYERS, BATCH = 2048, 6, 32  # 25 M parameters, beside little to compute
 NONE, GLOO, ORDINARY, SHARED = ARMS = ("none", "gloo", "ordinary", "shared")
 
 
-def no_communication(_: object, bucket: dist.GradBucket) -> torch.futures.Future[torch.Tensor]:
+def no_communication(_: object, bucket: GradBucket) -> torch.futures.Future[torch.Tensor]:
     done: torch.futures.Future[torch.Tensor] = torch.futures.Future()
     done.set_result(bucket.buffer())
     return done
