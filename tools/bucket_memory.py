@@ -2,8 +2,8 @@
 
     torchrun --nproc-per-node 2 tools/bucket_memory.py [--rounds 30] [--seed 1]
 
-For: whether docs/decisions/0032 pays in a training. Not for: what a backend costs a training (make bench-torch), whose exposed
-communication this is, too: what a step takes longer than the same step without any, in the same round.
+For: whether docs/decisions/0032 pays in a training. Not for: what a backend costs a training (make bench-torch), whose
+exposed communication this is, too: what a step takes longer than the same step without any, in the same round.
 
 All arms train in the same processes, each its own copy of the net, one step a round, in an order drawn anew for each
 round; a rank stays on one core. A round's time is the mean over ranks. Intervals are over rounds.

@@ -2,8 +2,9 @@
 #pragma once
 
 #include <ATen/record_function.h>
-#include <torch/csrc/distributed/c10d/ProcessGroup.hpp>
 #include <torch/version.h>
+
+#include <torch/csrc/distributed/c10d/ProcessGroup.hpp>
 
 #include "backend.h"
 
