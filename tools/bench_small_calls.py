@@ -13,6 +13,7 @@ import statistics
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -80,17 +81,21 @@ def measure_backend() -> None:
     """all_reduce of the torch.distributed backend, and of Gloo."""
     import torch
     import torch.distributed as dist
+    from torch._C._distributed_c10d import HashStore
 
     torch.set_num_threads(1)
-    dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    dist.init_process_group("gloo", store=HashStore(), rank=0, world_size=1)
     data = torch.zeros(2)
     for name in ("gloo", "ringtree"):
         group = dist.new_group([0], backend=name)
-        report(f"dist.all_reduce, {name}", lambda group=group: dist.all_reduce(data, group=group))
-        report(
-            f"dist.all_reduce, {name}, async",
-            lambda group=group: dist.all_reduce(data, group=group, async_op=True).wait(),
-        )
+        report(f"dist.all_reduce, {name}", partial(dist.all_reduce, data, group=group))
+
+        def waited(group: dist.ProcessGroup = group) -> None:
+            work = dist.all_reduce(data, group=group, async_op=True)
+            assert work is not None
+            work.wait()
+
+        report(f"dist.all_reduce, {name}, async", waited)
     dist.destroy_process_group()
 
 
