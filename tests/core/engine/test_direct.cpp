@@ -45,6 +45,16 @@ TEST(Direct, is_as_documented_for_the_built_in_algorithms) {
   }
 }
 
+Step step(Verb verb, Place src, Place dst, std::vector<Endpoint> recv, std::vector<int> send_to) {
+  Step made;
+  made.verb = verb;
+  made.src = src;
+  made.dst = dst;
+  made.recv = std::move(recv);
+  made.send_to = std::move(send_to);
+  return made;
+}
+
 enum class Afterwards { nothing, sum_of_the_reader, sum_of_another, overwritten_twice };
 
 // Rank 0 sends its output to rank 1, which adds to it; afterwards rank 0's output is written, or not.
@@ -53,15 +63,6 @@ Schedule sent_then_written(Afterwards afterwards) {
   shape.name = "sent-then-written";
   shape.num_ranks = 3;
   return Schedule(shape, [afterwards](ProgramBuilder& builder) {
-    const auto step = [](Verb verb, Place src, Place dst, std::vector<Endpoint> recv, std::vector<int> send_to) {
-      Step made;
-      made.verb = verb;
-      made.src = src;
-      made.dst = dst;
-      made.recv = std::move(recv);
-      made.send_to = std::move(send_to);
-      return made;
-    };
     const bool back = afterwards == Afterwards::sum_of_the_reader || afterwards == Afterwards::overwritten_twice;
     const bool on = afterwards == Afterwards::sum_of_another || afterwards == Afterwards::overwritten_twice;
     switch (builder.rank()) {
@@ -148,15 +149,6 @@ Schedule sent_and_answered(Beside beside) {
   shape.name = "sent-and-answered";
   shape.num_ranks = 3;
   return Schedule(shape, [beside](ProgramBuilder& builder) {
-    const auto step = [](Verb verb, Place src, Place dst, std::vector<Endpoint> recv, std::vector<int> send_to) {
-      Step made;
-      made.verb = verb;
-      made.src = src;
-      made.dst = dst;
-      made.recv = std::move(recv);
-      made.send_to = std::move(send_to);
-      return made;
-    };
     const bool twice = beside == Beside::another_reader_before || beside == Beside::another_reader_after;
     switch (builder.rank()) {
       case 0:
