@@ -85,7 +85,10 @@ def launch_scatter(one: Cell, other: Cell) -> float:
 
 
 def detectable(scatter: float, plan: Plan, num_cells: int) -> float:
-    """Returns the smallest difference, as a share, that the plan's launches would tell 4 times in 5."""
+    """Returns the smallest difference, as a share, that the plan's launches would tell 4 times in 5; inf for none."""
+    # The fewest launches tell a cell of a family only if no other gets in the way (stats.launches_needed), which is not
+    # a matter of noise: at best, none does.
+    num_cells = num_cells if plan.num_launches > least_launches(plan.level) else 1
 
     def is_told(share: float) -> bool:
         needed = launches_needed(math.log1p(share), scatter, plan.margin, plan.level, POWER, num_cells)

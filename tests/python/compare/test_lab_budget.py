@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 import random
 
+import numpy as np
 import pytest
 from lab_support import make_cell, make_plan
 
@@ -24,6 +25,7 @@ from ringtree.errors import UsageError
 from ringtree.measure.budget import MOST_LAUNCHES, PILOT_LAUNCHES, Need, allocate, budgeted_plan, pilot_plan
 from ringtree.measure.plan import DEFAULT_LAUNCHES
 from ringtree.results import Cell, EmulatedCluster, Preflight, Visit
+from ringtree.stats import judge
 
 SIZES = (1024, 4096, 1 << 16)
 
@@ -96,6 +98,15 @@ def test_what_can_be_told_grows_with_the_noise_and_shrinks_with_launches() -> No
     assert found == sorted(found)
     assert plan.margin < found[0] < 0.05
     assert detectable(0.05, make_plan(num_launches=40), 4) < found[1]
+    assert detectable(50.0, plan, 4) == math.inf
+
+
+def test_the_fewest_launches_are_not_taken_for_noise_in_a_family() -> None:
+    plan = make_plan(num_launches=6)
+    found = detectable(0.05, plan, 4)
+    assert found < 0.5
+    effects = np.random.default_rng(5).normal(math.log1p(2 * found), 0.05, (6, 4))
+    assert [one.verdict for one in judge(effects)] == ["slower"] * 4
     assert detectable(50.0, plan, 4) == math.inf
 
 
