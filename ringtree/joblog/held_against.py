@@ -70,6 +70,12 @@ def _why(gain: Gain, summary: Summary, training: TrainingSummary, cell: Training
             f"  exposed: {format_share(summary.share)} of the step in the trace, {format_share(max(0.0, share))} in "
             "the training, each by its own definition: the prediction scales the first"
         )
+    versus = cell.versus_reference
+    if versus is not None and versus.low is not None and gain.step.ratio < versus.low:
+        lines.append(
+            "  the prediction takes all exposed time for the collectives' own: what a rank waits for a slower one, or for "
+            "a core, is in it, and no arm shortens that (`ringtree replay` measures what is left)"
+        )
     if gain.covered < 0.995:
         lines.append(
             f"  the benchmark measured {format_share(gain.covered)} of the exposed time; the rest counts as unchanged"

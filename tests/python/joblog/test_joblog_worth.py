@@ -147,8 +147,13 @@ def test_a_benchmark_of_something_else(tmp_path: Path) -> None:
         predict(summary, benchmark({"gloo": 1.0, "ring": 0.5}), "mpi")
 
 
-@pytest.mark.parametrize(("measured", "said"), [(0.95, "inside"), (0.8, "outside")])
-def test_a_prediction_is_held_against_a_training(tmp_path: Path, measured: float, said: str) -> None:
+@pytest.mark.parametrize(
+    ("measured", "said", "reasons"),
+    [(0.95, "inside", []), (0.8, "outside", ["exposed"]), (1.1, "outside", ["exposed", "the prediction takes all"])],
+)
+def test_a_prediction_is_held_against_a_training(
+    tmp_path: Path, measured: float, said: str, reasons: list[str]
+) -> None:
     """Half of the call's time is predicted to leave 95 % of the step."""
     pytest.importorskip("torch")
     pytest.importorskip("transformers")
@@ -166,7 +171,9 @@ def test_a_prediction_is_held_against_a_training(tmp_path: Path, measured: float
     first, *why = against_training(gains, summary, training)
     assert first.startswith("ringtree:auto vs gloo, qwen2.5 tiny: predicted step -5.0%, measured ")
     assert first.endswith(said)
-    assert [line.strip().split(":")[0] for line in why] == ([] if said == "inside" else ["exposed"])
+    assert len(why) == len(reasons)
+    for line, reason in zip(why, reasons, strict=True):
+        assert line.strip().startswith(reason)
     with pytest.raises(UsageError, match="no comparison of auto on 2 ranks"):
         against_training(gains, summary, training.model_copy(update={"cells": []}))
     other = training.model_copy(update={"reference": "ringtree:ring"})
