@@ -1,7 +1,7 @@
 """From what the ranks answer to the figures of a line: nccl-tests' averages, bandwidths and summaries of iterations.
 
-For: pure functions on answers. Not for: printing (text.py), or intervals: there is one launch, and no figure here says
-how far it can be trusted.
+For: pure functions on answers. Not for: printing (show/bench_text.py), or intervals: there is one launch, and no
+figure here says how far it can be trusted.
 """
 
 from __future__ import annotations

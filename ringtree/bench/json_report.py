@@ -1,7 +1,9 @@
 """The JSON file of a bench: made at the start, written at the end, whatever that is.
 
-For: filling the records (json_records.py) from what was measured. Not for: text (text.py). As in nccl-tests a file that
-exists is never written over. Unlike there, the environment holds only settings without secrets.
+For: filling the records (json_records.py) from what was measured. Not for: text (show/bench_text.py).
+
+As in nccl-tests a file that exists is never written over. Unlike there, the environment holds only settings without
+secrets.
 """
 
 from __future__ import annotations

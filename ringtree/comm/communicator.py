@@ -4,7 +4,7 @@ between hosts.
     with ringtree.init() as comm:                  # rank and world size from torchrun, srun, mpirun, …
         comm.all_reduce(gradients)                 # in place; NumPy array or CPU tensor
 
-For: making groups and calling collectives. Not for: algorithms (schedule.py), comparing them (ringtree.measure).
+For: making groups and calling collectives. Not for: algorithms (ringtree.schedules), comparing them (ringtree.measure).
 """
 
 from __future__ import annotations

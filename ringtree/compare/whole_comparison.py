@@ -1,7 +1,7 @@
 """A whole comparison as a person asks for it: preflight, pilot if there is a time budget, launches, progress.
 
 For: what `ringtree compare` does between its options and its output. Not for: any one of these steps (preflight.py,
-budget.py, compare.py).
+measure/budget.py, measure/recording.py).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """From a stored run and its pilot to the ladder: steps, what each thing is worth at the top, and where the two differ.
 
-For: joining RESULT records with ringtree.stats. Not for: formulas (ringtree.stats), the record's shape (record.py),
-text and pictures (table.py, picture.py).
+For: joining RESULT records with ringtree.stats. Not for: formulas (ringtree.stats), the record's shape
+(ladder_record.py), text and pictures (show/ladder).
 
 With e = log(time after / time before), one value a launch, taken round by round (ringtree.stats.round_effect):
 

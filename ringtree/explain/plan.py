@@ -1,6 +1,6 @@
 """From what a person asked for to the two plans of a ladder: its pilot, and the run that is evidence.
 
-For: defaults, how the time is spent, and checks before a process is started. Not for: running (session.py).
+For: defaults, how the time is spent, and checks before a process is started. Not for: running (ladder_run.py).
 """
 
 from __future__ import annotations

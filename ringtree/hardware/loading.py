@@ -1,6 +1,6 @@
 """Reads the catalogue: the TOML files of this package, then the user's own.
 
-For: files in, checked `Catalogue` out; errors name file, entry and key. Not for: what an entry holds (records.py).
+For: files in, checked `Catalogue` out; errors name file, entry and key. Not for: what an entry holds (entries.py).
 
 A file has tables `[source.ID]`, `[link.NAME]`, `[gpu.NAME]`, `[switch.NAME]`, `[network.NAME]`, `[system.NAME]`. Own
 entries: every *.toml of the folder that RINGTREE_HARDWARE names, else of ~/.config/ringtree/hardware, in the format of

@@ -1,7 +1,7 @@
 """The shape of what is said about a run: what `--json` prints and the table draws.
 
 For: records only, so that their JSON schema can be published. Not for: filling them (summary.py, findings.py,
-regression.py) or turning them into text (words.py, table.py, csv_table.py).
+regression.py) or turning them into text (words.py, ringtree.show).
 
 Sizes are bytes, times seconds, rates bytes/s. A row is a size under one placement of the cores; near and far are never
 averaged together.

@@ -1,7 +1,7 @@
 """From a stored run to what may be said about it.
 
 For: joining RESULT records with ringtree.stats into a Comparison. Not for: formulas (ringtree.stats), the record's
-shape (comparison.py), findings besides the verdicts (findings.py), or text (words.py, table.py).
+shape (comparison.py), findings besides the verdicts (findings.py), or text (words.py, ringtree.show).
 
 A cell that was wrong or failed in any launch is disqualified: it has no time here, only the reason. All comparisons
 that are shown (arm × size × placement) are one family: their verdicts together err with probability 1 - level at most.

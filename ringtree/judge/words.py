@@ -1,7 +1,7 @@
 """The verdict in plain words, short enough to be quoted.
 
 For: saying no more than the family's tests support, neighbouring sizes with the same verdict in one phrase. Not for:
-statistics (ringtree.stats), layout (table.py), what qualifies a run as a whole (notes.py).
+statistics (ringtree.stats), layout (show/comparison_table.py), what qualifies a run as a whole (notes.py).
 
 "no difference shown" is never "equal": with few launches a difference may simply not have been seen. "1.3–1.5× faster"
 is the range of the ratios of these sizes, which stand in the table and can be checked there.

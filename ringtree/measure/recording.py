@@ -1,7 +1,7 @@
 """A comparison from plan to stored run.
 
 For: running the launches of a plan one after another and storing each as soon as it is over, from the beginning or from
-where a killed comparison stopped. Not for: printing (table.py, progress.py) or statistics (summary.py).
+where a killed comparison stopped. Not for: printing (ringtree.show) or statistics (ringtree.judge).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """How the untimed start of a cell ends.
 
-For: deciding, from the times of its iterations so far, whether a cell is warm. Not for: running them (measure.py).
+For: deciding, from the times of its iterations so far, whether a cell is warm. Not for: running them (cell_loop.py).
 
 Warm means that times no longer fall: the median of the last three is not below the median of the three before by more
 than 5 % (ringtree.stats.is_stable). A cell that is never warm is measured all the same once the limits of iterations or

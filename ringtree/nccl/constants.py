@@ -1,9 +1,10 @@
 """Constants of NCCL that sentences quote.
 
 For: payload and flags of the protocols, buffers, latencies of the tuning model, rates of links and channels. Not for:
-choosing algorithms (tuning.py). Source of all: NCCL 2.30.7, src/include/device.h, src/init.cc, src/graph/tuning.cc,
-src/graph/topo.h, as summarised in the notes that the project was given; the buffers have the same formula in every
-release that was looked at.
+choosing algorithms (tuning.py).
+
+Source of all: NCCL 2.30.7, src/include/device.h, src/init.cc, src/graph/tuning.cc, src/graph/topo.h, as summarised in
+the notes that the project was given; the buffers have the same formula in every release that was looked at.
 """
 
 from __future__ import annotations

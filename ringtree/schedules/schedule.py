@@ -2,7 +2,7 @@
 your own.
 
 For: reading schedules (the interpreter and the pictures do), proving them, costing them. Not for: running them
-(communicator.py), storing them (schedule_format.py).
+(comm/communicator.py), storing them (format.py).
 """
 
 from __future__ import annotations

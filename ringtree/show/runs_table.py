@@ -1,6 +1,6 @@
 """A comparison of runs on a terminal: what is shown first, then the sizes.
 
-For: text. Not for: judging (judging.py).
+For: text. Not for: judging (ringtree.judge.runs).
 """
 
 from __future__ import annotations

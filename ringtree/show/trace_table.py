@@ -1,6 +1,6 @@
 """The summary of a traced run for a terminal.
 
-For: one table, what it is of, and what qualifies it. Not for: computing (summary.py, session.py).
+For: one table, what it is of, and what qualifies it. Not for: computing (ringtree.trace).
 """
 
 from __future__ import annotations

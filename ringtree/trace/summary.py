@@ -1,6 +1,8 @@
 """What the traces of all ranks add up to: where each rank's time goes, and what the links carry.
 
-For: figures. Not for: layout (table.py). Only calls that all ranks have whole count; all figures are means of one call.
+For: figures. Not for: layout (show/trace_table.py).
+
+Only calls that all ranks have whole count; all figures are means of one call.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """One arm's training on one rank: model, optimizer, tokens, and a step.
 
-For: a step as it is timed. Not for: when steps are made (program.py), or whether their losses are right (losses.py).
+For: a step as it is timed. Not for: when steps are made (program.py), or whether their losses are right
+(judge/losses.py).
 
 The optimizer is plain SGD: its steps carry rounding on, but do not enlarge it, so that losses of arms can be compared
 (losses.py); what it costs is no communication.

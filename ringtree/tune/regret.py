@@ -1,6 +1,6 @@
 """What auto loses against the best forced choice, from the rounds of a check.
 
-For: one regret a cell, mean and worst. Not for: measuring (session.py), printing.
+For: one regret a cell, mean and worst. Not for: measuring (launch.py), printing (show/tuning.py).
 
 Whichever of several candidates looks best in some rounds owes part of that to luck in them, so a regret against the
 best of the same rounds would be too large even for a perfect choice. The best is therefore chosen by the rounds of one

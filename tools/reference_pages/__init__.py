@@ -3,5 +3,6 @@
     PYTHONPATH=tools python -m reference_pages          # rewrite them
     PYTHONPATH=tools python -m reference_pages --check  # exit 1 if one differs from the code
 
-Not for: docs/reference/python.md, which is written and tested (test_docs_python.py), nor schemas (write_schemas.py).
+Not for: docs/reference/python.md, which is written and tested (tests/python/docs/test_docs_python.py), nor schemas
+(tools/write_schemas.py).
 """

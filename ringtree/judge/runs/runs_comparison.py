@@ -1,6 +1,6 @@
 """What `ringtree compare-runs --json` prints.
 
-For: the shape of the result. Not for: computing it (judging.py), printing it (printing.py).
+For: the shape of the result. Not for: computing it (judging.py), printing it (show/runs_table.py).
 """
 
 from __future__ import annotations

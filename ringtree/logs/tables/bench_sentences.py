@@ -2,7 +2,7 @@
 
 For: all_reduce_bench.py and torch-dist-bench.py, whose sentences above a table say collective, ranks and trials, and
 whose "Environment:" says versions. Not for: the tables (markdown.py), sentences of versions without tables
-(all_reduce_bench.py beside this package).
+(logs/all_reduce_bench.py).
 """
 
 from __future__ import annotations

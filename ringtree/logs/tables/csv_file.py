@@ -1,7 +1,7 @@
 """CSV and TSV files with headings that can be understood.
 
 For: files that people export: size,ring_time,tree_time and the like. Not for: files of programs with a form of their
-own (aiconfigurator.py beside this package, which is asked first).
+own (logs/aiconfigurator.py, which is asked first).
 """
 
 from __future__ import annotations

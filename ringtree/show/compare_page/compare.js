@@ -1,4 +1,4 @@
-// Tables of a comparison sort and copy. For: compare.html.j2. Not for: how (tables.js).
+// Tables of a comparison sort and copy. For: compare.html.j2. Not for: how (run_page/tables.js).
 'use strict';
 
 equipAll();

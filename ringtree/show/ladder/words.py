@@ -1,6 +1,6 @@
 """A ladder in plain words: what the changes brought, in which order, and which of them depend on the others.
 
-For: sentences that say no more than the verdicts support. Not for: layout (table.py), figures (ladder.py).
+For: sentences that say no more than the verdicts support. Not for: layout (table.py), figures (explain/ladder.py).
 """
 
 from __future__ import annotations

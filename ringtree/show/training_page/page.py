@@ -1,7 +1,7 @@
 """The page of stored trainings: one HTML file that needs no network, as the report of other runs is.
 
 For: `ringtree report` and the web app, of runs of `ringtree train` and imported tables. Not for: figures
-(ringtree.judge.training), drawing (training.js, on top of the report's charts.js).
+(ringtree.judge.training), drawing (training.js, on top of the report's run_page/charts.js).
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 // A training's charts: rates, differences, scaling, and where the step goes. For: training.html.j2. Not for: how a chart
-// gets onto the page (charts.js, queue.js), figures (they are those of the summary).
+// gets onto the page (run_page/charts.js, run_page/queue.js), figures (they are those of the summary).
 'use strict';
 
 const PARTS = [['compute', '#009e73'], ['exposed', '#d55e00'], ['imbalance', '#e69f00'], ['input', '#56b4e9']];

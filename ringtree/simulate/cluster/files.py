@@ -1,7 +1,7 @@
 """Descriptions of clusters as TOML files: read, checked and written.
 
 For: what a user keeps beside a job, and edits. Not for: the shape (description.py), presets (presets.py), logs
-(from_log.py).
+(simulate/from_log).
 """
 
 from __future__ import annotations

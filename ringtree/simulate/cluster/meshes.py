@@ -1,6 +1,6 @@
 """Which GPUs of a host NVLink or xGMI joins, and by how many links: matrices for descriptions.
 
-For: systems of the catalogue that name a topology. Not for: matrices read from a log (from_log.py), rates.
+For: systems of the catalogue that name a topology. Not for: matrices read from a log (from_log/matrix.py), rates.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@
 //
 // For: a call's own time, without Python: Python is asked once for each new group, when room has to be made, and when
 // the first Work comes that has no Future. Not for: files, steps and what a line says beyond its call
-// (ringtree/joblog/tracer.py, writing.py).
+// (joblog/tracer.py, joblog/writing.py).
 #pragma once
 
 #include <torch/csrc/utils/pybind.h>

@@ -1,6 +1,6 @@
 """What is deployed of a library's rules: its file or its variables, in its own format.
 
-For: text and variables, by library. Not for: which rules (rules.py), or running with them (deployed.py). Pure.
+For: text and variables, by library. Not for: which rules (rules.py), or running with them (tuned.py). Pure.
 
     openmpi   a rules file of coll_tuned, and the two variables that name it
     mpich     MPIR_CVAR_ALLREDUCE_INTRA_ALGORITHM: one algorithm for all sizes, as its variables know no sizes

@@ -1,6 +1,7 @@
 """Verdicts: as fast, below, far below, nothing to compare with, not to be trusted.
 
-For: ringtree.health on logs of our own. Not for: symptoms (test_health_symptoms.py), real logs (test_health_logs.py).
+For: ringtree.health on logs of our own. Not for: symptoms (test_health_symptoms.py), the catalogue
+(test_health_catalogue.py).
 """
 
 from __future__ import annotations

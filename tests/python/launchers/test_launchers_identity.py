@@ -2,7 +2,7 @@
 
 For: readers and precedence, on variables as the launchers set them (shortened to what matters; those of torchrun, srun,
 mpirun and mpiexec as they were seen, the others by their documentation). Not for: real launchers
-(test_launchers_mpirun.py and its like).
+(tests/python/compare).
 """
 
 from __future__ import annotations
