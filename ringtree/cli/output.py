@@ -20,7 +20,7 @@ from ringtree.judge.regression import compare_with_baseline, regression_lines
 from ringtree.judge.summary import summarise
 from ringtree.judge.training import summarise_training
 from ringtree.results import StoredRun, find_run, read_run
-from ringtree.show.comparison_csv import csv_text
+from ringtree.show.comparison_csv import comparison_csv
 from ringtree.show.comparison_table import print_comparison
 from ringtree.show.printable import printable
 from ringtree.show.training_csv import training_csv
@@ -99,7 +99,7 @@ def print_result(comparison: Comparison, wanted: Wanted) -> None:
     if wanted.json:
         typer.echo(comparison.model_dump_json(indent=1))
     elif wanted.csv:
-        typer.echo(csv_text(comparison), nl=False)
+        typer.echo(comparison_csv(comparison), nl=False)
         for line in regression_lines(comparison.regression) if comparison.regression is not None else []:
             typer.echo(printable(line), err=True)
     else:

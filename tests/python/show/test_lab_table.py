@@ -19,7 +19,7 @@ from rich.console import Console
 
 from ringtree.judge.summary import summarise
 from ringtree.results import ArmPlan, EmulatedCluster, RunWriter, StoredRun
-from ringtree.show.comparison_csv import COLUMNS, csv_text
+from ringtree.show.comparison_csv import COLUMNS, comparison_csv
 from ringtree.show.comparison_table import print_comparison, title
 from ringtree.show.printable import printable
 
@@ -283,7 +283,7 @@ def test_text_from_files_can_do_nothing_to_the_terminal() -> None:
     assert "\x1b" not in text
     assert "\u202e" not in text
     assert r"[red]x[/red]\x1b[2J\u202e\n" in text, "markup is not a markup, and escapes can be read"
-    assert "\x1b" not in csv_text(comparison)
+    assert "\x1b" not in comparison_csv(comparison)
 
 
 def test_printable() -> None:
@@ -297,11 +297,11 @@ def test_csv_has_a_line_for_each_cell_and_reads_back() -> None:
         lambda launch, size, arm, round_: 2e-3 if arm == "a,b" else 1e-3,
         near_then_far,
     )
-    text = csv_text(summarise(stored))
+    text = comparison_csv(summarise(stored))
     rows = list(csv.DictReader(io.StringIO(text)))
     assert text.endswith("\n")
     assert "\r" not in text
-    assert tuple(rows[0]) == COLUMNS
+    assert tuple(rows[0]) == tuple(COLUMNS)
     assert [(row["size_bytes"], row["placement"], row["arm"]) for row in rows] == [
         (str(size), placement, arm) for size in (KB, MB) for placement in ("near", "far") for arm in ("a,b", "b")
     ]
