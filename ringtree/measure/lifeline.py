@@ -20,11 +20,34 @@ import threading
 _PR_SET_PDEATHSIG = 1
 
 
-def start_guard(lifeline: int) -> int:
-    """Starts the guard on the read end `lifeline`; returns its pid, which is the id of the new process group.
+class Guard:
+    """A guard that runs. `group`: its pid, and so the id of the process group that is to be joined; it belongs to
+    nobody else before close(), which alone reaps the guard."""
 
-    posix_spawn and not subprocess: a group can be set without running Python between fork and exec.
-    """
+    def __init__(self) -> None:
+        lifeline, self._hold = os.pipe()
+        try:
+            self.group = _start_guard(lifeline)
+        except OSError:
+            os.close(self._hold)
+            raise
+        finally:
+            os.close(lifeline)
+
+    def send(self, number: signal.Signals) -> None:
+        """Sends a signal to whoever is in the group, the guard included."""
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.group, number)
+
+    def close(self) -> None:
+        """Kills the group and reaps the guard; the others are reaped by their parents. Called once."""
+        self.send(signal.SIGKILL)
+        os.waitpid(self.group, 0)
+        os.close(self._hold)
+
+
+def _start_guard(lifeline: int) -> int:
+    # posix_spawn and not subprocess: a group can be set without running Python between fork and exec.
     return os.posix_spawn(
         "/bin/sh",
         ["sh", "-c", "read _; kill -KILL 0"],

@@ -26,7 +26,7 @@ from pydantic import BaseModel, TypeAdapter
 
 from ringtree.errors import RingtreeError
 from ringtree.measure.framing import ReportReader, write_record
-from ringtree.measure.lifeline import start_guard
+from ringtree.measure.lifeline import Guard
 from ringtree.measure.messages import DoneReport, FailureReport
 from ringtree.units import count
 
@@ -86,12 +86,10 @@ class RankGroup:
         self._closed = False
         self._selector = selectors.DefaultSelector()
         commands_from, self._commands_to = os.pipe()
-        lifeline, self._hold = os.pipe()
-        self._guard = start_guard(lifeline)
-        os.close(lifeline)
+        self._guard = Guard()
         try:
             for number in numbers:
-                spec = make_spec(number, self._guard)
+                spec = make_spec(number, self._guard.group)
                 more = (commands_from,) if number == 0 else ()
                 rank = _start_rank(module, number, more, ReportReader(reports), environment or {}, inherited)
                 self._ranks.append(rank)
@@ -156,7 +154,6 @@ class RankGroup:
                 for descriptor in (rank.spec_to, rank.report_from, rank.output):
                     os.close(descriptor)
             os.close(self._commands_to)
-            os.close(self._hold)
 
 
 def _start_rank(
@@ -236,29 +233,22 @@ def _describe_stall(ranks: list[_Rank], stall_limit: float) -> str:
     return f"no rank reported for {stall_limit:.0f} s; {running} of {len(ranks)} still running"
 
 
-def _end_all(ranks: list[_Rank], guard: int) -> None:
+def _end_all(ranks: list[_Rank], guard: Guard) -> None:
     """Ends and reaps every process of the launch, guard and ranks' own children included."""
     running = [rank.process for rank in ranks if rank.process.poll() is None]
     if running:
         # A rank that has not joined the group yet is reached by its own pid.
-        _signal_group(guard, signal.SIGTERM)
+        guard.send(signal.SIGTERM)
         for process in running:
             process.terminate()
         deadline = time.monotonic() + _TERMINATE
         for process in running:
             with contextlib.suppress(subprocess.TimeoutExpired):
                 process.wait(timeout=max(0.0, deadline - time.monotonic()))
-    # The guard is not reaped before, so its pid, the group's id, can't have been given to someone else.
-    _signal_group(guard, signal.SIGKILL)
     for process in running:
         process.kill()
         process.wait()
-    os.waitpid(guard, 0)
-
-
-def _signal_group(process_group: int, number: signal.Signals) -> None:
-    with contextlib.suppress(ProcessLookupError):
-        os.killpg(process_group, number)
+    guard.close()
 
 
 @contextlib.contextmanager

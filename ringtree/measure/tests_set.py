@@ -11,18 +11,16 @@ from __future__ import annotations
 
 import io
 import os
-import signal
 import subprocess
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from ringtree.arms.nccl_tests import program
 from ringtree.logs import OUT_OF_PLACE, Side, Table, read_stream
-from ringtree.measure.lifeline import start_guard
+from ringtree.measure.lifeline import Guard
 from ringtree.measure.plan import PlannedLaunch
 from ringtree.measure.process_set import CellKey, ProcessSet, Visited
 from ringtree.measure.proven_set import WRITING, NcclLog, facts_of_lines, other_than_asked
@@ -44,12 +42,10 @@ class TestsSet:
         self.arms, self.pids = list(arms), list[int]()
         self._plan, self._environment, self._patience = plan, environment, patience
         self._facts: dict[CellKey, dict[str, Any]] = {}
-        self._guard = self._hold = -1
+        self._guard: Guard | None = None
 
     def start(self) -> None:
-        lifeline, self._hold = os.pipe()
-        self._guard = start_guard(lifeline)
-        os.close(lifeline)
+        self._guard = Guard()
 
     def ready(self) -> dict[str, str]:
         return {}
@@ -85,15 +81,13 @@ class TestsSet:
         self.kill()
 
     def kill(self) -> None:
-        if self._guard > 0:
-            with suppress(ProcessLookupError):
-                os.killpg(self._guard, signal.SIGKILL)
-            os.waitpid(self._guard, 0)
-            os.close(self._hold)
-            self._guard = -1
+        if self._guard is not None:
+            self._guard.close()
+            self._guard = None
 
     def _run(self, cell: CellKey, cycles: int, checks: int, more: Mapping[str, str]) -> tuple[Table, list[Side]]:
         plan, guard = self._plan, self._guard
+        assert guard is not None, "start() comes first"
         path = program(plan.collective)
         dtype = next(own for own, ours in DTYPES.items() if ours == plan.dtype)
         options = {"-b": cell.size_bytes, "-e": cell.size_bytes, "-g": plan.num_ranks, "-n": BATCH, "-w": 5,
@@ -107,7 +101,7 @@ class TestsSet:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             env={**os.environ, **self._environment, **more},
-            preexec_fn=lambda: os.setpgid(0, guard),  # so that nothing of it outlives the lab
+            preexec_fn=lambda: os.setpgid(0, guard.group),  # so that nothing of it outlives the lab
         )
         self.pids = [running.pid] * plan.num_ranks
         try:

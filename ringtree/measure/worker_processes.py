@@ -19,7 +19,7 @@ import time
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
-from ringtree.measure.lifeline import start_guard
+from ringtree.measure.lifeline import Guard
 
 _POLL = 0.01  # seconds between two looks at a process that is to end
 _TERMINATE = 2.0  # seconds that a launcher gets to clean up after SIGTERM
@@ -35,17 +35,13 @@ class WorkerProcesses:
         """Starts `command` with exactly `environment`, output kept in memory. Raises OSError if it can't be started."""
         self._exit: int | None = None
         self._output = os.memfd_create("ringtree-workers")
-        lifeline, self._hold = os.pipe()
-        try:
-            self._guard = start_guard(lifeline)
-        finally:
-            os.close(lifeline)
+        self._guard = Guard()
         try:
             self.pid = os.posix_spawnp(
                 command[0],
                 list(command),
                 dict(environment),
-                setpgroup=self._guard,
+                setpgroup=self._guard.group,
                 file_actions=[
                     (os.POSIX_SPAWN_OPEN, 0, "/dev/null", os.O_RDONLY, 0),
                     (os.POSIX_SPAWN_DUP2, self._output, 1),
@@ -98,11 +94,7 @@ class WorkerProcesses:
         self._end_group()
 
     def _end_group(self) -> None:
-        # The guard is not reaped before, so its pid, the group's id, can't have been given to someone else.
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(self._guard, signal.SIGKILL)
-        os.waitpid(self._guard, 0)
-        os.close(self._hold)
+        self._guard.close()
         os.close(self._output)
 
 

@@ -21,11 +21,10 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
 
 from ringtree.comm.profile import VARIABLE
-from ringtree.measure.lifeline import start_guard
+from ringtree.measure.lifeline import Guard
 from ringtree.measure.process_set import CellKey, SetFailed, Visited
 from ringtree.measure.rank_group import RANK_ENVIRONMENT
 from ringtree.results import NOT_KNOWN, Boundary, WarmUp
@@ -63,15 +62,13 @@ class ScriptSet:
         self._environment, self._patience = dict(environment), patience
         self._ranks: list[subprocess.Popen[bytes]] = []
         self._folder = tempfile.TemporaryDirectory(prefix="ringtree-train-", ignore_cleanup_errors=True)
-        self._guard = self._hold = -1
+        self._guard: Guard | None = None
         self._seconds: list[float] = []
         self._ran = NOT_KNOWN
 
     def start(self) -> None:
-        lifeline, self._hold = os.pipe()
-        self._guard = start_guard(lifeline)
-        os.close(lifeline)
-        folder, guard = Path(self._folder.name), self._guard
+        self._guard = Guard()
+        folder, group = Path(self._folder.name), self._guard.group
         more = {BACKEND: self._read.backend}
         if self._read.algorithm is not None:
             more[VARIABLE] = str(folder / "forced.json")
@@ -90,7 +87,7 @@ class ScriptSet:
                         stdout=output,
                         stderr=subprocess.STDOUT,
                         env={**variables, **self._environment, **more, FOLDER: str(folder)},
-                        preexec_fn=lambda: os.setpgid(0, guard),  # so that nothing of it outlives the lab
+                        preexec_fn=lambda: os.setpgid(0, group),  # so that nothing of it outlives the lab
                     )
                 except OSError as error:
                     raise SetFailed(f"can't start {self._command[0]}: {error.strerror}") from None
@@ -135,15 +132,12 @@ class ScriptSet:
         self.kill()
 
     def kill(self) -> None:
-        if self._guard > 0:
-            with suppress(ProcessLookupError):
-                os.killpg(self._guard, signal.SIGKILL)
+        if self._guard is not None:
             for rank in self._ranks:
                 rank.kill()
                 rank.wait()
-            os.waitpid(self._guard, 0)
-            os.close(self._hold)
-            self._guard = -1
+            self._guard.close()
+            self._guard = None
         self._folder.cleanup()
 
     def _said(self) -> str:

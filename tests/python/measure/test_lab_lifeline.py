@@ -18,13 +18,12 @@ from lab_support import is_running, wait_until
 # A lab that starts a guard and one rank; the rank ties itself to the lab and starts a child of its own.
 LAB = """
 import os, subprocess, sys, time
-from ringtree.measure.lifeline import start_guard
-lifeline, hold = os.pipe()
-guard = start_guard(lifeline)
+from ringtree.measure.lifeline import Guard
+guard = Guard()
 rank_lifeline, rank_hold = os.pipe()
-rank = subprocess.Popen([sys.executable, "-c", sys.argv[1], str(rank_lifeline), str(guard)],
+rank = subprocess.Popen([sys.executable, "-c", sys.argv[1], str(rank_lifeline), str(guard.group)],
                         pass_fds=(rank_lifeline,), stdout=subprocess.PIPE, text=True)
-print(guard, rank.pid, rank.stdout.readline().strip(), flush=True)
+print(guard.group, rank.pid, rank.stdout.readline().strip(), flush=True)
 time.sleep(600)
 """
 TIED = "from ringtree.measure.lifeline import tie_to_lab; tie_to_lab(int(sys.argv[1]), int(sys.argv[2]))"
