@@ -9,14 +9,16 @@ from __future__ import annotations
 from pathlib import Path
 from typing import get_args
 
-import claims_of_algorithms
-import claims_of_tables
 import pytest
-from claims_said import FALLS, HOLDS, OPEN, Said, said_so
+from claims_said import FALLS, HOLDS, OPEN, Said, read_said, said_so
 
 from ringtree.audit.claims.kinds import Kind
 
-CLAIMS = [*claims_of_algorithms.CLAIMS, *claims_of_tables.CLAIMS]
+CLAIMS = [
+    said
+    for name in ("claims_of_algorithms.txt", "claims_of_tables.txt")
+    for said in read_said(Path(__file__).with_name(name))
+]
 
 
 @pytest.mark.parametrize("said", CLAIMS, ids=[f"{one.says}, {one.table}{one.claim}" for one in CLAIMS])
@@ -31,6 +33,7 @@ def test_claim(said: Said, tmp_path: Path) -> None:
 def test_every_kind_falls_or_is_open_by_nature() -> None:
     union, _ = get_args(Kind)
     kinds = {get_args(one.model_fields["kind"].annotation)[0] for one in get_args(union)}
+    assert len(CLAIMS) == len(set(CLAIMS)) > 150
     tried = {(one.says.split('"')[1], one.verdict) for one in CLAIMS}
     assert {kind for kind, _ in tried} == kinds
     assert {kind for kind in kinds if (kind, FALLS) not in tried} == {"cause", "choice"}

@@ -1,6 +1,6 @@
 """Sentences that claims are made of in tests: what is said, what must be found, and the tables that it is said of.
 
-For: test_audit_claims.py. Not for: the claims themselves (claims_of_algorithms.py, claims_of_tables.py).
+For: test_audit_claims.py. Not for: the claims themselves (tests/python/audit/claims_of_*.txt).
 """
 
 from __future__ import annotations
@@ -44,6 +44,16 @@ TABLES = {
     "fast.csv": "size,time_ms,algbw_GBps\n512 MB,1.00,536.9\n1 GB,2.00,536.9\n",
 }
 DATA = {"A100": 'gpu = "A100-SXM4-80GB", ranks = 8, hosts = 1', "H100": 'gpu = "NVIDIA H100 80GB HBM3"'}
+
+
+def read_said(file: Path) -> list[Said]:
+    """Returns the claims of a text file, whose first lines say how it is written."""
+    lines = (line for line in file.read_text().splitlines() if line and not line.startswith("#"))
+    return [_said(*(part.strip() for part in line.split("|"))) for line in lines]
+
+
+def _said(verdict: str, shows: str, says: str, table: str = "", claim: str = "") -> Said:
+    return Said(says, Verdict[verdict.upper()], shows, table, DATA[claim[1:]] if claim.startswith("@") else claim)
 
 
 def said_so(folder: Path, *says: str, table: str = "", claim: str = "") -> Judgement:
