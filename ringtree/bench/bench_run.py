@@ -14,7 +14,7 @@ from ringtree.bench.options import Options, is_through_torch
 from ringtree.bench.rows import BenchRow, Combination, combinations, make_row, rows, warm_up_sizes
 from ringtree.measure.collective_data import shape_of
 from ringtree.measure.crew import Crew
-from ringtree.measure.messages import SetUp, TimeSide
+from ringtree.measure.messages import SetSpec, SetUp, TimeSide
 from ringtree.measure.plan import label_arms
 from ringtree.measure.process_set import SetFailed
 from ringtree.measure.rank_group import LaunchFailed
@@ -67,16 +67,18 @@ def _ranks(options: Options, crew: Crew | None) -> RankSet | WorkerSides:
         return WorkerSides(native, options.num_ranks, options.seed, options.timeout)
     return RankSet(
         [],
-        options.num_ranks,
-        options.seed,
-        "torch" if is_through_torch(options) else boundary,
-        environment=kind_named(options.arm).environment(options.arm),
-        crew=crew,
-        num_threads=options.num_threads,
-        shared_buffers=options.shared_buffers,
-        timeout=options.timeout,
-        idle_limit=options.timeout,
-        stall_limit=_STALL_LIMIT,
+        SetSpec(
+            num_ranks=options.num_ranks,
+            seed=options.seed,
+            boundary="torch" if is_through_torch(options) else boundary,
+            timeout=options.timeout,
+            idle_limit=options.timeout,
+            num_threads=options.num_threads,
+            shared_buffers=options.shared_buffers,
+        ),
+        kind_named(options.arm).environment(options.arm),
+        crew,
+        _STALL_LIMIT,
     )
 
 

@@ -17,8 +17,8 @@ from ringtree.measure.collective_data import shape_of
 from ringtree.measure.crew import Crew
 from ringtree.measure.environment import lacks_memory, memory_for
 from ringtree.measure.exact_data import check_exact
+from ringtree.measure.messages import RANK_TIMEOUT
 from ringtree.measure.plan import fresh_seed
-from ringtree.measure.rank_group import RANK_TIMEOUT
 from ringtree.measure.timed_loop import NO_BARRIER
 from ringtree.nccl.nccl_tests import COLLECTIVES, DTYPES, NO_OP, NO_ROOT, OPS
 from ringtree.units import count, format_size, parse_size

@@ -22,7 +22,7 @@ from ringtree.errors import RingtreeError, UsageError
 from ringtree.joblog.script import Script
 from ringtree.judge.comparison import Versus
 from ringtree.judge.versus import versus_record
-from ringtree.measure.messages import Replayed, ReplaySteps, SetUp
+from ringtree.measure.messages import Replayed, ReplaySteps, SetSpec, SetUp
 from ringtree.measure.plan import label_arms
 from ringtree.measure.process_set import CellKey, SetFailed
 from ringtree.measure.rank_group import LaunchFailed
@@ -111,7 +111,8 @@ def _launch(script: Script, arms: dict[str, str], random: Random, seed: int, dis
         for label, name in arms.items()
         for kind in kinds
     ]
-    ranks = RankSet(setups, len(script.actions), seed, common_boundary(arms.values()))
+    spec = SetSpec(num_ranks=len(script.actions), seed=seed, boundary=common_boundary(arms.values()))
+    ranks = RankSet(setups, spec)
     samples: Samples = {}
     try:
         ranks.start()

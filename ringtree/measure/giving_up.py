@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ringtree.measure.estimate import cell_seconds, start_of
-from ringtree.measure.rank_group import RANK_TIMEOUT
+from ringtree.measure.messages import RANK_TIMEOUT
 from ringtree.results import Launch, Plan
 
 GIVE_UP_AFTER = 2  # launches, if a cell could be measured in none of them

@@ -14,7 +14,7 @@ from ringtree.arms.own_launcher import launched_by
 from ringtree.measure.crew import Crew
 from ringtree.measure.environment import memory_for
 from ringtree.measure.giving_up import given_up, patience
-from ringtree.measure.messages import Memory, ProgressReport, SetUp
+from ringtree.measure.messages import Memory, ProgressReport, SetSpec, SetUp
 from ringtree.measure.plan import PlannedLaunch, by_environment, data_seed, memory_to_keep, sizes_of
 from ringtree.measure.probe import Handoff, usable_cores
 from ringtree.measure.process_set import ProcessSet
@@ -64,15 +64,17 @@ def run_launch(
                 for arm in arms
                 if arm in tried
             ],
-            num_ranks=plan.num_ranks,
-            seed=data_seed(plan, launch.launch),
-            boundary=boundary,
-            memory=Memory(keep=keep),
-            emulation=plan.emulation,
-            environment={**arms[0].environment, **more},
-            crew=crew,
-            timeout=waits,
-            stall_limit=stall_limit,
+            SetSpec(
+                num_ranks=plan.num_ranks,
+                seed=data_seed(plan, launch.launch),
+                boundary=boundary,
+                memory=Memory(keep=keep),
+                emulation=plan.emulation,
+                timeout=waits,
+            ),
+            {**arms[0].environment, **more},
+            crew,
+            stall_limit,
         )
 
     # What NCCL says is read by the readers of logs, whose import takes as long as all else of a launch: every agent of

@@ -15,6 +15,8 @@ from ringtree.measure.trace_reports import CallsReport, EventsReport
 from ringtree.results import Boundary, EmulatedCluster, Record, TrainedSteps, WarmUp, WrongElement
 
 PROGRAM = "ringtree.measure.rank_process"  # what every rank of a launch runs, unless its room has another
+RANK_TIMEOUT = 300.0  # seconds of each wait inside a rank
+IDLE_LIMIT = 24 * 3600.0  # seconds between commands; how long the lab waits for an answer is its own affair
 
 
 class Memory(Record):
@@ -27,18 +29,32 @@ class Memory(Record):
     )
 
 
-class RankSpec(Record):
+class SetSpec(Record):
+    """What all ranks of a launch are alike in."""
+
+    num_ranks: int
+    seed: int = Field(description="of the data")
+    boundary: Boundary = Field(description="by which all arms are called")
+    memory: Memory = Memory()
+    profile: str | None = Field(default=None, description="what auto chooses by, as ringtree.init has it")
+    emulation: EmulatedCluster | None = None
+    timeout: float = Field(default=RANK_TIMEOUT, description="seconds of each wait of an arm")
+    idle_limit: float = Field(
+        default=IDLE_LIMIT, description="seconds of each wait for the lab's commands and for each other"
+    )
+    num_threads: int = Field(default=1, description="ranks of a process, each a thread")
+    shared_buffers: bool = Field(default=False, description="of all of the engine's communicators")
+    memory_cap: int = Field(default=DEFAULT_MEMORY_CAP, description="of each of the engine's communicators, bytes")
+    program: str = Field(default=PROGRAM, pattern=r"^ringtree(\.[a-z_]+)+$", description="module that ranks run")
+    job: dict[str, Any] = Field(default={}, description="what another room's program needs besides")
+
+
+class RankSpec(SetSpec):
     """All that one rank process needs to know before its first command. `session` names the rendezvous and is not
     guessable."""
 
     process_group: int = Field(description="of the launch, led by its guard")
-    rank: int
-    num_ranks: int
-    seed: int = Field(description="of the data")
-    boundary: Boundary = Field(description="by which all arms are called")
-    memory: Memory
-    profile: str | None = Field(default=None, description="what auto chooses by, as ringtree.init has it")
-    emulation: EmulatedCluster | None = None
+    rank: int = Field(description="of `num_threads` ranks the first")
     session: str
     store: str | None = Field(default=None, description="where ranks of several hosts meet; else in one of this host")
     torch_store: str | None = Field(
@@ -46,13 +62,6 @@ class RankSpec(Record):
     )
     torch_host: str | None = Field(default=None, description="where rank 0 then serves torch's rendezvous")
     local_rank: int | None = Field(default=None, description="which of its host's ranks this is; None: all are here")
-    timeout: float = Field(description="seconds of each wait of an arm")
-    idle_limit: float = Field(description="seconds of each wait for the lab's commands and for each other")
-    num_threads: int = Field(default=1, description="ranks of this process, from `rank` on, each a thread")
-    shared_buffers: bool = Field(default=False, description="of all of the engine's communicators")
-    memory_cap: int = Field(default=DEFAULT_MEMORY_CAP, description="of each of the engine's communicators, bytes")
-    program: str = Field(default=PROGRAM, pattern=r"^ringtree(\.[a-z_]+)+$", description="module that ranks run")
-    job: dict[str, Any] = Field(default={}, description="what another room's program needs besides")
 
 
 class SetUp(Record):

@@ -34,7 +34,6 @@ from ringtree.units import count
 # get in each other's way. Gloo stays on this host.
 RANK_ENVIRONMENT = {"GLOO_SOCKET_IFNAME": "lo", "OMP_NUM_THREADS": "1"}
 STALL_LIMIT = 600.0  # seconds without any report, after which a launch is given up
-RANK_TIMEOUT = 300.0  # of each wait inside a rank
 _LAST_WORDS = 3.0  # seconds that survivors get to say what they saw when a rank has died
 _TERMINATE = 1.0  # seconds between asking processes to end and killing them
 

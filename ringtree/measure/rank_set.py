@@ -9,32 +9,27 @@ from __future__ import annotations
 import contextlib
 import os
 import secrets
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
 
-from ringtree.comm.communicator import DEFAULT_MEMORY_CAP, Choice
+from ringtree.comm.communicator import Choice
 from ringtree.measure.crew import Crew
 from ringtree.measure.crew_group import CrewGroup
 from ringtree.measure.messages import (
-    PROGRAM,
     Answer,
     AnswersReport,
     AskChoice,
     Command,
     Leave,
-    Memory,
     RankSpec,
     Report,
+    SetSpec,
     SetUp,
     VisitCells,
     WarmCell,
     reports,
 )
 from ringtree.measure.process_set import CellKey, SetFailed, Visited
-from ringtree.measure.rank_group import RANK_TIMEOUT, STALL_LIMIT, LaunchFailed, RankGroup
-from ringtree.results import Boundary, EmulatedCluster
-
-IDLE_LIMIT = 24 * 3600.0  # seconds between commands; how long the lab waits for an answer is its own affair
+from ringtree.measure.rank_group import STALL_LIMIT, LaunchFailed, RankGroup
 
 
 class RankSet:
@@ -46,53 +41,28 @@ class RankSet:
     def __init__(
         self,
         arms: Sequence[SetUp],
-        num_ranks: int,
-        seed: int,
-        boundary: Boundary,
-        memory: Memory | None = None,
-        profile: str | None = None,
-        emulation: EmulatedCluster | None = None,
-        environment: dict[str, str] | None = None,
+        ranks: SetSpec,
+        environment: Mapping[str, str] | None = None,
         crew: Crew | None = None,
-        num_threads: int = 1,
-        shared_buffers: bool = False,
-        memory_cap: int = DEFAULT_MEMORY_CAP,
-        timeout: float = RANK_TIMEOUT,
-        idle_limit: float = IDLE_LIMIT,
         stall_limit: float = STALL_LIMIT,
-        program: str = PROGRAM,
-        job: dict[str, Any] | None = None,
     ) -> None:
-        """`crew`: who starts the ranks where a launcher started processes; `environment`: variables of theirs; the
-        others as RankSpec says."""
-        self.arms, self.boundary = [arm.arm for arm in arms], boundary
+        """`environment`: variables of the ranks. `crew`: who starts them where a launcher started processes."""
+        self.arms, self.boundary = [arm.arm for arm in arms], ranks.boundary
         self.pids: list[int] = []
-        self._asked, self._num_ranks, self._environment = arms, num_ranks, environment or {}
+        self._asked, self._environment = arms, dict(environment or {})
         self._crew, self.stall_limit = crew, stall_limit
         self._group: RankGroup | CrewGroup | None = None
         self._store: int | None = None
         self._cells: dict[CellKey, int] = {}
         self._answers: list[Answer] | None = None
-        self.reported: list[list[Report]] = [[] for _ in range(num_ranks)]
+        self.reported: list[list[Report]] = [[] for _ in range(ranks.num_ranks)]
         self._spec = RankSpec(
+            **dict(ranks),
             process_group=0,
             rank=0,
-            num_ranks=num_ranks,
-            seed=seed,
-            boundary=boundary,
-            memory=memory or Memory(),
-            profile=profile,
-            emulation=emulation,
             session=secrets.token_hex(16),
             store=None if crew is None else crew.store,
             torch_host=None if crew is None else crew.torch_host,
-            timeout=timeout,
-            idle_limit=idle_limit,
-            num_threads=num_threads,
-            shared_buffers=shared_buffers,
-            memory_cap=memory_cap,
-            program=program,
-            job=job or {},
         )
 
     def start(self) -> None:
@@ -104,7 +74,7 @@ class RankSet:
         spec = self._spec.model_copy(update={"torch_store": f"/proc/self/fd/{self._store}"})
         self._group = RankGroup(
             spec.program,
-            range(self._num_ranks // spec.num_threads),
+            range(spec.num_ranks // spec.num_threads),
             lambda process, process_group: spec.model_copy(
                 update={"rank": process * spec.num_threads, "process_group": process_group}
             ),

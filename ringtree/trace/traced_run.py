@@ -12,7 +12,7 @@ import numpy as np
 
 from ringtree.comm.rank_trace import RankTrace
 from ringtree.measure.collective_data import elements_of, shape_of
-from ringtree.measure.messages import TraceCalls
+from ringtree.measure.messages import SetSpec, TraceCalls
 from ringtree.measure.process_set import SetFailed
 from ringtree.measure.rank_group import LaunchFailed
 from ringtree.measure.rank_set import RankSet
@@ -34,7 +34,7 @@ class TracedRun:
 
 def run(options: Options) -> TracedRun:
     """Makes the calls. Call it from the main thread. Raises LaunchFailed if a rank dies or fails."""
-    ranks = RankSet([], options.num_ranks, seed=0, boundary="numpy", emulation=options.emulation)
+    ranks = RankSet([], SetSpec(num_ranks=options.num_ranks, seed=0, boundary="numpy", emulation=options.emulation))
     try:
         ranks.start()
         ranks.ask(calls_of(options))

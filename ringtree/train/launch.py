@@ -12,9 +12,9 @@ from ringtree.arms import boundary_of
 from ringtree.errors import UsageError
 from ringtree.measure.crew import Crew
 from ringtree.measure.launch import run_sets
-from ringtree.measure.messages import ProgressReport, SetUp
+from ringtree.measure.messages import ProgressReport, SetSpec, SetUp
 from ringtree.measure.plan import PlannedLaunch, data_seed
-from ringtree.measure.rank_group import RANK_TIMEOUT, STALL_LIMIT
+from ringtree.measure.rank_group import STALL_LIMIT
 from ringtree.measure.rank_set import RankSet
 from ringtree.results import Cell, Launch, Plan
 from ringtree.train.script_set import ScriptSet
@@ -46,15 +46,16 @@ def run_training_launch(
     ranks = RankSet(
         [SetUp(arm=arm.label, name=arm.name, collective="all_reduce", op="sum", dtype="float32")
          for arm in launch.arms],
-        num_ranks=num_ranks,
-        seed=data_seed(plan, launch.block),  # the same data for all launches of a block
-        boundary=boundary_of(plan),
-        environment=dict(launch.arms[0].environment),
-        crew=crew,
-        timeout=RANK_TIMEOUT,
-        stall_limit=stall_limit,
-        program=PROGRAM,
-        job={"training": training.model_dump(mode="json"), "model": model.model_dump(mode="json")},
+        SetSpec(
+            num_ranks=num_ranks,
+            seed=data_seed(plan, launch.block),  # the same data for all launches of a block
+            boundary=boundary_of(plan),
+            program=PROGRAM,
+            job={"training": training.model_dump(mode="json"), "model": model.model_dump(mode="json")},
+        ),
+        launch.arms[0].environment,
+        crew,
+        stall_limit,
     )  # fmt: skip
     pids, cells = run_sets(plan, launch, [ranks], on_progress, {}, NoProbe())
     return pids, stored(cells, training.alone)

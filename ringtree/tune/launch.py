@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from ringtree.comm.profile_format import AUTO, Configuration
 from ringtree.measure.crew import Crew
-from ringtree.measure.messages import Memory, SetUp
+from ringtree.measure.messages import Memory, SetSpec, SetUp
 from ringtree.measure.process_set import SetFailed
 from ringtree.measure.rank_group import LaunchFailed
 from ringtree.measure.rank_set import RankSet
@@ -37,14 +37,16 @@ def measure_launch(
     sizes = sorted(cell.size_bytes for cell in launch.cells)
     ranks = RankSet(
         [SetUp(arm=arm, name=name, collective=of, op="sum", dtype=request.dtype) for arm, (name, of) in arms.items()],
-        num_ranks=world.num_ranks,
-        seed=request.seed,
-        boundary="numpy",
-        # Private buffers are mostly reduced in place; shared ones can be read in place out of place.
-        memory=Memory(in_place=not world.shared_buffers, largest={visit_of(size).batch: size for size in sizes}),
-        profile=request.profile,
+        SetSpec(
+            num_ranks=world.num_ranks,
+            seed=request.seed,
+            boundary="numpy",
+            # Private buffers are mostly reduced in place; shared ones can be read in place out of place.
+            memory=Memory(in_place=not world.shared_buffers, largest={visit_of(size).batch: size for size in sizes}),
+            profile=request.profile,
+            memory_cap=MEMORY_CAP,
+        ),
         crew=crew,
-        memory_cap=MEMORY_CAP,
     )
     try:
         ranks.start()

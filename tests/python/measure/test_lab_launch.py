@@ -23,6 +23,7 @@ from ringtree.measure.messages import (
     Memory,
     ProgressReport,
     RankSpec,
+    SetSpec,
     SetUp,
     reports,
 )
@@ -137,9 +138,7 @@ def test_of_two_sets_one_that_hangs_or_dies_is_ended_and_the_other_judged(number
     hurt, other = (
         RankSet(
             [SetUp(arm=arm, name=arm, collective="all_reduce", op="sum", dtype="float32")],
-            num_ranks=2,
-            seed=1,
-            boundary="numpy",
+            SetSpec(num_ranks=2, seed=1, boundary="numpy"),
         )
         for arm in ("ring", "tree")
     )
@@ -160,7 +159,7 @@ def test_of_two_sets_one_that_hangs_or_dies_is_ended_and_the_other_judged(number
 
 def test_ranks_link_within_the_memory_that_a_study_gives_them() -> None:
     ring = SetUp(arm="ring", name="ring", collective="all_reduce", op="sum", dtype="float32")
-    ranks = RankSet([ring], num_ranks=2, seed=1, boundary="numpy", memory_cap=1 << 10)
+    ranks = RankSet([ring], SetSpec(num_ranks=2, seed=1, boundary="numpy", memory_cap=1 << 10))
     try:
         ranks.start()
         assert ranks.ready() == {}

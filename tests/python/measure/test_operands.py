@@ -11,7 +11,7 @@ import pytest
 from ringtree.arms import Array, make_arm
 from ringtree.arms.engine import EngineArm
 from ringtree.measure.collective_data import CollectiveData
-from ringtree.measure.messages import Answer, Memory, SetUp
+from ringtree.measure.messages import Answer, Memory, SetSpec, SetUp
 from ringtree.measure.operands import Operands
 from ringtree.measure.process_set import CellKey
 from ringtree.measure.rank_set import RankSet
@@ -71,7 +71,7 @@ def test_calls_are_out_of_place_where_the_launch_says_so(made: list[tuple[int, i
 
 def test_cells_that_are_visited_in_turn_have_the_slowest_ranks_times(monkeypatch: pytest.MonkeyPatch) -> None:
     arm = SetUp(arm="a", name="ring", collective="all_reduce", op="sum", dtype="float32")
-    ranks = RankSet([arm], num_ranks=2, seed=1, boundary="numpy")
+    ranks = RankSet([arm], SetSpec(num_ranks=2, seed=1, boundary="numpy"))
     answers = [Answer(times=[1.0, 5.0, 3.0, 4.0]), Answer(times=[2.0, 1.0, 3.5, 1.0])]
     monkeypatch.setattr(ranks, "ask", lambda command: answers)
     cells = [CellKey(size, "a", 1) for size in (8, 16)]

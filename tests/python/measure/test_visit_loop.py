@@ -13,10 +13,10 @@ from lab_support import make_cell, make_launch, make_plan
 
 from ringtree.errors import UsageError
 from ringtree.measure.giving_up import GIVE_UP_AFTER, LONG_FAILURE, given_up, patience
-from ringtree.measure.messages import Answer, ProgressReport
+from ringtree.measure.messages import RANK_TIMEOUT, Answer, ProgressReport
 from ringtree.measure.plan import planned_launches, visit_order
 from ringtree.measure.process_set import CellKey, SetFailed, Visited
-from ringtree.measure.rank_group import RANK_TIMEOUT, LaunchFailed
+from ringtree.measure.rank_group import LaunchFailed
 from ringtree.measure.rank_set import joined
 from ringtree.measure.visit_loop import VisitLoop
 from ringtree.results import Boundary, Cell, EmulatedCluster, Plan, WarmUp, WrongElement

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
-from ringtree.measure.messages import SetUp
+from ringtree.measure.messages import SetSpec, SetUp
 from ringtree.measure.plan import planned_launches
 from ringtree.measure.process_set import CellKey, Visited
 from ringtree.measure.rank_set import RankSet, joined
@@ -60,7 +60,7 @@ class _Lent:
 @contextmanager
 def ranks_to_lend(num_ranks: int, boundary: Boundary) -> Iterator[RankSet]:
     """Starts ranks without an arm; ends them in order, or at once if one has failed."""
-    ranks = RankSet([], num_ranks=num_ranks, seed=5, boundary=boundary)
+    ranks = RankSet([], SetSpec(num_ranks=num_ranks, seed=5, boundary=boundary))
     try:
         ranks.start()
         yield ranks
