@@ -16,12 +16,21 @@ from rich.console import Console
 
 from ringtree.arms import arms_written
 from ringtree.cli.agents import as_lab_or_agent
-from ringtree.cli.options import EMULATE, RUNS, Runs, asks, with_default, written
+from ringtree.cli.options import (
+    EMULATE,
+    RUNS,
+    DryRun,
+    ResumeRun,
+    Runs,
+    asks,
+    refuse_beside_resume,
+    with_default,
+    written,
+)
 from ringtree.cli.outcome import exit_codes
 from ringtree.cli.output import WANTED, Wanted, check_format, finish
 from ringtree.compare.dry_run import print_plan
 from ringtree.compare.whole_comparison import Question, resume, run
-from ringtree.errors import UsageError
 from ringtree.measure.collective_data import SHAPES
 from ringtree.measure.crew import Crew
 from ringtree.measure.factors import FRACTIONS
@@ -71,10 +80,8 @@ def compare(
         bool, typer.Option("--no-preflight", help="Don't look at the machine's noise before the first launch.")
     ] = False,
     runs: Runs = RUNS,
-    resume_run: Annotated[
-        str | None, typer.Option("--resume", metavar="RUN", help="Go on with a stored run that was interrupted.")
-    ] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print plan, duration and cost, and run nothing.")] = False,
+    resume_run: ResumeRun = None,
+    dry_run: DryRun = False,
     *,
     wanted: Wanted,
 ) -> None:
@@ -85,9 +92,7 @@ def compare(
 
         def measure(crew: Crew | None) -> None:
             if resume_run is not None:
-                given = written(context, *OPTIONS, "dry_run")
-                if given:
-                    raise UsageError(f"--resume goes on with a stored plan: leave {', '.join(given)} out")
+                refuse_beside_resume(written(context, *OPTIONS, "dry_run"))
                 stored = resume(runs, resume_run, stderr, crew)
             else:
                 plan = make_plan(replace(asked, agents=None if crew is None else crew.agent_hosts))

@@ -20,6 +20,14 @@ from ringtree.errors import UsageError
 
 Runs = Annotated[Path, typer.Option(help="Where runs are stored.")]
 RUNS = Path("runs")
+ResumeRun = Annotated[
+    str | None, typer.Option("--resume", metavar="RUN", help="Go on with a stored run that was interrupted.")
+]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Print plan, duration and cost, and run nothing.")]
+JobTrace = Annotated[Path, typer.Argument(metavar="TRACE", help="The folder that `ringtree trace --out` wrote.")]
+SkipSteps = Annotated[
+    int | None, typer.Option(min=0, help="First steps that are left out.", show_default="2, or fewer")
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print as JSON and nothing else.")]
 NcclVersion = Annotated[
     str | None, typer.Option("--version", metavar="V", help="A release, as 2.27.3. Default: the installed one.")
@@ -78,6 +86,12 @@ def asks(
         return asking
 
     return decorate
+
+
+def refuse_beside_resume(said: Sequence[str]) -> None:
+    """Raises UsageError if anything else was said: a stored plan says it all."""
+    if said:
+        raise UsageError(f"--resume goes on with a stored plan: leave {', '.join(said)} out")
 
 
 def written(context: typer.Context, *names: str) -> list[str]:

@@ -5,12 +5,11 @@ For: the options. Not for: replaying (ringtree.joblog), nor what a setting could
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from ringtree.cli.options import AsJson
+from ringtree.cli.options import AsJson, JobTrace, SkipSteps
 from ringtree.cli.outcome import exit_codes
 from ringtree.joblog.reading import read_trace
 from ringtree.joblog.replay import replay as replay_script
@@ -22,13 +21,11 @@ from ringtree.show.job_replay_table import print_replay
 
 
 def replay(
-    trace: Annotated[Path, typer.Argument(metavar="TRACE", help="The folder that `ringtree trace --out` wrote.")],
+    trace: JobTrace,
     arms: Annotated[str, typer.Option(help="Arms on CPUs, as compare names them; the first is the reference.")],
     launches: Annotated[int, typer.Option(min=1, max=1000, help="Fresh sets of rank processes.")] = 8,
     seed: Annotated[int, typer.Option(min=0, help="Of the order of arms, and of the data that are checked.")] = 0,
-    skip: Annotated[
-        int | None, typer.Option(min=0, help="First steps that are left out.", show_default="2, or fewer")
-    ] = None,
+    skip: SkipSteps = None,
     json: AsJson = False,
 ) -> None:
     """Replay a traced job's step without its model: its computing time, its collectives, and other arms."""

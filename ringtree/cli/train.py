@@ -14,10 +14,20 @@ import typer
 from rich.console import Console
 
 from ringtree.cli.agents import as_lab_or_agent
-from ringtree.cli.options import RUNS, AsJson, Runs, asks, with_default, written
+from ringtree.cli.options import (
+    RUNS,
+    AsCsv,
+    AsJson,
+    DryRun,
+    ResumeRun,
+    Runs,
+    asks,
+    refuse_beside_resume,
+    with_default,
+    written,
+)
 from ringtree.cli.outcome import exit_codes
 from ringtree.cli.output import WANTED, Wanted, check_format, finish_training
-from ringtree.errors import UsageError
 from ringtree.measure.crew import Crew
 from ringtree.show.training_plan import print_training_plan
 from ringtree.train.arms import WRITTEN
@@ -63,13 +73,11 @@ def train(
         int | None, typer.Option(min=1, help="Also print what each arm is worth over a training of so many steps.")
     ] = None,
     runs: Runs = RUNS,
-    resume_run: Annotated[
-        str | None, typer.Option("--resume", metavar="RUN", help="Go on with a stored run that was interrupted.")
-    ] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print plan, duration and cost, and run nothing.")] = False,
+    resume_run: ResumeRun = None,
+    dry_run: DryRun = False,
     verbose: Annotated[bool, WANTED["verbose"]] = False,
     json: AsJson = False,
-    csv: Annotated[bool, WANTED["csv"]] = False,
+    csv: AsCsv = False,
 ) -> None:
     """Train models under several arms, or your own script (after --), and say whether the arm matters."""
     with exit_codes():
@@ -78,9 +86,7 @@ def train(
 
         def measure(crew: Crew | None) -> None:
             if resume_run is not None:
-                given = [*written(context, *OPTIONS, "dry_run"), *(script or [])]
-                if given:
-                    raise UsageError(f"--resume goes on with a stored plan: leave {', '.join(given)} out")
+                refuse_beside_resume([*written(context, *OPTIONS, "dry_run"), *(script or [])])
                 stored = resume(runs, resume_run, stderr, crew)
             else:
                 agents = None if crew is None else crew.agent_hosts

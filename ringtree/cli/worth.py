@@ -5,12 +5,11 @@ For: the options. Not for: the arithmetic (ringtree.joblog), nor trying it out (
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from ringtree.cli.options import RUNS, AsJson, Runs
+from ringtree.cli.options import RUNS, AsJson, JobTrace, Runs, SkipSteps
 from ringtree.cli.outcome import exit_codes
 from ringtree.errors import UsageError
 from ringtree.joblog.gain import predict
@@ -26,7 +25,7 @@ from ringtree.show.job_worth_table import print_gains, print_worth
 
 
 def worth(
-    trace: Annotated[Path, typer.Argument(metavar="TRACE", help="The folder that `ringtree trace --out` wrote.")],
+    trace: JobTrace,
     arms: Annotated[str, typer.Option(help="Settings, as compare names them: nccl:Tree,nccl:Ring/LL128,gloo.")],
     nccl_version: Annotated[
         str | None, typer.Option(metavar="V", help="The job's NCCL, as 2.27.3. Default: the one that was traced.")
@@ -41,9 +40,7 @@ def worth(
         str | None,
         typer.Option(metavar="RUN", help="With --from: a stored `ringtree train` that the prediction is held against."),
     ] = None,
-    skip: Annotated[
-        int | None, typer.Option(min=0, help="First steps that are left out.", show_default="2, or fewer")
-    ] = None,
+    skip: SkipSteps = None,
     runs: Runs = RUNS,
     json: AsJson = False,
 ) -> None:

@@ -88,20 +88,13 @@ class Request:
 
 def make_plan(request: Request) -> Plan:
     """Returns the plan for `request`. Raises UsageError for what can't be done."""
-    if request.collective not in SHAPES:
-        raise UsageError(f"compare can't run {request.collective!r}; it can run: {', '.join(SHAPES)}")
-    if request.preset is not None and request.collective != "all_reduce":
-        raise UsageError(f"--preset {request.preset} compares all_reduce: leave --collective {request.collective} out")
-    if request.preset is not None and request.preset not in PRESETS:
-        raise UsageError(f"unknown preset {request.preset!r}; there are: {', '.join(PRESETS)}")
+    _check_options(request)
     emulation = emulated_cluster(request)
     num_ranks = num_ranks_of(request, emulation)
     if request.dtype not in (*DTYPES, *NARROW_FLOATS):
         raise UsageError(f"unknown dtype {request.dtype!r}; there are: {', '.join(DTYPES)}")
     largest_value(request.dtype, num_ranks)
     left_out: dict[str, str] = {}
-    if request.factors and request.preset is not None:
-        raise UsageError(f"--preset {request.preset} has its own two arms: leave --factors out")
     experiment = factorial_design(request.factors or (), request.fraction, request.arms)
     arms = _arms(_asked_arms(request) if experiment is None else experiment[1], request, emulation, num_ranks, left_out)
     if experiment is not None and left_out:
@@ -109,18 +102,9 @@ def make_plan(request: Request) -> Plan:
         others = f" and {count(len(left_out) - 1, 'other')}" if len(left_out) > 1 else ""
         raise UsageError(f"a design needs all of its arms, and {lacking}{others} can't run: {why}")
     num_launches = DEFAULT_LAUNCHES if request.launches is None else request.launches
-    if not 1 <= num_launches <= 1000:
-        raise UsageError(f"--launches must lie in 1..1000, not {num_launches}")
-    if request.budget is not None and request.launches is not None:
-        raise UsageError("--budget decides the number of launches: leave --launches out")
     margin = parse_share(request.margin or DEFAULT_MARGIN)
     if not margin < 1:
         raise UsageError(f"--margin must lie below 100 %, not {request.margin}")
-    reference = request.reference
-    if request.preset == TEXTBOOK:
-        if reference is not None:
-            raise UsageError("--preset textbook compares with its library: choose it by --library, not --reference")
-        reference = arms[-1].label
     names = [arm.name for arm in arms]
     boundary = common_boundary(names)
     if request.dtype in NARROW_FLOATS and boundary not in ON_GPU:
@@ -137,7 +121,7 @@ def make_plan(request: Request) -> Plan:
         num_ranks=num_ranks,
         arms=arms,
         boundary=boundary,
-        reference=choose_reference(arms, reference),
+        reference=choose_reference(arms, arms[-1].label if request.preset == TEXTBOOK else request.reference),
         sizes=sizes,
         num_launches=num_launches,
         seed=fresh_seed() if request.seed is None else request.seed,
@@ -151,6 +135,27 @@ def make_plan(request: Request) -> Plan:
         native_launcher=_native_launcher(request, arms, boundary),
         design=None if experiment is None else experiment[0],
     )
+
+
+def _check_options(request: Request) -> None:
+    """Raises UsageError for options that nothing else need be known of to refuse."""
+    if request.collective not in SHAPES:
+        raise UsageError(f"compare can't run {request.collective!r}; it can run: {', '.join(SHAPES)}")
+    preset = request.preset
+    if preset is not None:
+        if request.collective != "all_reduce":
+            raise UsageError(f"--preset {preset} compares all_reduce: leave --collective {request.collective} out")
+        if preset not in PRESETS:
+            raise UsageError(f"unknown preset {preset!r}; there are: {', '.join(PRESETS)}")
+        if request.factors:
+            raise UsageError(f"--preset {preset} has its own two arms: leave --factors out")
+        if preset == TEXTBOOK and request.reference is not None:
+            raise UsageError("--preset textbook compares with its library: choose it by --library, not --reference")
+    if request.launches is not None:
+        if not 1 <= request.launches <= 1000:
+            raise UsageError(f"--launches must lie in 1..1000, not {request.launches}")
+        if request.budget is not None:
+            raise UsageError("--budget decides the number of launches: leave --launches out")
 
 
 def _native_launcher(request: Request, arms: Sequence[ArmPlan], boundary: Boundary) -> list[str]:

@@ -45,10 +45,6 @@ def page() -> str:
     return "\n".join(text) + "\n"
 
 
-def _anchor(name: str) -> str:
-    return f"#ringtree-{name.replace(' ', '-')}"
-
-
 def _exit_codes() -> str:
     said = str(ringtree.cli.__doc__).partition("Exit codes: ")[2]
     assert said, "the docstring of ringtree.cli says what exit codes mean"
