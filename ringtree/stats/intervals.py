@@ -27,10 +27,7 @@ class MedianInterval:
     reaches_level: bool
 
     def __post_init__(self) -> None:
-        if not self.low <= self.median <= self.high:
-            raise ValueError(f"an interval holds its median: {self.low} <= {self.median} <= {self.high}")
-        if not 0.0 <= self.coverage < 1.0 or self.num_launches < 1:
-            raise ValueError("coverage lies in [0, 1) and comes from at least one launch")
+        check_interval("median", self.low, self.median, self.high, self.coverage, self.num_launches)
 
     @property
     def label(self) -> str:
@@ -40,6 +37,14 @@ class MedianInterval:
         if self.reaches_level:
             return f"{100 * self.coverage:.1f} % interval"
         return f"range of {self.num_launches} launches, covers {100 * self.coverage:.1f} %"
+
+
+def check_interval(name: str, low: float, middle: float, high: float, coverage: float, num_launches: int) -> None:
+    """Raises ValueError for an interval without its middle, which is called `name`, or that no launches give."""
+    if not low <= middle <= high:
+        raise ValueError(f"an interval holds its {name}: {low} <= {middle} <= {high}")
+    if not 0.0 <= coverage < 1.0 or num_launches < 1:
+        raise ValueError("coverage lies in [0, 1) and comes from at least one launch")
 
 
 def coverage_of(num_launches: int, k: int) -> float:

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ringtree.stats.intervals import check_interval
 from ringtree.stats.subsets import order_statistic, subsets
 
 
@@ -36,10 +37,9 @@ class TypicalInterval:
     reaches_level: bool
 
     def __post_init__(self) -> None:
-        if not (math.isfinite(self.centre) and self.low <= self.centre <= self.high):
-            raise ValueError(f"an interval holds its centre: {self.low} <= {self.centre} <= {self.high}")
-        if not 0.0 <= self.coverage < 1.0 or self.num_launches < 1:
-            raise ValueError("coverage lies in [0, 1) and comes from at least one launch")
+        check_interval("centre", self.low, self.centre, self.high, self.coverage, self.num_launches)
+        if not math.isfinite(self.centre):
+            raise ValueError(f"the centre is a finite number, not {self.centre}")
         if (self.num_launches == 1) == (math.isfinite(self.low) and math.isfinite(self.high)):
             raise ValueError("one launch gives no interval, and more give a finite one")
 

@@ -17,6 +17,7 @@ from typing import Any
 
 import pytest
 from hosts_support import Hosts, on_host, why_no_hosts
+from lab_support import read_until
 from launchers_support import PATIENCE_S, free_ports, start_by_hand
 
 from ringtree.cli.agents import waiting_line
@@ -32,17 +33,6 @@ from ringtree.results import find_run, read_run
 LONG = ["compare", "--arms", "ring,auto", "--sizes", "8", "--launches", "500", "--no-preflight"]
 WAITING = "ringtree: waiting for "
 Ended = list[tuple[int, str]]
-
-
-def read_until(process: subprocess.Popen[str], words: str) -> str:
-    """Reads what a process says until there are these words in a line."""
-    assert process.stderr is not None
-    said = ""
-    for line in process.stderr:
-        said += line
-        if words in line:
-            return said
-    raise AssertionError(said)
 
 
 def ends(processes: list[subprocess.Popen[str]]) -> Ended:

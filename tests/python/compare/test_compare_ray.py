@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from lab_support import read_until
 from launchers_support import PATIENCE_S, RINGTREE, plain_environment
 
 from ringtree.results import find_run, read_run
@@ -63,17 +64,6 @@ def cluster() -> Iterator[Cluster]:
             made.ray.shutdown()
 
 
-def until(process: subprocess.Popen[str], words: str) -> None:
-    """Reads what a process says until there are these words in a line."""
-    assert process.stderr is not None
-    said = ""
-    for line in process.stderr:
-        said += line
-        if words in line:
-            return
-    raise AssertionError(said)
-
-
 def test_a_comparison_on_two_nodes_ends_with_a_verdict(cluster: Cluster, tmp_path: Path) -> None:
     code, out, said = cluster.run(tmp_path, *COMPARE, "6")
     assert code == 0, said
@@ -98,7 +88,7 @@ def test_more_than_there_is_to_place_is_refused(cluster: Cluster, tmp_path: Path
 
 def test_what_was_interrupted_goes_on_until_a_node_is_removed(cluster: Cluster, tmp_path: Path) -> None:
     process = cluster.start(tmp_path, *COMPARE, "500")
-    until(process, "launch 2 of 500")
+    read_until(process, "launch 2 of 500")
     process.send_signal(signal.SIGINT)
     said = " ".join(process.communicate(timeout=PATIENCE_S)[1].split())
     assert process.returncode == 130, said
@@ -109,7 +99,7 @@ def test_what_was_interrupted_goes_on_until_a_node_is_removed(cluster: Cluster, 
     assert stored >= 1
 
     process = cluster.start(tmp_path, "compare", "--resume", "last")
-    until(process, f"launch {stored + 2} of 500")
+    read_until(process, f"launch {stored + 2} of 500")
     cluster.ray.remove_node(cluster.second, allow_graceful=False)
     said = " ".join(process.communicate(timeout=PATIENCE_S)[1].split())
     assert process.returncode == 1, said

@@ -151,6 +151,17 @@ def make_stored(
     return StoredRun(Path("runs/example"), make_run(plan, num_cores, load), launches, [])
 
 
+def read_until(process: subprocess.Popen[str], words: str) -> str:
+    """Reads what a process says until there are these words in a line."""
+    assert process.stderr is not None
+    said = ""
+    for line in process.stderr:
+        said += line
+        if words in line:
+            return said
+    raise AssertionError(said)
+
+
 def wait_until(condition: Callable[[], bool], seconds: float) -> float | None:
     """Polls until `condition` holds; returns the seconds that it took, None if it did not hold in time."""
     start = time.monotonic()
