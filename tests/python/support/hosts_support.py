@@ -154,10 +154,6 @@ class Hosts:
         commands = "".join(f"link set dev port{card}-{host} {state}\n" for card in range(self.cards))
         self._inside(self._namespaces[self.count], "ip", "-batch", "-", text=commands)
 
-    def reset_connections(self, host: int, port: int) -> str:
-        """Ends the host's connections that lead to or come from that port as a reset does. Returns which they were."""
-        return self.run(host, "ss", "-K", "-tnH", f"( sport = :{port} or dport = :{port} )")
-
     # --- the life of it
 
     def close(self) -> None:
