@@ -73,8 +73,8 @@ def _why(gain: Gain, summary: Summary, training: TrainingSummary, cell: Training
     versus = cell.versus_reference
     if versus is not None and versus.low is not None and gain.step.ratio < versus.low:
         lines.append(
-            "  the prediction takes all exposed time for the collectives' own: what a rank waits for a slower one, or for "
-            "a core, is in it, and no arm shortens that (`ringtree replay` measures what is left)"
+            "  the prediction takes all exposed time for the collectives' own: what a rank waits for a slower one, or "
+            "for a core, is in it, and no arm shortens that (`ringtree replay` measures what is left)"
         )
     if gain.covered < 0.995:
         lines.append(

@@ -244,6 +244,7 @@ def _end_all(ranks: list[_Rank], guard: Guard) -> None:
         for process in running:
             with contextlib.suppress(subprocess.TimeoutExpired):
                 process.wait(timeout=max(0.0, deadline - time.monotonic()))
+    guard.send(signal.SIGKILL)  # all at once: large processes take a while to go
     for process in running:
         process.kill()
         process.wait()

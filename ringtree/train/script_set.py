@@ -133,6 +133,8 @@ class ScriptSet:
 
     def kill(self) -> None:
         if self._guard is not None:
+            # All at once: no script sees another end, and none outlives a second Ctrl-C.
+            self._guard.send(signal.SIGKILL)
             for rank in self._ranks:
                 rank.kill()
                 rank.wait()
