@@ -7,7 +7,7 @@ Not for: joining the other ranks (ringtree.comm), or starting ranks of a launch 
 from ringtree.launchers.description import Described, describe
 from ringtree.launchers.identity import Identity, Surroundings, command_lines_above
 from ringtree.launchers.meeting_point import address_of, job_key, port_of
-from ringtree.launchers.table import LAUNCHERS, LaunchersDisagree, identify
+from ringtree.launchers.table import LAUNCHERS, LaunchersDisagree, Unidentified, identify
 
 __all__ = [
     "LAUNCHERS",
@@ -15,6 +15,7 @@ __all__ = [
     "Identity",
     "LaunchersDisagree",
     "Surroundings",
+    "Unidentified",
     "address_of",
     "command_lines_above",
     "describe",

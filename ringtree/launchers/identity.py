@@ -19,7 +19,8 @@ from ringtree.errors import UsageError
 class Identity:
     """One process as its launcher sees it; None: the launcher does not say.
 
-    `hosts`: names, in the launcher's order. `address`: of rank 0's host, `port`: free there, where somebody said so.
+    `hosts`: names, in the launcher's order. `address`: of rank 0's host, `port`: free there, where somebody said so, in
+    the words that were said: meeting_point.py reads them.
     `attempt`: tells restarts of one job apart. `serves_store`: the launcher has a store at address and port already.
     `sources`: field -> the variables that said it. `inside`: launchers further out, a line each.
     """
@@ -34,7 +35,7 @@ class Identity:
     hosts: tuple[str, ...] = ()
     job: str | None = None
     address: str | None = None
-    port: int | None = None
+    port: str | None = None
     attempt: str = ""
     serves_store: bool = False
     sources: Mapping[str, str] = field(default_factory=dict)
@@ -46,6 +47,11 @@ class Identity:
         if self.num_hosts is not None:
             return self.num_hosts > 1
         return self.local_size is not None and self.local_size != self.world_size
+
+    @property
+    def tells_of_hosts(self) -> bool:
+        """Whether the launcher says anything of hosts; if not, all ranks count as on one."""
+        return not (self.num_hosts is None and self.local_size is None and self.local_rank is None)
 
     @property
     def is_first_on_host(self) -> bool:

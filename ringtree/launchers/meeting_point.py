@@ -34,9 +34,9 @@ def address_of(identity: Identity) -> tuple[str, str]:
 
 def port_of(identity: Identity) -> tuple[int, str]:
     """Returns the port at which rank 0 serves the store, and what said so. Raises UsageError."""
-    _check_port(identity)
-    if identity.port is not None:
-        return identity.port, identity.sources["port"]
+    said = _said_port(identity)
+    if said is not None:
+        return said, identity.sources["port"]
     if identity.job is None:
         raise UsageError(
             f"{identity.launcher} gives the job no id from which a port would follow: set MASTER_PORT, the same on all "
@@ -48,8 +48,7 @@ def port_of(identity: Identity) -> tuple[int, str]:
 
 def job_key(identity: Identity) -> str:
     """Returns a name that the ranks of this start of the job share, and no others on their host. Raises UsageError."""
-    _check_port(identity)
-    if identity.port is None and identity.job is None:
+    if _said_port(identity) is None and identity.job is None:
         raise UsageError(
             f"{identity.launcher} gives the job no id: set MASTER_PORT, the same on all ranks, or give store="
             '"unix:<id>"'
@@ -57,18 +56,25 @@ def job_key(identity: Identity) -> str:
     return _digest(identity).hex()[:32]
 
 
-def _check_port(identity: Identity) -> None:
-    if identity.port is not None and not 0 < identity.port < 1 << 16:
-        raise UsageError(f"{identity.sources['port']}={identity.port} is not a port: use 1 to 65535")
+def _said_port(identity: Identity) -> int | None:
+    text = identity.port
+    if text is None:
+        return None
+    is_number = text.isascii() and text.isdigit()
+    if not (is_number and len(text) < 10 and 0 < int(text) < 1 << 16):
+        shown = text if is_number else repr(text)
+        raise UsageError(f"{identity.sources['port']}={shown} is not a port: use 1 to 65535")
+    return int(text)
 
 
 def _digest(identity: Identity) -> bytes:
+    port = _said_port(identity)
     said = identity.sources.get("address") == "MASTER_ADDR"
     parts = (
         identity.launcher,
         identity.job or "",
         identity.attempt,
         (identity.address or "") if said else "",
-        "" if identity.port is None else str(identity.port),
+        "" if port is None else str(port),
     )
     return hashlib.sha256("\0".join(parts).encode()).digest()

@@ -10,7 +10,7 @@ inner ones of a launcher that started one process for each group of LOCAL_WORLD_
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -22,15 +22,24 @@ from ringtree.launchers.identity import Finding, Identity, Surroundings
 PROGRAM, ANY, MPI, INSTANCE, SCHEDULER = range(5)
 
 
-class LaunchersDisagree(UsageError):
-    """Two launchers that can't both be meant. `identities`: who this process is to each, the inner one first."""
+class Unidentified(UsageError):
+    """There is no telling which rank this process is. `identities`: who it is to each launcher that can be read, the
+    inner one first."""
+
+    def __init__(self, why: str, identities: Sequence[Identity]) -> None:
+        super().__init__(why)
+        self.identities = tuple(identities)
+
+
+class LaunchersDisagree(Unidentified):
+    """Two launchers that can't both be meant."""
 
     def __init__(self, first: Identity, second: Identity) -> None:
         super().__init__(
             f"two launchers disagree: {first.words}, and {second.words}: unset the variables of the one that did not "
-            "start this"
+            "start this",
+            (first, second),
         )
-        self.identities = (first, second)
 
 
 class Launcher(NamedTuple):
@@ -57,11 +66,21 @@ _FILLED = ("local_rank", "local_size", "host_rank", "num_hosts", "hosts", "job",
 
 
 def identify(surroundings: Surroundings | None = None) -> Identity | None:
-    """Returns who this process is, None if no launcher has started it as a rank. Raises
-    LaunchersDisagree, and UsageError for variables that can't be read."""
+    """Returns who this process is, None if no launcher has started it as a rank. Raises LaunchersDisagree, and
+    Unidentified for variables that can't be read."""
     around = Surroundings.here() if surroundings is None else surroundings
-    read = [(launcher.kind, launcher.read(around)) for launcher in LAUNCHERS]
-    found = [(kind, identity) for kind, identity in read if identity is not None]
+    found: list[tuple[int, Identity]] = []
+    unreadable: list[UsageError] = []
+    for launcher in LAUNCHERS:
+        try:
+            identity = launcher.read(around)
+        except UsageError as error:
+            unreadable.append(error)
+            continue
+        if identity is not None:
+            found.append((launcher.kind, identity))
+    if unreadable:
+        raise Unidentified(str(unreadable[0]), [_with_master(identity, around) for _, identity in found])
     if not found:
         return None
     kind, counts = found[0]
@@ -98,7 +117,7 @@ def _is_said(identity: Identity, name: str) -> bool:
 def _with_master(identity: Identity, around: Surroundings) -> Identity:
     """MASTER_ADDR and MASTER_PORT count for every launcher: torchrun sets them, anybody may."""
     master = Finding(identity.launcher, around.environment)
-    address, port = master.text("address", "MASTER_ADDR"), master.number("port", "MASTER_PORT")
+    address, port = master.text("address", "MASTER_ADDR"), master.text("port", "MASTER_PORT")
     sources = dict(identity.sources)
     if address is not None:
         sources["address"] = "MASTER_ADDR"

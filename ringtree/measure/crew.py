@@ -35,7 +35,9 @@ from ringtree.measure.rank_group import LaunchFailed, RankGroup
 from ringtree.results import Launcher, Record
 
 MEETING = "crew"  # its name in the store
-JOIN_LIMIT = 300.0  # seconds for all agents to come: hosts boot and mount at their own pace
+JOIN_SECONDS = "RINGTREE_JOIN_SECONDS"  # for all agents to come, where it is set
+JOIN_LIMIT = 300.0  # else: hosts boot and mount at their own pace
+MOST_JOIN_SECONDS = 24 * 3600.0
 ORDER_LIMIT = 24 * 3600.0  # of an agent for its next order: who thinks meanwhile is the lab, or a person
 ANSWER_LIMIT = 120.0  # of the lab for what became of the others' ranks, once its own have ended
 
@@ -196,6 +198,17 @@ class Crew(AbstractContextManager["Crew"]):
             return {}
         interface = interface_towards(self.torch_host)
         return {} if interface is None else {"GLOO_SOCKET_IFNAME": interface}
+
+
+def join_limit() -> float:
+    """Returns the seconds in which all agents must have come. Raises UsageError if the variable is not such a time."""
+    text = os.environ.get(JOIN_SECONDS)
+    if not text:
+        return JOIN_LIMIT
+    with contextlib.suppress(ValueError):
+        if 0 < (seconds := float(text)) <= MOST_JOIN_SECONDS:
+            return seconds
+    raise UsageError(f"invalid {JOIN_SECONDS} {text!r}: give seconds, above 0 and at most {MOST_JOIN_SECONDS:.0f}")
 
 
 def spread(agent_hosts: list[int], num_ranks: int) -> list[int]:

@@ -15,9 +15,9 @@ import platform
 from collections.abc import Sequence
 
 from ringtree.comm.meeting import store_of
-from ringtree.errors import MismatchError, RingtreeError, UsageError
-from ringtree.launchers import Identity, LaunchersDisagree, address_of, identify
-from ringtree.measure.crew import Crew, Hello
+from ringtree.errors import DeadlineError, MismatchError, RingtreeError, UsageError
+from ringtree.launchers import Identity, Unidentified, address_of, identify
+from ringtree.measure.crew import JOIN_SECONDS, Crew, Hello, join_limit
 from ringtree.measure.refusing import DISAGREE_LIMIT, rank_0_listens, tell
 
 SECRETS = ("RINGTREE_SECRET_FILE", "RINGTREE_SECRET")
@@ -38,7 +38,7 @@ def crew_of_the_launcher() -> Crew | None:
     SaidElsewhere."""
     try:
         identity = identify()
-    except LaunchersDisagree as error:
+    except Unidentified as error:
         raise _by_one_of(error) from None
     if identity is None or identity.world_size == 1:
         return None
@@ -52,10 +52,15 @@ def join(identity: Identity) -> Crew:
     except UsageError as error:
         raise _checked_by(identity, error) from None
     try:
-        crew = Crew(identity)
+        crew = Crew(identity, join_limit())
     except MismatchError as error:  # they were started with settings that contradict each other
         told = UsageError(str(error))
         raise (told if identity.rank == 0 else SaidElsewhere(told)) from None
+    except DeadlineError as error:
+        late = DeadlineError(f"{error}; if hosts start slowly, raise {JOIN_SECONDS} (now {join_limit():g})")
+        # Nobody can tell whether rank 0 has said why, or has died.
+        speaks = identity.rank == (1 if "rank 0 did not open" in str(error) else 0)
+        raise (late if speaks else SaidElsewhere(late)) from None
     except RingtreeError as error:
         raise _said_by(identity, error) from None
     problem = differing_versions(crew.hellos) or differing_clocks(crew.hellos)
@@ -102,6 +107,7 @@ def differing_clocks(hellos: list[Hello]) -> str | None:
 def _check(identity: Identity) -> None:
     """What all processes of the job should know alike. Raises UsageError."""
     store_of(identity)
+    join_limit()
     if "RINGTREE_SECRET" in os.environ:
         raise UsageError("rank processes need the secret too: give it by RINGTREE_SECRET_FILE, not RINGTREE_SECRET")
     if not identity.several_hosts:
@@ -114,15 +120,17 @@ def _check(identity: Identity) -> None:
         )
 
 
-def _by_one_of(error: LaunchersDisagree) -> RingtreeError:
-    """Who says that launchers disagree: rank 0 of the job whose processes are there, by whichever launcher; where none
-    is, each first process of its host, by whichever: the variables of either may be the ones that are left over."""
+def _by_one_of(error: Unidentified) -> RingtreeError:
+    """Who says that launchers disagree or can't be read: rank 0 of the job whose processes are there, by whichever
+    launcher; where none is, each first process of its host, by whichever: the variables of either may be the ones that
+    are left over. A process that no launcher gives a number speaks for itself."""
     to_tell = jobs_to_tell(error.identities)
     num_waits = sum(identity.rank != 0 for identity in to_tell)  # rank 0 opens the store itself
     for identity in to_tell:
         if tell(identity, error, DISAGREE_LIMIT / max(num_waits, 1)):
             return error if identity.rank == 0 else SaidElsewhere(error)
-    return error if any(identity.is_first_on_host for identity in error.identities) else SaidElsewhere(error)
+    speaks = not error.identities or any(identity.is_first_on_host for identity in error.identities)
+    return error if speaks else SaidElsewhere(error)
 
 
 def jobs_to_tell(identities: Sequence[Identity]) -> list[Identity]:
@@ -143,11 +151,12 @@ def _named_store(identity: Identity) -> str | None:
 
 def _checked_by(identity: Identity, error: UsageError) -> RingtreeError:
     """Who says that a check failed: rank 0, if it fails there or can be told; else the first process of the host, if
-    rank 0 has passed the check or there is no knowing where it is."""
+    rank 0 has passed the check or there is no knowing where it is. Where nothing is told of hosts, all processes are on
+    rank 0's and see what it sees."""
     told = tell(identity, error)
     if identity.rank == 0:
         return error
-    if told or not identity.is_first_on_host:
+    if told or not (identity.tells_of_hosts and identity.is_first_on_host):
         return SaidElsewhere(error)
     speaks = _named_store(identity) is None or rank_0_listens(identity)
     return _said_by(identity, error) if speaks else SaidElsewhere(error)

@@ -23,9 +23,9 @@ from launchers_support import PATIENCE_S, free_ports, start_by_hand
 from ringtree.cli.agents import waiting_line
 from ringtree.comm.communicator import init
 from ringtree.comm.meeting import STORES
-from ringtree.errors import DeadlineError
+from ringtree.errors import DeadlineError, UsageError
 from ringtree.launchers import Identity
-from ringtree.measure.crew import MEETING, Crew, Hello, local_ranks, spread
+from ringtree.measure.crew import JOIN_LIMIT, JOIN_SECONDS, MEETING, Crew, Hello, join_limit, local_ranks, spread
 from ringtree.measure.joining import differing_clocks, differing_versions, jobs_to_tell
 from ringtree.measure.refusing import rank_0_listens
 from ringtree.results import find_run, read_run
@@ -94,7 +94,7 @@ def test_ranks_that_disagree_on_the_world_size(tmp_path: Path) -> None:
 
 _AT_N0: dict[str, Any] = {
     "address": "n0",
-    "port": 29500,
+    "port": "29500",
     "sources": {"address": "MASTER_ADDR", "port": "MASTER_PORT"},
 }
 OF_ANOTHER = {"PMI_RANK": "0", "PMI_SIZE": "7", "MPI_LOCALRANKID": "0"}
@@ -187,11 +187,64 @@ def test_who_can_be_another_rank_of_one_store_does_not_open_it() -> None:
     assert jobs_to_tell((left_over, replace(real, world_size=1))) == [left_over]
 
 
-def test_a_port_that_is_none_on_one_host_is_told_there() -> None:
+@pytest.mark.parametrize(("port", "shown"), [("70000", "70000"), ("abc", "'abc'")])
+def test_a_port_that_is_none_on_one_host_is_told_there(port: str, shown: str) -> None:
     """Nobody can be told, as only MASTER_PORT says where rank 0 is."""
-    ((code, said),) = ends(start_by_hand(1, *LONG, RANK="1", WORLD_SIZE="2", LOCAL_WORLD_SIZE="1", MASTER_PORT="70000"))
+    ((code, said),) = ends(start_by_hand(1, *LONG, RANK="1", WORLD_SIZE="2", LOCAL_WORLD_SIZE="1", MASTER_PORT=port))
     assert code == 2
-    assert re.fullmatch(r"ringtree: \S+: MASTER_PORT=70000 is not a port: use 1 to 65535", said)
+    assert re.fullmatch(rf"ringtree: \S+: MASTER_PORT={shown} is not a port: use 1 to 65535", said)
+
+
+@pytest.mark.parametrize("of_hosts", [{}, {"LOCAL_WORLD_SIZE": "3"}])
+def test_a_port_that_is_none_everywhere_is_told_by_rank_0(of_hosts: dict[str, str]) -> None:
+    first, *others = ends(start_by_hand(3, *LONG, **of_hosts, MASTER_PORT="abc"))
+    assert first == (2, "ringtree: MASTER_PORT='abc' is not a port: use 1 to 65535")
+    assert others == [(2, "")] * 2, "one process speaks"
+
+
+def test_a_rank_that_is_none_is_told_once_where_another_launcher_knows_it(tmp_path: Path) -> None:
+    numbers = {"OMPI_COMM_WORLD_RANK": "0", "OMPI_COMM_WORLD_SIZE": "2", "OMPI_COMM_WORLD_LOCAL_SIZE": "2"}
+    first, second = ends(
+        start_by_hand(
+            2,
+            *LONG,
+            "--runs",
+            str(tmp_path),
+            **numbers,
+            OMPI_COMM_WORLD_LOCAL_RANK="0",
+            RANK="x",
+            of_last={"OMPI_COMM_WORLD_RANK": "1", "OMPI_COMM_WORLD_LOCAL_RANK": "1"},
+        )
+    )
+    assert first == (2, "ringtree: RANK='x' is not a number")
+    assert second == (2, ""), "one process speaks"
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_rank_that_is_none_is_told_by_each_where_nobody_knows_it() -> None:
+    ended = ends(start_by_hand(2, *LONG, RANK="x"))
+    assert ended == [(2, "ringtree: RANK='x' is not a number")] * 2
+
+
+def test_a_rank_0_that_never_comes_is_told_by_rank_1() -> None:
+    numbers = {"WORLD_SIZE": "3", "MASTER_PORT": str(free_ports(1)[0]), "RINGTREE_JOIN_SECONDS": "0.5"}
+    ended = ends([start_by_hand(1, *LONG, **numbers, RANK=rank)[0] for rank in ("1", "2")])
+    assert ended[0][0] == 1
+    assert re.fullmatch(r"ringtree: rank 0 did not open .* raise RINGTREE_JOIN_SECONDS \(now 0.5\)", ended[0][1])
+    assert ended[1] == (1, ""), "one process speaks"
+
+
+@pytest.mark.parametrize("seconds", ["x", "0", "-1", "nan", "inf", "1e9"])
+def test_a_time_to_wait_that_is_none_is_refused(seconds: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(JOIN_SECONDS, seconds)
+    with pytest.raises(UsageError, match=f"invalid RINGTREE_JOIN_SECONDS '{seconds}': give seconds"):
+        join_limit()
+
+
+@pytest.mark.parametrize(("seconds", "limit"), [("", JOIN_LIMIT), ("20", 20.0), ("86400", 86400.0)])
+def test_how_long_agents_wait(seconds: str, limit: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(JOIN_SECONDS, seconds)
+    assert join_limit() == limit
 
 
 def test_nobody_listens_at_a_name_that_is_none() -> None:

@@ -13,7 +13,16 @@ from pathlib import Path
 import pytest
 
 from ringtree.errors import UsageError
-from ringtree.launchers import Identity, LaunchersDisagree, Surroundings, address_of, identify, job_key, port_of
+from ringtree.launchers import (
+    Identity,
+    LaunchersDisagree,
+    Surroundings,
+    Unidentified,
+    address_of,
+    identify,
+    job_key,
+    port_of,
+)
 from ringtree.launchers.meeting_point import FIRST_PORT, NUM_PORTS
 
 TORCHRUN = {
@@ -201,12 +210,17 @@ def test_who_says_too_little_is_told_what_to_set() -> None:
         port_of(by_hand)
 
 
-@pytest.mark.parametrize("port", ["0", "65536"])
-def test_a_port_that_is_none_is_refused_on_one_host_too(port: str) -> None:
+@pytest.mark.parametrize(
+    ("port", "shown"),
+    [("0", "0"), ("65536", "65536"), ("9" * 5000, "9" * 5000), ("abc", "'abc'"), ("-1", "'-1'"), ("٣", "'٣'")],
+)
+def test_a_port_that_is_none_is_refused_on_one_host_too(port: str, shown: str) -> None:
+    """Not before somebody asks for it: who the process is does not depend on it."""
     identity = found({"RANK": "0", "WORLD_SIZE": "2", "MASTER_ADDR": "a", "MASTER_PORT": port})
     for ask in (port_of, job_key):
-        with pytest.raises(UsageError, match=f"MASTER_PORT={port} is not a port: use 1 to 65535"):
+        with pytest.raises(UsageError) as refused:
             ask(identity)
+        assert str(refused.value) == f"MASTER_PORT={shown} is not a port: use 1 to 65535"
 
 
 def test_the_inner_launcher_counts() -> None:
@@ -283,6 +297,17 @@ def test_what_cannot_be_read_is_named(environment: dict[str, str], said: str) ->
     with pytest.raises(UsageError) as refused:
         found(environment)
     assert said in str(refused.value)
+
+
+def test_a_launcher_that_can_be_read_still_says_who_this_is() -> None:
+    """So that one process of the job speaks of RANK=x, and not each."""
+    with pytest.raises(Unidentified) as refused:
+        found(OPEN_MPI_4, {"RANK": "x", "WORLD_SIZE": "4"})
+    assert "RANK='x' is not a number" in str(refused.value)
+    assert [(one.launcher, one.rank) for one in refused.value.identities] == [("Open MPI", 3)]
+    with pytest.raises(Unidentified) as refused:
+        found({"RANK": "x", "WORLD_SIZE": "4"})
+    assert refused.value.identities == ()
 
 
 def test_restarts_and_other_jobs_meet_elsewhere() -> None:

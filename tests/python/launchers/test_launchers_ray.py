@@ -46,7 +46,7 @@ def test_an_agent_knows_its_launcher() -> None:
     identity = identify(Surroundings({"RAY_JOB_ID": "ffffffff"} | variables))
     assert identity is not None
     assert (identity.launcher, identity.rank, identity.world_size, identity.job) == ("Ray", 1, 2, "02000000")
-    assert (identity.address, identity.port, identity.several_hosts) == ("10.0.0.2", 4000, True)
+    assert (identity.address, identity.port, identity.several_hosts) == ("10.0.0.2", "4000", True)
 
 
 def brought(mirror: Mirror, home: Path) -> list[str]:

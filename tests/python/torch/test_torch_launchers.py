@@ -12,7 +12,7 @@ import pytest
 
 pytest.importorskip("torch")
 
-from launchers_support import mpirun, run, torchrun
+from launchers_support import free_ports, mpirun, run, slurm, torchrun, why_no_slurm
 
 pytestmark = pytest.mark.torch
 
@@ -32,6 +32,18 @@ def test_ranks_meet_by_what_the_launcher_says(launcher: str) -> None:
     if command is None:
         pytest.skip(f"{launcher} is not installed")
     done = run([*command, "2", sys.executable, "-c", PROGRAM])
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert done.stdout.count("[3.0, 3.0, 3.0]") == 2
+
+
+def test_ranks_meet_by_what_srun_says() -> None:
+    """Nothing resolves the names of these nodes: MASTER_ADDR says where rank 0 is."""
+    reason = why_no_slurm()
+    if reason:
+        pytest.skip(reason)
+    with slurm() as started:
+        where = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free_ports(1)[0])}
+        done = started.run("srun", "-N2", "--ntasks-per-node=1", sys.executable, "-c", PROGRAM, **where)
     assert done.returncode == 0, done.stderr[-3000:]
     assert done.stdout.count("[3.0, 3.0, 3.0]") == 2
 
