@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import os
 import platform
+import time
 from collections.abc import Sequence
 
 from ringtree.comm.meeting import store_of
@@ -22,6 +23,7 @@ from ringtree.measure.refusing import DISAGREE_LIMIT, rank_0_listens, tell
 
 SECRETS = ("RINGTREE_SECRET_FILE", "RINGTREE_SECRET")
 MOST_SKEW = 5.0  # seconds between two hosts' clocks; NTP leaves milliseconds
+FIRST_WORD = 3.0  # seconds for who speaks: mpirun ends all processes once the first has failed
 _LOOPBACK = ("localhost", "127.", "::1")
 
 
@@ -156,7 +158,10 @@ def _checked_by(identity: Identity, error: UsageError) -> RingtreeError:
     told = tell(identity, error)
     if identity.rank == 0:
         return error
-    if told or not (identity.tells_of_hosts and identity.is_first_on_host):
+    if told:
+        return SaidElsewhere(error)
+    if not (identity.tells_of_hosts and identity.is_first_on_host):
+        time.sleep(FIRST_WORD)
         return SaidElsewhere(error)
     speaks = _named_store(identity) is None or rank_0_listens(identity)
     return _said_by(identity, error) if speaks else SaidElsewhere(error)
