@@ -1,7 +1,7 @@
 """The operators `c10d::…` of the PyTorch that is there, and what the arguments of a call say.
 
 For: the table of operators and of their arguments, and collective, bytes, dtype and group of one call as Python reads
-them. Not for: catching calls (counting.py; the tracer's are read in C++ by this table, csrc/trace_arguments.h in
+them. Not for: catching calls (counting.py; the tracer's are read in C++ by this table, csrc/trace/arguments.h in
 ringtree/torch), nor PyTorch's words in other people's traces (ringtree.logs.words has those).
 
 Bytes are counted from tensors: those that the rank gives, those that it gets. Operators of a later PyTorch that are not
@@ -42,7 +42,7 @@ _GIVEN = frozenset(("input_tensor", "input_tensors", "inputs", "input_list", "in
 _GOT = frozenset(("output_tensor", "output_tensors", "outputs", "output_lists", "output"))
 
 
-_GIVES, _GETS, _BOTH, _PROCESS_GROUP, _OTHER = range(5)  # what an argument is; as in trace_arguments.h
+_GIVES, _GETS, _BOTH, _PROCESS_GROUP, _OTHER = range(5)  # what an argument is; as in csrc/trace/arguments.h
 
 
 class Group(NamedTuple):

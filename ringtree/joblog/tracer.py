@@ -5,7 +5,7 @@ For: `install(folder)`, called in a rank (by ringtree_autoload under `ringtree t
 
 Each collective of torch.distributed is an operator `c10d::…`, whoever asks for it: Python's functions, FSDP2 and
 functional collectives, DDP's reducer in C++. Each of them gets a kernel in PyTorch's dispatcher, in C++
-(csrc/trace_recorder.h in ringtree/torch), which keeps what the call says and when it began and ended; a kernel in
+(csrc/trace/recorder.h in ringtree/torch), which keeps what the call says and when it began and ended; a kernel in
 Python took some 100 µs a call. A profiler was rejected (it records all operators, and a job pays for all of them), so
 was a wrapped ProcessGroup (DDP and FSDP look for the real one). Here are the steps, which end with the optimizer's,
 and the file.

@@ -1,7 +1,7 @@
 """When a call is over whose Work has no Future: when somebody has waited for it.
 
 For: Gloo's reduce-scatter and its like, while there is such a call: `Work.wait` is then a function that tells the
-recorder when it returns. Not for: which call that was (csrc/trace_waits.h in ringtree/torch), nor calls with a Future,
+recorder when it returns. Not for: which call that was (csrc/trace/waits.h in ringtree/torch), nor calls with a Future,
 which says it by itself; nor waits in C++, which nothing here sees, so that such a call has no end.
 """
 

@@ -1,7 +1,7 @@
 """The file of one rank while it is written: lines of JSON, appended as steps end.
 
 For: rank-<rank>-<pid>.jsonl, made at the rank's first collective. Not for: the shape of its lines as readers know it
-(records.py), nor calls: the recorder in C++ has them, also as lines (ringtree/torch/csrc/trace_lines.h).
+(records.py), nor calls: the recorder in C++ has them, also as lines (ringtree/torch/csrc/trace/lines.h).
 
 It is written in the training's own time, so lines are put together without the records' checks, and in bundles: what a
 killed rank loses is at most the last bundle (_FLUSH_EVERY seconds).

@@ -90,7 +90,7 @@ def _digest(command: list[str]) -> str:
     for part in (torch.__version__, torch.version.git_version, sys.implementation.cache_tag, *command):
         digest.update(f"{part}\0".encode())
     header = installed() / "include" / "ringtree.h"
-    for file in (*sorted(_SOURCES.iterdir()), header):
+    for file in (*sorted(file for file in _SOURCES.rglob("*") if file.is_file()), header):
         digest.update(file.read_bytes())
     return digest.hexdigest()[:16]
 

@@ -7,7 +7,7 @@
 
 #include "backend.h"
 #include "signals.h"
-#include "trace_recorder.h"
+#include "trace/recorder.h"
 
 namespace ringtree_torch {
 namespace {

@@ -1,5 +1,5 @@
-// See trace_arguments.h.
-#include "trace_arguments.h"
+// See arguments.h.
+#include "arguments.h"
 
 #include <c10/util/Exception.h>
 

@@ -12,7 +12,7 @@
 #include <torch/csrc/distributed/c10d/ProcessGroup.hpp>
 #include <vector>
 
-#include "trace_calls.h"
+#include "calls.h"
 
 namespace ringtree_torch {
 

@@ -1,5 +1,5 @@
-// See trace_calls.h.
-#include "trace_calls.h"
+// See calls.h.
+#include "calls.h"
 
 #include <algorithm>
 

@@ -1,7 +1,7 @@
 // The calls that the job tracer has seen and not yet handed on, from their begin until they are taken.
 //
 // For: appending in the training's own time, noting ends from any thread. Not for: reading a call's arguments
-// (trace_arguments.h), nor lines of text (trace_lines.h). All functions from any thread; none needs Python.
+// (arguments.h), nor lines of text (lines.h). All functions from any thread; none needs Python.
 #pragma once
 
 #include <c10/core/DeviceType.h>
@@ -11,11 +11,11 @@
 #include <mutex>
 #include <vector>
 
-#include "trace_clocks.h"
+#include "clocks.h"
 
 namespace ringtree_torch {
 
-/// One call; times in nanoseconds of the tracer's clocks (trace_clocks.h).
+/// One call; times in nanoseconds of the tracer's clocks (clocks.h).
 struct TracedCall {
   static constexpr int64_t kNever = -1;
 

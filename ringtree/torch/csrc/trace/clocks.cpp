@@ -1,5 +1,5 @@
-// See trace_clocks.h.
-#include "trace_clocks.h"
+// See clocks.h.
+#include "clocks.h"
 
 #include <pthread.h>
 

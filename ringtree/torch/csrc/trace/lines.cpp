@@ -1,5 +1,5 @@
-// See trace_lines.h.
-#include "trace_lines.h"
+// See lines.h.
+#include "lines.h"
 
 #include <torch/csrc/utils/pybind.h>
 

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "trace_arguments.h"
-#include "trace_calls.h"
+#include "arguments.h"
+#include "calls.h"
 
 namespace ringtree_torch {
 

@@ -1,9 +1,9 @@
-// See trace_recorder.h.
-#include "trace_recorder.h"
+// See recorder.h.
+#include "recorder.h"
 
 #include <utility>
 
-#include "trace_lines.h"
+#include "lines.h"
 
 namespace ringtree_torch {
 namespace {

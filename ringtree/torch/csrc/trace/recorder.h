@@ -19,11 +19,11 @@
 #include <string>
 #include <vector>
 
-#include "forks.h"
-#include "trace_arguments.h"
-#include "trace_calls.h"
-#include "trace_clocks.h"
-#include "trace_waits.h"
+#include "../forks.h"
+#include "arguments.h"
+#include "calls.h"
+#include "clocks.h"
+#include "waits.h"
 
 namespace ringtree_torch {
 
@@ -55,7 +55,7 @@ class Recorder : public std::enable_shared_from_this<Recorder> {
 
   size_t capacity() const { return calls_.capacity(); }
   void enter_step(int64_t step, bool timed) { calls_.enter_step(step, timed); }
-  /// Lines of the file (trace_lines.h) of the calls that TracedCalls::take() hands over.
+  /// Lines of the file (lines.h) of the calls that TracedCalls::take() hands over.
   std::string take(int64_t first_step, size_t most);
   int64_t num_calls() { return calls_.num_calls(); }
   bool awaits_an_end() { return calls_.awaits_an_end(); }

@@ -1,5 +1,5 @@
-// See trace_waits.h.
-#include "trace_waits.h"
+// See waits.h.
+#include "waits.h"
 
 #include <algorithm>
 #include <utility>
