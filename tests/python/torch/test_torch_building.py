@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -69,6 +70,14 @@ def test_a_folder_that_cannot_be_made(tmp_path: Path, monkeypatch: pytest.Monkey
 def test_another_compiler_or_source_is_another_library(monkeypatch: pytest.MonkeyPatch) -> None:
     before = building._digest(building._command())
     monkeypatch.setenv("CXX", "g++ -O3")
+    assert building._digest(building._command()) != before
+
+
+def test_a_source_in_a_folder_below_counts(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(building, "_SOURCES", shutil.copytree(building._SOURCES, tmp_path / "csrc"))
+    before = building._digest(building._command())
+    with (tmp_path / "csrc" / "trace" / "waits.cpp").open("a") as file:
+        file.write("// changed\n")
     assert building._digest(building._command()) != before
 
 
