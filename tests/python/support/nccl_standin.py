@@ -5,6 +5,7 @@ For: tests of NCCL's arms without a GPU. Not for: GPUs (those tests have the mar
 
 from __future__ import annotations
 
+import hashlib
 import os
 import subprocess
 from collections.abc import Callable
@@ -21,11 +22,12 @@ Play = Callable[..., None]
 
 @cache
 def library() -> Path:
-    """Builds it; every process of a test run uses one file, made anew when its sources are newer."""
+    """Builds it; every process of a test run, and each that has the same sources, uses one file."""
     kernels = ROOT / "ringtree" / "gpu" / "patterns.cu"
-    sources = [kernels, *FOLDER.glob("*.h"), *FOLDER.glob("*.cpp")]
-    made = Path(gettempdir()) / f"ringtree-nccl-standin-{os.getuid()}.so"
-    if not made.exists() or made.stat().st_mtime < max(source.stat().st_mtime for source in sources):
+    sources = [kernels, *sorted(FOLDER.glob("*.h")), *sorted(FOLDER.glob("*.cpp"))]
+    content = hashlib.sha256(b"".join(source.read_bytes() for source in sources)).hexdigest()[:16]
+    made = Path(gettempdir()) / f"ringtree-nccl-standin-{os.getuid()}-{content}.so"
+    if not made.exists():
         fresh = made.with_suffix(f".{os.getpid()}")
         command = [os.environ.get("CXX", "c++"), "-std=c++17", "-O1", "-shared", "-fPIC", f"-I{kernels.parent}"]
         subprocess.run([*command, *map(str, FOLDER.glob("*.cpp")), "-o", str(fresh)], check=True, capture_output=True)
