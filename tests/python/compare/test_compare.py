@@ -190,10 +190,10 @@ def test_kill_9_of_a_rank_stops_the_run_and_says_who_died(tmp_path: Path) -> Non
 
 def test_kill_9_in_the_middle_then_resume_gives_a_complete_run(tmp_path: Path) -> None:
     few = ("--ranks", "2", "--arms", "ring,tree", "--sizes", "1K,64K", "--launches", "4", "--no-preflight")
-    process = start_ringtree("compare", *few, "--runs", str(tmp_path))
+    process = start_quick_ringtree("compare", *few, "--runs", str(tmp_path))
     assert process.stderr is not None
     try:
-        for number in (1, 2, 3):  # the third has begun: two are stored
+        for number in (1, 2, 3):  # the third has begun: two are stored, and a third on a machine that is slow to kill
             assert process.stderr.readline().startswith(f"launch {number} of 4")
         children = children_of(process.pid)
     finally:
@@ -202,14 +202,15 @@ def test_kill_9_in_the_middle_then_resume_gives_a_complete_run(tmp_path: Path) -
     assert wait_until(lambda: not any(is_running(pid) for pid in children), 5.0) is not None
     (path,) = tmp_path.iterdir()
     with (path / "launches.jsonl").open("ab") as file:
-        file.write(b'{"launch": 2, "bl')  # as if it had been killed while it wrote
+        file.write(b'{"launch": 3, "bl')  # as if it had been killed while it wrote
     before = read_run(path)
-    assert len(before.launches) == 2
+    num_stored = len(before.launches)
+    assert num_stored in (2, 3)
     code, out, err = run("compare", "--resume", path.name, "--runs", str(tmp_path))
     assert code == 0, err
     assert "torn" in err
     after = read_run(path)
-    assert after.launches[:2] == before.launches
+    assert after.launches[:num_stored] == before.launches
     assert [launch.launch for launch in after.launches] == [0, 1, 2, 3]
     assert after.notes == []
     assert str(path) in out

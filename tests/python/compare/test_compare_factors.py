@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from cli_support import invoke
-from lab_support import start_ringtree
+from lab_support import start_quick_ringtree
 from profile_support import make_profile, make_table
 
 from ringtree.comm.profile import VARIABLE, own_cores
@@ -20,7 +20,7 @@ from ringtree.results.files import LAUNCHES_FILE
 
 
 def run(*arguments: object) -> str:
-    process = start_ringtree(*map(str, arguments))
+    process = start_quick_ringtree(*map(str, arguments))
     try:
         out, err = process.communicate(timeout=300)
     finally:
