@@ -115,14 +115,6 @@ def inference(rank: int, size: int) -> None:
         equal(tensor, numbers(r, 5))
 
 
-def default_backends(rank: int, size: int) -> None:
-    """That ringtree is installed changes nothing for groups of others."""
-    plugins = dist.Backend._plugins
-    assert "RINGTREE" in plugins
-    group = dist.new_group(list(range(size)), backend="cpu:gloo")
-    assert group._get_sequence_number_for_group() >= 0
-
-
 def futures(rank: int, size: int) -> None:
     data = numbers(rank, 10)
     work = dist.all_reduce(data, async_op=True)
