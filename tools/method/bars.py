@@ -15,7 +15,7 @@ from method.counts import Share
 
 MAX_ERROR, MIN_POWER, MIN_COVERAGE = 0.05, 0.95, 0.93
 BAR_EFFECT = 0.10
-MIN_DRAWS, MIN_RUNS, MIN_LIVE = 1000, 200, 20
+MIN_DRAWS, MIN_RUNS = 1000, 200
 
 
 def at_most(question: str, share: Share, limit: float, least_draws: int) -> Bar:

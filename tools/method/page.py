@@ -18,8 +18,7 @@ import numpy as np
 from generated import MET
 
 from method.counts import Share
-from method.live import VERDICTS
-from method.study import LIVE, live_share
+from method.live import LIVE, VERDICTS
 
 TEMPLATE = Path(__file__).with_name("method.md.j2")
 
@@ -53,17 +52,17 @@ def share_text(hits_and_draws: list[int]) -> str:
 def _live_rows(live: dict[str, Any]) -> list[list[str]]:
     """The cells of the table of live runs, by row."""
     rows: list[list[str]] = []
-    for name, what in LIVE:
-        stored = live[name]
+    for one in LIVE:
+        stored, title = live[one.name], f"{one.name}: {one.what}"
         if stored is None:
-            rows.append([f"{name}: {what}", "not measured yet | | | | | | | "])
+            rows.append([title, "not measured yet | | | | | | | "])
             continue
         runs = stored["runs"]
-        share = live_share(stored, slowed=name == "live-slowed")
+        share = one.as_it_should_be(runs)
         counts = [str(sum(run[verdict] for run in runs)) for verdict in VERDICTS]
         seconds = [run["seconds"] for run in runs]
-        command = " ".join(["--arms", stored["arms"], *stored["options"]])
-        row = [f"{name}: {what}", f"`{command}`", f"{share.hits} of {share.draws}", *counts]
+        command = " ".join(["ringtree", one.command, "--arms", stored["arms"], *stored["options"]])
+        row = [title, f"`{command}`", f"{share.hits} of {share.draws}", *counts]
         claimed = [ratio for run in runs for ratio in run["claimed_ratios"]]
         ratios = f"{np.median(claimed):.2f} ({min(claimed):.2f}–{max(claimed):.2f})" if claimed else "none"
         rows.append([*row, ratios, f"{min(seconds):.0f}–{max(seconds):.0f} s"])

@@ -24,7 +24,7 @@ from method.counts import Share
 from method.coverage import coverage
 from method.emulated import read_emulated
 from method.error_rate import LAUNCHES, LEVEL, MARGIN, QUICK, error_rates
-from method.live import read_live
+from method.live import LIVE, Live, read_live
 from method.packed import sha256
 from method.power import EFFECTS, injected_power, simulated, typical_deviation
 from method.shaped import DESIGNS
@@ -34,9 +34,8 @@ FORMAT = "ringtree.method-summary/1"
 SEED = 20261120
 ERROR_DRAWS, POWER_DRAWS, CURVE_DRAWS, NEEDED_DRAWS = 1000, 100, 300, 200
 
-# What the page wants: banks of an arm against itself, live runs.
+# What the page wants beside live runs: banks of an arm against itself.
 BANKS = ("aa-ring", "aa-gloo")
-LIVE = (("live-aa", "an arm against itself"), ("live-slowed", "an arm slowed by 10 % on purpose"))
 
 DECIDED = ("faster", "slower", "equivalent")
 CURVE_DEVIATIONS = (0.01, 0.02, 0.03, 0.05, 0.08, 0.12)
@@ -50,7 +49,7 @@ def summarise(data: Path) -> dict[str, Any]:
     files = sorted(file for file in data.iterdir() if file.suffix == ".npz" or file.name.startswith("live-"))
     banks = {name: _stored(data / f"{name}.npz", _bank) for name in BANKS}
     emulated = {design.name: _stored(data / f"emulated-{design.name}.npz", _emulated) for design in DESIGNS}
-    live = {name: _stored(data / f"{name}.json", read_live) for name, _ in LIVE}
+    live = {one.name: _stored(data / f"{one.name}.json", read_live) for one in LIVE}
     summary = {
         "format": FORMAT,
         "data": {file.name: sha256(file) for file in files},
@@ -161,8 +160,8 @@ def all_bars(banks: dict[str, Any], emulated: dict[str, Any], live: dict[str, An
                 if experiment is None
                 else bars.at_least(question, Share(*experiment[key]), bars.MIN_COVERAGE, bars.MIN_RUNS)
             )
-    for name, _ in LIVE:
-        found.append(_live_bar(name, live[name]))
+    for one in LIVE:
+        found.append(_live_bar(one, live[one.name]))
     return found
 
 
@@ -189,18 +188,11 @@ def _power_bar(name: str, bank: dict[str, Any] | None) -> Bar:
     return bars.at_least(question, Share(*at["found"]), bars.MIN_POWER, POWER_DRAWS)
 
 
-def _live_bar(name: str, live: dict[str, Any] | None) -> Bar:
-    slowed = name == "live-slowed"
-    question = f"live runs that {'find the slowed arm' if slowed else 'claim nothing'}, {name}"
+def _live_bar(study: Live, live: dict[str, Any] | None) -> Bar:
+    question = f"live runs that {'find the slowed arm' if study.slowed else 'claim nothing'}, {study.name}"
     if live is None:
         return bars.no_data(question)
-    return bars.at_least(question, live_share(live, slowed), 1.0, bars.MIN_LIVE)
-
-
-def live_share(live: dict[str, Any], slowed: bool) -> Share:
-    """Runs as they should be: nothing claimed; or, slowed, "slower" somewhere and "faster" nowhere."""
-    good = [run["faster"] == 0 and (run["slower"] > 0) == slowed for run in live["runs"]]
-    return Share(sum(good), len(good))
+    return bars.at_least(question, study.as_it_should_be(live["runs"]), study.share, study.number)
 
 
 def is_engine(bank: Bank) -> bool:

@@ -183,9 +183,13 @@ class TestBars:
         assert study.is_engine(bank) == engine
 
     def test_without_data_no_bar_is_reached(self) -> None:
-        nothing = dict.fromkeys(study.BANKS), {design.name: None for design in DESIGNS}, dict.fromkeys(dict(study.LIVE))
+        nothing = (
+            dict.fromkeys(study.BANKS),
+            {design.name: None for design in DESIGNS},
+            dict.fromkeys(one.name for one in live.LIVE),
+        )
         found = study.all_bars(*nothing)
-        assert len(found) == 10
+        assert len(found) == 11
         assert {bar.met for bar in found} == {None}
 
 
@@ -206,8 +210,18 @@ class TestLive:
 
     def test_runs_as_they_should_be(self) -> None:
         runs = [live.verdicts(result_of(*verdicts)) for verdicts in (["equivalent"], ["slower"], ["slower", "faster"])]
-        assert study.live_share({"runs": runs}, slowed=False) == Share(1, 3)
-        assert study.live_share({"runs": runs}, slowed=True) == Share(1, 3)
+        for slowed in (False, True):
+            assert live.Live("live-any", "any", (), slowed=slowed).as_it_should_be(runs) == Share(1, 3)
+
+    def test_a_study_may_miss_as_many_runs_as_its_share_allows(self) -> None:
+        found, missed = ([live.verdicts(result_of(verdict))] for verdict in ("slower", "inconclusive"))
+        (slowed,) = (one for one in live.LIVE if one.name == "live-train-slowed")
+        nothing = dict.fromkeys(study.BANKS), {design.name: None for design in DESIGNS}
+        for misses, reached in ((1, True), (2, False)):
+            data = dict.fromkeys(one.name for one in live.LIVE) | {
+                slowed.name: {"runs": found * (20 - misses) + missed * misses}
+            }
+            assert [bar.met for bar in study.all_bars(*nothing, data)][-1] is reached
 
 
 class TestStoredPage:
