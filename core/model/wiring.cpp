@@ -27,6 +27,7 @@ Wiring::Wiring(const Schedule& schedule) {
       wired.chunks = step.chunks;
       if (shape_of(step.verb).reduces)  // a reduce without messages folds its source into what the destination holds
         wired.num_folds = std::max(1, static_cast<int>(step.recv.size()) + (step.src ? 1 : 0) - 1);
+      wired.num_touched = (step.src ? 1 : 0) + (step.dst ? 1 : 0);
       wired.copies = step.verb == Verb::copy;
       for (const Endpoint& end : step.recv) wired.recv_links.push_back(link(end.peer, rank, end.tag));
       for (int peer : step.send_to) wired.send_links.push_back(link(rank, peer, step.send_tag));

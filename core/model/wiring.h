@@ -23,6 +23,7 @@ struct WiredDependency {
 struct WiredStep {
   ChunkRange chunks;
   int num_folds = 0;                        // folds of two operands that each byte of the result takes
+  int num_touched = 0;                      // operands in buffers, read or written
   bool copies = false;                      // moves bytes within the rank and nothing else
   std::vector<int> recv_links, send_links;  // a send link for each reader
   std::vector<WiredDependency> waits_for;

@@ -54,6 +54,11 @@ void number_all(int count, std::vector<int>& of, std::vector<int>& first) {
   first = of;
 }
 
+/// Whose core a link of the network is to a connection, as a number below 4.
+int core_of(const PlacedTraffic& placed, const Neighbourhood& around, int network_link, int connection) {
+  return static_cast<int>(placed.core(network_link, around.link_of(connection)));
+}
+
 /// Whether members of a class have the same content and the same classes around them.
 class StabilityCheck {
  public:
@@ -77,6 +82,7 @@ class StabilityCheck {
       if (id == first) continue;
       connection_around(id, one_), connection_around(first, other_);
       const int link = around_.link_of(id), first_link = around_.link_of(first);
+      if (!same_work(around_.connection(id), around_.connection(first))) return false;
       if (one_ != other_ || placed_.latency(link) != placed_.latency(first_link) ||
           placed_.copy_rate(link) != placed_.copy_rate(first_link))
         return false;
@@ -95,6 +101,11 @@ class StabilityCheck {
   }
 
  private:
+  bool same_work(int one, int other) const {
+    return placed_.work.of_sender(one) == placed_.work.of_sender(other) &&
+           placed_.work.of_receiver(one) == placed_.work.of_receiver(other);
+  }
+
   void lane_around(int id, std::vector<int>& seen) const {
     seen.clear();
     around_.ports(id, [&](int connection) { seen.push_back(classes_.of_connection[connection]); });
@@ -109,11 +120,12 @@ class StabilityCheck {
     for (const int on : placed_.route(around_.link_of(id))) seen.push_back(classes_.of_link[on]);
   }
 
-  /// Classes that cross the link, ascending, and how many connections of each do.
+  /// Classes that cross the link and whose core it is to them, ascending, and how many connections of each do.
   std::vector<std::pair<int, int>> link_around(int id) const {
     std::vector<std::pair<int, int>> seen;
-    around_.crossing(
-        id, [&](int connection, int weight) { seen.emplace_back(classes_.of_connection[connection], weight); });
+    around_.crossing(id, [&](int connection, int weight) {
+      seen.emplace_back(classes_.of_connection[connection] * 4 + core_of(placed_, around_, id, connection), weight);
+    });
     std::sort(seen.begin(), seen.end());
     size_t num = 0;
     for (size_t i = 0; i < seen.size(); ++i) {
@@ -150,6 +162,11 @@ Colouring first_colours(const PlacedTraffic& placed, const Neighbourhood& around
   for (int id = 0; id < around.num_connections(); ++id) {
     const int link = around.link_of(id);
     of.connections[id] = Colour(1).add(placed.latency(link)).add(placed.copy_rate(link)).value();
+    const int connection = around.connection(id);
+    of.connections[id] = Colour(of.connections[id])
+                             .add(placed.work.of_sender(connection))
+                             .add(placed.work.of_receiver(connection))
+                             .value();
   }
   for (int id = 0; id < placed.network.num_links(); ++id)
     of.links[id] = Colour(2).add(placed.network.link_rate[id]).value();
@@ -175,7 +192,8 @@ void refine(const PlacedTraffic& placed, const Neighbourhood& around, const Colo
   for (int id = 0; id < placed.network.num_links(); ++id) {
     uint64_t sum = 0;  // of a multiset: order does not matter
     around.crossing(id, [&](int connection, int weight) {
-      sum += static_cast<uint64_t>(weight) * Colour(3).add(now.connections[connection]).value();
+      const int core = core_of(placed, around, id, connection);
+      sum += static_cast<uint64_t>(weight) * Colour(3).add(now.connections[connection]).add(core).value();
     });
     next.links[id] = Colour(now.links[id]).add(sum).value();
   }

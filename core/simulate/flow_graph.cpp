@@ -27,7 +27,7 @@ void FlowGraph::add_lanes(const PlacedTraffic& placed, const Classes& classes) {
   const Traffic& traffic = placed.traffic;
   for (const int id : classes.lanes) {
     const int lane = id % traffic.num_lanes(), channel = id / traffic.num_lanes(), rank = traffic.lane_rank[lane];
-    lanes.push_back({lane, channel, rank, placed.network.copy_rate[rank], placed.network.reduce_rate[rank]});
+    lanes.push_back({lane, channel, rank, placed.own_copy_rate(rank), placed.network.reduce_rate[rank]});
     first_port_.push_back(static_cast<int>(port_connection_.size()));
     for (int at = traffic.lane_first_port[lane]; at < traffic.lane_first_port[lane + 1]; ++at)
       port_connection_.push_back(classes.of_connection[channel * traffic.num_links() + traffic.port_link[at]]);
@@ -62,31 +62,44 @@ void FlowGraph::add_links(const PlacedTraffic& placed, const Classes& classes) {
   for (const int id : classes.links) {
     link_rate.push_back(placed.network.link_rate[id]);
     first_crossing_.push_back(static_cast<int>(crossing_.size()));
-    std::map<int, double> weights;
+    std::map<int, Crossing> found;
     for (int channel = 0; channel < placed.size.num_channels; ++channel)
-      for (const int link : placed.crossing(id)) ++weights[classes.of_connection[channel * num_links + link]];
-    for (const auto& [connection, weight] : weights) {
-      crossing_.push_back({connection, weight});
+      for (const int link : placed.crossing(id)) {
+        const int connection = channel * num_links + link, of_class = classes.of_connection[connection];
+        Crossing& one = found.try_emplace(of_class, Crossing{of_class, 0, 0}).first->second;
+        one.weight += placed.weight(id, connection);
+        ++one.count;
+      }
+    for (const auto& [connection, one] : found) {
+      crossing_.push_back(one);
       for (int at = first_route_[connection]; at < first_route_[connection + 1]; ++at)
-        if (route_link_[at].link == static_cast<int>(link_rate.size()) - 1) route_link_[at].weight = weight;
+        if (route_link_[at].link == static_cast<int>(link_rate.size()) - 1) route_link_[at].weight = one.weight;
     }
   }
   first_crossing_.push_back(static_cast<int>(crossing_.size()));
 }
 
 // Most links are never short: what their connections can send at all, each held back by copying and by the slowest link
-// of its route, fits. Such a link needs no sharing; where a connection has it to itself it is a cap like copying.
+// of its route, fits. Such a link needs no sharing; where a connection has it to itself it is a cap like copying. A
+// core on which messages count other than their bytes is shared always.
 void FlowGraph::find_shared() {
+  std::vector<bool> weighted(link_rate.size());
+  for (int link = 0; link < static_cast<int>(link_rate.size()); ++link) {
+    const auto all = crossing(link);
+    weighted[link] = std::any_of(all.begin(), all.end(),
+                                 [](const Crossing& one) { return one.weight != static_cast<double>(one.count); });
+  }
   std::vector<double> most(connections.size());
   for (int id = 0; id < static_cast<int>(connections.size()); ++id) {
     most[id] = connections[id].cap;
-    for (const RouteLink& on : route(id)) most[id] = std::min(most[id], link_rate[on.link]);
+    for (const RouteLink& on : route(id))
+      if (!weighted[on.link]) most[id] = std::min(most[id], link_rate[on.link]);
   }
   std::vector<bool> shared(link_rate.size());
   for (int link = 0; link < static_cast<int>(link_rate.size()); ++link) {
     double sum = 0;
     for (const Crossing& one : crossing(link)) sum += one.weight * most[one.connection];
-    shared[link] = sum > link_rate[link] * (1 + 1e-12);
+    shared[link] = weighted[link] || sum > link_rate[link] * (1 + 1e-12);
   }
   for (int id = 0; id < static_cast<int>(connections.size()); ++id) {
     first_shared_.push_back(static_cast<int>(shared_link_.size()));

@@ -32,10 +32,13 @@ struct GraphConnection {
   int cap_by = kCopying;  // or that link
 };
 
-/// A connection that crosses a link; so do `weight` of its class. And the same from the connection's side.
+/// A connection that crosses a link; so do `count` of its class, and together they take `weight` times its rate: more
+/// or less than `count` times where the link is a core (PlacedTraffic::weight). And the same from the connection's
+/// side.
 struct Crossing {
   int connection = 0;
   double weight = 1;
+  int64_t count = 1;
 };
 struct RouteLink {
   int link = 0;

@@ -9,6 +9,7 @@ namespace ringtree {
 namespace {
 
 constexpr double kAlmost = 1e-9;  // of a rate: less is rounding
+constexpr double kOpen = 1e-6;    // of weights: less is rounding
 
 bool about(double value, double wanted) { return std::abs(value - wanted) <= kAlmost * wanted; }
 
@@ -98,7 +99,7 @@ void MaxMin::fill() {
     double level = std::numeric_limits<double>::infinity();
     for (const int link : touched_links_) {
       const LinkState& state = links_[link];
-      if (state.open > 0.5) level = std::min(level, state.left / state.open);
+      if (state.open > kOpen) level = std::min(level, state.left / state.open);
     }
     double cap = std::numeric_limits<double>::infinity();
     for (const int connection : region_)
@@ -113,7 +114,7 @@ void MaxMin::fill() {
     }
     for (const int link : touched_links_) {
       LinkState& state = links_[link];
-      if (state.open <= 0.5 || state.left / state.open > level * (1 + 1e-12)) continue;
+      if (state.open <= kOpen || state.left / state.open > level * (1 + 1e-12)) continue;
       state.full = true;
       state.level = level;
       for (const Crossing& one : graph_.crossing(link))

@@ -97,13 +97,14 @@ class Neighbourhood {
     for (int channel = 0; channel < num_channels(); ++channel)
       for (const int link : placed_.crossing(network_link)) visit(channel * links_ + link, channels_.weights[channel]);
   }
+  int connection(int id) const { return channels_.ids[id / links_] * links_ + link_of(id); }  // of PlacedTraffic
   int sender(int id) const { return id / links_ * lanes_ + t_.links[link_of(id)].sender; }
   int receiver(int id) const { return id / links_ * lanes_ + t_.links[link_of(id)].receiver; }
 
   Colour content(int id) const {
     const int lane = lane_of(id), channel = like(id), rank = t_.lane_rank[lane];
     Colour colour;
-    colour.add(t_.number(lane)).add(placed_.network.copy_rate[rank]).add(placed_.network.reduce_rate[rank]);
+    colour.add(t_.number(lane)).add(placed_.own_copy_rate(rank)).add(placed_.network.reduce_rate[rank]);
     for (int i = t_.lane_first_step[lane]; i < t_.lane_first_step[lane + 1]; ++i) {
       const TrafficStep& step = t_.steps[i];
       colour.add(step.num_folds).add(step.copies ? 1 : 0).add(step.chunks.count);
@@ -122,8 +123,7 @@ class Neighbourhood {
   bool same_content(int a, int b) const {
     const int lane_a = lane_of(a), lane_b = lane_of(b), channel_a = like(a), channel_b = like(b);
     const int rank_a = t_.lane_rank[lane_a], rank_b = t_.lane_rank[lane_b];
-    if (t_.number(lane_a) != t_.number(lane_b) ||
-        placed_.network.copy_rate[rank_a] != placed_.network.copy_rate[rank_b] ||
+    if (t_.number(lane_a) != t_.number(lane_b) || placed_.own_copy_rate(rank_a) != placed_.own_copy_rate(rank_b) ||
         placed_.network.reduce_rate[rank_a] != placed_.network.reduce_rate[rank_b])
       return false;
     if (lane_a == lane_b && channel_a == channel_b) return true;

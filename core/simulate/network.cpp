@@ -53,6 +53,24 @@ void check_routes(const SimulatedNetwork& network) {
   }
 }
 
+void check_memory(const CoreMemory& memory, size_t num_links, int num_ranks) {
+  if (memory.bytes.size() != memory.rate.size())
+    refuse_network(std::to_string(memory.bytes.size()) + " sizes of memory, but " + std::to_string(memory.rate.size()) +
+                   " rates");
+  if (memory.bytes.empty()) return;
+  check_rates("memory.rate", memory.rate);
+  for (size_t i = 0; i < memory.bytes.size(); ++i)
+    if (!(memory.bytes[i] > (i == 0 ? 0 : memory.bytes[i - 1])))
+      refuse_network(entry("memory.bytes", i, memory.bytes[i]) + ": sizes are above 0 and ascend");
+  if (!(memory.core_rate > 0)) refuse_network("memory.core_rate is above 0");
+  if (memory.link_core.size() != num_links)
+    refuse_network(std::to_string(num_links) + " link rates, but memory.link_core has " +
+                   std::to_string(memory.link_core.size()) + " entries");
+  for (const int core : memory.link_core)
+    if (core < kAllCores || core >= num_ranks)
+      refuse_network("memory.link_core: there is no rank " + std::to_string(core));
+}
+
 }  // namespace
 
 size_t WireProtocol::slot_data() const {
@@ -79,6 +97,7 @@ void check_network(const SimulatedNetwork& network) {
       refuse_network(entry("link_latency", i, network.link_latency[i]) + ": latencies are 0 or more seconds");
   if (!is_time(network.launch_cost)) refuse_network("launch_cost is 0 or more seconds");
   check_routes(network);
+  check_memory(network.memory, network.link_rate.size(), network.num_ranks());
 }
 
 void check_protocol(const WireProtocol& protocol) {

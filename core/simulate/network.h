@@ -11,6 +11,17 @@
 
 namespace ringtree {
 
+inline constexpr int kNoCore = -1, kAllCores = -2;  // in place of a rank
+
+/// What a core takes to read or write memory beside moving a message through slots, by how many bytes its rank goes
+/// through: caches hold some. Empty: that takes nothing. core_work.h says what comes of it.
+struct CoreMemory {
+  double core_rate = 0;        // bytes per second that a core moves through slots, sent and received together
+  std::vector<double> bytes;   // that are gone through, ascending
+  std::vector<double> rate;    // bytes per second that a core then reads or writes
+  std::vector<int> link_core;  // of each link: the rank whose core it stands for, kAllCores or kNoCore
+};
+
 struct SimulatedNetwork {
   std::vector<double> link_rate;     // bytes per second; a link is one direction
   std::vector<double> link_latency;  // seconds
@@ -22,6 +33,7 @@ struct SimulatedNetwork {
   std::vector<double> copy_rate;    // of each rank: most that one channel sends, receives or copies, bytes per second
   std::vector<double> reduce_rate;  // of each rank: bytes per second of the result, for a fold of two operands
   double launch_cost = 0;           // seconds until every rank begins
+  CoreMemory memory;
 
   int num_links() const { return static_cast<int>(link_rate.size()); }
   int num_ranks() const { return static_cast<int>(copy_rate.size()); }

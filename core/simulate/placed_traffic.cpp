@@ -2,6 +2,7 @@
 #include "core/simulate/placed_traffic.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <string>
 
@@ -39,6 +40,7 @@ PlacedTraffic::PlacedTraffic(const Traffic& of, const CallSize& call, const Simu
   cut = cut_parts(longest, traffic.shape.widest, protocol.slots, protocol.slot_data(), size.slice_bytes);
   find_routes();
   list_crossing();
+  work = CoreWork(*this);
 }
 
 size_t PlacedTraffic::bytes_in_pass(const TrafficStep& step, int channel, size_t pass) const {
@@ -48,6 +50,12 @@ size_t PlacedTraffic::bytes_in_pass(const TrafficStep& step, int channel, size_t
     const size_t part = part_bytes(channel, step.chunks.id(i, traffic.shape.num_chunks));
     if (part > begin) bytes += std::min(cut.pass_bytes, part - begin);
   }
+  return bytes;
+}
+
+size_t PlacedTraffic::step_bytes(const TrafficStep& step, int channel) const {
+  size_t bytes = 0;
+  for (int i = 0; i < step.chunks.count; ++i) bytes += part_bytes(channel, step.chunks.id(i, traffic.shape.num_chunks));
   return bytes;
 }
 
@@ -107,6 +115,33 @@ double PlacedTraffic::copy_rate(int link) const {
   const TrafficLink& ends = traffic.links[static_cast<size_t>(link)];
   return std::min(network.copy_rate[static_cast<size_t>(ends.src_rank)],
                   network.copy_rate[static_cast<size_t>(ends.dst_rank)]);
+}
+
+double PlacedTraffic::own_copy_rate(int rank) const {
+  const double rate = network.copy_rate[static_cast<size_t>(rank)], seconds = work.copy_seconds(rank);
+  return seconds == 0 || std::isinf(rate) ? rate : std::min(rate, 1 / seconds);  // a switch copies in no time
+}
+
+PlacedTraffic::Core PlacedTraffic::core(int network_link, int link) const {
+  if (network.memory.link_core.empty()) return Core::none;
+  const int of = network.memory.link_core[static_cast<size_t>(network_link)];
+  const TrafficLink& ends = traffic.links[static_cast<size_t>(link)];
+  if (of == kAllCores) return Core::all;
+  return of == ends.src_rank ? Core::of_sender : of == ends.dst_rank ? Core::of_receiver : Core::none;
+}
+
+double PlacedTraffic::weight(int network_link, int connection) const {
+  switch (core(network_link, connection % traffic.num_links())) {
+    case Core::none:
+      return 1;
+    case Core::of_sender:
+      return work.of_sender(connection);
+    case Core::of_receiver:
+      return work.of_receiver(connection);
+    case Core::all:  // it stands for both ends: its rate is that of half the cores
+      return (work.of_sender(connection) + work.of_receiver(connection)) / 2;
+  }
+  return 1;
 }
 
 }  // namespace ringtree

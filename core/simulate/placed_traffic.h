@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/schedule/layout.h"
+#include "core/simulate/core_work.h"
 #include "core/simulate/network.h"
 #include "core/simulate/traffic.h"
 
@@ -33,6 +34,8 @@ class PlacedTraffic {
 
   /// Bytes of data of the step on a channel in a pass.
   size_t bytes_in_pass(const TrafficStep& step, int channel, size_t pass) const;
+  /// And in all passes.
+  size_t step_bytes(const TrafficStep& step, int channel) const;
   size_t part_bytes(int channel, int chunk) const {
     return part_bytes_[static_cast<size_t>(channel) * static_cast<size_t>(traffic.shape.num_chunks) +
                        static_cast<size_t>(chunk)];
@@ -47,12 +50,21 @@ class PlacedTraffic {
   double latency(int link) const;
   /// Most bytes per second that the ends of a link of the schedule copy.
   double copy_rate(int link) const;
+  /// Bytes per second that a rank copies for itself.
+  double own_copy_rate(int rank) const;
+
+  /// Whose core a link of the network is to a link of the schedule that crosses it.
+  enum class Core : uint8_t { none, of_sender, of_receiver, all };
+  Core core(int network_link, int link) const;
+  /// Bytes that a byte of a connection counts on a link of the network: 1, but on cores (core_work.h).
+  double weight(int network_link, int connection) const;
 
   const Traffic& traffic;
   const CallSize size;
   const SimulatedNetwork& network;
   const WireProtocol& protocol;
   Cut cut;
+  CoreWork work;
 
  private:
   void find_routes();

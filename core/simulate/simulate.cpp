@@ -67,8 +67,7 @@ class Simulation {
   /// Of the messages that were sent over a link, whatever it is said to have carried.
   int64_t link_bytes(int link) const {
     int64_t bytes = 0;
-    for (const Crossing& one : graph_.crossing(link))
-      bytes += std::llround(one.weight) * connections_[one.connection].bytes_sent;
+    for (const Crossing& one : graph_.crossing(link)) bytes += one.count * connections_[one.connection].bytes_sent;
     return bytes;
   }
   double link_busy(int link) { return static_cast<double>(sharing_.busy(link, queue_.now())) / kTicksPerSecond; }
@@ -326,8 +325,6 @@ class Simulation {
     }
   }
 
-  // --- checks
-
   void check_finished() const {
     for (size_t i = 0; i < lanes_.size(); ++i)
       if (!finished(lanes_[i]))
@@ -338,7 +335,9 @@ class Simulation {
 
   void check_links() {
     for (int link = 0; link < static_cast<int>(graph_.link_rate.size()); ++link) {
-      const double sent = static_cast<double>(link_bytes(link)), carried = sharing_.carried(link, queue_.now());
+      double carried = sharing_.carried(link, queue_.now()), sent = 0;
+      for (const Crossing& one : graph_.crossing(link))
+        sent += one.weight * static_cast<double>(connections_[one.connection].bytes_sent);
       const double rounding = graph_.link_rate[link] / kTicksPerSecond * static_cast<double>(num_events_ + 1);
       if (std::abs(carried - sent) > 1e-6 * sent + rounding)
         throw ConservationError("simulation: link " + std::to_string(link) + " carried " + std::to_string(carried) +

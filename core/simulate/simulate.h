@@ -9,6 +9,7 @@
 //   - Messages of one connection (a link of the schedule on a channel) cross one after the other, in order. While one
 //     crosses, the connection takes its max-min fair share of each link of its route, and at most what both ends copy.
 //     The bytes are those on the wire: data / efficiency.
+//     On a link that stands for a core a message counts what that core reads and writes for it (core_work.h).
 //   - A message arrives its links' latencies and the protocol's step latency after its last byte has crossed.
 //   - All ranks begin at launch_cost. A rank has finished when the last of its lanes has.
 //   - A switch that adds up and multicasts (ScheduleShape::switches) passes a slice on when all of it has arrived.

@@ -56,6 +56,7 @@ class Flattener {
     TrafficStep& step = out_.steps.emplace_back();
     step.chunks = wired.chunks;
     step.num_folds = wired.num_folds;
+    step.num_touched = wired.num_touched;
     step.copies = wired.copies;
     step.first_port = static_cast<int>(out_.step_ports.size());
     step.num_recv = static_cast<int>(wired.recv_links.size());

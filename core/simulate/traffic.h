@@ -18,6 +18,7 @@ struct TrafficStep {
       num_send = 0;  // in Traffic::step_ports: those that it receives from, then the others
   int first_wait = 0, num_waits = 0;
   int num_folds = 0;
+  int num_touched = 0;  // operands in buffers, read or written: up to two
   bool copies = false;
 };
 

@@ -1,0 +1,163 @@
+// What reading and writing memory takes cores, by hand. n: bytes of a message, c: what a core moves through slots, m:
+// what it reads or writes, in bytes per second.
+#include <gtest/gtest.h>
+
+#include "core/algorithms/registry.h"
+#include "core/base/error.h"
+#include "tests/core/simulate/networks.h"
+
+namespace ringtree::core_work {  // its names are short, and test files are compiled together
+namespace {
+
+constexpr size_t kBytes = 50000;  // n: one slice
+constexpr double kCore = 10e9, kTouched = 4e9;
+constexpr double n = kBytes, c = kCore, m = kTouched;
+
+/// Each message crosses the cores of both ends: link r is that of rank r.
+SimulatedNetwork cores_of(const Traffic& traffic) {
+  SimulatedNetwork network = testing::uniform(traffic, testing::kForEver, 0);
+  network.link_rate.assign(static_cast<size_t>(traffic.shape.num_ranks), kCore);
+  network.link_latency.assign(network.link_rate.size(), 0);
+  network.route_links.clear();
+  for (size_t i = 0; i < network.pair_src.size(); ++i)
+    network.route_links.insert(network.route_links.end(), {network.pair_src[i], network.pair_dst[i]});
+  network.memory = {kCore, {1}, {kTouched}, {}};
+  for (int rank = 0; rank < traffic.shape.num_ranks; ++rank) network.memory.link_core.push_back(rank);
+  return network;
+}
+
+Simulated run(const Schedule& schedule, const SimulatedNetwork& network, const WireProtocol& protocol = {}) {
+  return simulate(Traffic(schedule), {kBytes, 1, 1, protocol.slot_data()}, network, protocol);
+}
+
+/// Rank 0 sends one slot to all others, who keep it.
+Schedule multicast(int num_ranks) {
+  ScheduleShape shape{"multicast", Collective::all_reduce, num_ranks, 0, 1, 1, {}};
+  return Schedule(shape, [num_ranks](ProgramBuilder& builder) {
+    Step step;
+    if (builder.rank() == 0) {
+      step.verb = Verb::send;
+      step.src = kInput;
+      for (int rank = 1; rank < num_ranks; ++rank) step.send_to.push_back(rank);
+    } else {
+      step.verb = Verb::recv;
+      step.recv = {{0, 0}};
+      step.dst = scratch(builder.reserve_scratch(1));
+    }
+    builder.add(step);
+  });
+}
+
+// The sender reads its input and writes a slot, the receiver reads the slot and writes its scratch.
+TEST(CoreWork, OneMessage) {
+  const Schedule schedule = testing::messages(2, {{0, 1}});
+  const Simulated out = run(schedule, cores_of(Traffic(schedule)));
+  EXPECT_NEAR(out.seconds, n / c + 2 * n / m, 1e-11);
+  EXPECT_EQ(out.link_bytes, (std::vector<int64_t>{kBytes, kBytes}));  // of messages, not of memory
+}
+
+TEST(CoreWork, WithoutATableAMessageTakesItsBytes) {
+  const Schedule schedule = testing::messages(2, {{0, 1}});
+  SimulatedNetwork network = cores_of(Traffic(schedule));
+  network.memory = {};
+  EXPECT_NEAR(run(schedule, network).seconds, n / c, 1e-11);
+}
+
+// Half of what is on the wire is data; buffers hold data alone, slots all of it.
+TEST(CoreWork, FlagsLieInSlotsOnly) {
+  const Schedule schedule = testing::messages(2, {{0, 1}});
+  WireProtocol protocol;
+  protocol.efficiency = 0.5;
+  protocol.slot_bytes = 4 * kSlotBytes;
+  EXPECT_NEAR(run(schedule, cores_of(Traffic(schedule)), protocol).seconds, 2 * n / c + 2 * n / m + n / m, 1e-11);
+}
+
+// Two messages that a core sends share it.
+TEST(CoreWork, ACoreDoesTheWorkOfAllItsMessages) {
+  const Schedule schedule = testing::messages(3, {{0, 1}, {0, 2}});
+  EXPECT_NEAR(run(schedule, cores_of(Traffic(schedule))).seconds, 2 * (n / c + 2 * n / m), 1e-11);
+}
+
+// What two read is written once, and so is its source read once.
+TEST(CoreWork, AMulticastIsWrittenOnce) {
+  for (const int ranks : {3, 6}) {
+    const Schedule schedule = multicast(ranks);
+    EXPECT_NEAR(run(schedule, cores_of(Traffic(schedule))).seconds, n / c + 2 * n / m, 1e-11) << ranks;
+  }
+}
+
+// Where a link stands for all cores, at the rate of half of them, a message takes the mean of both ends' work.
+TEST(CoreWork, AllCoresTogether) {
+  const Schedule schedule = multicast(3);
+  SimulatedNetwork network = cores_of(Traffic(schedule));
+  network.memory.link_core.assign(3, kNoCore);
+  network.link_rate.assign(3, testing::kForEver);
+  network.link_rate[0] = kCore;
+  network.memory.link_core[0] = kAllCores;
+  // Sender's end 1/2 + c (1/2m + 1/2m) a message, receiver's 1 + c (1/m + 1/m).
+  const double both = (0.5 + c / m + 1 + 2 * c / m) / 2;
+  EXPECT_NEAR(run(schedule, network).seconds, 2 * both * n / c, 1e-11);
+}
+
+TEST(CoreWork, ARankCopiesAtHalfOfWhatItTouches) {
+  ScheduleShape shape{"copies", Collective::all_reduce, 2, 0, 1, 1, {}};
+  const Schedule schedule(shape, [](ProgramBuilder& builder) {
+    Step step;
+    step.verb = Verb::copy;
+    step.src = kInput;
+    step.dst = kOutput;
+    builder.add(step);
+  });
+  SimulatedNetwork network = cores_of(Traffic(schedule));
+  EXPECT_NEAR(run(schedule, network).seconds, 2 * n / m, 1e-11);
+  network.copy_rate.assign(2, m / 4);
+  EXPECT_NEAR(run(schedule, network).seconds, 4 * n / m, 1e-11);
+}
+
+// 1/4 below 1000 bytes and 1 above 100000; halfway in the logarithm halfway between them.
+TEST(CoreWork, PaceBetweenTwoSizes) {
+  const CoreMemory memory{1, {1e3, 1e5}, {4, 1}, {}};
+  EXPECT_EQ(pace(memory, 0), 0.25);
+  EXPECT_EQ(pace(memory, 1e3), 0.25);
+  EXPECT_NEAR(pace(memory, 1e4), 0.625, 1e-12);
+  EXPECT_EQ(pace(memory, 1e5), 1);
+  EXPECT_EQ(pace(memory, 1e9), 1);
+}
+
+// A call that goes through less than the first size has that size's rate; one beyond the last is slower.
+TEST(CoreWork, BeyondTheCacheACallIsSlower) {
+  const Schedule schedule = make_schedule("ring", Collective::all_reduce, 4);
+  const Traffic traffic(schedule);
+  SimulatedNetwork cached = cores_of(traffic);
+  cached.memory.rate = {80e9};
+  SimulatedNetwork network = cached;
+  network.memory.bytes = {1e6, 16e6};
+  network.memory.rate = {80e9, 8e9};
+  const auto seconds = [&](const SimulatedNetwork& on, size_t bytes) {
+    return simulate(traffic, {bytes, 1, 1, 0}, on, {}).seconds;
+  };
+  EXPECT_EQ(seconds(network, size_t{64} << 10), seconds(cached, size_t{64} << 10));
+  EXPECT_GT(seconds(network, size_t{64} << 20), 1.5 * seconds(cached, size_t{64} << 20));
+}
+
+// Ranks of a ring are alike with memory, too; where a rank's core is another link for one of them, they are not.
+TEST(CoreWork, OneOfEachDoesWhatAllDo) {
+  const Schedule schedule = make_schedule("ring", Collective::all_reduce, 16);
+  const Traffic traffic(schedule);
+  SimulatedNetwork network = cores_of(traffic);
+  SimulateOptions full;
+  full.use_symmetry = false;
+  const auto expect_same = [&](bool is_smaller) {
+    const CallSize size{size_t{1} << 20, 1, 1, 0};
+    const Simulated one = simulate(traffic, size, network, {}), all = simulate(traffic, size, network, {}, full);
+    EXPECT_EQ(one.num_lanes < all.num_lanes, is_smaller);
+    EXPECT_NEAR(one.seconds, all.seconds, 1e-9 * all.seconds);
+    EXPECT_EQ(one.link_bytes, all.link_bytes);
+  };
+  expect_same(true);
+  network.memory.link_core[5] = kNoCore;
+  expect_same(false);
+}
+
+}  // namespace
+}  // namespace ringtree::core_work
