@@ -80,8 +80,18 @@ def kind_named(name: str) -> ArmKind:
     """As `find_kind`. Raises UsageError if the arm is of no kind."""
     kind = find_kind(name)
     if kind is None:
+        _check_runs_here(name)
         raise UsageError(f"unknown arm {name!r}; there are: {', '.join(arms_written())}")
     return kind
+
+
+def _check_runs_here(name: str) -> None:
+    algorithm = name.partition("/")[0]
+    if builtin.uses_switch(algorithm):
+        raise UsageError(
+            f"{algorithm} needs a switch that adds up (NVLink SHARP), which no engine here has: `ringtree simulate`, "
+            "`play --cluster` and `verify` take it; with NCCL, ask for nccl:NVLS"
+        )
 
 
 def has_arm(name: str, collective: str) -> bool:
@@ -95,6 +105,7 @@ def check_arm(name: str, collective: str) -> ArmKind:
     `collective`."""
     kind = find_kind(name)
     if kind is None or not has_arm(name, collective):
+        _check_runs_here(name)
         raise UsageError(f"unknown arm {name!r} for {collective}; there are: {', '.join(_existing(collective))}")
     return kind
 

@@ -48,6 +48,10 @@ def algorithms(
             "shares of the whole vector, of the busiest rank (a multicast is sent once, read by each receiver); hops: "
             "messages on the longest chain"
         )
+        console.print(
+            f"{' and '.join(row.name for row in builtin.switch_table())} are not listed: in them a switch adds up, "
+            "which no engine here has. `ringtree simulate`, `play --cluster` and `verify` take them"
+        )
 
 
 def list_algorithms(num_ranks: int, hosts: list[int] | None = None) -> list[dict[str, Any]]:

@@ -14,6 +14,7 @@ import typer
 from ringtree.cli.options import written
 from ringtree.cli.outcome import exit_codes
 from ringtree.errors import RingtreeError, UsageError, os_errors
+from ringtree.schedules import algorithms
 from ringtree.schedules.format import from_json
 from ringtree.schedules.schedule import Schedule, schedule
 from ringtree.show.player import headline, page, recorded_page, scene, simulated_scene
@@ -70,7 +71,8 @@ def play(
             raise UsageError(f"{drawn!r} is not a way to draw ranks: choose one of {', '.join(LAYOUTS)}")
         num_ranks = len(where) if where is not None else ranks or 8
         names = [name for name in schedules.split(",") if name]
-        chosen = [_schedule(name, collective, num_ranks, where) for name in names]
+        domain = 1 if on is None else on.domain_hosts
+        chosen = [_schedule(name, collective, num_ranks, where, domain) for name in names]
         title = f"{_joined([one.name for one in chosen])}, step by step"
         if on is not None:
             text = _simulated(on, chosen, nodes, parse_size(size), title, LAYOUTS[drawn])
@@ -99,13 +101,16 @@ def _is_file(name: str) -> bool:
     return name.endswith(".json") or Path(name).is_file()
 
 
-def _schedule(name: str, collective: str, num_ranks: int, hosts: Sequence[int] | None) -> Schedule:
+def _schedule(name: str, collective: str, num_ranks: int, hosts: Sequence[int] | None, domain_hosts: int) -> Schedule:
+    """`domain_hosts`: that share a switch, which is what a schedule with switches takes for a host."""
     if _is_file(name):
         try:
             with os_errors(f"can't read {name}"):
                 return from_json(Path(name).read_text(encoding="utf-8"))
         except UnicodeDecodeError as error:
             raise UsageError(f"{name} is not text: {error.reason}") from error
+    if hosts is not None and algorithms.uses_switch(name):
+        hosts = [host // domain_hosts for host in hosts]
     return schedule(collective, name, num_ranks, hosts=hosts)
 
 

@@ -55,7 +55,7 @@ class Contents {
   // Pushes what is to be seen of a step that is done, and what was seen before.
   write(time, rank, index, operand, writes) {
     const step = this.scene.programs[rank][index];
-    if (step.dst === null && !step.reduces) return;
+    if (rank >= this.scene.ranks || (step.dst === null && !step.reduces)) return; // a switch keeps nothing
     step.chunks.forEach((chunk, i) => {
       const value = operand[i];
       // A partial sum that is passed on and kept nowhere is what textbooks draw as the rank's chunk.

@@ -20,7 +20,7 @@ function recorded(scene) {
   const writes = contentsOf(slices, messages, passes);
   messages.sort((a, b) => a.depart - b.depart);
   const sent = new Float64Array(scene.ranks);
-  for (const message of messages) sent[message.from] += message.bytes;
+  for (const message of messages) if (message.from < scene.ranks) sent[message.from] += message.bytes; // not switches
   const work = slices.filter(({ begin, end }) => end > begin);
   return { messages, writes, work, steps: stepsOf(slices), end: timeline.end * PICOSECOND, stuck: [], sent };
 }

@@ -18,15 +18,25 @@ MAX_STEPS = 200_000  # of all ranks: beyond, a browser is not a place to watch i
 
 def scene(schedule: Schedule, hosts: Sequence[int] | None = None) -> dict[str, Any]:
     """Returns the scene of a schedule: name, ranks, chunks, hosts, hops, programs, and what the verifier says; without
-    a timeline, so it plays by the page's model.
+    a timeline, so it plays by the page's model. Raises UsageError as scene_of(), and for a schedule with switches.
+    """
+    if schedule.switches:
+        raise UsageError(
+            f"the player's own model has ranks alone, and in {schedule.name} a switch adds up, too: play it with "
+            "--cluster, on one whose switch does"
+        )
+    return scene_of(schedule, hosts)
+
+
+def scene_of(schedule: Schedule, hosts: Sequence[int] | None = None) -> dict[str, Any]:
+    """Returns a scene as scene() does, also of a schedule with switches: `switches` names for each a rank that is
+    joined to it; their programs come after the ranks'.
 
     Each step: verb, lane, chunks, recv [[peer, tag]], src and dst ([buffer, slot] or null), to, tag, reduces, after
     (earlier steps of other lanes). Raises UsageError for a schedule of more than MAX_STEPS steps.
     """
     num_ranks = schedule.num_ranks
-    if schedule.switches:
-        raise UsageError(f"the player draws ranks alone, and in {schedule.name} a switch adds up, too: simulate it")
-    programs = [schedule.program(rank) for rank in range(num_ranks)]
+    programs = [schedule.program(rank) for rank in range(num_ranks + len(schedule.switches))]
     num_steps = sum(map(len, programs))
     if num_steps > MAX_STEPS:
         raise UsageError(f"{schedule.name} has {num_steps} steps on {num_ranks} ranks: the player takes {MAX_STEPS}")
@@ -36,6 +46,7 @@ def scene(schedule: Schedule, hosts: Sequence[int] | None = None) -> dict[str, A
         "title": _title(schedule.name),
         "collective": schedule.collective,
         "ranks": num_ranks,
+        "switches": list(schedule.switches),
         "root": schedule.root,
         "chunks": schedule.num_chunks,
         "hosts": list(hosts) if hosts is not None else [0] * num_ranks,
@@ -77,4 +88,5 @@ def _dependencies(schedule: Schedule, rank: int, proved: bool) -> list[list[int]
 
 
 def _title(name: str) -> str:
-    return next((row.title for row in algorithms.table() if row.name == name), "a schedule of your own")
+    known = (*algorithms.table(), *algorithms.switch_table())
+    return next((row.title for row in known if row.name == name), "a schedule of your own")

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ringtree.show.player.scene import scene
+from ringtree.show.player.scene import scene_of
 from ringtree.show.simulation_text import limit_of
 from ringtree.simulate.played import Timeline, played
 from ringtree.simulate.points import Point
@@ -19,9 +19,9 @@ from ringtree.units import count, format_share, format_size, format_time
 
 
 def simulated_scene(call: RecordedCall) -> dict[str, Any]:
-    """Returns the scene of a call: its schedule's, with its timeline and what limits it. Raises UsageError as scene()
-    and played()."""
-    return {**scene(call.schedule, call.hosts), "timeline": played(call), "told": told(call.point)}
+    """Returns the scene of a call: its schedule's, with its timeline and what limits it. Raises UsageError as
+    scene_of() and played()."""
+    return {**scene_of(call.schedule, call.hosts), "timeline": played(call), "told": told(call.point)}
 
 
 def headline(calls: Sequence[RecordedCall], scenes: Sequence[dict[str, Any]]) -> list[str]:

@@ -219,12 +219,16 @@ class View {
         });
       }
     } else if (shape === 'hosts') {
+      // A switch stands in the middle of its row, and the ranks make room for it.
       const names = [...new Set(hosts)];
       names.forEach((host, h) => {
         const row = hosts.map((_, rank) => rank).filter((rank) => hosts[rank] === host);
+        const y = margin + ((height - 2 * margin) * (h + 0.5)) / names.length;
         row.forEach((rank, i) => {
-          const y = margin + ((height - 2 * margin) * (h + 0.5)) / names.length;
-          at[rank] = [(width * (i + 0.5)) / row.length, y + (i % 2 ? 10 : -10)];
+          at[rank] = [(width * (i + 0.5)) / row.length, y + (this.scene.switches.length > 0 ? -16 : i % 2 ? 10 : -10)];
+        });
+        this.scene.switches.forEach((joined, i) => {
+          if (hosts[joined] === host) at[ranks + i] = [width / 2, y + 18];
         });
       });
     } else {
@@ -232,6 +236,10 @@ class View {
         const angle = (2 * Math.PI * rank) / ranks - Math.PI / 2;
         at[rank] = [width / 2 + (width / 2 - margin) * Math.cos(angle), height / 2 + (height / 2 - margin) * Math.sin(angle)];
       }
+      this.scene.switches.forEach((_, i) => {
+        const mine = [...this.neighbours[ranks + i]].filter((rank) => rank < ranks);
+        at[ranks + i] = [0, 1].map((axis) => mine.reduce((sum, rank) => sum + at[rank][axis], 0) / mine.length);
+      });
     }
     return at;
   }
@@ -284,15 +292,17 @@ class View {
     const busy = this.busyRanks(time);
     at.forEach(([x, y], rank) => {
       const wrong = !this.scene.verdict.ok && this.scene.verdict.rank === rank;
+      const isSwitch = rank >= this.scene.ranks;
       context.beginPath();
-      context.arc(x, y, size + 4, 0, 2 * Math.PI);
+      if (isSwitch) context.rect(x - 2 * size - 4, y - size - 3, 4 * size + 8, 2 * size + 6);
+      else context.arc(x, y, size + 4, 0, 2 * Math.PI);
       context.fillStyle = paper;
       context.fill();
       context.lineWidth = busy.has(rank) ? 4 : wrong ? 3 : 1.5;
       context.strokeStyle = wrong ? '#d00000' : ink;
       context.stroke();
       context.fillStyle = ink;
-      context.fillText(String(rank), x, y);
+      context.fillText(isSwitch ? 'switch' : String(rank), x, y);
     });
   }
 
@@ -312,7 +322,8 @@ class View {
     context.font = '12px system-ui, sans-serif';
     context.textAlign = 'left';
     for (const host of new Set(hosts)) {
-      const rows = at.filter((_, rank) => hosts[rank] === host).map(([, y]) => y);
+      const of = (id) => hosts[id < hosts.length ? id : this.scene.switches[id - hosts.length]];
+      const rows = at.filter((_, id) => of(id) === host).map(([, y]) => y);
       const [top, bottom] = [Math.min(...rows) - 26, Math.max(...rows) + 26];
       context.strokeRect(4, top, width - 8, bottom - top);
       context.fillText(`host ${host}`, 10, top + 12);

@@ -117,6 +117,16 @@ def test_what_kinds_can_do() -> None:
             check_arm(name, collective)
 
 
+@pytest.mark.parametrize("name", ["nvls", "nvls_tree/simple"])
+def test_what_a_switch_adds_up_is_not_run_and_says_who_takes_it(name: str) -> None:
+    algorithm = name.partition("/")[0]
+    words = f"^{algorithm} needs a switch that adds up .*: `ringtree simulate`, `play --cluster` and `verify` take it"
+    with pytest.raises(UsageError, match=words):
+        check_arm(name, "all_reduce")
+    with pytest.raises(UsageError, match=words):
+        registry.kind_named(name)
+
+
 def test_what_is_compared_crosses_the_thinnest_boundary_that_all_have() -> None:
     assert common_boundary(["ring", "textbook-shm:ring"]) == "numpy"
     assert common_boundary(["ring", "gloo"]) == common_boundary(["send-recv:ring+1%"]) == "torch"

@@ -5,6 +5,7 @@ For: recorded.js, simulated.py. Not for: the page's own model (test_player.py), 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,9 +13,10 @@ from typing import Any
 import pytest
 from browser_support import Page, browser
 
+from ringtree.errors import UsageError
 from ringtree.schedules import algorithms
 from ringtree.schedules.schedule import schedule
-from ringtree.show.player import headline, recorded_page, simulated_scene
+from ringtree.show.player import headline, recorded_page, scene, simulated_scene
 from ringtree.show.player.simulated import told
 from ringtree.simulate.cluster import Cluster, load_cluster
 from ringtree.simulate.played import simulated
@@ -73,6 +75,52 @@ def test_every_algorithm_ends_with_the_call_and_every_contribution_once(
         assert one.problems == []
         one.page.close()
     assert (passes > 1) == (cluster == "cpu-2")
+
+
+SWITCHES = """() => {
+  const view = player.views[0];
+  const { scene } = view;
+  const at = view.place(600, 600);
+  const ends = (i) => [...view.neighbours[scene.ranks + i]].sort((a, b) => a - b);
+  const writers = [...new Set(view.result.writes.map(({ rank }) => rank))].sort((a, b) => a - b);
+  return { places: at, shape: view.shape(), ends: scene.switches.map((_, i) => ends(i)), writers,
+    rows: document.querySelectorAll('tbody tr').length, busiest: view.busiest };
+}"""
+
+
+@pytest.mark.parametrize(("algorithm", "nodes"), [("nvls", 1), ("nvls_tree", 2)])
+def test_switches_are_drawn_among_their_ranks_and_keep_nothing(
+    opened: Any, tmp_path: Path, algorithm: str, nodes: int
+) -> None:
+    """Each joins the ranks of its host and stands apart from all of them; sums come out right."""
+    (call,) = calls_on(load_cluster("dgx-h100"), [algorithm], nodes, 1 << 20)
+    one = shown(opened, tmp_path, [call])
+    got, of = one.run(SWITCHES), call.schedule
+    assert got["ends"] == [list(range(8 * host, 8 * host + 8)) for host in range(nodes)]
+    assert len(got["places"]) == of.num_ranks + nodes
+    assert got["shape"] == ("circle" if nodes == 1 else "hosts")
+    for number in range(of.num_ranks, of.num_ranks + nodes):
+        x, y = got["places"][number]
+        others = [place for index, place in enumerate(got["places"]) if index != number]
+        assert min(math.hypot(x - right, y - down) for right, down in others) > 25
+        assert 0 < x < 600
+        assert 0 < y < 600
+    assert got["writers"] == list(range(of.num_ranks))
+    assert got["rows"] in (0, of.num_ranks)  # sums are written out for few ranks and chunks only
+    assert got["busiest"] < of.num_ranks
+    held = dict(one.run(RESULT, 0)["last"])
+    assert all(value == [1] * of.num_ranks for value in held.values())
+    assert len(held) == of.num_ranks * of.num_chunks
+    for layout in ("circle", "tree", "hosts"):
+        one.run("layout => player.relayout(layout)", layout)
+        assert len(one.run(SWITCHES)["places"]) == of.num_ranks + nodes
+    one.page.keyboard.press("End")
+    assert one.problems == []
+
+
+def test_the_pages_own_model_has_no_switches() -> None:
+    with pytest.raises(UsageError, match=r"^the player's own model has ranks alone, and in nvls a switch adds up, too"):
+        scene(schedule("all_reduce", "nvls", 8))
 
 
 def test_it_plays_by_keys_and_says_what_it_is_of(opened: Any, tmp_path: Path) -> None:
