@@ -88,11 +88,16 @@ void bind_simulate(nb::module_& module) {
       [](const Traffic& traffic, size_t count, size_t item_size, int channels, size_t slice_bytes,
          const Array<double>& link_rate, const Array<double>& link_latency, const Array<int>& pair_src,
          const Array<int>& pair_dst, const Array<int64_t>& route_offsets, const Array<int>& route_links,
-         const Array<double>& copy_rate, const Array<double>& reduce_rate, double launch_cost, double step_latency,
-         double efficiency, size_t slot_bytes, int slots, bool use_symmetry, Recording* recording) {
-        const SimulatedNetwork network{copied(link_rate), copied(link_latency),  copied(pair_src),
-                                       copied(pair_dst),  copied(route_offsets), copied(route_links),
-                                       copied(copy_rate), copied(reduce_rate),   launch_cost};
+         const Array<double>& copy_rate, const Array<double>& reduce_rate, double launch_cost, double core_rate,
+         const Array<double>& memory_bytes, const Array<double>& memory_rate, const Array<int>& link_core,
+         double step_latency, double efficiency, size_t slot_bytes, int slots, bool use_symmetry,
+         Recording* recording) {
+        const SimulatedNetwork network{
+            copied(link_rate),     copied(link_latency),
+            copied(pair_src),      copied(pair_dst),
+            copied(route_offsets), copied(route_links),
+            copied(copy_rate),     copied(reduce_rate),
+            launch_cost,           {core_rate, copied(memory_bytes), copied(memory_rate), copied(link_core)}};
         const nb::gil_scoped_release released;
         SimulateOptions options;
         options.use_symmetry = use_symmetry;
@@ -102,7 +107,8 @@ void bind_simulate(nb::module_& module) {
       },
       "traffic"_a, "count"_a, "item_size"_a, "channels"_a, "slice_bytes"_a, "link_rate"_a, "link_latency"_a,
       "pair_src"_a, "pair_dst"_a, "route_offsets"_a, "route_links"_a, "copy_rate"_a, "reduce_rate"_a, "launch_cost"_a,
-      "step_latency"_a, "efficiency"_a, "slot_bytes"_a, "slots"_a, "use_symmetry"_a, "recording"_a.none());
+      "core_rate"_a, "memory_bytes"_a, "memory_rate"_a, "link_core"_a, "step_latency"_a, "efficiency"_a, "slot_bytes"_a,
+      "slots"_a, "use_symmetry"_a, "recording"_a.none());
 }
 
 }  // namespace ringtree::bindings

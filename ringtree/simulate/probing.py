@@ -2,9 +2,10 @@
 
 For: `ringtree cluster from --probe`. Not for: other machines' logs (from_log), the fit (ringtree.simulate.calibration).
 
-Two things are probed directly: the hand-off of a cache line between cores, and how fast a core copies. Neither says
-what the engine's slots cost, nor what happens where ranks outnumber cores. So algorithms that differ in hops and in
-traffic are measured at a few sizes, and what is left is fitted to them. Other algorithms and sizes are predictions.
+Two things are probed directly: the hand-off of a cache line between cores, and how fast a core copies, with as much as
+fits its caches and with more. Neither says what the engine's slots cost, nor what happens where ranks outnumber cores.
+So algorithms that differ in hops and in traffic are measured at a few sizes, and what is left is fitted to them. Other
+algorithms and sizes are predictions.
 """
 
 from __future__ import annotations
@@ -22,7 +23,10 @@ from ringtree.results import Plan, StoredRun
 from ringtree.simulate.calibration import Calibration, calibrate, evidence_of
 from ringtree.simulate.calibration.constants import changed, constant_like
 from ringtree.simulate.cluster import Cluster
+from ringtree.simulate.cluster.constants import Rate, Size
 from ringtree.simulate.cluster.core_hosts import core_host
+from ringtree.simulate.cluster.host import Touched
+from ringtree.units import format_size
 
 SIZES = "16K,128K,1M,8M"
 LAUNCHES = 4
@@ -32,6 +36,7 @@ NAME = "this-machine"
 _ARMS_OF_TWO, _ARMS = "ring,tree,one_shot", "ring,tree"
 _LATENCY, _COPY, _LAUNCH = "host.memory.latency.simple", "channel.copy_rate", "launch.simple"
 _COPIED, _COPY_SECONDS, _BOUNCE_SECONDS = 1 << 20, 0.02, 1e-3
+_TOUCHED = tuple(1 << power for power in range(17, 26))  # bytes copied: 128 KB in a near cache to 32 MB beyond all
 
 
 def probe_plan(ranks: int, sizes: str = SIZES) -> Plan:
@@ -74,7 +79,31 @@ def probed_base(ranks: int) -> tuple[Cluster, str]:
         if value is not None:
             found[key] = constant_like(old, value, source, today, digits=4)
             words.append(f"{key} = {found[key]}")
-    return changed(base, found), "probed: " + (", ".join(words) or "nothing: no core answered")
+    touched = _touched(min(ranks, len(cores)), today)
+    if touched:
+        ends = touched[0], touched[-1]
+        words.append("a core reads or writes " + " and ".join(f"{one.rate} of {one.bytes}" for one in ends))
+    base = changed(base, found)
+    assert base.host.memory is not None
+    memory = base.host.memory.model_copy(update={"touched": touched})
+    base = base.model_copy(update={"host": base.host.model_copy(update={"memory": memory})})
+    return base, "probed: " + (", ".join(words) or "nothing: no core answered")
+
+
+def _touched(num_cores: int, today: str) -> list[Touched]:
+    """A copy of n bytes reads n and writes n. What disturbs a probe makes it slower, and more bytes never are faster:
+    so a size has at least the rate of all larger ones."""
+    rates = copy_rates(_TOUCHED, num_cores, _COPY_SECONDS)
+    found: list[Touched] = []
+    best = 0.0
+    for size in sorted(rates, reverse=True):
+        best = max(best, 2 * rates[size])
+        source = f"reading and writing in copies of {format_size(size)} while all cores copy, probed"
+        rate = Rate(value=float(f"{best / 1e9:.4g}"), unit="GB/s", source=source, date=today)
+        found.append(
+            Touched(bytes=Size(value=2 * size / 1024, unit="KiB", source="of that probe", date=today), rate=rate)
+        )
+    return found[::-1]
 
 
 def calibrated_by(base: Cluster, stored: list[StoredRun]) -> Calibration:

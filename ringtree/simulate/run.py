@@ -23,6 +23,19 @@ Item = TypeVar("Item", bound=np.generic)
 TICKS_PER_SECOND = 1e12  # a recording counts whole picoseconds
 
 
+class MemoryArrays(Protocol):
+    """What cores take beside moving messages: as CoreMemory of ringtree.simulate.cluster.network."""
+
+    @property
+    def core_rate(self) -> float: ...
+    @property
+    def bytes(self) -> NDArray[np.float64]: ...
+    @property
+    def rate(self) -> NDArray[np.float64]: ...
+    @property
+    def link_core(self) -> NDArray[np.int32]: ...
+
+
 class NetworkArrays(Protocol):
     """Links of `link_rate` bytes/s and `link_latency` seconds, one direction each; pair i of ranks is joined by the
     links `route_links[route_offsets[i]:route_offsets[i + 1]]`. Rates of ranks are bytes/s of one channel."""
@@ -45,6 +58,8 @@ class NetworkArrays(Protocol):
     def rank_reduce_rate(self) -> NDArray[np.float64]: ...
     @property
     def launch_cost(self) -> float: ...
+    @property
+    def memory(self) -> MemoryArrays: ...
 
 
 class ProtocolCosts(Protocol):
@@ -145,6 +160,10 @@ class Simulator:
             _array(network.rank_copy_rate, np.float64),
             _array(network.rank_reduce_rate, np.float64),
             network.launch_cost,
+            network.memory.core_rate,
+            _array(network.memory.bytes, np.float64),
+            _array(network.memory.rate, np.float64),
+            _array(network.memory.link_core, np.int32),
             protocol.step_latency,
             protocol.efficiency,
             protocol.slot_bytes,

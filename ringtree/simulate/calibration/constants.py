@@ -19,12 +19,13 @@ LEAST_TIME = 1e-9
 def candidates(cluster: Cluster, protocols: Iterable[str]) -> dict[str, Constant]:
     """Returns rates and latencies of links, of a channel and of a call, by key, those of `protocols` alone.
 
-    What a protocol adds to each message is not among them: no time tells it from its link's latency.
+    What a protocol adds to each message is not among them: no time tells it from its link's latency. Neither is
+    `host.memory.touched`, a curve that is probed as a whole: few sizes would bend it at will.
     """
     wanted, found = set(protocols), dict[str, Constant]()
     for key, constant in cluster.constants():
         last = key.rsplit(".", 1)[-1]
-        if key.startswith("protocols.") or (last in PROTOCOLS and last not in wanted):
+        if key.startswith(("protocols.", "host.memory.touched.")) or (last in PROTOCOLS and last not in wanted):
             continue
         if isinstance(constant, (Rate, Time)):
             found[key] = constant
@@ -41,9 +42,9 @@ def changed(cluster: Cluster, values: Mapping[str, Constant]) -> Cluster:
     fields: dict[str, Any] = cluster.model_dump(mode="json", exclude_none=True)
     for key, constant in values.items():
         *way, last = key.split(".")
-        at = fields
+        at: Any = fields
         for name in way:
-            at = at[name]
+            at = at[int(name) if isinstance(at, list) else name]
         at[last] = constant.model_dump(mode="json", exclude_none=True)
     return Cluster.model_validate(fields)
 

@@ -104,16 +104,22 @@ class Cluster(Record):
             num_switches=len(switches),
             called=self.name,
             ranks_per_host=used,
+            memory=self.host.memory,
         )
 
     def constants(self) -> Iterator[tuple[str, Constant]]:
-        """Yields every constant with its key, as TOML writes it."""
+        """Yields every constant with its key, as TOML writes it, in lists with its number."""
         yield from _constants("", self)
 
 
 def _constants(key: str, value: Any) -> Iterator[tuple[str, Constant]]:
     if isinstance(value, Constant):
         yield key, value
-    elif isinstance(value, (Record, dict)):
-        for name, one in value.items() if isinstance(value, dict) else value:
-            yield from _constants(f"{key}.{name}".lstrip("."), one)
+        return
+    parts: Iterable[tuple[Any, Any]] = ()
+    if isinstance(value, (Record, dict)):
+        parts = value.items() if isinstance(value, dict) else value
+    elif isinstance(value, list):
+        parts = enumerate(value)
+    for name, one in parts:
+        yield from _constants(f"{key}.{name}".lstrip("."), one)

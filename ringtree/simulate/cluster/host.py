@@ -8,6 +8,7 @@ Ranks of a host are numbered from 0. Every rate is of one direction; a link is u
 
 from __future__ import annotations
 
+import itertools
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
@@ -88,16 +89,38 @@ class Bus(LinkClass):
     between: LinkClass
 
 
+class Touched(Record):
+    """Bytes/s that a core reads or writes while its rank goes through `bytes` again and again."""
+
+    bytes: Size
+    rate: Rate
+
+
 class Memory(LinkClass):
     """Shared memory: what ranks of one socket send passes through its memory, whose copying rate is `rate`.
     `sockets`: of each rank; `between`: links between two sockets. `core`: bytes/s that a rank's core moves, what it
-    sends and what it receives together, since one thread does both; without it cores do not limit. `cores`: that the
-    host has, if ranks may be more."""
+    sends and what it receives together, since one thread does both; without it cores do not limit. `touched`: what it
+    takes the core beside to read and write slots and buffers, by how much the ranks of a core go through in a call;
+    empty: nothing. `cores`: that the host has, if ranks may be more."""
 
     sockets: list[Index]
     between: LinkClass
     core: Rate | None = None
+    touched: list[Touched] = Field(default_factory=list)
     cores: Count | None = None
+
+    @model_validator(mode="after")
+    def _touched_ascends(self) -> Memory:
+        sizes = [one.bytes.si for one in self.touched]
+        if self.touched and self.core is None:
+            raise ValueError("memory.touched is for the cores of memory.core, which is not given")
+        if any(one >= other for one, other in itertools.pairwise(sizes)):
+            raise ValueError("memory.touched names its bytes in ascending order")
+        return self
+
+    def ranks_of_a_core(self, ranks: int) -> float:
+        """Returns how many of a host's `ranks` take turns on a core, 1 or more."""
+        return max(1.0, ranks / self.cores) if self.cores else 1.0
 
 
 class Nics(LinkClass):

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ringtree.errors import UsageError
-from ringtree.simulate.cluster.host import Channel
+from ringtree.simulate.cluster.host import Channel, Memory
 from ringtree.simulate.cluster.paths import Link, Paths
 
 
@@ -31,10 +31,25 @@ class ProtocolCost:
 
 
 @dataclass(frozen=True)
+class CoreMemory:
+    """What reading and writing takes cores beside moving messages through slots, at `core_rate` bytes/s: they have
+    `rate[i]` bytes/s while a rank goes through `bytes[i]`. `link_core`: of each link the rank whose core it stands for,
+    or ALL_CORES, NO_CORE of paths.py. All empty: it takes nothing."""
+
+    core_rate: float
+    bytes: NDArray[np.float64]
+    rate: NDArray[np.float64]
+    link_core: NDArray[np.int32]
+
+
+NO_MEMORY = CoreMemory(0.0, np.zeros(0), np.zeros(0), np.zeros(0, dtype=np.int32))
+
+
+@dataclass(frozen=True)
 class Network:
     """Links, and routes in compressed rows: pair i from `pair_src[i]` to `pair_dst[i]` takes the links
     `route_links[route_offsets[i]:route_offsets[i + 1]]`. `rank_copy_rate`: of one channel; `rank_reduce_rate`: of one
-    channel, too."""
+    channel, too. `memory`: what cores take beside."""
 
     link_rate: NDArray[np.float64]
     link_latency: NDArray[np.float64]
@@ -47,6 +62,7 @@ class Network:
     rank_copy_rate: NDArray[np.float64]
     rank_reduce_rate: NDArray[np.float64]
     launch_cost: float
+    memory: CoreMemory = NO_MEMORY
 
     def route(self, source: int, target: int) -> list[str]:
         """Returns the names of the links from rank to rank. Raises KeyError for a pair that it was not made for."""
@@ -67,6 +83,7 @@ def build_network(
     called: str,
     ranks_per_host: int,
     num_switches: int = 0,
+    memory: Memory | None = None,
 ) -> Network:
     """Returns the network of the `pairs`; switches that add up are ranks after the others, which take no time to copy
     or to fold. Raises UsageError, in one line, for a pair without a way."""
@@ -104,6 +121,20 @@ def build_network(
         rank_copy_rate=_of_ranks(channel.copy_rate.si, num_ranks, num_switches),
         rank_reduce_rate=_of_ranks(channel.reduce_rate.si, num_ranks, num_switches),
         launch_cost=launch_cost,
+        memory=_core_memory(memory, links, ranks_per_host),
+    )
+
+
+def _core_memory(memory: Memory | None, links: list[Link], ranks_per_host: int) -> CoreMemory:
+    """Ranks that take turns on a core go through its caches together, so one of them reaches a level sooner."""
+    if memory is None or memory.core is None or not memory.touched:
+        return NO_MEMORY
+    turns = memory.ranks_of_a_core(ranks_per_host)
+    return CoreMemory(
+        core_rate=memory.core.si,
+        bytes=np.array([one.bytes.si / turns for one in memory.touched]),
+        rate=np.array([one.rate.si for one in memory.touched]),
+        link_core=np.array([link.core for link in links], dtype=np.int32),
     )
 
 

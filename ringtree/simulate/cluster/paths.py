@@ -18,15 +18,18 @@ from ringtree.simulate.cluster.host import Host, LinkClass, Memory, Mesh, Switch
 
 NVLINK, PCIE, SOCKET, MEMORY, PORT, LEAF = "NVLink", "PCIe", "between sockets", "memory", "port", "leaf uplink"
 CORE = "core"
+NO_CORE, ALL_CORES = -1, -2  # as core/simulate/network.h has them
 
 
 class Link(NamedTuple):
-    """One direction of a link. `rate`: bytes/s that programs get; `latency`: seconds."""
+    """One direction of a link. `rate`: bytes/s that programs get; `latency`: seconds; `core`: the rank whose core it
+    stands for, or ALL_CORES, NO_CORE."""
 
     name: str
     kind: str
     rate: float
     latency: float
+    core: int = NO_CORE
 
 
 class Paths:
@@ -131,9 +134,10 @@ class Paths:
         if memory.core is None:
             return []
         rate = memory.core.si
-        cores = [Link(f"host {host} core of rank {rank}", CORE, rate, 0.0) for rank in (mine, theirs)]
+        first = host * self._ranks_per_host
+        cores = [Link(f"host {host} core of rank {rank}", CORE, rate, 0.0, first + rank) for rank in (mine, theirs)]
         if memory.cores is not None and memory.cores < self._ranks_per_host:
-            cores.append(Link(f"host {host} all cores", CORE, rate * memory.cores / 2, 0.0))
+            cores.append(Link(f"host {host} all cores", CORE, rate * memory.cores / 2, 0.0, ALL_CORES))
         return cores
 
     def _between(self, host: int, between: LinkClass, here: int, there: int) -> list[Link]:

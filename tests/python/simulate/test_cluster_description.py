@@ -11,6 +11,7 @@ import pytest
 
 from ringtree.errors import UsageError
 from ringtree.simulate.cluster import Cluster, cluster_text, load_cluster, parse_cluster_text, read_cluster
+from ringtree.simulate.cluster.paths import ALL_CORES, NO_CORE
 
 SMALL = """
 name = "small"
@@ -89,6 +90,65 @@ def test_a_mistake_is_one_line_with_file_and_key(old: str, new: str, words: str)
     message = refusal(old, new)
     assert message.startswith("small.toml: ")
     assert words in message
+
+
+MEMORY = """[host.memory]
+rate = "80 GB/s"
+latency = "1 us"
+sockets = [0, 0]
+core = "20 GB/s"
+cores = 1
+touched = [
+  { bytes = "1 MiB", rate = "60 GB/s" },
+  { bytes = { value = 32, unit = "MiB", source = "a probe", date = 2026-11-25 }, rate = "10 GB/s" },
+]
+between = { rate = "10 GB/s", latency = "1 us" }
+
+[channel]"""
+
+
+def test_what_cores_touch_is_a_list_of_constants() -> None:
+    cluster = small("[channel]", MEMORY)
+    found = dict(cluster.constants())
+    assert [found[f"host.memory.touched.{i}.bytes"].si for i in (0, 1)] == [1 << 20, 32 << 20]
+    assert [found[f"host.memory.touched.{i}.rate"].si for i in (0, 1)] == [60e9, 10e9]
+    assert (found["host.memory.touched.1.bytes"].assumed, found["host.memory.touched.1.rate"].assumed) == (False, True)
+    assert parse_cluster_text(cluster_text(cluster), "again") == cluster
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        (
+            'core = "20 GB/s"\n',
+            "",
+            "memory.touched is for the cores of memory.core, which is not given",
+        ),
+        ("value = 32, unit", "value = 1, unit", "key host.memory: memory.touched names its bytes in ascending order"),
+        ('"60 GB/s"', '"60 us"', "key host.memory.touched.0.rate: the unit is one of B/s, MB/s, GB/s, Gb/s, not 'us'"),
+    ],
+)
+def test_what_cores_touch_can_be_wrong(old: str, new: str, words: str) -> None:
+    assert old in MEMORY
+    assert words in refusal("[channel]", MEMORY.replace(old, new))
+
+
+def test_ranks_that_take_turns_on_a_core_reach_a_level_sooner() -> None:
+    """Two ranks on one core: half of the bytes each. Without its links the host's ranks go by memory."""
+    cluster = small("[channel]", MEMORY)
+    cluster = cluster.model_copy(update={"host": cluster.host.model_copy(update={"links": None})})
+    network = cluster.network([(0, 1)], 1)
+    assert network.memory.core_rate == 20e9
+    assert list(network.memory.bytes) == [1 << 19, 16 << 20]
+    assert list(network.memory.rate) == [60e9, 10e9]
+    cores = dict(zip(network.link_names, network.memory.link_core, strict=True))
+    assert cores == {
+        "host 0 memory of socket 0": NO_CORE,
+        "host 0 core of rank 0": 0,
+        "host 0 core of rank 1": 1,
+        "host 0 all cores": ALL_CORES,
+    }
+    assert len(small().network([(0, 1)], 1).memory.bytes) == 0
 
 
 def test_files_by_path_and_one_that_is_not_there(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from core_memory import CoreWork, seconds_per_byte
 from event_simulation import EventSimulation, fair_shares, waits_of
 from random_schedule import RandomSchedule
 
@@ -34,8 +35,19 @@ def cut(longest: int, widest: int, slots: int) -> tuple[int, int, int]:
     return piece, of_pass, max(1, -(-longest // of_pass))
 
 
+def draw_memory(draw: random.Random, ranks: int, links: int) -> Any:
+    """Returns cores that some links stand for, with a table of up to three rates; of half of the networks none."""
+    levels = draw.choice([0, 0, 0, 1, 2, 3])
+    return SimpleNamespace(
+        core_rate=draw.choice([0.8, 2, 9]) * 1e9 if levels else 0.0,
+        bytes=np.array(sorted(draw.sample([3e3, 2e4, 1e5, 4e5, 2e6], levels))),
+        rate=np.array([draw.choice([1, 4, 30]) * 1e9 for _ in range(levels)]),
+        link_core=np.array([draw.randint(-2, ranks - 1) for _ in range(links)] if levels else [], dtype=np.int32),
+    )
+
+
 def draw_network(draw: random.Random, ranks: int, pairs: tuple[list[int], list[int]]) -> Any:
-    """Returns up to six links with routes of up to three of them."""
+    """Returns up to six links with routes of up to three of them, and what its cores take in half of the cases."""
     links = draw.randint(1, 6)
     routes = [draw.sample(range(links), draw.randint(0, min(3, links))) for _ in pairs[0]]
     return SimpleNamespace(
@@ -49,6 +61,7 @@ def draw_network(draw: random.Random, ranks: int, pairs: tuple[list[int], list[i
         rank_reduce_rate=np.array([draw.choice([0.7, 4, 4]) * 1e9 for _ in range(ranks)]),
         launch_cost=0.0,
         routes=routes,
+        memory=draw_memory(draw, ranks, links),
     )
 
 
@@ -56,9 +69,13 @@ def reference(schedule: Any, count: int, network: Any, protocol: Any) -> EventSi
     """Returns the simulation of a call, which has run."""
     chunks = [4 * length for _, length in schedule.layout(count)]
     piece, of_pass, passes = cut(max(chunks), schedule.widest, protocol.slots)
+    work = None
+    if len(network.memory.bytes):
+        work = CoreWork(schedule, chunks, piece * protocol.slots, network.memory)
     lanes: dict[Any, Any] = {}
     pair = {ends: i for i, ends in enumerate(zip(network.pair_src, network.pair_dst, strict=True))}
-    route, latency = {}, {}
+    route: dict[Any, Any] = {}
+    latency = {}
     for rank in range(schedule.num_ranks + len(schedule.switches)):
         steps = schedule.program(rank)
         if not steps:  # of a switch that nobody needs
@@ -70,11 +87,13 @@ def reference(schedule: Any, count: int, network: Any, protocol: Any) -> EventSi
             folds = max(1, len(step.recv) + bool(step.src) - 1) if "reduce" in step.verb else 0
             per_byte = folds / network.rank_reduce_rate[rank]
             if step.verb == "copy":
-                per_byte = 1 / network.rank_copy_rate[rank]
+                per_byte = max(1 / network.rank_copy_rate[rank], work.copy_seconds(rank) if work else 0)
             sends = [(rank, reader, step.send_tag) for reader in step.send_to]
             for link in sends:
                 ids = network.routes[pair[link[:2]]]
                 route[link] = ids, min(network.rank_copy_rate[list(link[:2])])
+                if work:
+                    route[link] += (work.on_links(link, ids),)
                 latency[link] = protocol.step_latency + sum(network.link_latency[ids])
             lane.append(
                 {
@@ -170,6 +189,47 @@ def test_shares_by_hand() -> None:
     assert fair_shares({"a": ([0], 99), "b": ([0], 99), "c": ([0], 99)}, [12]) == {"a": 4, "b": 4, "c": 4}
     assert fair_shares({"a": ([0], 2), "b": ([0], 99), "c": ([0], 99)}, [12]) == {"a": 2, "b": 5, "c": 5}
     assert fair_shares({"a": ([0, 1], 99), "b": ([0], 99)}, [12, 3]) == {"a": 3, "b": 9}
+
+
+def test_what_messages_count_by_hand() -> None:
+    """Of 12, one that counts double and one that counts single get 4 each."""
+    assert fair_shares({"a": ([0], 99, [2.0]), "b": ([0], 99)}, [12]) == {"a": 4, "b": 4}
+    assert fair_shares({"a": ([0, 1], 99, [0.5, 1.0]), "b": ([0], 99)}, [12, 3]) == {"a": 3, "b": 10.5}
+
+
+def test_a_rate_between_two_sizes_by_hand() -> None:
+    memory = SimpleNamespace(bytes=[1e3, 1e5], rate=[4.0, 1.0])
+    seconds = [seconds_per_byte(memory, size) for size in (0, 1e3, 1e4, 1e5, 1e9)]
+    assert seconds == pytest.approx([0.25, 0.25, 0.625, 1, 1])
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"bytes": [2e3, 1e3]}, r"memory\.bytes\[1\] is 1000\.0*: sizes are above 0 and ascend"),
+        ({"rate": [1e9]}, "2 sizes of memory, but 1 rates"),
+        ({"rate": [1e9, 0]}, r"memory\.rate\[1\] is 0\.0*: rates are above 0"),
+        ({"core_rate": 0.0}, r"memory\.core_rate is above 0"),
+        ({"link_core": [0]}, r"\d link rates, but memory\.link_core has 1 entries"),
+        ({"link_core": None}, r"memory\.link_core: there is no rank 99"),
+    ],
+)
+def test_memory_that_can_not_be_is_one_line(changes: dict[str, Any], said: str) -> None:
+    drawn = RandomSchedule(1)
+    simulator = Simulator(drawn.schedule())
+    draw = random.Random(3)
+    network = draw_network(draw, 8, simulator.pairs())
+    while len(network.link_rate) < 2:
+        network = draw_network(draw, 8, simulator.pairs())
+    good: dict[str, Any] = {"core_rate": 1e9, "bytes": [1e3, 2e3], "rate": [1e9, 1e9]}
+    good["link_core"] = [0] * len(network.link_rate)
+    wrong = [99] * len(network.link_rate) if changes.get("link_core", 0) is None else changes.get("link_core")
+    made = {**good, **changes, **({} if wrong is None else {"link_core": wrong})}
+    arrays = {key: np.array(value) for key, value in made.items() if key != "core_rate"}
+    network.memory = SimpleNamespace(core_rate=made["core_rate"], **arrays)
+    protocol = SimpleNamespace(step_latency=0, efficiency=1.0, slot_bytes=SLOT, slots=8)
+    with pytest.raises(UsageError, match=rf"^network: {said}$"):
+        simulator.run(network, protocol, count=1, item_size=4)
 
 
 def test_missing_route_is_one_line() -> None:

@@ -17,6 +17,7 @@ from ringtree.simulate.asked import Asked, sweep_of
 from ringtree.simulate.calibration.constants import changed, constant_like
 from ringtree.simulate.cluster import Cluster, cluster_text
 from ringtree.simulate.cluster.core_hosts import core_host
+from ringtree.simulate.cluster.files import parse_cluster_text
 from ringtree.simulate.on_core import CORE
 from ringtree.simulate.probing import SIZES, calibrated_by, probe_plan, probed_base
 from ringtree.simulate.recording import store
@@ -79,6 +80,38 @@ def test_the_base_has_what_was_probed_with_source_and_date(monkeypatch: pytest.M
         assert of[key].source.endswith("probed")
         assert of[key].date
         assert key in told
+
+
+def test_what_a_core_touches_is_a_copy_twice_and_slower_with_more_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A copy reads and writes; a size that was disturbed, here 1 MB, has the rate of the next larger one."""
+
+    def rates(sizes: tuple[int, ...], _cores: int, _seconds: float) -> dict[int, float]:
+        return {size: 1e9 if size == 1 << 20 else 40e9 if size < 1 << 20 else 5e9 for size in sizes}
+
+    monkeypatch.setattr(probing, "copy_rates", rates)
+    base, told = probed_base(2)
+    memory = base.host.memory
+    assert memory is not None
+    found = {one.bytes.si: one.rate.si for one in memory.touched}
+    assert found == {2.0 * (1 << power): 80e9 if power < 20 else 10e9 for power in range(17, 26)}
+    assert list(found) == sorted(found)
+    assert all(one.rate.date and "probed" in one.rate.source and one.bytes.date for one in memory.touched)
+    assert "a core reads or writes 80 GB/s of 256 KiB and 10 GB/s of 65536 KiB" in told
+
+
+def test_a_probed_base_survives_its_file_and_fits_keep_what_cores_touch(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(probing, "copy_rates", lambda sizes, _cores, _seconds: dict.fromkeys(sizes, 2e10))
+    base, _ = probed_base(2)
+    assert parse_cluster_text(cluster_text(base), "here") == base
+    true = changed(base, {"host.memory.core": constant_like(dict(base.constants())["host.memory.core"], 20e9)})
+    found = calibrated_by(base, [simulated_run(true, tmp_path)])
+    assert found.cluster.host.memory is not None
+    assert base.host.memory is not None
+    assert found.cluster.host.memory.touched == base.host.memory.touched
+    values = {one.key: one.value for one in found.fitted}
+    assert values["host.memory.core"] == pytest.approx(20e9, rel=0.03)
 
 
 def test_where_no_core_answers_the_base_says_that_it_is_assumed(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,15 +15,17 @@ from typing import Any
 NEAR = 1e-12  # seconds: the core counts picoseconds
 
 
-def fair_shares(active: dict[Any, tuple[list[int], float]], rates: list[float]) -> dict[Any, float]:
-    """Returns max-min fair rates; `active`: the links and the cap of each."""
+def fair_shares(active: dict[Any, tuple[Any, ...]], rates: list[float]) -> dict[Any, float]:
+    """Returns max-min fair rates; `active`: the links and the cap of each, and, if not 1, what it counts on them."""
+    counts = {one: dict(zip(way[0], way[2] if len(way) > 2 else [1.0] * len(way[0]), strict=True))
+              for one, way in active.items()}  # fmt: skip
     share = dict.fromkeys(active, 0.0)
     left, rising = list(rates), set(active)
     while rising:
-        users = [sum(link in active[one][0] for one in rising) for link in range(len(rates))]
+        users = [sum(counts[one].get(link, 0) for one in rising) for link in range(len(rates))]
         rise = min(active[one][1] - share[one] for one in rising)
         rise = min([rise, *(left[link] / users[link] for link in range(len(rates)) if users[link])])
-        left = [rest - rise * count for rest, count in zip(left, users, strict=True)]
+        left = [rest - rise * user for rest, user in zip(left, users, strict=True)]
         for one in sorted(rising):
             share[one] += rise
             full = any(left[link] <= 1e-9 * rates[link] for link in active[one][0])
@@ -33,7 +35,8 @@ def fair_shares(active: dict[Any, tuple[list[int], float]], rates: list[float]) 
 
 
 class EventSimulation:
-    """`lanes[key]`: steps in order; `route[connection]`: links and cap; `latency[connection]`; `rates` of links."""
+    """`lanes[key]`: steps in order; `route[connection]`: as fair_shares() takes it; `latency[connection]`;
+    `rates` of links."""
 
     def __init__(self, lanes: Any, route: Any, latency: Any, rates: Any, passes: int, slice_bytes: int, slots: int):
         self.lanes, self.route, self.latency, self.rates = lanes, route, latency, rates

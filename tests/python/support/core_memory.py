@@ -1,0 +1,74 @@
+"""What messages take of the cores at their ends: the slow reference of core/simulate/core_work.cpp, in plain sums.
+
+For: the reference simulation of test_event_simulation.py. Not for: networks without `memory`.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections import defaultdict
+from typing import Any
+
+Link = tuple[int, int, int]  # from rank, to rank, tag
+
+
+def seconds_per_byte(memory: Any, gone_through: float) -> float:
+    """Returns the table's entry; on a straight line over log(bytes) between two; at the ends the end's."""
+    points = [(math.log(size), 1 / rate) for size, rate in zip(memory.bytes, memory.rate, strict=True)]
+    at = math.log(gone_through) if gone_through > 0 else -math.inf
+    if at <= points[0][0]:
+        return points[0][1]
+    for (x, y), (further, there) in itertools.pairwise(points):
+        if at <= further:
+            return y + (there - y) * (at - x) / (further - x)
+    return points[-1][1]
+
+
+class CoreWork:
+    """Of a verified schedule with chunks of `chunks` bytes, `ring` bytes of slots a link."""
+
+    def __init__(self, schedule: Any, chunks: list[int], ring: int, memory: Any) -> None:
+        self._memory = memory
+        messages: dict[tuple[str, Link], list[tuple[float, float, float]]] = defaultdict(list)
+        self._buffers: dict[int, float] = defaultdict(float)
+        for rank in range(schedule.num_ranks + len(schedule.switches)):
+            for step in schedule.program(rank):
+                size = float(sum(chunks[chunk] for chunk in step.chunks))
+                touched = size * (bool(step.src) + bool(step.dst))
+                self._buffers[rank] += touched
+                ends = [("in", (peer, rank, tag), 1) for peer, tag in step.recv]
+                ends += [("out", (rank, reader, step.send_tag), len(step.send_to)) for reader in step.send_to]
+                for way, link, readers in ends:
+                    messages[way, link].append((size, size / readers, touched / len(ends)))
+        self._messages = dict(messages)
+        self._slots: dict[int, float] = defaultdict(float)
+        for way, link in messages:
+            if way == "out":
+                held = min(ring, sum(size for size, _, _ in messages[way, link]))
+                self._slots[link[0]] += held
+                self._slots[link[1]] += held
+
+    def of(self, way: str, link: Link) -> float:
+        """Returns what a byte of the link's messages counts on the core of its sender ("out") or receiver ("in")."""
+        rank = link[0] if way == "out" else link[1]
+        size, written, touched = (sum(column) for column in zip(*self._messages[way, link], strict=True))
+        if not size:
+            return 1.0
+        slots, buffers = self._slots[rank], self._buffers[rank]
+        in_slots = seconds_per_byte(self._memory, slots + min(slots, buffers))
+        in_buffers = seconds_per_byte(self._memory, slots + buffers)
+        seconds = written / self._memory.core_rate + written * in_slots + touched * in_buffers
+        return seconds * float(self._memory.core_rate) / size
+
+    def copy_seconds(self, rank: int) -> float:
+        """Returns seconds a byte that the rank copies for itself."""
+        return 2 * seconds_per_byte(self._memory, self._slots[rank] + self._buffers[rank])
+
+    def on_links(self, link: Link, ids: list[int]) -> list[float]:
+        """Returns what a byte of a message counts on each of the links of its route."""
+        ends = {link[0]: self.of("out", link), link[1]: self.of("in", link)}
+        return [
+            sum(ends.values()) / 2 if self._memory.link_core[one] == -2 else ends.get(self._memory.link_core[one], 1.0)
+            for one in ids
+        ]
