@@ -1,5 +1,5 @@
-// What reading and writing memory takes cores, by hand. n: bytes of a message, c: what a core moves through slots, m:
-// what it reads or writes, in bytes per second.
+// What reading and writing memory takes cores, by hand. kSize: bytes of a message; kCore: what a core moves through
+// slots, kTouched: what it reads or writes, in bytes per second.
 #include <gtest/gtest.h>
 
 #include "core/algorithms/registry.h"
@@ -9,9 +9,9 @@
 namespace ringtree::core_work {  // its names are short, and test files are compiled together
 namespace {
 
-constexpr size_t kBytes = 50000;  // n: one slice
+constexpr size_t kBytes = 50000;  // one slice
 constexpr double kCore = 10e9, kTouched = 4e9;
-constexpr double n = kBytes, c = kCore, m = kTouched;
+constexpr double kSize = kBytes;
 
 /// Each message crosses the cores of both ends: link r is that of rank r.
 SimulatedNetwork cores_of(const Traffic& traffic) {
@@ -52,7 +52,7 @@ Schedule multicast(int num_ranks) {
 TEST(CoreWork, OneMessage) {
   const Schedule schedule = testing::messages(2, {{0, 1}});
   const Simulated out = run(schedule, cores_of(Traffic(schedule)));
-  EXPECT_NEAR(out.seconds, n / c + 2 * n / m, 1e-11);
+  EXPECT_NEAR(out.seconds, kSize / kCore + 2 * kSize / kTouched, 1e-11);
   EXPECT_EQ(out.link_bytes, (std::vector<int64_t>{kBytes, kBytes}));  // of messages, not of memory
 }
 
@@ -60,7 +60,7 @@ TEST(CoreWork, WithoutATableAMessageTakesItsBytes) {
   const Schedule schedule = testing::messages(2, {{0, 1}});
   SimulatedNetwork network = cores_of(Traffic(schedule));
   network.memory = {};
-  EXPECT_NEAR(run(schedule, network).seconds, n / c, 1e-11);
+  EXPECT_NEAR(run(schedule, network).seconds, kSize / kCore, 1e-11);
 }
 
 // Half of what is on the wire is data; buffers hold data alone, slots all of it.
@@ -69,20 +69,22 @@ TEST(CoreWork, FlagsLieInSlotsOnly) {
   WireProtocol protocol;
   protocol.efficiency = 0.5;
   protocol.slot_bytes = 4 * kSlotBytes;
-  EXPECT_NEAR(run(schedule, cores_of(Traffic(schedule)), protocol).seconds, 2 * n / c + 2 * n / m + n / m, 1e-11);
+  EXPECT_NEAR(run(schedule, cores_of(Traffic(schedule)), protocol).seconds,
+              2 * kSize / kCore + 2 * kSize / kTouched + kSize / kTouched, 1e-11);
 }
 
 // Two messages that a core sends share it.
 TEST(CoreWork, ACoreDoesTheWorkOfAllItsMessages) {
   const Schedule schedule = testing::messages(3, {{0, 1}, {0, 2}});
-  EXPECT_NEAR(run(schedule, cores_of(Traffic(schedule))).seconds, 2 * (n / c + 2 * n / m), 1e-11);
+  EXPECT_NEAR(run(schedule, cores_of(Traffic(schedule))).seconds, 2 * (kSize / kCore + 2 * kSize / kTouched), 1e-11);
 }
 
 // What two read is written once, and so is its source read once.
 TEST(CoreWork, AMulticastIsWrittenOnce) {
   for (const int ranks : {3, 6}) {
     const Schedule schedule = multicast(ranks);
-    EXPECT_NEAR(run(schedule, cores_of(Traffic(schedule))).seconds, n / c + 2 * n / m, 1e-11) << ranks;
+    EXPECT_NEAR(run(schedule, cores_of(Traffic(schedule))).seconds, kSize / kCore + 2 * kSize / kTouched, 1e-11)
+        << ranks;
   }
 }
 
@@ -94,9 +96,9 @@ TEST(CoreWork, AllCoresTogether) {
   network.link_rate.assign(3, testing::kForEver);
   network.link_rate[0] = kCore;
   network.memory.link_core[0] = kAllCores;
-  // Sender's end 1/2 + c (1/2m + 1/2m) a message, receiver's 1 + c (1/m + 1/m).
-  const double both = (0.5 + c / m + 1 + 2 * c / m) / 2;
-  EXPECT_NEAR(run(schedule, network).seconds, 2 * both * n / c, 1e-11);
+  // In units of a byte moved: of a message half a write and half a read at the sender's end, all at the receiver's.
+  const double both = (0.5 + kCore / kTouched + 1 + 2 * kCore / kTouched) / 2;
+  EXPECT_NEAR(run(schedule, network).seconds, 2 * both * kSize / kCore, 1e-11);
 }
 
 TEST(CoreWork, ARankCopiesAtHalfOfWhatItTouches) {
@@ -109,9 +111,9 @@ TEST(CoreWork, ARankCopiesAtHalfOfWhatItTouches) {
     builder.add(step);
   });
   SimulatedNetwork network = cores_of(Traffic(schedule));
-  EXPECT_NEAR(run(schedule, network).seconds, 2 * n / m, 1e-11);
-  network.copy_rate.assign(2, m / 4);
-  EXPECT_NEAR(run(schedule, network).seconds, 4 * n / m, 1e-11);
+  EXPECT_NEAR(run(schedule, network).seconds, 2 * kSize / kTouched, 1e-11);
+  network.copy_rate.assign(2, kTouched / 4);
+  EXPECT_NEAR(run(schedule, network).seconds, 4 * kSize / kTouched, 1e-11);
 }
 
 // 1/4 below 1000 bytes and 1 above 100000; halfway in the logarithm halfway between them.
