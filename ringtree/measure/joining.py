@@ -17,13 +17,15 @@ from collections.abc import Sequence
 
 from ringtree.comm.meeting import store_of
 from ringtree.errors import DeadlineError, MismatchError, RingtreeError, UsageError
-from ringtree.launchers import Identity, Unidentified, address_of, identify
+from ringtree.launchers import Identity, LaunchersDisagree, Unidentified, address_of, identify
 from ringtree.measure.crew import JOIN_SECONDS, Crew, Hello, join_limit
 from ringtree.measure.refusing import DISAGREE_LIMIT, rank_0_listens, tell
 
 SECRETS = ("RINGTREE_SECRET_FILE", "RINGTREE_SECRET")
 MOST_SKEW = 5.0  # seconds between two hosts' clocks; NTP leaves milliseconds
-FIRST_WORD = 3.0  # seconds for who speaks: mpirun ends all processes once the first has failed
+# Seconds for who speaks: mpirun ends all processes once the first has failed, and rank 0 serves those that tell it for
+# up to 2 s (Rendezvous::stay) before it speaks.
+FIRST_WORD = 5.0
 _LOOPBACK = ("localhost", "127.", "::1")
 
 
@@ -130,9 +132,16 @@ def _by_one_of(error: Unidentified) -> RingtreeError:
     num_waits = sum(identity.rank != 0 for identity in to_tell)  # rank 0 opens the store itself
     for identity in to_tell:
         if tell(identity, error, DISAGREE_LIMIT / max(num_waits, 1)):
-            return error if identity.rank == 0 else SaidElsewhere(error)
-    speaks = not error.identities or any(identity.is_first_on_host for identity in error.identities)
-    return error if speaks else SaidElsewhere(error)
+            return error if identity.rank == 0 else _silent(error)
+    # What can't be read may stand beside the numbers of a launcher of another time, whose first process is not there.
+    speaks = not isinstance(error, LaunchersDisagree) or any(one.is_first_on_host for one in error.identities)
+    return error if speaks else _silent(error)
+
+
+def _silent(error: RingtreeError) -> SaidElsewhere:
+    """Leaves the first word to the process that says it."""
+    time.sleep(FIRST_WORD)
+    return SaidElsewhere(error)
 
 
 def jobs_to_tell(identities: Sequence[Identity]) -> list[Identity]:
@@ -158,11 +167,8 @@ def _checked_by(identity: Identity, error: UsageError) -> RingtreeError:
     told = tell(identity, error)
     if identity.rank == 0:
         return error
-    if told:
-        return SaidElsewhere(error)
-    if not (identity.tells_of_hosts and identity.is_first_on_host):
-        time.sleep(FIRST_WORD)
-        return SaidElsewhere(error)
+    if told or not (identity.tells_of_hosts and identity.is_first_on_host):
+        return _silent(error)
     speaks = _named_store(identity) is None or rank_0_listens(identity)
     return _said_by(identity, error) if speaks else SaidElsewhere(error)
 

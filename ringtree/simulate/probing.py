@@ -16,7 +16,7 @@ from pathlib import Path
 
 from ringtree.errors import UsageError
 from ringtree.judge.observations import observations_of_run
-from ringtree.measure.probe import Handoff, copy_rates, usable_cores
+from ringtree.measure.probe import DEFAULT_MEMORY_CAP, Handoff, copy_rates, usable_cores
 from ringtree.measure.recording import OnProgress, run_comparison
 from ringtree.measure.request import Request, make_plan
 from ringtree.results import Plan, StoredRun
@@ -93,7 +93,8 @@ def probed_base(ranks: int) -> tuple[Cluster, str]:
 def _touched(num_cores: int, today: str) -> list[Touched]:
     """A copy of n bytes reads n and writes n. What disturbs a probe makes it slower, and more bytes never are faster:
     so a size has at least the rate of all larger ones."""
-    rates = copy_rates(_TOUCHED, num_cores, _COPY_SECONDS)
+    fitting = [size for size in _TOUCHED if 2 * size * num_cores <= DEFAULT_MEMORY_CAP]
+    rates = copy_rates(fitting, num_cores, _COPY_SECONDS)
     found: list[Touched] = []
     best = 0.0
     for size in sorted(rates, reverse=True):

@@ -11,6 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from ringtree.cli import app
+from ringtree.measure.probe import DEFAULT_MEMORY_CAP
 from ringtree.results import StoredRun, read_run
 from ringtree.simulate import probing
 from ringtree.simulate.asked import Asked, sweep_of
@@ -139,3 +140,15 @@ def test_mistakes_are_one_line(words: list[str], said: str) -> None:
     result = CliRunner().invoke(app, ["cluster", "from", *words])
     assert result.exit_code == 2
     assert said in " ".join(result.output.split())
+
+
+def test_many_cores_copy_what_fits_into_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    def rates(sizes: list[int], cores: int, _seconds: float) -> dict[int, float]:
+        assert all(2 * size * cores <= DEFAULT_MEMORY_CAP for size in sizes), "copy_rates() refuses that"
+        return dict.fromkeys(sizes, 2e10)
+
+    monkeypatch.setattr(probing, "copy_rates", rates)
+    monkeypatch.setattr(probing, "usable_cores", lambda: list(range(64)))
+    base, _ = probing.probed_base(64)
+    assert base.host.memory is not None
+    assert base.host.memory.touched[-1].bytes.value == 16 << 10  # KiB: copies of 8 MB
