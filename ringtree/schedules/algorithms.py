@@ -16,10 +16,14 @@ def table() -> list[Algorithm]:
     return list(algorithms())
 
 
+def switch_table() -> list[Algorithm]:
+    """Those that need a switch that adds up (NVLink SHARP): they are proved and simulated, not run. Their hosts are the
+    ranks of one switch; one that is not for several hosts is for one alone."""
+    return list(switch_algorithms())
+
+
 def switch_names(collective: str = "all_reduce", *, several_hosts: bool | None = None) -> list[str]:
-    """The names of those for `collective` that need a switch that adds up (NVLink SHARP): they are proved and
-    simulated, not run. With `several_hosts` true or false those for several or for one; their hosts are the ranks of
-    one switch."""
+    """The names of those for `collective`; with `several_hosts` true or false those for several or for one."""
     return [
         row.name
         for row in switch_algorithms()

@@ -197,7 +197,7 @@ def beside_those_that_fail() -> dict[str, Cell]:
 
         def __init__(self, *arguments: Any, **named: Any) -> None:
             super().__init__(*arguments, **named)
-            if named["environment"].get("STANDIN_FAIL") == "hang":
+            if self._environment.get("STANDIN_FAIL") == "hang":
                 self.stall_limit = 3.0
 
     with pytest.MonkeyPatch.context() as environment:
