@@ -286,7 +286,10 @@ def test_a_page_is_written_for_whatever_data_there_are(tmp_path: Path, monkeypat
     assert summary["banks"]["aa-ring"]["engine"]
     assert set(summary["data"]) == {"aa-ring.npz", "live-aa.json"}
     written = page(summary_text(summary))
-    assert "| live-aa: an arm against itself | `--arms x,x` | 1 of 1 | 0 | 0 | 1 | 0 | none | 3–3 s |" in written
+    assert (
+        "| live-aa: an arm against itself | `ringtree compare --arms x,x` | 1 of 1 | 0 | 0 | 1 | 0 | none | 3–3 s |"
+        in written
+    )
     assert "**missed**" in written, "four draws and one run are too few for any bar"
 
 
