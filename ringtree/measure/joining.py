@@ -126,8 +126,8 @@ def _check(identity: Identity) -> None:
 
 def _by_one_of(error: Unidentified) -> RingtreeError:
     """Who says that launchers disagree or can't be read: rank 0 of the job whose processes are there, by whichever
-    launcher; where none is, each first process of its host, by whichever: the variables of either may be the ones that
-    are left over. A process that no launcher gives a number speaks for itself."""
+    launcher. Where nobody can be told: of launchers that disagree each first process of its host, by whichever, as the
+    variables of either may be the ones that are left over; else each process."""
     to_tell = jobs_to_tell(error.identities)
     num_waits = sum(identity.rank != 0 for identity in to_tell)  # rank 0 opens the store itself
     for identity in to_tell:

@@ -99,9 +99,9 @@ class Touched(Record):
 class Memory(LinkClass):
     """Shared memory: what ranks of one socket send passes through its memory, whose copying rate is `rate`.
     `sockets`: of each rank; `between`: links between two sockets. `core`: bytes/s that a rank's core moves, what it
-    sends and what it receives together, since one thread does both; without it cores do not limit. `touched`: what it
-    takes the core beside to read and write slots and buffers, by how much the ranks of a core go through in a call;
-    empty: nothing. `cores`: that the host has, if ranks may be more."""
+    sends and what it receives together, since one thread does both; without it cores do not limit. `touched`: how
+    fast a core reads and writes slots and buffers in addition, by how much its ranks go through in a call; empty: that
+    takes no time. `cores`: that the host has, if ranks may be more."""
 
     sockets: list[Index]
     between: LinkClass
