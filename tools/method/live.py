@@ -47,6 +47,13 @@ LIVE = (
         slowed=True,
     ),
     Live(
+        "live-train-aa",
+        "a training's arm against itself",
+        ("--arms", "gloo,gloo", *_TRAINED),
+        command="train",
+        number=10,
+    ),
+    Live(
         "live-train-slowed",
         "a training's arm slowed by 10 % of its step",
         ("--arms", "gloo,gloo+10%", *_TRAINED),

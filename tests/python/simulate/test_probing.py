@@ -83,6 +83,19 @@ def test_the_base_has_what_was_probed_with_source_and_date(monkeypatch: pytest.M
         assert key in told
 
 
+def test_fast_copies_are_not_hidden_by_an_assumed_link(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Cores that share a cache copy several times what is assumed of a link: what they do is found all the same."""
+    monkeypatch.setattr(probing.Handoff, "measure", lambda _probe, _seconds: 1e-7)
+    monkeypatch.setattr(
+        probing, "copy_rates", lambda sizes, _cores, _seconds: {one: 120e9 if one < 1 << 20 else 55e9 for one in sizes}
+    )
+    base, _ = probed_base(2)
+    assert dict(base.constants())["host.memory.rate"].si == 120e9
+    true = changed(base, {"host.memory.core": constant_like(dict(base.constants())["host.memory.core"], 60e9)})
+    values = {one.key: one.value for one in calibrated_by(base, [simulated_run(true, tmp_path)]).fitted}
+    assert values["host.memory.core"] == pytest.approx(60e9, rel=0.05)
+
+
 def test_what_a_core_touches_is_a_copy_twice_and_slower_with_more_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
     """A copy reads and writes; a size that was disturbed, here 1 MB, has the rate of the next larger one."""
 

@@ -189,7 +189,7 @@ class TestBars:
             dict.fromkeys(one.name for one in live.LIVE),
         )
         found = study.all_bars(*nothing)
-        assert len(found) == 11
+        assert len(found) == 12
         assert {bar.met for bar in found} == {None}
 
 
@@ -276,7 +276,7 @@ def test_a_page_is_written_for_whatever_data_there_are(tmp_path: Path, monkeypat
     monkeypatch.setattr(study, "power_curve", lambda: [{"deviation": 0.02, "effect": 0.1, "found": [1, 2]}])
     monkeypatch.setattr(study, "needed_table", lambda: [])
     nothing = page(summary_text(study.summarise(tmp_path)))
-    assert nothing.count("**no data**") == 11
+    assert nothing.count("**no data**") == 12
     assert "reached" not in nothing
     write_bank(tmp_path / "aa-ring.npz", synthetic_bank(9, 0.02, seed=SEED, num_sizes=2, num_rounds=3))
     run = {"seed": 1, "seconds": 3.0, **live.verdicts(result_of("equivalent"))}
