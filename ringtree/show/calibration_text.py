@@ -16,6 +16,8 @@ def calibration_lines(found: Calibration) -> Iterator[str]:
     """Yields a line a constant, then errors of the fit, what it leaves, and where it extrapolates."""
     for one in found.fitted:
         yield f"fitted: {one.key} = {value_text(one)} ({interval_text(one)}); was {one.before}"
+    for bound in found.bounded:
+        yield f"bounded: {bound.key} is {bound.words} {value_text(bound)}; was {bound.before}: {bound.why}"
     idle = [one.key for one in found.held if one.why.startswith("no measured time")]
     for held in found.held:
         if held.key not in idle:

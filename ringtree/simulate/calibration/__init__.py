@@ -5,6 +5,6 @@ depends on: those are named and keep what the description says.
 """
 
 from ringtree.simulate.calibration.evidence import Evidence, TimedCall, evidence_of
-from ringtree.simulate.calibration.fitting import Calibration, Fitted, Held, calibrate
+from ringtree.simulate.calibration.fitting import Bounded, Calibration, Fitted, Held, calibrate
 
-__all__ = ["Calibration", "Evidence", "Fitted", "Held", "TimedCall", "calibrate", "evidence_of"]
+__all__ = ["Bounded", "Calibration", "Evidence", "Fitted", "Held", "TimedCall", "calibrate", "evidence_of"]

@@ -8,7 +8,7 @@ from __future__ import annotations
 import statistics
 
 from ringtree.simulate.calibration.constants import changed, constant_like
-from ringtree.simulate.calibration.fitting import LEVEL, Calibration, Fitted
+from ringtree.simulate.calibration.fitting import LEVEL, Bounded, Calibration, Fitted
 from ringtree.simulate.cluster import Cluster, Constant
 
 _DIGITS = 4
@@ -20,10 +20,12 @@ def described(calibration: Calibration) -> Cluster:
     run's. Its assumptions name what was not told and what lies beyond the times."""
     evidence = calibration.evidence
     base = calibration.cluster
-    constants = {one.key: _constant(calibration, one) for one in calibration.fitted}
+    constants = {one.key: _constant(calibration, one, interval_text(one)) for one in calibration.fitted}
+    constants |= {one.key: _constant(calibration, one, f"{one.words} that") for one in calibration.bounded}
     about = [
         f"calibrated on {evidence.covers()}; other sizes, numbers of ranks, algorithms and protocols are extrapolated",
         *evidence.made_by,
+        *(f"{one.key}: {one.words} what stands here: {one.why}" for one in calibration.bounded),
         *(f"{one.key}: {one.why}" for one in calibration.held if not one.why.startswith("no measured time")),
     ]
     cluster = changed(base, constants)
@@ -38,16 +40,16 @@ def interval_text(one: Fitted) -> str:
     return f"{low.value:g} to {high}, {LEVEL:.0%}"
 
 
-def value_text(one: Fitted) -> str:
+def value_text(one: Fitted | Bounded) -> str:
     """Says the value in the unit that the description has it in."""
     return str(constant_like(one.before, one.value, digits=_DIGITS))
 
 
-def _constant(calibration: Calibration, one: Fitted) -> Constant:
+def _constant(calibration: Calibration, one: Fitted | Bounded, how: str) -> Constant:
     evidence = calibration.evidence
     names = evidence.sources[:_MOST_SOURCES]
     more = len(evidence.sources) - len(names)
-    source = f"fitted to {', '.join(names)}{f' and {more} more' if more else ''}, {interval_text(one)}"
+    source = f"fitted to {', '.join(names)}{f' and {more} more' if more else ''}, {how}"
     return constant_like(one.before, one.value, source, evidence.date, digits=_DIGITS)
 
 

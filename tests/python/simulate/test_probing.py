@@ -13,9 +13,11 @@ from typer.testing import CliRunner
 from ringtree.cli import app
 from ringtree.measure.probe import DEFAULT_MEMORY_CAP
 from ringtree.results import StoredRun, read_run
+from ringtree.show.calibration_text import calibration_lines
 from ringtree.simulate import probing
 from ringtree.simulate.asked import Asked, sweep_of
 from ringtree.simulate.calibration.constants import changed, constant_like
+from ringtree.simulate.calibration.describing import described
 from ringtree.simulate.cluster import Cluster, cluster_text
 from ringtree.simulate.cluster.core_hosts import core_host
 from ringtree.simulate.cluster.files import parse_cluster_text
@@ -94,6 +96,34 @@ def test_fast_copies_are_not_hidden_by_an_assumed_link(tmp_path: Path, monkeypat
     true = changed(base, {"host.memory.core": constant_like(dict(base.constants())["host.memory.core"], 60e9)})
     values = {one.key: one.value for one in calibrated_by(base, [simulated_run(true, tmp_path)]).fitted}
     assert values["host.memory.core"] == pytest.approx(60e9, rel=0.05)
+
+
+def test_a_core_that_never_limits_gets_the_bound_that_times_give(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Times say no more than how fast it is at least; the assumed 8 GB/s, which they refute, would limit everything."""
+    monkeypatch.setattr(probing.Handoff, "measure", lambda _probe, _seconds: 5e-8)
+    monkeypatch.setattr(
+        probing, "copy_rates", lambda sizes, _cores, _seconds: {one: 120e9 if one < 1 << 20 else 55e9 for one in sizes}
+    )
+    base, _ = probed_base(2)
+    of = dict(base.constants())
+    fast = {"host.memory.core": 1e13, "host.memory.latency.simple": 2e-7, "channel.reduce_rate": 35e9}
+    true = changed(base, {key: constant_like(of[key], value) for key, value in fast.items()})
+    found = calibrated_by(base, [simulated_run(true, tmp_path)])
+    (core,) = [one for one in found.bounded if one.key == "host.memory.core"]
+    assert core.words == "at least"
+    assert 120e9 < core.value < 1e13
+    assert dict(found.cluster.constants())[core.key].si == pytest.approx(core.value)
+    assert core.key not in {one.key for one in [*found.held, *found.fitted]}
+    values = {one.key: one.value for one in found.fitted}
+    assert values["channel.reduce_rate"] == pytest.approx(35e9, rel=0.05)
+    assert max(map(abs, found.errors)) < 0.05
+    (line,) = [one for one in calibration_lines(found) if core.key in one]
+    assert line.startswith("bounded: host.memory.core is at least ")
+    said = dict(described(found).constants())[core.key]
+    assert "at least that" in said.source
+    assert said.date
 
 
 def test_what_a_core_touches_is_a_copy_twice_and_slower_with_more_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
