@@ -10,6 +10,7 @@
 
 #include "tests/core/bootstrap/child_process.h"
 #include "tests/core/bootstrap/rank_threads.h"
+#include "tests/core/bootstrap/waits_for_cores.h"
 
 namespace ringtree::testing {
 
@@ -20,9 +21,10 @@ inline void report_first_gone(EventLog& log, const ChildProcess::Pipe& pipe) {
   pipe.say(std::to_string(gone[0].peer) + (gone[0].said_bye ? " bye " : " died ") + std::to_string(gone[0].at_ns));
 }
 
-/// Checks what every rank but `victim` reports; the largest time from `start_ns` to a notice, in ns.
+/// Checks what every rank but `victim` reports; the largest time from `start_ns` to a notice, in ns, less what the
+/// rank, the victim and the test waited for a core since `waits` was made.
 inline int64_t slowest_notice(const std::vector<ChildProcess>& ranks, int victim, const std::string& how,
-                              int64_t start_ns) {
+                              int64_t start_ns, const WaitsForCores& waits) {
   int64_t slowest = 0;
   for (int rank = 0; rank < static_cast<int>(ranks.size()); ++rank) {
     if (rank == victim) continue;
@@ -30,7 +32,8 @@ inline int64_t slowest_notice(const std::vector<ChildProcess>& ranks, int victim
     const std::string expected = std::to_string(victim) + " " + how + " ";
     EXPECT_EQ(line.substr(0, expected.size()), expected) << "rank " << rank << ": " << line;
     if (line.size() > expected.size())
-      slowest = std::max(slowest, int64_t{std::atoll(line.c_str() + expected.size())} - start_ns);
+      slowest =
+          std::max(slowest, int64_t{std::atoll(line.c_str() + expected.size())} - start_ns - waits.of({rank, victim}));
   }
   return slowest;
 }

@@ -267,9 +267,10 @@ TEST(MeshRemoteDeath, kill_reaches_every_survivor_within_a_second) {
         pipe.hear();  // survivors stay: their own end must not be what others notice
         return 0;
       });
+      const WaitsForCores waits(ranks);
       const int64_t start_ns = now_ns();
       ranks[static_cast<size_t>(victim)].kill_now();
-      const int64_t slowest_ns = slowest_notice(ranks, victim, "died", start_ns);
+      const int64_t slowest_ns = slowest_notice(ranks, victim, "died", start_ns, waits);
       std::printf("[ measured ] rank %d of %zu killed: slowest survivor told after %.2f ms\n", victim, hosts.size(),
                   static_cast<double>(slowest_ns) * 1e-6);
       EXPECT_LT(slowest_ns, 1'000'000'000);
@@ -289,9 +290,10 @@ TEST(MeshRemoteDeath, an_orderly_end_is_a_bye_and_an_exit_without_close_is_a_dea
       ::syscall(SYS_exit_group, 0);  // not _exit(): under TSan that sleeps for a second first
       return 1;
     });
+    const WaitsForCores waits(ranks);
     const int64_t start_ns = now_ns();
     ranks[1].pipe().say("end");
-    EXPECT_LT(slowest_notice(ranks, 1, orderly ? "bye" : "died", start_ns), 1'000'000'000);
+    EXPECT_LT(slowest_notice(ranks, 1, orderly ? "bye" : "died", start_ns, waits), 1'000'000'000);
   }
 }
 

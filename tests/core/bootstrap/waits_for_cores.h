@@ -4,6 +4,8 @@
 // share too few cores: they would excuse each other.
 #pragma once
 
+#include <unistd.h>
+
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
@@ -16,20 +18,20 @@
 
 namespace ringtree::testing {
 
-/// Of each of `processes`, which outlive it, since it was made. Nothing where Linux does not count (schedstat).
+/// Of the test and of `processes`, which outlive it, since it was made. Nothing where Linux does not count (schedstat).
 class WaitsForCores {
  public:
   explicit WaitsForCores(const std::vector<ChildProcess>& processes) : processes_(processes) {
     for (const ChildProcess& process : processes) before_ns_.push_back(of_threads(process.pid()));
   }
 
-  /// What the threads of process `index` have waited, in ns, all together: one may have to wake the next. Of a process
-  /// that was killed only the first is left to ask.
-  int64_t of(size_t index) const {
-    int64_t sum = 0;
-    for (const auto& [thread, waited_ns] : of_threads(processes_[index].pid())) {
-      const auto before = before_ns_[index].find(thread);
-      sum += waited_ns - (before == before_ns_[index].end() ? 0 : before->second);
+  /// What the threads of the test, which has to send a signal or a word, and of the processes `indices` have waited, in
+  /// ns, all together: one may have to wake the next. Of a process that was killed only the first is left to ask.
+  int64_t of(const std::vector<int>& indices) const {
+    int64_t sum = since(test_before_ns_, of_threads(::getpid()));
+    for (const int index : indices) {
+      const auto place = static_cast<size_t>(index);
+      sum += since(before_ns_[place], of_threads(processes_[place].pid()));
     }
     return sum;
   }
@@ -49,8 +51,18 @@ class WaitsForCores {
     return found;
   }
 
+  static int64_t since(const OfThreads& before_ns, const OfThreads& now_ns) {
+    int64_t sum = 0;
+    for (const auto& [thread, waited_ns] : now_ns) {
+      const auto before = before_ns.find(thread);
+      sum += waited_ns - (before == before_ns.end() ? 0 : before->second);
+    }
+    return sum;
+  }
+
   const std::vector<ChildProcess>& processes_;
   std::vector<OfThreads> before_ns_;
+  const OfThreads test_before_ns_ = of_threads(::getpid());
 };
 
 }  // namespace ringtree::testing

@@ -343,12 +343,12 @@ TEST(MailboxEnds, a_peer_that_died_is_named_within_a_second) {
       const WaitsForCores waits(ranks);
       const int64_t killed_ns = now_ns();
       ranks[1].kill_now();
-      for (const size_t rank : {size_t{0}, size_t{2}}) {
-        const std::string line = ranks[rank].pipe().hear();
+      for (const int rank : {0, 2}) {
+        const std::string line = ranks[static_cast<size_t>(rank)].pipe().hear();
         EXPECT_TRUE(contains(line, " peer: rank 1 (pid " + std::to_string(ranks[1].pid()))) << line;
         EXPECT_TRUE(contains(line, "died before the recv of 64 bytes with tag 3 from ")) << line;
         if (!line.empty()) {
-          const int64_t without_core_ns = waits.of(rank) + waits.of(1);
+          const int64_t without_core_ns = waits.of({rank, 1});
           EXPECT_LT(std::stoll(line) - killed_ns - without_core_ns, int64_t{1'000'000'000} * (kSanitized ? 5 : 1))
               << line << "\n"
               << without_core_ns << " ns of it without a core";

@@ -103,22 +103,33 @@ INSTANTIATE_TEST_SUITE_P(Leavers, Shrink,
                          ::testing::Values(std::vector<int>{4}, std::vector<int>{0}, std::vector<int>{2, 0},
                                            std::vector<int>{0, 1, 2}, std::vector<int>{3, 4, 1, 0}));
 
-TEST(Shrink, that_not_all_survivors_call_times_out_and_says_so) {
+// What ranks 0 and 1 are told when they shrink and rank 2 does not.
+std::string told_without_rank_2(double timeout_s) {
   std::atomic<bool> ended{false};
   Settings settings = test_settings();
-  settings.timeout_s = 0.5;
-  const auto outcomes = run_communicators(3, settings, [&](Communicator& communicator) {
-    if (communicator.rank() == 2) {
-      while (!ended.load()) std::this_thread::yield();
-      return;
-    }
-    const std::string outcome = outcome_of([&] { communicator.shrink(); });
+  settings.timeout_s = timeout_s;
+  ThreadStore store;
+  const auto outcomes = run_ranks(3, [&](int rank) {
+    const std::string outcome = outcome_of([&] {
+      Communicator communicator(store, rank, 3, settings, built_in_table());
+      if (rank == 2) return ended.wait(false);
+      communicator.shrink();
+    });
+    if (rank == 2) return;
     ended.store(true);
+    ended.notify_all();
     throw std::runtime_error(outcome);
   });
+  return outcomes[0] + outcomes[1];
+}
+
+TEST(Shrink, that_not_all_survivors_call_times_out_and_says_so) {
   // Whoever gives up first leaves; another one may then be the only survivor.
   const std::string text = "did not all call shrink() in time";
-  EXPECT_TRUE(contains(outcomes[0], text) || contains(outcomes[1], text)) << outcomes[0] << outcomes[1];
+  std::string told = told_without_rank_2(0.5);
+  // The deadline is that of meeting, too, and the machine may be busy.
+  if (!contains(told, text)) told = told_without_rank_2(kPatienceSeconds);
+  EXPECT_TRUE(contains(told, text)) << told;
 }
 
 }  // namespace
