@@ -79,6 +79,9 @@ _SECRET_SETTING = re.compile(rf"([A-Za-z0-9_-]*(?:{'|'.join(_SECRET_WORDS)})[A-Z
 # Versions that change what is measured; those of the packages that only look at it afterwards do not.
 _MEASURING = ("ringtree", "numpy", "torch")
 _LOOKING = ("scipy", "duckdb")
+# What of the checkout takes part in measuring: a page that is edited between two launches changes none of them.
+_CODE = ("CMakeLists.txt", "cmake", "core", "include", "ringtree", "ringtree_autoload", "workers")
+GIT_SECONDS = 60.0  # a commit that is not found in time would count as another one
 # Variables that name a job and change nothing in it.
 _JOB_NAMES = ("RINGTREE_JOB", "SLURM_JOB_ID", "SLURM_JOB_NODELIST")
 
@@ -110,7 +113,7 @@ def capture(
         cgroup_cpus=host_files.cgroup_cpus(root),
         virtual=host_files.virtual(root),
         versions={"python": platform.python_version(), **versions},
-        git_commit=_git_commit(),
+        git_commit=commit_of(),
         command=[_printable(without_secrets(word)) for word in sys.argv],
         environment=allowed({**rank_defaults, **os.environ}),
         emulated=emulated,
@@ -218,18 +221,20 @@ def version_of(package: str) -> str | None:
         return None
 
 
-def _git_commit() -> str | None:
-    """The commit of the checkout that this code runs from, "+dirty" if it was changed; None if it is not a checkout."""
-    here = Path(__file__).resolve().parent
+def commit_of(file: Path = Path(__file__)) -> str | None:
+    """The commit of the checkout that the package with `file` runs from, "+dirty" if code that takes part in measuring
+    was changed since; None if it is not a checkout. `file`: in a folder of the package's."""
+    here = file.resolve().parent
 
     def git(*arguments: str) -> str | None:
         try:
-            done = subprocess.run(["git", *arguments], cwd=here, capture_output=True, text=True, timeout=10)
+            done = subprocess.run(["git", *arguments], cwd=here, capture_output=True, text=True, timeout=GIT_SECONDS)
         except (OSError, subprocess.SubprocessError, UnicodeDecodeError):
             return None
         return done.stdout.strip() if done.returncode == 0 else None
 
-    if git("ls-files", "--error-unmatch", Path(__file__).name) is None:
+    if git("ls-files", "--error-unmatch", file.name) is None:
         return None  # installed beneath somebody else's repository, or in none
     commit = git("rev-parse", "HEAD")
-    return commit and commit + ("+dirty" if git("status", "--porcelain", "--untracked-files=no") else "")
+    code = [str(here.parent.parent / name) for name in _CODE]
+    return commit and commit + ("+dirty" if git("status", "--porcelain", "--untracked-files=no", "--", *code) else "")

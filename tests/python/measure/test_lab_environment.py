@@ -7,12 +7,21 @@ stored (test_results.py).
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from ringtree.measure.environment import allowed, available_memory, capture, difference, usable_cores, without_secrets
+from ringtree.measure.environment import (
+    allowed,
+    available_memory,
+    capture,
+    commit_of,
+    difference,
+    usable_cores,
+    without_secrets,
+)
 from ringtree.results import Launcher, Provenance
 
 
@@ -83,6 +92,31 @@ def test_provenance_is_of_this_machine() -> None:
     assert provenance.cpu_model
     assert 0 < available_memory() <= provenance.memory_bytes
     assert usable_cores() == len(provenance.affinity)
+
+
+def test_only_changes_of_code_make_the_commit_another(tmp_path: Path) -> None:
+    def git(*arguments: str) -> str:
+        identity = ("-c", "user.name=a", "-c", "user.email=a@b.example")
+        return subprocess.run(("git", *identity, *arguments), cwd=tmp_path, check=True, text=True, stdout=-1).stdout
+
+    files = [tmp_path / name for name in ("ringtree/measure/a.py", "core/base/b.h", "docs/c.md", "tests/d.py")]
+    for file in files:
+        file.parent.mkdir(parents=True)
+        file.write_text("before")
+    package, core, page, test = files
+    git("init", "--quiet")
+    assert commit_of(package) is None, "nobody has added it"
+    git("add", ".")
+    git("commit", "--quiet", "--message", "all")
+    commit = git("rev-parse", "HEAD").strip()
+    assert commit_of(package) == commit
+    for file in (page, test):
+        file.write_text("after")
+    assert commit_of(package) == commit
+    for file in (package, core):
+        file.write_text("after")
+        assert commit_of(package) == f"{commit}+dirty"
+        file.write_text("before")
 
 
 def test_a_host_that_tells_nothing_still_gives_provenance(tmp_path: Path) -> None:

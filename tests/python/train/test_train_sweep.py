@@ -61,7 +61,7 @@ def test_a_rank_is_killed_the_run_goes_on_and_an_arm_that_loses_a_gradient_is_fo
     assert "ringtree train --resume" in line
     result = invoke("train", "--resume", "last", "--runs", runs, COLUMNS="300")
     stored = read_run(find_run(runs, "last"))
-    assert [len(stored.launches), result.exit_code] == [2, 1]  # 1: an arm is disqualified
+    assert [len(stored.launches), result.exit_code] == [2, 1], result.stderr  # 1: an arm is disqualified
     cells = {cell.arm: cell for cell in summarise_training(stored).cells}
     # The gradient is lost in the fifth step, which the sixth loss is the first to show.
     assert "at step 6 the loss of rank 0" in (cells[DROPPING].disqualified or "")
