@@ -3,13 +3,12 @@
 For: test_faults_*.py, test_hosts*.py and tests/faults. Not for: what the ranks do (fault_ranks.py), where hosts come
 from (hosts_support.py), or ranks that behave, which are threads (engine_ranks.py).
 
-A job's processes are forked by a server that has imported ringtree and has no threads, so that starting some hundred
-jobs takes seconds. Each rank talks with the test through a pipe of its own; what is waited for is always a message.
+A job's processes are forked (forked.py), so that starting some hundred jobs takes seconds. Each rank talks with the
+test through a pipe of its own; what is waited for is always a message.
 """
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 import re
 import secrets
@@ -22,10 +21,10 @@ from pathlib import Path
 from typing import Any
 
 from fault_ranks import PATIENCE_S, Body, Place, be_rank
+from forked import PROCESSES, preload
 from hosts_support import Hosts
 
-_PROCESSES = multiprocessing.get_context("forkserver")
-_PROCESSES.set_forkserver_preload(["ringtree"])
+preload("ringtree")
 
 
 def places_on(hosts: Hosts, environment: Mapping[str, str] | None = None, **options: Any) -> list[Place]:
@@ -51,9 +50,9 @@ class Job:
         self._stderr: list[Connection] = []
         self._processes = []
         for rank in range(ranks):
-            ours, theirs = _PROCESSES.Pipe()
-            said, stderr = _PROCESSES.Pipe(duplex=False)
-            process = _PROCESSES.Process(
+            ours, theirs = PROCESSES.Pipe()
+            said, stderr = PROCESSES.Pipe(duplex=False)
+            process = PROCESSES.Process(
                 target=be_rank, args=(rank, ranks, places[rank], theirs, stderr, body, arguments), daemon=True
             )
             process.start()

@@ -7,7 +7,6 @@ For: what only processes can show, without paying for `import torch` in every te
 from __future__ import annotations
 
 import importlib
-import multiprocessing
 import os
 import traceback
 from datetime import timedelta
@@ -17,10 +16,13 @@ from typing import Any
 
 import torch
 import torch.distributed as dist
+from forked import PROCESSES, preload
 
 LIMIT_S = 120.0  # of one function; what hangs is killed
 
 ENVIRONMENT = {"OMP_NUM_THREADS": "1"}  # of a rank
+
+preload("torch", "torch.distributed", "ringtree")
 
 
 class Ranks:
@@ -28,13 +30,12 @@ class Ranks:
 
     def __init__(self, size: int, folder: Path, backend: str = "ringtree") -> None:
         self.size = size
-        context = multiprocessing.get_context("spawn")
         self._pipes: list[Connection] = []
         self._processes = []
         for rank in range(size):
-            ours, theirs = context.Pipe()
-            arguments = (rank, size, str(folder / "store"), backend, theirs)
-            process = context.Process(target=_serve, args=arguments, daemon=True)
+            ours, theirs = PROCESSES.Pipe()
+            arguments = (rank, size, str(folder / "store"), backend, theirs, dict(os.environ))
+            process = PROCESSES.Process(target=_serve, args=arguments, daemon=True)
             process.start()
             theirs.close()
             self._pipes.append(ours)
@@ -87,8 +88,10 @@ class Ranks:
         return answers
 
 
-def _serve(rank: int, size: int, store: str, backend: str, pipe: Connection) -> None:
-    os.environ.update(ENVIRONMENT)
+def _serve(rank: int, size: int, store: str, backend: str, pipe: Connection, environment: dict[str, str]) -> None:
+    os.environ.clear()
+    os.environ.update({**environment, **ENVIRONMENT})
+    dist.set_debug_level_from_env()  # as the import did in the server, from what that has
     torch.set_num_threads(1)
     with _answering(pipe):
         dist.init_process_group(
