@@ -36,10 +36,15 @@ def scene_of(schedule: Schedule, hosts: Sequence[int] | None = None) -> dict[str
     (earlier steps of other lanes). Raises UsageError for a schedule of more than MAX_STEPS steps.
     """
     num_ranks = schedule.num_ranks
-    programs = [schedule.program(rank) for rank in range(num_ranks + len(schedule.switches))]
-    num_steps = sum(map(len, programs))
-    if num_steps > MAX_STEPS:
-        raise UsageError(f"{schedule.name} has {num_steps} steps on {num_ranks} ranks: the player takes {MAX_STEPS}")
+    programs: list[list[Step]] = []
+    num_steps = 0
+    for rank in range(num_ranks + len(schedule.switches)):
+        programs.append(schedule.program(rank))
+        num_steps += len(programs[-1])
+        if num_steps > MAX_STEPS:  # all of them can be millions, which take minutes
+            raise UsageError(
+                f"{schedule.name} on {num_ranks} ranks has too many steps to watch: the player takes {MAX_STEPS}"
+            )
     report = verify_report(schedule)
     return {
         "name": schedule.name,
