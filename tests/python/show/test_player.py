@@ -51,7 +51,7 @@ RESULT = """([clock, i]) => {
 @pytest.mark.parametrize("num_ranks", [2, 3, 8])
 def test_a_ring_takes_what_its_closed_form_says(opened: Any, tmp_path: Path, num_ranks: int) -> None:
     shown = Page(opened, written(tmp_path, all_reduce("ring", num_ranks)))
-    got = shown.run(RESULT, [CLOCK, 0])
+    got = shown.run_on_text(RESULT, [CLOCK, 0])
     steps = 2 * (num_ranks - 1)
     assert got["end"] == pytest.approx(steps * (ALPHA + SIZE / num_ranks / BANDWIDTH))
     assert got["sent"] == pytest.approx([steps * SIZE / num_ranks] * num_ranks)
@@ -62,7 +62,7 @@ def test_a_chain_of_two_in_slices_is_a_pipeline(opened: Any, tmp_path: Path) -> 
     # One hop up and one down, of k slices each: the first one arrives after two hops, the others follow it.
     shown = Page(opened, written(tmp_path, all_reduce("chain", 2)))
     slices = 4
-    got = shown.run(RESULT, [{**CLOCK, "slice": SIZE / slices}, 0])
+    got = shown.run_on_text(RESULT, [{**CLOCK, "slice": SIZE / slices}, 0])
     one = SIZE / slices / BANDWIDTH
     assert got["end"] == pytest.approx(2 * (ALPHA + one) + (slices - 1) * one)
 
@@ -74,14 +74,13 @@ def test_every_algorithm_ends_with_every_contribution_once(opened: Any, tmp_path
         chosen = [all_reduce(name, num_ranks) for name in names[first : first + 4]]
         shown = Page(opened, written(tmp_path, *chosen))
         for i, one in enumerate(chosen):
-            got = shown.run(RESULT, [{**CLOCK, "slice": 100_000}, i])
+            got = shown.run_on_text(RESULT, [{**CLOCK, "slice": 100_000}, i])
             assert got["stuck"] == 0, one["name"]
             held = dict(got["last"])
             expected = {f"{rank}/{chunk}" for rank in range(num_ranks) for chunk in range(one["chunks"])}
             assert set(held) == expected, one["name"]
             assert all(value == [1] * num_ranks for value in held.values()), one["name"]
         assert shown.problems == []
-        shown.page.close()
 
 
 def test_tree_wins_small_and_ring_wins_large_by_the_size_slider(opened: Any, tmp_path: Path) -> None:

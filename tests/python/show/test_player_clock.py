@@ -66,7 +66,7 @@ def expect_one_time(
         cases.append([scene(schedule, [rank // per_host for rank in range(ranks)]), clock])
         cluster = Emulation(-(-ranks // per_host), per_host, ALPHA, bandwidth)
         core.append(time_on_cluster(schedule, whole // blocks // ITEM_BYTES, ITEM_BYTES, cluster))
-    player = shown.run(TIMES, cases)
+    player = shown.run_on_text(TIMES, cases)
     assert dict(zip(schedules, player, strict=True)) == pytest.approx(
         dict(zip(schedules, core, strict=True)), rel=TOLERANCE
     )

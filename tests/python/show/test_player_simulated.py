@@ -64,7 +64,7 @@ def test_every_algorithm_ends_with_the_call_and_every_contribution_once(
         calls = calls_on(load_cluster(cluster), names[first : first + 4], nodes, size_bytes)
         one = shown(opened, tmp_path, calls)
         for i, call in enumerate(calls):
-            got, of = one.run(RESULT, i), call.schedule
+            got, of = one.run_on_text(RESULT, i), call.schedule
             passes = max(passes, 1 + int(call.recording.slices["pass"].max()))
             assert got["end"] == pytest.approx(call.point.seconds, rel=1e-12), of.name
             assert got["ascending"], of.name
@@ -73,7 +73,6 @@ def test_every_algorithm_ends_with_the_call_and_every_contribution_once(
             assert set(held) == expected, of.name
             assert all(value == [1] * of.num_ranks for value in held.values()), of.name
         assert one.problems == []
-        one.page.close()
     assert (passes > 1) == (cluster == "cpu-2")
 
 
@@ -108,7 +107,7 @@ def test_switches_are_drawn_among_their_ranks_and_keep_nothing(
     assert got["writers"] == list(range(of.num_ranks))
     assert got["rows"] in (0, of.num_ranks)  # sums are written out for few ranks and chunks only
     assert got["busiest"] < of.num_ranks
-    held = dict(one.run(RESULT, 0)["last"])
+    held = dict(one.run_on_text(RESULT, 0)["last"])
     assert all(value == [1] * of.num_ranks for value in held.values())
     assert len(held) == of.num_ranks * of.num_chunks
     for layout in ("circle", "tree", "hosts"):
