@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from cli_support import invoke_quickly
 from docs_support import DOCS, blocks
-from lab_support import make_plan, make_stored, start_quick_ringtree
+from lab_support import make_plan, make_stored
 
 from ringtree import _core
 from ringtree.arms import ArmKind, arms_written, boundary_of, check_arm, common_boundary, find_kind, kind_of, registry
@@ -195,14 +196,13 @@ def test_what_the_lab_does_not_start_is_left_out_by_name(made_up: ArmKind, monke
 
 def test_one_more_kind_is_one_file_and_one_line(made_up: ArmKind, tmp_path: Path) -> None:
     runs = tmp_path / "runs"
-    process = start_quick_ringtree(
+    result = invoke_quickly(
         "compare",
         *("--arms", "numpy-sum,ring,numpy-sum+5%", "--sizes", "1K", "--ranks", "2", "--launches", "1"),
-        *("--runs", str(runs), "--no-preflight"),
+        *("--runs", runs, "--no-preflight"),
     )
-    out, err = process.communicate(timeout=120)
-    assert process.returncode == 0, err
-    assert "numpy-sum" in out
+    assert result.exit_code == 0, result.stderr
+    assert "numpy-sum" in result.stdout
     (folder,) = (path for path in runs.iterdir() if path.is_dir())
     stored = read_run(folder)
     assert stored.run.plan.boundary == "numpy"

@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from cli_support import invoke_quickly
 from engine_ranks import Ranks
-from lab_support import start_quick_ringtree
 
 import ringtree
 from ringtree import _core
@@ -226,12 +226,11 @@ def test_textbook_arms_are_bound_to_the_callers_arrays() -> None:
 def test_all_of_them_run_in_a_comparison(tmp_path: Path) -> None:
     arms = [*(f"{head}:ring" for head in sorted(KIND.heads)), "textbook-fused:double_tree", "ring/ll128", "ring/2ch"]
     arms += ["auto/shared", "auto/for-shared", "auto/shared/unfused", "tree/shared/as-auto", "auto/shared/16K/simple"]
-    process = start_quick_ringtree(
+    result = invoke_quickly(
         *("compare", "--ranks", "3", "--arms", ",".join(arms), "--sizes", "8,4K,300000"),
-        *("--launches", "1", "--no-preflight", "--runs", str(tmp_path)),
+        *("--launches", "1", "--no-preflight", "--runs", tmp_path),
     )
-    out, err = process.communicate(timeout=120)
-    assert process.returncode == 0, err
+    assert result.exit_code == 0, result.stderr
     (path,) = tmp_path.iterdir()
     (launch,) = read_run(path).launches
     told: dict[str, Any] = {cell.arm: cell.executed for cell in launch.cells if cell.size_bytes == 300000}
@@ -244,8 +243,8 @@ def test_all_of_them_run_in_a_comparison(tmp_path: Path) -> None:
     assert told["tree/shared/as-auto"]["algorithm"] == "tree"
     assert told["tree/shared/as-auto"]["protocol"] == told["auto/shared"]["protocol"]
     assert told["auto/shared/16K/simple"]["slice_bytes"] == 16384
-    assert "auto/shared executed" in out
-    assert "ring/ll128 executed" not in out
+    assert "auto/shared executed" in result.stdout
+    assert "ring/ll128 executed" not in result.stdout
 
 
 @pytest.mark.parametrize("count", [1, 16, 1000])

@@ -13,16 +13,13 @@ import time
 from pathlib import Path
 
 import pytest
+from cli_support import assert_refused, invoke, invoke_quickly
 from lab_support import children_of, is_running, start_quick_ringtree, start_ringtree, wait_until
 
 from ringtree.measure.environment import usable_cores
 from ringtree.results import read_run
 
 ENDLESS = ("--ranks", "3", "--arms", "ring,tree", "--sizes", "1K:1M", "--launches", "1000", "--no-preflight")
-
-
-def run(*arguments: str) -> tuple[int, str, str]:
-    return ended(start_quick_ringtree(*arguments))
 
 
 def ended(process: subprocess.Popen[str]) -> tuple[int, str, str]:
@@ -95,13 +92,12 @@ def test_compare_stores_verified_samples_of_every_rank(tmp_path: Path) -> None:
 
 def test_torch_arms_and_json(tmp_path: Path) -> None:
     pytest.importorskip("torch")
-    lab = start_ringtree(  # long enough for a time of every cell wherever cores are
+    result = invoke(  # long enough for a time of every cell wherever cores are
         *("compare", "--ranks", "2", "--arms", "ring,gloo,send-recv:ring", "--sizes", "1K,256K"),
-        *("--launches", "1", "--json", "--runs", str(tmp_path)),
+        *("--launches", "1", "--json", "--runs", tmp_path),
     )
-    code, out, err = ended(lab)
-    assert code == 0, err
-    comparison = json.loads(out)
+    assert result.exit_code == 0, result.stderr
+    comparison = json.loads(result.stdout)
     assert comparison["format"] == "ringtree.comparison/2"
     assert comparison["reference"] == "gloo"
     # Where cores moved between near and far, a cell has a row for each.
@@ -110,12 +106,12 @@ def test_torch_arms_and_json(tmp_path: Path) -> None:
 
 
 def test_emulated_clusters_are_labelled(tmp_path: Path) -> None:
-    code, out, err = run(
+    result = invoke_quickly(
         *("compare", "--emulate", "2x2", "--alpha", "1ms", "--beta", "200MB/s", "--sizes", "1K"),
-        *("--launches", "1", "--runs", str(tmp_path)),
+        *("--launches", "1", "--runs", tmp_path),
     )
-    assert code == 0, err
-    assert "emulated" in out
+    assert result.exit_code == 0, result.stderr
+    assert "emulated" in result.stdout
     (path,) = tmp_path.iterdir()
     stored = read_run(path)
     assert stored.run.provenance.emulated
@@ -206,48 +202,44 @@ def test_kill_9_in_the_middle_then_resume_gives_a_complete_run(tmp_path: Path) -
     before = read_run(path)
     num_stored = len(before.launches)
     assert num_stored in (2, 3)
-    code, out, err = run("compare", "--resume", path.name, "--runs", str(tmp_path))
-    assert code == 0, err
-    assert "torn" in err
+    resumed = invoke_quickly("compare", "--resume", path.name, "--runs", tmp_path)
+    assert resumed.exit_code == 0, resumed.stderr
+    assert "torn" in resumed.stderr
     after = read_run(path)
     assert after.launches[:num_stored] == before.launches
     assert [launch.launch for launch in after.launches] == [0, 1, 2, 3]
     assert after.notes == []
-    assert str(path) in out
-    code, _, err = run("compare", "--resume", path.name, "--runs", str(tmp_path))
-    assert code == 0
-    assert "complete: nothing to run" in err
+    assert str(path) in "".join(resumed.stdout.splitlines())
+    complete = invoke("compare", "--resume", path.name, "--runs", tmp_path)
+    assert complete.exit_code == 0
+    assert "complete: nothing to run" in complete.stderr
 
 
 def test_resume_takes_no_other_options_and_only_runs_that_exist(tmp_path: Path) -> None:
-    code, _, err = run("compare", "--resume", "last", "--ranks", "2", "--runs", str(tmp_path))
-    assert (code, "leave --ranks out" in err) == (2, True)
-    code, _, err = run("compare", "--resume", "last", "--runs", str(tmp_path))
-    assert code == 2
-    assert len(err.strip().splitlines()) == 1
+    refused = invoke("compare", "--resume", "last", "--ranks", "2", "--runs", tmp_path)
+    assert_refused(refused, "leave --ranks out")
+    assert_refused(invoke("compare", "--resume", "last", "--runs", tmp_path), "there is no run in")
 
 
 def test_dry_run_prints_plan_duration_and_cost_and_runs_nothing(tmp_path: Path) -> None:
-    code, out, err = run(
-        *("compare", "--ranks", "2", "--arms", "ring,ring@X=1", "--sizes", "1K,4K", "--dry-run"),
-        *("--runs", str(tmp_path / "none")),
-    )
-    assert (code, err) == (0, "")
+    arms = ("--arms", "ring,ring@X=1", "--sizes", "1K,4K")
+    result = invoke("compare", "--ranks", "2", *arms, "--dry-run", "--runs", tmp_path / "none")
+    assert (result.exit_code, result.stderr) == (0, "")
     assert not (tmp_path / "none").exists()
     for said in ("ring (reference), ring@X=1", "in 16 launches", "rank-hours", "1 KB"):
-        assert said in out
+        assert said in result.stdout
 
 
 def test_a_budget_is_spent_after_a_pilot_that_is_no_evidence(tmp_path: Path) -> None:
-    code, out, err = run(
+    result = invoke_quickly(
         *("compare", "--ranks", "2", "--arms", "ring,tree", "--sizes", "1K", "--budget", "12s", "--json"),
-        *("--no-preflight", "--runs", str(tmp_path)),
+        *("--no-preflight", "--runs", tmp_path),
     )
-    assert code == 0, err
+    assert result.exit_code == 0, result.stderr
     pilot, main = sorted((read_run(path) for path in tmp_path.iterdir()), key=lambda stored: stored.run.created_utc)
     if pilot.run.plan.purpose != "pilot":
         pilot, main = main, pilot
     assert (pilot.run.plan.purpose, len(pilot.launches)) == ("pilot", 3)
     assert main.run.plan.pilot == pilot.run.run_id
     assert len(main.launches) == main.run.plan.num_launches >= 8
-    assert json.loads(out)["run"] == main.run.run_id
+    assert json.loads(result.stdout)["run"] == main.run.run_id

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from lab_support import start_quick_ringtree
+from cli_support import invoke_quickly
 from lent_ranks import cells_in, ranks_to_lend
 from typer.testing import CliRunner
 
@@ -45,13 +45,6 @@ EngineArm.bind = spoilt
 """
 
 
-def output_of(*arguments: str, exit_code: int = 0) -> str:
-    process = start_quick_ringtree(*arguments)
-    out, err = process.communicate(timeout=120)
-    assert process.returncode == exit_code, err
-    return out
-
-
 def shown(*arguments: str) -> str:
     """What a command prints that starts no rank: in this process, as a new one costs a second of imports."""
     result = CliRunner().invoke(app, arguments, catch_exceptions=False)
@@ -60,11 +53,11 @@ def shown(*arguments: str) -> str:
 
 
 def compare(runs: Path, collective: str, arms: str, ranks: int, exit_code: int = 0) -> StoredRun:
-    output_of(
-        *("compare", "--collective", collective, "--ranks", str(ranks), "--sizes", "96,4000", "--arms", arms),
-        *("--launches", "1", "--no-preflight", "--seed", "5", "--runs", str(runs)),
-        exit_code=exit_code,
+    result = invoke_quickly(
+        *("compare", "--collective", collective, "--ranks", ranks, "--sizes", "96,4000", "--arms", arms),
+        *("--launches", "1", "--no-preflight", "--seed", "5", "--runs", runs),
     )
+    assert result.exit_code == exit_code, result.stderr
     return read_run(max(runs.iterdir(), key=lambda path: path.name))
 
 

@@ -9,8 +9,7 @@ import json
 from pathlib import Path
 
 import pytest
-from cli_support import invoke
-from lab_support import start_quick_ringtree
+from cli_support import invoke, invoke_quickly
 from profile_support import make_profile, make_table
 
 from ringtree.comm.profile import VARIABLE, own_cores
@@ -19,14 +18,9 @@ from ringtree.results import read_run
 from ringtree.results.files import LAUNCHES_FILE
 
 
-def run(*arguments: object) -> str:
-    process = start_quick_ringtree(*map(str, arguments))
-    try:
-        out, err = process.communicate(timeout=300)
-    finally:
-        process.kill()
-    assert process.returncode == 0, err
-    return out
+def run(*arguments: object) -> None:
+    result = invoke_quickly(*arguments)
+    assert result.exit_code == 0, result.stderr
 
 
 def profile_of(algorithm: str, folder: Path) -> Path:

@@ -7,8 +7,6 @@ For: the path from the command line to the stored runs. Not for: figures (test_e
 from __future__ import annotations
 
 import importlib.util
-import subprocess
-import sys
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -115,6 +113,6 @@ def test_plans_keep_their_time() -> None:
 
 
 def test_the_program_says_what_it_does() -> None:
-    said = subprocess.run([sys.executable, "-m", "ringtree", "explain", "--help"], capture_output=True, text=True)
-    assert said.returncode == 0
+    said = CliRunner().invoke(app, ["explain", "--help"])
+    assert said.exit_code == 0
     assert "each rung changing one thing" in " ".join(said.stdout.split())

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
-from lab_support import start_quick_ringtree
+from cli_support import invoke_quickly
 
 from ringtree.arms import kind_named, native_of
 from ringtree.arms.native_engine import lacks
@@ -128,9 +128,9 @@ def test_a_killed_rank_is_named_and_others_can_take_its_place(workers: WorkerSet
 def test_compare_judges_libraries_and_says_how_they_were_called(tmp_path: object) -> None:
     arms = [*OURS[:1], *HERE, "impi"]
     options = ["--arms", ",".join(arms), "--sizes", "1K", "--ranks", "2", "--launches", "1", "--no-preflight"]
-    process = start_quick_ringtree("compare", *options, "--runs", f"{tmp_path}/runs")
-    out, err = process.communicate(timeout=120)
-    assert process.returncode == 0, err
+    result = invoke_quickly("compare", *options, "--runs", f"{tmp_path}/runs")
+    assert result.exit_code == 0, result.stderr
+    out = result.stdout
     assert "2 ranks, called from C, out of place" in out
     assert all(arm in out for arm in arms)
     if kind_named("impi").lacks() is not None:

@@ -1,14 +1,24 @@
-"""The command in this process, for tests of options and output: invoke it, or see that it refuses in one line."""
+"""The command in this process: invoke it, see that it refuses in one line, or let it compare without a new process,
+whose imports take a second. Not for: commands that are killed, or found by their pid (lab_support.py)."""
 
 from __future__ import annotations
 
+import pytest
 from typer.testing import CliRunner, Result
 
 from ringtree.cli import app
+from ringtree.measure import request
 
 
 def invoke(*arguments: object, stdin: str | None = None, **environment: str) -> Result:
     return CliRunner().invoke(app, [str(argument) for argument in arguments], input=stdin, env=environment)
+
+
+def invoke_quickly(*arguments: object) -> Result:
+    """As invoke(), of a comparison whose times nobody looks at (quick_ringtree.py)."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(request, "DEFAULT_SECONDS", 0.0)
+        return invoke(*arguments)
 
 
 def assert_refused(result: Result, said: str) -> None:

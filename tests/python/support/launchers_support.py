@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import importlib.util
 import os
 import shutil
 import socket
@@ -81,7 +82,7 @@ def mpirun(flavour: str) -> list[str] | None:
 
 def torchrun() -> list[str] | None:
     """torchrun's command on one host, up to the number of processes; None without PyTorch."""
-    if subprocess.run([sys.executable, "-c", "import torch"], capture_output=True, check=False).returncode:
+    if importlib.util.find_spec("torch") is None:
         return None
     return [sys.executable, "-m", "torch.distributed.run", "--no-python", "--nproc-per-node"]
 
