@@ -160,16 +160,11 @@ def _sizes(text: str) -> tuple[float, ...]:
         return ()
 
 
-def csv_rows(lines: list[str]) -> list[list[str]]:
-    """The cells of lines of CSV; none if they are something else."""
+def _comma_separated(lines: list[str]) -> list[list[list[str]]]:
     try:
-        return list(csv.reader(io.StringIO("\n".join(lines))))
+        rows = list(csv.reader(io.StringIO("\n".join(one for one in lines if one.strip() and not one.startswith("#")))))
     except csv.Error:
         return []
-
-
-def _comma_separated(lines: list[str]) -> list[list[list[str]]]:
-    rows = csv_rows([one for one in lines if one.strip() and not one.startswith("#")])
     same = sum(len(row) == len(rows[0]) for row in rows) if rows else 0
     return [rows] if len(rows) > 1 and len(rows[0]) > 1 and same > len(rows) / 2 else []
 

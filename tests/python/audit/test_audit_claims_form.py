@@ -153,6 +153,7 @@ def test_json_is_as_good_as_toml(tmp_path: Path) -> None:
         ("claims = []", "claims: Tuple should have at least 1 item"),
         ("claims = [", "neither TOML nor JSON"),
         ("{]", "neither TOML nor JSON"),
+        ("table,claim\n,A ring of 8 ranks takes 14 steps\n", "neither TOML nor JSON"),
         ('{"claims": ' + "[" * 100_000, "neither TOML nor JSON"),
         ('format = "ringtree.claims/9"\nclaims = []', "format: Input should be 'ringtree.claims/2'"),
         ('claims = [{sentence = "x", says = []}]', "claims.1.says: "),
@@ -178,32 +179,6 @@ def test_a_file_that_is_not_in_the_form_is_the_users_mistake(text: str, said: st
     with pytest.raises(UsageError, match=re.escape(said)) as caught:
         read_claims(write(tmp_path, text))
     assert "\n" not in str(caught.value)
-
-
-@pytest.mark.parametrize(
-    ("sentence", "table", "kind"),
-    [
-        ("Ring takes 30 us at 64 KB", "t.csv", "value"),
-        ('"Ring ""wins"" with 240 GB/s, always"', "missing.csv", "value"),
-        ("A ring of 8 ranks takes 14 steps", "", "steps"),
-        ("The tree is better", "../t.csv", "value"),
-    ],
-)
-def test_the_old_form_says_what_to_write_instead(sentence: str, table: str, kind: str, tmp_path: Path) -> None:
-    (tmp_path / "t.csv").write_text("size,ring_us,tree_us\n1024,9,8\n65536,30,50\n")
-    old = write(tmp_path, f"table,claim\n{table},{sentence}\n{table},Another one\n", "claims.csv")
-    with pytest.raises(UsageError, match=r"docs/claims\.md") as caught:
-        read_claims(old)
-    message = str(caught.value)
-    assert "\n" not in message
-    example = re.search(r"claims = \[\{.*\}\]", message)
-    assert example is not None
-    (claim,) = read_claims(write(tmp_path, example[0])).claims
-    assert claim.sentence == sentence.strip('"').replace('""', '"')
-    assert claim.says[0].kind == kind
-    if table == "t.csv":  # the cell that has the figure
-        assert (claim.says[0].column, claim.says[0].row) == ("ring_us", {"size": "65536"})  # type: ignore[union-attr]
-        assert judge_file(tmp_path / "claims.toml").judgements[0].verdict is Verdict.HOLDS
 
 
 def test_a_name_that_leads_elsewhere_is_no_table(tmp_path: Path) -> None:

@@ -212,15 +212,6 @@ def test_claims_whose_tables_are_there_are_no_mistake(tmp_path: Path) -> None:
     assert invoke("--claims", write_claims(tmp_path, RING)).exit_code == 0
 
 
-def test_sentences_are_refused_with_what_to_write_instead(tmp_path: Path) -> None:
-    path = tmp_path / "claims.csv"
-    path.write_text("table,claim\n,A ring of 16 ranks takes 30 steps\n")
-    result = invoke("--claims", path)
-    assert (result.exit_code, result.stdout) == (2, "")
-    assert len(result.stderr.strip().splitlines()) == 1
-    assert 'sentence = "A ring of 16 ranks takes 30 steps"' in result.stderr
-
-
 def test_text_of_a_log_does_not_reach_the_terminal_as_it_is(tmp_path: Path) -> None:
     table = with_sides(make_table(), lambda row, one: one._replace(wrong=Printed("17")))
     nasty = "\x1b]0;owned\x07\x1b[31m[bold]red[/bold]\u202e"
