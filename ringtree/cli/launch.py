@@ -64,8 +64,7 @@ def launch(
     """Print a job file that runs a comparison on a cluster: for Slurm, Kubernetes, Ray or Ansible."""
     with exit_codes():
         chosen = _one_of(asked)
-        kind = KINDS[chosen]
-        idle = written(context, *(name for name in OF_SOME_KINDS if name not in kind.uses))
+        idle = written(context, *(name for name in OF_SOME_KINDS if name not in KINDS[chosen].uses))
         if idle:
             raise UsageError(f"--{chosen} has no use for {', '.join(idle)}: leave it out")
         names = () if hosts.isdigit() else expand(hosts)
@@ -84,23 +83,33 @@ def launch(
             claim=claim,
             wheel=wheel,
         )
-        files = kind.render(job)
         if output is None and not submit:
-            if len(files) > 1:
-                raise UsageError(f"--{chosen} makes several files: say where to write them, with -o DIR")
-            typer.echo(files[0].text, nl=False)
-            return
-        folder = Path(job.name) if output is None else output
-        paths = [folder / file.name for file in files]
-        client = None if kind.submit is None else kind.submit(job, paths)
-        if submit:
-            _check_client(chosen, client)
-        write_files(paths, files)
-        typer.echo(f"written: {', '.join(map(str, paths))}", err=True)
-        if client is not None and submit:
-            os.execvp(client[0], client)  # which speaks for itself from here on
-        if client is not None:
-            typer.echo(f"submit it with: {shlex.join(client)}", err=True)
+            _print(chosen, job)
+        else:
+            _hand_over(chosen, job, Path(job.name) if output is None else output, submit)
+
+
+def _print(chosen: str, job: Job) -> None:
+    files = KINDS[chosen].render(job)
+    if len(files) > 1:
+        raise UsageError(f"--{chosen} makes several files: say where to write them, with -o DIR")
+    typer.echo(files[0].text, nl=False)
+
+
+def _hand_over(chosen: str, job: Job, folder: Path, submit: bool) -> None:
+    """Writes the files, and becomes the cluster's client where that is asked for."""
+    kind = KINDS[chosen]
+    files = kind.render(job)
+    paths = [folder / file.name for file in files]
+    client = None if kind.submit is None else kind.submit(job, paths)
+    if submit:
+        _check_client(chosen, client)
+    write_files(paths, files)
+    typer.echo(f"written: {', '.join(map(str, paths))}", err=True)
+    if client is not None and submit:
+        os.execvp(client[0], client)  # which speaks for itself from here on
+    if client is not None:
+        typer.echo(f"submit it with: {shlex.join(client)}", err=True)
 
 
 def with_ranks(command: list[str], num_hosts: int, ranks_per_host: int) -> tuple[str, ...]:

@@ -55,20 +55,11 @@ def play(
     """Write a page that plays schedules side by side on one clock, step by step."""
     with exit_codes():
         on = None if cluster is None else load_cluster(cluster)
-        own = (
-            written(context, "ranks", "hosts", "alpha", "bandwidth", "slice_size") if on else written(context, "nodes")
-        )
-        if own:
-            said = ", ".join(own)
-            raise UsageError(f"--cluster sets {said}: leave out one or the other" if on else f"{said} is for --cluster")
-        where: Sequence[int] | None = None if hosts is None else parse_hosts(hosts)
-        if on is not None:
-            where = hosts_of(on, nodes)
-        if where is not None and ranks not in (None, len(where)):
-            raise UsageError(f"--hosts {hosts} are {len(where)} ranks, --ranks says {ranks}")
+        _refuse_both(context, has_cluster=on is not None)
         drawn = layout or "auto"
         if drawn not in LAYOUTS:
             raise UsageError(f"{drawn!r} is not a way to draw ranks: choose one of {', '.join(LAYOUTS)}")
+        where: Sequence[int] | None = _hosts(hosts, ranks) if on is None else hosts_of(on, nodes)
         num_ranks = len(where) if where is not None else ranks or 8
         names = [name for name in schedules.split(",") if name]
         domain = 1 if on is None else on.domain_hosts
@@ -89,6 +80,23 @@ def play(
         with os_errors(f"can't write {output}", kind=RingtreeError):
             output.write_text(text, encoding="utf-8")
         typer.echo(f"{output}: {len(text) // 1024} KB, open it in a browser")
+
+
+def _refuse_both(context: typer.Context, has_cluster: bool) -> None:
+    """A cluster says where ranks are and what links do; without one there are no nodes of it."""
+    of_links = ("ranks", "hosts", "alpha", "bandwidth", "slice_size")
+    said = ", ".join(written(context, *(of_links if has_cluster else ("nodes",))))
+    if said:
+        both = f"--cluster sets {said}: leave out one or the other"
+        raise UsageError(both if has_cluster else f"{said} is for --cluster")
+
+
+def _hosts(hosts: str | None, ranks: int | None) -> list[int] | None:
+    """Of every rank; None where all share one."""
+    where = None if hosts is None else parse_hosts(hosts)
+    if where is not None and ranks not in (None, len(where)):
+        raise UsageError(f"--hosts {hosts} are {len(where)} ranks, --ranks says {ranks}")
+    return where
 
 
 def _simulated(on: Cluster, chosen: list[Schedule], nodes: int, size_bytes: int, title: str, layout: str) -> str:

@@ -85,19 +85,23 @@ def simulate(
         asked = Asked(
             cluster, nodes, collective, algorithm, sizes, protocol, channels, ranks_per_node, tuple(what_if or ())
         )
-        sweep = sweep_of(asked)
-        recorded = None if trace is None else record_single(sweep)  # if it can't be, nothing is stored or printed
-        errors = Console(stderr=True)
-        with errors.status("simulating") as status:
-            result, done = simulate_all(sweep, on_core.CORE, lambda what: status.update(f"simulating {what} nodes"))
-        if keep:
-            result = result.model_copy(update={"runs": [str(path) for path in store(sweep, done, runs)]})
-        if json:
-            typer.echo(result.model_dump_json(indent=1))
-        else:
-            print_simulation(console_for_tables(), result)
-        if trace is not None and recorded is not None:
-            _write_trace(trace, recorded, asked, told=not json)
+        _sweep(asked, trace, runs if keep else None, json)
+
+
+def _sweep(asked: Asked, trace: Path | None, runs: Path | None, json: bool) -> None:
+    """Simulates, stores (in `runs`, if there is one), shows and draws what is asked for."""
+    sweep = sweep_of(asked)
+    recorded = None if trace is None else record_single(sweep)  # if it can't be, nothing is stored or printed
+    with Console(stderr=True).status("simulating") as status:
+        result, done = simulate_all(sweep, on_core.CORE, lambda what: status.update(f"simulating {what} nodes"))
+    if runs is not None:
+        result = result.model_copy(update={"runs": [str(path) for path in store(sweep, done, runs)]})
+    if json:
+        typer.echo(result.model_dump_json(indent=1))
+    else:
+        print_simulation(console_for_tables(), result)
+    if trace is not None and recorded is not None:
+        _write_trace(trace, recorded, asked, told=not json)
 
 
 def _write_trace(path: Path, call: RecordedCall, asked: Asked, told: bool) -> None:

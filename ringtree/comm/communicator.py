@@ -196,14 +196,7 @@ def init(
     algorithms that fold all ranks in one go in rank order then run. Raises UsageError, DeadlineError (names who did
     not come), MismatchError.
     """
-    if rank is not None and world_size is not None:
-        _check_rank(rank, world_size)
-    if rank is None or world_size is None or store is None:
-        launched = identity_of(rank, world_size)
-        rank = launched.rank if rank is None else rank
-        world_size = launched.world_size if world_size is None else world_size
-        store = store_of(launched) if store is None else store
-        _check_rank(rank, world_size)
+    rank, world_size, store = _who_and_where(rank, world_size, store)
     shape = None if emulate is None else (emulate.hosts, emulate.ranks_per_host, emulate.alpha, emulate.beta)
     towards: str | None = None
     if isinstance(store, Store):
@@ -231,6 +224,20 @@ def init(
     # Read and kept by now, and gone from what this process's environment shows; os.environ is a copy of its own.
     os.environ.pop("RINGTREE_SECRET", None)
     return made
+
+
+def _who_and_where(rank: int | None, world_size: int | None, store: str | Store | None) -> tuple[int, int, str | Store]:
+    """What is given, and the launcher's word for what is not."""
+    if rank is not None and world_size is not None:
+        _check_rank(rank, world_size)
+        if store is not None:
+            return rank, world_size, store
+    launched = identity_of(rank, world_size)
+    rank = launched.rank if rank is None else rank
+    world_size = launched.world_size if world_size is None else world_size
+    store = store_of(launched) if store is None else store
+    _check_rank(rank, world_size)
+    return rank, world_size, store
 
 
 def _check_rank(rank: int, world_size: int) -> None:

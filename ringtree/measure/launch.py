@@ -45,38 +45,15 @@ def run_launch(
         for arm in launch.arms
         if any((size.size_bytes, arm.label) not in hopeless for size in sizes_of(plan, launch))
     ]
-    boundary, waits = boundary_of(plan), patience(plan)
+    boundary = boundary_of(plan)
     if boundary == "native":
         cores = usable_cores()[: plan.num_ranks]
         start = partial(launched_by, plan.native_launcher)
         sets = worker_sets(plan, launch, tried, cores, patient(stall_limit), start)
         return run_sets(plan, launch, sets, on_progress, hopeless, Handoff(cores) if len(cores) > 1 else None)
-    # Half of what is free: the other half is for what arms and libraries take besides.
-    keep = memory_to_keep(plan, launch) <= memory_for(boundary, plan.num_ranks) // 2
     if boundary in ON_GPU:  # what NCCL was waited for in vain would be waited for by all
-        stall_limit = min(stall_limit, 1.5 * waits + 30)
-
-    def ranks(arms: Sequence[ArmPlan], more: Mapping[str, str]) -> RankSet:
-        """Those of arms that share their variables, with `more` of them."""
-        return RankSet(
-            [
-                SetUp(arm=arm.label, name=arm.name, collective=plan.collective, op=plan.op, dtype=plan.dtype)
-                for arm in arms
-                if arm in tried
-            ],
-            SetSpec(
-                num_ranks=plan.num_ranks,
-                seed=data_seed(plan, launch.launch),
-                boundary=boundary,
-                memory=Memory(keep=keep),
-                emulation=plan.emulation,
-                timeout=waits,
-            ),
-            {**arms[0].environment, **more},
-            crew,
-            stall_limit,
-        )
-
+        stall_limit = min(stall_limit, 1.5 * patience(plan) + 30)
+    ranks = partial(rank_set, plan, tried, spec_of(plan, launch), crew, stall_limit)
     # What NCCL says is read by the readers of logs, whose import takes as long as all else of a launch: every agent of
     # a job would wait for it.
     if boundary == "cuda_native":
@@ -89,6 +66,40 @@ def run_launch(
         return run_sets(plan, launch, proven_sets(plan, launch, ranks, before), on_progress, hopeless)
     groups = by_environment(tried or launch.arms)
     return run_sets(plan, launch, [ranks(arms, {}) for arms in groups], on_progress, hopeless)
+
+
+def spec_of(plan: Plan, launch: PlannedLaunch) -> SetSpec:
+    """Returns what all ranks of a launch are told. Made once, before the first of them takes memory."""
+    boundary = boundary_of(plan)
+    # Half of what is free: the other half is for what arms and libraries take besides.
+    keep = memory_to_keep(plan, launch) <= memory_for(boundary, plan.num_ranks) // 2
+    return SetSpec(
+        num_ranks=plan.num_ranks,
+        seed=data_seed(plan, launch.launch),
+        boundary=boundary,
+        memory=Memory(keep=keep),
+        emulation=plan.emulation,
+        timeout=patience(plan),
+    )
+
+
+def rank_set(
+    plan: Plan,
+    tried: Sequence[ArmPlan],
+    spec: SetSpec,
+    crew: Crew | None,
+    stall_limit: float,
+    arms: Sequence[ArmPlan],
+    more: Mapping[str, str],
+) -> RankSet:
+    """Returns the ranks that host those of `arms` that are `tried`. `arms` share their variables; the ranks get `more`
+    besides."""
+    set_ups = [
+        SetUp(arm=arm.label, name=arm.name, collective=plan.collective, op=plan.op, dtype=plan.dtype)
+        for arm in arms
+        if arm in tried
+    ]
+    return RankSet(set_ups, spec, {**arms[0].environment, **more}, crew, stall_limit)
 
 
 def patient(stall_limit: float) -> Deadlines:
