@@ -1,7 +1,6 @@
 // The mesh with ranks as processes that die: killed, ended with and without a bye, stopped, and with forked children of
 // theirs that keep their sockets open. Prints how long the notice took; the promise is one second. The parent has no
 // threads when it forks. Ranks as threads are in test_mesh.cpp.
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cstdint>
@@ -43,18 +42,9 @@ class MeshDeath : public ::testing::TestWithParam<int> {};
 TEST_P(MeshDeath, kill_reaches_every_survivor_within_a_second) {
   const int world_size = GetParam();
   for (const int victim : {0, world_size - 1}) {
-    auto ranks = start_job(world_size, [](Mesh&, EventLog& log, const Pipe& pipe) {
-      report_first_gone(log, pipe);
-      pipe.hear();  // survivors stay: their own end must not be what others notice
-      return 0;
-    });
-    const WaitsForCores waits(ranks);
-    const int64_t start_ns = now_ns();
-    ranks[victim].kill_now();
-    const int64_t slowest_ns = slowest_notice(ranks, victim, "died", start_ns, waits);
-    std::printf("[ measured ] rank %d of %d killed: slowest survivor told after %.2f ms\n", victim, world_size,
-                static_cast<double>(slowest_ns) * 1e-6);
-    EXPECT_LT(slowest_ns, 1'000'000'000);
+    auto ranks =
+        start_job(world_size, [](Mesh&, EventLog& log, const Pipe& pipe) { return report_and_stay(log, pipe); });
+    expect_kill_noticed(ranks, victim);
   }
 }
 
@@ -76,10 +66,9 @@ TEST(MeshDeath, kill_is_noticed_while_a_forked_child_keeps_the_sockets_open) {
     return 0;
   });
   ASSERT_EQ(ranks[1].pipe().hear(), "forked");
-  const WaitsForCores waits(ranks);
   const int64_t start_ns = now_ns();
   ranks[1].kill_now();
-  const int64_t slowest_ns = slowest_notice(ranks, 1, "died", start_ns, waits);
+  const int64_t slowest_ns = slowest_notice(ranks, 1, "died", start_ns);
   std::printf("[ measured ] rank 1 of 3 killed, its worker alive: slowest survivor told after %.2f ms\n",
               static_cast<double>(slowest_ns) * 1e-6);
   EXPECT_LT(slowest_ns, 1'000'000'000);
@@ -87,47 +76,15 @@ TEST(MeshDeath, kill_is_noticed_while_a_forked_child_keeps_the_sockets_open) {
 }
 
 TEST(MeshDeath, a_forked_child_that_ends_changes_nothing) {
-  auto ranks = start_job(2, [](Mesh& mesh, EventLog& log, const Pipe& pipe) {
-    if (mesh.rank() == 0) {
-      for (const bool close_first : {true, false}) {
-        const int child = ::fork();
-        if (child == 0) {
-          const bool refused =
-              contains(outcome_of([&] { mesh.send(1, ControlType::link, ""); }), "usage: this process is a fork");
-          if (close_first) mesh.close();
-          ::_exit(mesh.forked() && refused ? 0 : 1);
-        }
-        int status = 1;
-        if (::waitpid(child, &status, 0) != child || status != 0) return 1;
-      }
-      return mesh.send(1, ControlType::abort, "still here") && !mesh.forked() ? 0 : 2;
-    }
-    // Had a child's end looked like rank 0's, this message would not come.
-    pipe.say(log.messages(1).at(0).payload);
-    return 0;
-  });
-  EXPECT_EQ(ranks[1].pipe().hear(), "still here");
-  EXPECT_EQ(ranks[0].wait(), 0);
+  auto ranks = start_job(2, outlive_forks);
+  expect_outlived(ranks);
 }
 
 TEST(MeshDeath, an_orderly_end_is_a_bye_and_an_exit_without_close_is_a_death) {
   for (const bool orderly : {true, false}) {
-    auto ranks = start_job(3, [=](Mesh& mesh, EventLog& log, const Pipe& pipe) {
-      if (mesh.rank() != 1) {
-        report_first_gone(log, pipe);
-        pipe.hear();
-        return 0;
-      }
-      pipe.hear();
-      if (orderly) mesh.close();
-      // Not _exit(): under TSan that sleeps for a second first.
-      ::syscall(SYS_exit_group, 0);
-      return 1;
-    });
-    const WaitsForCores waits(ranks);
-    const int64_t start_ns = now_ns();
-    ranks[1].pipe().say("end");
-    EXPECT_LT(slowest_notice(ranks, 1, orderly ? "bye" : "died", start_ns, waits), 1'000'000'000);
+    auto ranks = start_job(
+        3, [=](Mesh& mesh, EventLog& log, const Pipe& pipe) { return end_when_told(mesh, log, pipe, orderly); });
+    expect_end_noticed(ranks, orderly);
   }
 }
 

@@ -1,7 +1,6 @@
 // The mesh between hosts: ranks, as threads that claim to be on different hosts, meet over TCP, send, leave in order;
 // and as processes, which die. Strangers and ranks that stay away: test_connect_remote.cpp; within a host:
 // test_mesh.cpp.
-#include <sys/syscall.h>
 
 #include <atomic>
 #include <barrier>
@@ -262,58 +261,23 @@ std::vector<ChildProcess> start_job(const std::vector<int>& hosts,
 TEST(MeshRemoteDeath, kill_reaches_every_survivor_within_a_second) {
   for (const std::vector<int>& hosts : {std::vector<int>{0, 1}, {0, 1, 2}, {0, 0, 1, 1}})
     for (const int victim : {0, static_cast<int>(hosts.size()) - 1}) {
-      auto ranks = start_job(hosts, [](Mesh&, EventLog& log, const Pipe& pipe) {
-        report_first_gone(log, pipe);
-        pipe.hear();  // survivors stay: their own end must not be what others notice
-        return 0;
-      });
-      const WaitsForCores waits(ranks);
-      const int64_t start_ns = now_ns();
-      ranks[static_cast<size_t>(victim)].kill_now();
-      const int64_t slowest_ns = slowest_notice(ranks, victim, "died", start_ns, waits);
-      std::printf("[ measured ] rank %d of %zu killed: slowest survivor told after %.2f ms\n", victim, hosts.size(),
-                  static_cast<double>(slowest_ns) * 1e-6);
-      EXPECT_LT(slowest_ns, 1'000'000'000);
+      auto ranks = start_job(hosts, [](Mesh&, EventLog& log, const Pipe& pipe) { return report_and_stay(log, pipe); });
+      expect_kill_noticed(ranks, victim);
     }
 }
 
 TEST(MeshRemoteDeath, an_orderly_end_is_a_bye_and_an_exit_without_close_is_a_death) {
   for (const bool orderly : {true, false}) {
     auto ranks = start_job({0, 1, 2}, [=](Mesh& mesh, EventLog& log, const Pipe& pipe) {
-      if (mesh.rank() != 1) {
-        report_first_gone(log, pipe);
-        pipe.hear();
-        return 0;
-      }
-      pipe.hear();
-      if (orderly) mesh.close();
-      ::syscall(SYS_exit_group, 0);  // not _exit(): under TSan that sleeps for a second first
-      return 1;
+      return end_when_told(mesh, log, pipe, orderly);
     });
-    const WaitsForCores waits(ranks);
-    const int64_t start_ns = now_ns();
-    ranks[1].pipe().say("end");
-    EXPECT_LT(slowest_notice(ranks, 1, orderly ? "bye" : "died", start_ns, waits), 1'000'000'000);
+    expect_end_noticed(ranks, orderly);
   }
 }
 
 TEST(MeshRemoteDeath, a_forked_child_that_ends_changes_nothing) {
-  auto ranks = start_job({0, 1}, [](Mesh& mesh, EventLog& log, const Pipe& pipe) {
-    if (mesh.rank() == 0) {
-      const int child = ::fork();
-      if (child == 0) {
-        mesh.close();
-        ::_exit(mesh.forked() ? 0 : 1);
-      }
-      int status = 1;
-      if (::waitpid(child, &status, 0) != child || status != 0) return 1;
-      return mesh.send(1, ControlType::abort, "still here") && !mesh.forked() ? 0 : 2;
-    }
-    pipe.say(log.messages(1).at(0).payload);
-    return 0;
-  });
-  EXPECT_EQ(ranks[1].pipe().hear(), "still here");
-  EXPECT_EQ(ranks[0].wait(), 0);
+  auto ranks = start_job({0, 1}, outlive_forks);
+  expect_outlived(ranks);
 }
 
 TEST(MeshRemoteDeath, a_stopped_peer_cannot_hold_up_send_or_close) {
