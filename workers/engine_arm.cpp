@@ -5,7 +5,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <exception>
 #include <map>
 #include <memory>
 
@@ -16,6 +15,7 @@
 #include "core/builtin/algorithm_table.h"
 #include "core/engine/communicator.h"
 #include "core/transport/shared_buffer.h"
+#include "workers/worker_exceptions.h"
 
 namespace ringtree::workers {
 namespace {
@@ -29,23 +29,10 @@ struct Engine {
   /// One whose `auto` chooses for private buffers, one for shared ones, and the one in use.
   std::unique_ptr<Communicator> for_private, for_shared;
   Communicator* communicator = nullptr;
-  Call call;          // the one under way; its algorithm stays
-  std::string error;  // of the last function that failed
+  Call call;  // the one under way; its algorithm stays
 };
 
 Engine engine;  // not a local static, whose guard would be looked at in each call
-
-// Runs `work`; its exception as the text that workers return.
-template <typename Work>
-const char* said(Work&& work) {
-  try {
-    work();
-    return nullptr;
-  } catch (const std::exception& error) {
-    engine.error = error.what();
-    return engine.error.c_str();
-  }
-}
 
 constexpr char kTcp[] = "tcp://";
 

@@ -4,34 +4,21 @@
 #include <mpi.h>
 
 #include <cstdio>
-#include <exception>
 #include <map>
 #include <memory>
 #include <oneapi/ccl.hpp>
 #include <string>
 
 #include "worker.h"
+#include "worker_exceptions.h"
 
 namespace {
 
 struct Library {
   std::shared_ptr<ccl::kvs> store;  // rank 0 serves it: outlives the communicator
   std::unique_ptr<ccl::communicator> communicator;
-  std::string error;  // of the last function that failed
 };
 Library library;
-
-// Runs `work`; its exception as the text that workers return.
-template <typename Work>
-const char* said(Work&& work) {
-  try {
-    work();
-    return nullptr;
-  } catch (const std::exception& error) {
-    library.error = error.what();
-    return library.error.c_str();
-  }
-}
 
 const char* start(int* rank, int* size) {
   int level = 0;
