@@ -55,8 +55,9 @@ def test_order_alone_pairs_every_message_as_its_tag_does(name: str, num_ranks: i
         at = [of_rank[number] if number < len(of_rank) else None for of_rank in rounds]
         for source in range(num_ranks):
             for destination in range(num_ranks):
-                out = [t.step for t in at[source].sends if t.peer == destination] if at[source] else []
-                into = [t.step for t in at[destination].recvs if t.peer == source] if at[destination] else []
+                left, right = at[source], at[destination]
+                out = [t.step for t in left.sends if t.peer == destination] if left else []
+                into = [t.step for t in right.recvs if t.peer == source] if right else []
                 assert len(out) == len(into), f"round {number}: {source} -> {destination} is not agreed on"
                 found[source, destination] += list(zip(out, into, strict=True))
     for pair, messages in expected.items():
@@ -68,7 +69,8 @@ def test_order_alone_pairs_every_message_as_its_tag_does(name: str, num_ranks: i
 def test_every_step_runs_once_after_what_it_waits_for(name: str, num_ranks: int) -> None:
     schedule = schedule_or_skip(name, num_ranks)
     for rank, rounds in enumerate(all_rounds(schedule)):
-        place, sent = {}, {}
+        place: dict[int, tuple[int, int]] = {}
+        sent: dict[int, int] = {}
         for number, current in enumerate(rounds):
             sent.update({transfer.step: number for transfer in current.sends})
             for step in current.steps:

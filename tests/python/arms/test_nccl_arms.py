@@ -34,11 +34,11 @@ def plan_of(
 
 
 def run(arms: str, collective: str = "all_reduce", sizes: str = "4K", dtype: str = "float32", ranks: int = 2,
-        before: tuple[Launch, ...] = ()) -> dict[str, Cell]:  # fmt: skip
+        before: tuple[Launch, ...] = (), stall_limit: float = 60.0) -> dict[str, Cell]:  # fmt: skip
     """One launch's cells by arm, of the largest size."""
     plan = plan_of(arms, collective, sizes, dtype, ranks)
     [launch] = planned_launches(plan)
-    _, cells = run_launch(plan, launch, lambda _: None, 60.0, before=before)
+    _, cells = run_launch(plan, launch, lambda _: None, stall_limit, before=before)
     return {cell.arm: cell for cell in cells}
 
 
@@ -92,7 +92,7 @@ def test_what_nccl_would_do_is_said_before_it_starts(
 
 
 def test_two_ranks_share_a_gpu_only_where_nccl_lets_them(standin: Play, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = {"one_host": True, "num_ranks": 2, "num_gpus": 1}
+    asked: dict[str, Any] = {"one_host": True, "num_ranks": 2, "num_gpus": 1}
     assert "2 ranks need as many GPUs" in str(why_not("all_reduce", {}, "2.30.7", **asked))
     sharing = {"NCCL_MULTI_RANK_GPU_ENABLE": "1"}
     assert why_not("all_reduce", sharing, "2.30.7", **asked) is None

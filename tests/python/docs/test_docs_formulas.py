@@ -95,9 +95,9 @@ def test_the_factors_of_busbw() -> None:
             for n in counting.SAMPLES:
                 assert value(said, ranks=n) == pytest.approx(bus_factor(collective, n))
     assert len(named) == 8
-    for n, factor, algbw, busbw in table("busbw.md", "n | f | algbw"):
-        assert float(factor) == pytest.approx(bus_factor("all_reduce", int(n)), abs=5e-4)
-        assert float(algbw) == pytest.approx(float(busbw) / bus_factor("all_reduce", int(n)), abs=0.05)
+    for ranks, factor, algbw, busbw in table("busbw.md", "n | f | algbw"):
+        assert float(factor) == pytest.approx(bus_factor("all_reduce", int(ranks)), abs=5e-4)
+        assert float(algbw) == pytest.approx(float(busbw) / bus_factor("all_reduce", int(ranks)), abs=0.05)
 
 
 def test_protocols_and_where_they_change() -> None:

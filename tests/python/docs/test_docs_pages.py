@@ -11,10 +11,12 @@ import re
 from pathlib import Path
 
 import pytest
-from docs_support import COMMANDS, DOCS, PAGES, ROOT, Block, anchors, blocks, broken_links, commands, wrong_command
+from docs_support import DOCS, PAGES, ROOT, Block, anchors, blocks, broken_links, commands, wrong_command
 from reference_pages import modules
 from reference_pages.__main__ import main as write_reference
 from reference_pages.markdown import cell
+
+from ringtree.cli.commands import COMMANDS
 
 NAMES = [str(page.relative_to(ROOT)) for page in PAGES]
 OF_A_JOB = "init_process_group"  # Python that shows a line of somebody's program, and can't run alone

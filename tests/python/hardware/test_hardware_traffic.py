@@ -9,8 +9,7 @@ from __future__ import annotations
 import pytest
 
 import ringtree
-from ringtree import nccl
-from ringtree.comm.communicator import Emulation
+from ringtree import Emulation, nccl
 from ringtree.errors import UsageError
 from ringtree.hardware import Topology, highest, limit, schedule_limit
 from ringtree.hardware.schedule_traffic import count

@@ -180,6 +180,7 @@ def test_the_share_of_the_limit() -> None:
     with_limits = StoredRun(stored.path, stored.run.model_copy(update={"limits": limits}), stored.launches, [])
     cell = summarise(with_limits).cell(1 << 20, "a")
     limit = time_limit(limits, "all_reduce", 2, 1 << 20)
+    assert limit is not None
     assert limit == pytest.approx(2**20 / 2**30, rel=1e-3), "two ranks on two copying cores"
     assert cell.limit == limit
     assert cell.share_of_limit == pytest.approx(limit / 2e-3)
@@ -190,6 +191,7 @@ def test_times_below_the_limit_are_a_caveat() -> None:
     rate = CopyRate(size_bytes=copied_size(1 << 20), bytes_per_second=1 << 30)
     limits = MachineLimits(num_copying=2, copy_rates=[rate], handoff=1e-7)
     limit = time_limit(limits, "all_reduce", 2, 1 << 20)
+    assert limit is not None
     assert limit is not None
 
     def caveats(*factors: float) -> list[str]:

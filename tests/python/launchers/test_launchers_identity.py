@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -275,7 +276,7 @@ def test_launchers_that_disagree_are_refused_with_both_names(environments: tuple
 
 
 def test_who_is_the_first_of_its_host() -> None:
-    def first(**said: int) -> bool:
+    def first(**said: Any) -> bool:
         return Identity("x", rank=4, world_size=8, **said).is_first_on_host
 
     assert [first(local_rank=0), first(local_rank=1)] == [True, False]

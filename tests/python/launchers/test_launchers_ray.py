@@ -122,7 +122,7 @@ def test_the_script_for_ray_job_submit_keeps_every_word() -> None:
 )
 def test_what_a_script_for_ray_refuses(changed: dict[str, Any], why: str) -> None:
     with pytest.raises(UsageError, match=why):
-        KINDS["ray"].render(Job(**{"words": ("compare",), "num_hosts": 2} | changed))
+        KINDS["ray"].render(Job(**dict[str, Any](words=("compare",), num_hosts=2) | changed))
 
 
 def held(script: str, folder: Path) -> HeldAgent:

@@ -195,7 +195,7 @@ def test_thousands_of_runs_without_totals_do_not_wait_for_each_other() -> None:
 
 
 def test_headers_alone_do_not_pile_up() -> None:
-    emitted = []
+    emitted: list[object] = []
     reader = NcclTestsReader(Context("log"), Sink(emitted.append))
     for number in range(5000):
         reader.feed(clean(number + 1, "# nThread 1 nGpus 1 minBytes 8 maxBytes 8 step: 2(factor) iters: 20"))

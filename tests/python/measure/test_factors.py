@@ -6,7 +6,9 @@ NCCL (test_nccl_arms.py), what is said of a run (test_lab_factors.py).
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from pydantic import ValidationError
@@ -21,7 +23,7 @@ from ringtree.results import Plan
 TWO = ("A=1,2", "B=x,y", "C=1,2", "D=1,2", "E=1,2", "F=1,2", "G=1,2")
 
 
-def plan_of(*factors: str, arms: str = "ring", **asked: object) -> Plan:
+def plan_of(*factors: str, arms: str | None = "ring", **asked: Any) -> Plan:
     return make_plan(replace(Request(ranks=2, sizes="1K", arms=arms, factors=list(factors), seed=1), **asked))
 
 
@@ -96,7 +98,7 @@ def test_the_arms_of_a_design_share_each_launch_on_one_host() -> None:
         (["A=1,2"], {"arms": None, "preset": "textbook"}, "leave --factors out"),
     ],
 )
-def test_mistakes_say_what_to_write(factors: list[str], asked: dict[str, object], said: str) -> None:
+def test_mistakes_say_what_to_write(factors: list[str], asked: dict[str, Any], said: str) -> None:
     with pytest.raises(UsageError) as refused:
         plan_of(*factors, **{"arms": "ring", **asked})
     assert said in str(refused.value)
@@ -122,7 +124,7 @@ def test_a_design_without_one_of_its_arms_is_refused(monkeypatch: pytest.MonkeyP
 
 
 def test_a_variable_that_does_nothing_is_no_factor(monkeypatch: pytest.MonkeyPatch) -> None:
-    def idle(environment: dict[str, str]) -> dict[str, str]:
+    def idle(environment: Mapping[str, str]) -> dict[str, str]:
         return {"OLD": "not read since 2.5"} | ({"B": "A=2: it is off"} if environment.get("A") == "2" else {})
 
     kind = replace(

@@ -5,6 +5,8 @@ For: ringtree.measure.limits. Not for: how the probes measure (test_probe.py).
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
 
 from ringtree.measure import limits as lab_limits
@@ -107,7 +109,7 @@ def test_a_single_rank_copies_on_one_core() -> None:
 
 
 def test_the_nearest_handoff_seen_is_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    seen = iter([[150e-9, None], [26e-9, 140e-9], [None, None]])
+    seen: Iterator[list[float | None]] = iter([[150e-9, None], [26e-9, 140e-9], [None, None]])
 
     class Known:
         pairs = ()  # ends the probing by time

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from itertools import groupby
+from typing import Any
 
 import pytest
 from lab_support import make_plan
@@ -63,7 +64,7 @@ def test_arms_with_the_same_environment_share_a_launch_and_others_do_not() -> No
     )
     launches = planned_launches(plan)
     assert [launch.launch for launch in launches] == list(range(120))
-    first_of_blocks = Counter()
+    first_of_blocks = Counter[str]()
     for block in range(40):
         of_block = [launch for launch in launches if launch.block == block]
         groups = {tuple(arm.label for arm in launch.arms) for launch in of_block}
@@ -129,7 +130,7 @@ def test_the_limits_of_emulated_clusters_are_the_engines() -> None:
     assert plan.emulation is not None
     limits = (plan.emulation.alpha, plan.emulation.beta, plan.emulation.ranks_per_host)
     assert limits == (MAX_ALPHA, MIN_BETA, MAX_RANKS_PER_EMULATED_HOST)
-    one_rank = {"hosts": 1, "ranks_per_host": 1, "alpha": MAX_ALPHA, "beta": MIN_BETA}
+    one_rank: dict[str, Any] = {"hosts": 1, "ranks_per_host": 1, "alpha": MAX_ALPHA, "beta": MIN_BETA}
     ringtree.init(rank=0, world_size=1, store=ringtree.ThreadStore(), emulate=ringtree.Emulation(**one_rank))
     for beyond in ({"alpha": MAX_ALPHA + 1}, {"beta": MIN_BETA / 2}):
         cluster = ringtree.Emulation(**{**one_rank, **beyond})

@@ -19,7 +19,7 @@ from ringtree.measure.process_set import CellKey, SetFailed, Visited
 from ringtree.measure.rank_group import LaunchFailed
 from ringtree.measure.rank_set import joined
 from ringtree.measure.visit_loop import VisitLoop
-from ringtree.results import Boundary, Cell, EmulatedCluster, Plan, WarmUp, WrongElement
+from ringtree.results import Boundary, Cell, EmulatedCluster, Launch, Plan, WarmUp, WrongElement
 
 WRONG = WrongElement(rank=1, iteration=0, call=0, index=2, expected=1.0, found=2.0)
 Log = list[tuple[str, str]]  # what happened to which set or cell
@@ -216,7 +216,7 @@ def test_refused_arms_and_cells_are_left_alone() -> None:
 def test_what_hangs_is_not_tried_at_larger_sizes_nor_in_later_launches(monkeypatch: pytest.MonkeyPatch) -> None:
     plan, clock = make_plan(arms=("a", "b"), sizes=(1024, 4096, 16384)), [0.0]
     monkeypatch.setattr("ringtree.measure.visit_loop.time.monotonic", lambda: clock[0])
-    launches = []
+    launches: list[Launch] = []
     for number in range(GIVE_UP_AFTER + 1):
         ranks = FakeSet("a", "b")
 

@@ -87,11 +87,11 @@ def test_kill_9_loses_no_acknowledged_launch(tmp_path: Path, seed: int) -> None:
         assert stored[: len(acknowledged)] == acknowledged, f"seed {seed}"
         assert len(stored) <= len(acknowledged) + 1, f"seed {seed}: one launch was under way"
         acknowledged = stored
-    with RunWriter.resume(tmp_path / RUN_ID) as writer:
-        writer.append(launch_of(len(acknowledged)))
-    stored = read_run(tmp_path / RUN_ID)
-    assert [launch.launch for launch in stored.launches] == list(range(len(acknowledged) + 1))
-    assert stored.notes == []
+    with RunWriter.resume(tmp_path / RUN_ID) as resumed:
+        resumed.append(launch_of(len(acknowledged)))
+    whole = read_run(tmp_path / RUN_ID)
+    assert [launch.launch for launch in whole.launches] == list(range(len(acknowledged) + 1))
+    assert whole.notes == []
     assert lock_files(tmp_path / RUN_ID) == [], "what killed writers left is taken away"
 
 

@@ -22,7 +22,7 @@ from browser_support import Page, browser
 from random_schedule import RandomSchedule
 
 import ringtree
-from ringtree.comm.communicator import Emulation
+from ringtree import Emulation
 from ringtree.schedules.model import time_on_cluster
 from ringtree.show.player import page, scene
 
@@ -61,7 +61,7 @@ def expect_one_time(
         whole = schedule.num_chunks * chunk_bytes
         blocks = sum(length for _, length in schedule.layout(1))  # of one element each
         ranks = schedule.num_ranks
-        clock = {"alpha": ALPHA, "bandwidth": bandwidth, "size": whole, "slice": SLICE_BYTES}
+        clock: dict[str, Any] = {"alpha": ALPHA, "bandwidth": bandwidth, "size": whole, "slice": SLICE_BYTES}
         clock["inside"] = {"alpha": 0, "bandwidth": NO_COST}
         cases.append([scene(schedule, [rank // per_host for rank in range(ranks)]), clock])
         cluster = Emulation(-(-ranks // per_host), per_host, ALPHA, bandwidth)

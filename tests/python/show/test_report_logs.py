@@ -175,7 +175,7 @@ def test_an_imported_log_of_the_store_and_files_without_tables(tmp_path: Path) -
     assert invoke("report", stored, "--runs", runs, "-o", file).exit_code == 0
     assert "nccl.log" in file.read_text()
     assert invoke("report", "nothing", "--runs", runs, "-o", file).exit_code == 2
-    (view,) = of_items(Document("nccl-topo", "topology", 1, {})).views()
+    (view,) = of_items(Document(Format("nccl-topo"), "topology", 1, {})).views()
     assert view.heading == "a.log: no table of timings"
     assert view.verdicts == ["a.log: nothing to audit: no table of timings"]
 
@@ -210,7 +210,7 @@ def test_what_nccl_says_that_it_ran_stands_beside_the_figures() -> None:
         decisions = [
             {"collective": "all_reduce", "size_bytes": 1 << 30, "algorithm": one, "protocol": "Simple"} for one in ran
         ]
-        lines = Document("nccl-info", "nccl_communicator", 1, {"decisions": decisions, "left_out": {}})
+        lines = Document(Format("nccl-info"), "nccl_communicator", 1, {"decisions": decisions, "left_out": {}})
         return of_items(make_table(sizes=[1 << 29, 1 << 30]), lines).views()[0]
 
     assert [cell.executed for cell in view("Ring").cells] == [[], [], ["Ring/Simple"], ["Ring/Simple"]]

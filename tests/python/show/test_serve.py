@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import urllib.error
+import urllib.parse
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
@@ -88,7 +89,7 @@ def test_it_answers_loopback_names_only_and_takes_no_paths(tmp_path: Path) -> No
     with served(runs) as address:
         assert get(f"{address}/api/runs", host="evil.example")[0] == 400
         for name in (f"../elsewhere/{other}", str(tmp_path / "elsewhere" / other), "last", other):
-            status, text = get(f"{address}/report?run={urllib.request.quote(name, safe='')}")
+            status, text = get(f"{address}/report?run={urllib.parse.quote(name, safe='')}")
             assert status == 400, name
             assert "there is no run" in text
         assert get(f"{address}/static/..%2froutes.py")[0] == 404

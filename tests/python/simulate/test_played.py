@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from pathlib import Path
 from typing import Any
 
@@ -39,9 +39,10 @@ def made(tmp_path: Path, schedules: str, *words: str) -> tuple[str, dict[str, An
 def wrong(of: Schedule, timeline: Timeline, slices_per_step: int) -> str:
     """What is wrong with a timeline by what its schedule demands; empty if nothing is."""
     programs = [of.program(rank) for rank in range(of.num_ranks)]
-    sent, read, done = defaultdict(int), defaultdict(int), defaultdict(list)
-    for rank, step, number, begin, end in timeline["slices"]:
-        done[rank, step, number].append((begin, end))
+    sent, read = Counter[tuple[int, int]](), Counter[tuple[int, int]]()
+    done: dict[tuple[int, int, int], list[tuple[float, float]]] = defaultdict(list)
+    for rank, index, number, begin, end in timeline["slices"]:
+        done[rank, index, number].append((begin, end))
     for source, target, _, begin, end, arrival, sender, reader in timeline["messages"]:
         if not timeline["slices"][sender][4] <= begin <= end <= arrival <= timeline["slices"][reader][3]:
             return "a message is there before it was sent, or read before it is there"

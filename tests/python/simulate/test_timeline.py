@@ -80,12 +80,14 @@ def test_each_rank_and_each_link_has_its_tracks(call: RecordedCall) -> None:
 
 def test_what_links_carry_is_there(call: RecordedCall) -> None:
     """Bytes by link, of the spans and of the counter, whose changes upwards are messages that begin."""
-    messages, carried = messages_of(call.recording), defaultdict(int)
+    messages = messages_of(call.recording)
+    carried: dict[str, int] = defaultdict(int)
     for one in messages:
         for name in call.network.route(one.source, one.target):
             carried[name] += one.bytes
     events = list(timeline(call))
-    of_link, counted = defaultdict(int), defaultdict(list)
+    of_link: dict[str, int] = defaultdict(int)
+    counted: dict[str, list[Any]] = defaultdict(list)
     for event in events:
         if event["pid"] > 16 and event["ph"] == "X":
             of_link[call.network.link_names[event["pid"] - 17]] += event["args"]["bytes"]

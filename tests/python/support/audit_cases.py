@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 from audit_support import (
     GIGABYTE,
@@ -62,7 +63,7 @@ _NCCL_FAILURE = (
 def _warned(text: str) -> Document:
     warning = {"where": "net.cc:1", "text": text, "num": 1, "line": 3, "host": "node-1", "pid": 7}
     data = {"num": 1, "num_error_returns": 0, "warnings": [warning], "error_returns": []}
-    return Document("nccl-info", "nccl_warnings", 3, data)
+    return Document(Format("nccl-info"), "nccl_warnings", 3, data)
 
 
 def _decided(*ran: str) -> list[Item]:
@@ -72,7 +73,7 @@ def _decided(*ran: str) -> list[Item]:
     ]
     data = {"decisions": decisions, "left_out": {}}
     table = make_table(sizes=[1 << 30], algorithm="Tree")
-    return [table, Document("nccl-info", "nccl_communicator", 1, data)]
+    return [table, Document(Format("nccl-info"), "nccl_communicator", 1, data)]
 
 
 def _scaled(algbw: float = 1.0, busbw: float = 1.0, *, where: Callable[[Row], bool] | None = None) -> Table:
@@ -149,7 +150,7 @@ def _same_time(*sizes: int) -> Table:
     return table
 
 
-def _faster(factor: Callable[[int], float], **fields: object) -> Table:
+def _faster(factor: Callable[[int], float], **fields: Any) -> Table:
     return make_table(time=lambda size: usual_time(size) / factor(size), **fields)
 
 
@@ -351,6 +352,6 @@ CASES: dict[str, Pair] = {
         Case(list, (Skipped("no reader knows it", 6, [Example(8, _DOTTED)]),)),
         Case(list, (Skipped("no reader knows it", 1, [Example(8, "user@host-xxxx:~$ ./build/all_reduce_perf XX")]),)),
     ),
-    "no-table": Pair(Case(lambda: [Document("topo", "nvidia_topology", 1, {})]), _one(make_table)),
+    "no-table": Pair(Case(lambda: [Document(Format("topo"), "nvidia_topology", 1, {})]), _one(make_table)),
     "summary-only": _pair(_summary, lambda: _without_time(make_table())),
 }

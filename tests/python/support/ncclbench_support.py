@@ -75,7 +75,8 @@ class LoneArm:
     name = "lone"
 
     def __init__(self, spoil: Callable[[int, Any], None] | None = None) -> None:
-        self.num_calls, self.bound, self._spoil = 0, [], spoil
+        self.num_calls, self._spoil = 0, spoil
+        self.bound: list[Any] = []
 
     def setup(self, setting: Setting) -> None: ...
 

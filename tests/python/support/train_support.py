@@ -12,7 +12,7 @@ from pathlib import Path
 from comparison_support import stored_run
 from lab_support import make_cell, make_launch, make_visits
 
-from ringtree.results import Cell, Plan, StoredRun, TrainedCell
+from ringtree.results import Cell, Launch, Plan, StoredRun, TrainedCell
 from ringtree.train.arms import ALONE
 from ringtree.train.request import TrainRequest, make_plan
 
@@ -48,7 +48,7 @@ def training_cell(plan: Plan, arm: str, model: int, times: list[list[float]], lo
 def training_run(plan: Plan, seconds: Callable[[int, str, int, str, int], float], losses: float = 4.0) -> StoredRun:
     """A run in which `seconds(block, model, ranks, arm, rank)` is each step of a rank, without communication too."""
     assert plan.training is not None
-    launches = []
+    launches: list[Launch] = []
     for block in range(plan.num_launches):
         for workload, (model, ranks) in enumerate(plan.workloads):
             name = plan.training.models[model].name

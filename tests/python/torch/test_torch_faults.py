@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -57,8 +57,11 @@ class Faulty:
             process.communicate()
 
 
+Start = Callable[..., Faulty]
+
+
 @pytest.fixture
-def start(tmp_path: Path) -> Iterator[object]:
+def start(tmp_path: Path) -> Iterator[Start]:
     started: list[Faulty] = []
 
     def make(case: str, size: int = 2, **options: float) -> Faulty:
@@ -71,7 +74,7 @@ def start(tmp_path: Path) -> Iterator[object]:
 
 
 @pytest.mark.parametrize("case", ["killed_in_backward", "killed_beside_shared_buckets"])
-def test_killed_in_backward(start, case: str) -> None:
+def test_killed_in_backward(start: Start, case: str) -> None:
     """PyTorch's own thread of the backward pass waits; the others know within a second, by name."""
     faulty = start(case, 3)
     died, _ = faulty.line(1, "dies")
@@ -84,7 +87,7 @@ def test_killed_in_backward(start, case: str) -> None:
 
 
 @pytest.mark.parametrize("case", ["different_sizes", "different_types", "different_ops", "different_collectives"])
-def test_mismatch(start, case: str) -> None:
+def test_mismatch(start: Start, case: str) -> None:
     faulty = start(case)
     for rank in range(2):
         begun, _ = faulty.line(rank, "ready")
@@ -97,7 +100,7 @@ def test_mismatch(start, case: str) -> None:
 
 
 @pytest.mark.parametrize("case", ["absent", "absent_message"])
-def test_deadline(start, case: str) -> None:
+def test_deadline(start: Start, case: str) -> None:
     faulty = start(case, timeout_s=2.0)
     begun, _ = faulty.line(0, "ready")
     told, text = faulty.line(0, "told")
@@ -107,13 +110,13 @@ def test_deadline(start, case: str) -> None:
 
 
 @pytest.mark.skipif(not hasattr(c10d.Backend, "abort"), reason="PyTorch 2.6 has no abort() of plugins")
-def test_abort(start) -> None:
+def test_abort(start: Start) -> None:
     faulty = start("aborted")
     _, text = faulty.line(0, "told")
     assert "aborted its process group" in text
 
 
-def test_an_exception_ends_the_rank(start) -> None:
+def test_an_exception_ends_the_rank(start: Start) -> None:
     """What waits for ranks that never come gets a few seconds, then the process ends, so that launchers notice."""
     faulty = start("raises_beside_a_call")
     begun, _ = faulty.line(0, "ready")
@@ -121,7 +124,7 @@ def test_an_exception_ends_the_rank(start) -> None:
     assert time.monotonic() - begun < 20
 
 
-def test_a_child_made_by_fork(start) -> None:
+def test_a_child_made_by_fork(start: Start) -> None:
     """Each of its calls is refused, it ends as a program does, and its parent's calls are as they were."""
     faulty = start("forked")
     for _ in range(7):
@@ -132,7 +135,7 @@ def test_a_child_made_by_fork(start) -> None:
     assert [process.wait(PATIENCE_S) for process in faulty.ranks] == [0, 0]
 
 
-def test_ctrl_c_while_a_call_waits(start) -> None:
+def test_ctrl_c_while_a_call_waits(start: Start) -> None:
     faulty = start("ctrl_c")
     faulty.line(0, "interrupted")
     assert faulty.ranks[0].wait(PATIENCE_S) == 0
