@@ -111,4 +111,14 @@ inline void sum_of_ones(Communicator& communicator, size_t count, const std::str
   sum_of_ones(communicator, count, by(algorithm), timeout_s);
 }
 
+/// Makes the call with operands of its own, and then a sum: where the call differs between ranks, one of them throws.
+inline void run_then_sum(Communicator& communicator, Call call) {
+  const size_t num_blocks = has_blocks(call.collective) ? static_cast<size_t>(communicator.world_size()) : 1;
+  std::vector<float> input(call.count * num_blocks), output(call.count * num_blocks);  // also of int32
+  call.input = input.data();
+  call.output = output.data();
+  communicator.run(call);
+  sum_of_ones(communicator, 10);
+}
+
 }  // namespace ringtree::testing

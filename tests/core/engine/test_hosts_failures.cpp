@@ -55,18 +55,10 @@ int64_t mismatch_once(const RemoteDifference& difference, const std::vector<int>
   Stopwatch watch(n);
   std::atomic<int64_t> slowest_ns{0};
   const auto outcomes = run_on_hosts(hosts, [&](Communicator& communicator) {
-    const bool is_odd = communicator.rank() == odd;
-    Call arguments = is_odd ? difference.odd : difference.usual;
-    const size_t most = arguments.count * (has_blocks(arguments.collective) ? static_cast<size_t>(n) : 1);
-    std::vector<float> input(most), output(most);  // also of int32
-    arguments.input = input.data();
-    arguments.output = output.data();
+    const Call& call = communicator.rank() == odd ? difference.odd : difference.usual;
     sum_of_ones(communicator, 10);
     watch.all_here.arrive_and_wait();
-    const std::string outcome = outcome_of([&] {
-      communicator.run(with(arguments, by(difference.algorithm)));
-      sum_of_ones(communicator, 10);
-    });
+    const std::string outcome = outcome_of([&] { run_then_sum(communicator, with(call, by(difference.algorithm))); });
     const int64_t took_ns = now_ns() - watch.start_ns;
     int64_t before = slowest_ns.load();
     while (before < took_ns && !slowest_ns.compare_exchange_weak(before, took_ns)) continue;

@@ -85,17 +85,7 @@ TEST(TransfersBetweenHosts, what_peers_sent_before_they_left_arrives) {
 }
 
 TEST(TransfersBetweenHosts, of_unequal_counts_are_a_mismatch_that_names_both) {
-  const auto outcomes = run_on_hosts({0, 1}, [](Communicator& communicator) {
-    Words words(communicator.rank() == 0 ? 10 : 20);
-    const Transfer transfer{communicator.rank() == 0, 1 - communicator.rank(), Dtype::kInt64, words.size(),
-                            words.data()};
-    communicator.transfer({&transfer, 1});
-    sum_of_ones(communicator, 10);
-  });
-  for (const std::string& outcome : outcomes) {
-    EXPECT_TRUE(contains(outcome, "recv of 20 int64 from rank 0")) << outcome;
-    EXPECT_TRUE(contains(outcome, "rank 0 (pid")) << outcome;
-  }
+  expect_unequal_counts_named(run_on_hosts({0, 1}, transfer_unequal_counts));
 }
 
 TEST(TransfersBetweenHosts, a_peer_that_leaves_is_named) {

@@ -56,15 +56,9 @@ std::vector<Difference> differences() {
 void expect_mismatch(const Difference& difference, int n, int odd) {
   SCOPED_TRACE(std::string(difference.name) + ", rank " + std::to_string(odd) + " of " + std::to_string(n));
   const auto outcomes = run_communicators(n, test_settings(), [&](Communicator& communicator) {
-    const bool is_odd = communicator.rank() == odd;
-    Call arguments = is_odd ? difference.odd : difference.usual;
-    const size_t most = arguments.count * (has_blocks(arguments.collective) ? static_cast<size_t>(n) : 1);
-    std::vector<float> input(most), output(most);  // also of int32
-    arguments.input = input.data();
-    arguments.output = output.data();
     sum_of_ones(communicator, 10);
-    communicator.run(with(arguments, is_odd ? difference.odd_algorithm : difference.usual_algorithm));
-    sum_of_ones(communicator, 10);
+    run_then_sum(communicator, communicator.rank() == odd ? with(difference.odd, difference.odd_algorithm)
+                                                          : with(difference.usual, difference.usual_algorithm));
   });
   for (const std::string& outcome : outcomes) {
     EXPECT_TRUE(contains(outcome, "mismatch: ")) << outcome;

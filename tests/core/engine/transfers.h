@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "tests/core/engine/exact_data.h"
+#include "tests/core/engine/rank_threads.h"
 
 namespace ringtree::testing {
 
@@ -25,6 +26,21 @@ inline Transfer receiving(int peer, Words& words) { return {false, peer, Dtype::
 
 inline void expect_equal(const Words& found, const Words& wanted, const std::string& what) {
   if (found != wanted) throw std::runtime_error(what + " is wrong");
+}
+
+/// Rank 0 sends 10 words to rank 1, which wants 20: a mismatch of both, which neither goes on from.
+inline void transfer_unequal_counts(Communicator& communicator) {
+  Words words(communicator.rank() == 0 ? 10 : 20);
+  const Transfer transfer = communicator.rank() == 0 ? sending(1, words) : receiving(0, words);
+  communicator.transfer({&transfer, 1});
+  sum_of_ones(communicator, 10);
+}
+
+inline void expect_unequal_counts_named(const std::vector<std::string>& outcomes) {
+  for (const std::string& outcome : outcomes) {
+    EXPECT_TRUE(contains(outcome, "recv of 20 int64 from rank 0")) << outcome;
+    EXPECT_TRUE(contains(outcome, "rank 0 (pid")) << outcome;
+  }
 }
 
 /// Everybody sends to everybody, itself as well, all at once: `times` times a message of each length.
