@@ -78,12 +78,6 @@ def num_parameters(configuration: Mapping[str, Any]) -> int:
     return int(embeddings + layers * (attention + inside + 2 * hidden) + hidden)
 
 
-def num_expert_parameters(configuration: Mapping[str, Any]) -> int:
-    """Returns how many of them lie in experts; 0 for a dense model."""
-    hidden, inner, layers, *_ = (configuration[name] for name in _NAMES)
-    return int(layers * 3 * hidden * inner * configuration.get("num_local_experts", 0))
-
-
 def _model(name: str, configuration: dict[str, Any]) -> TrainedModel:
     return TrainedModel(
         name=name,
