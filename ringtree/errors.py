@@ -7,7 +7,7 @@ Not for: deciding what is an error. The C++ core raises these through core/bindi
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
 
@@ -29,11 +29,25 @@ class VerificationError(UsageError):
 
 
 class PeerError(RingtreeError):
-    """A rank died or left while it was needed; the message names rank, pid, collective and sequence number."""
+    """A rank died or left while it was needed; the message names rank, pid, collective and sequence number.
+
+    `ranks`: which, if it ended while ranks met; empty once they have met, and where one refused to meet and says why.
+    """
+
+    def __init__(self, message: str = "", ranks: Iterable[int] = ()) -> None:
+        super().__init__(message)
+        self.ranks = tuple(ranks)
 
 
 class DeadlineError(RingtreeError, TimeoutError):
-    """A call passed its deadline; the message says which rank has not come how far."""
+    """A call passed its deadline; the message says which rank has not come how far.
+
+    `ranks`: those that had not come to meet; empty where all had, and once they have met.
+    """
+
+    def __init__(self, message: str = "", ranks: Iterable[int] = ()) -> None:
+        super().__init__(message)
+        self.ranks = tuple(ranks)
 
 
 class MismatchError(RingtreeError):

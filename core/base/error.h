@@ -6,6 +6,8 @@
 
 #include <stdexcept>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace ringtree {
 
@@ -17,14 +19,18 @@ struct WorldError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// A peer's process ended or it left the communicator while it was still needed.
+/// A peer's process ended or it left the communicator while it was still needed. `ranks`: which, if it ended while
+/// ranks met; empty for one that refused to meet and says why, and once the communicator is made.
 struct PeerError : WorldError {
-  using WorldError::WorldError;
+  explicit PeerError(const std::string& what, std::vector<int> of = {}) : WorldError(what), ranks(std::move(of)) {}
+  std::vector<int> ranks;
 };
 
-/// A wait passed its deadline.
+/// A wait passed its deadline. `ranks`: those that had not come to meet, in order; empty where all had, and once the
+/// communicator is made.
 struct TimeoutError : WorldError {
-  using WorldError::WorldError;
+  explicit TimeoutError(const std::string& what, std::vector<int> of = {}) : WorldError(what), ranks(std::move(of)) {}
+  std::vector<int> ranks;
 };
 
 /// Ranks called different collectives, sizes, dtypes, ops or algorithms; the message says who said what.

@@ -95,8 +95,9 @@ class Exchange {
     try {
       return rendezvous_.get(key, deadline_);
     } catch (const PeerError& error) {
-      throw PeerError("rank " + std::to_string(mine_.rank) + " waited for rank " + std::to_string(from_rank) + ": " +
-                      error.what());
+      throw PeerError(
+          "rank " + std::to_string(mine_.rank) + " waited for rank " + std::to_string(from_rank) + ": " + error.what(),
+          error.ranks);
     }
   }
 
@@ -134,9 +135,10 @@ class Exchange {
     std::string list;
     for (const int rank : missing_) list += (list.empty() ? "" : ", ") + std::to_string(rank);
     throw TimeoutError("rank " + std::to_string(mine_.rank) + " waited " + seconds_text(now_ns() - start_ns_) +
-                       " for " + (missing_.size() == 1 && more.empty() ? "rank " : "ranks ") + list + more + " of " +
-                       std::to_string(mine_.world_size) +
-                       ", which did not come: check that all ranks were started and did not fail");
+                           " for " + (missing_.size() == 1 && more.empty() ? "rank " : "ranks ") + list + more +
+                           " of " + std::to_string(mine_.world_size) +
+                           ", which did not come: check that all ranks were started and did not fail",
+                       missing_);
   }
 
   [[noreturn]] void throw_claimed_twice() const {

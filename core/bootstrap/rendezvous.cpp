@@ -1,4 +1,4 @@
-// See rendezvous.h. The word: kind of the error that others throw, text.
+// See rendezvous.h. The word: kind of the error that others throw, text, the ranks that it is about.
 #include "core/bootstrap/rendezvous.h"
 
 #include <unistd.h>
@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "core/base/printable.h"
 #include "core/bootstrap/wire.h"
@@ -23,6 +24,7 @@ constexpr double kWordSeconds = 0.2;
 constexpr double kStaySeconds = 2.0;
 constexpr double kStayLateSeconds = 0.5;  // where a rank has not come, or others may wait for it as well
 constexpr size_t kMaxTextBytes = 1024;
+constexpr size_t kMaxRanks = 64;  // of many, the first: who speaks for them is one of the lowest
 
 }  // namespace
 
@@ -30,26 +32,33 @@ struct Rendezvous::Word {
   enum class Kind : uint8_t { peer = 0, timeout = 1, mismatch = 2 };
   Kind kind = Kind::peer;
   std::string text;
+  std::vector<int> ranks = {};
   bool is_own = false;  // what this rank refuses, rather than that it saw others go
 
   std::string encode() const {
-    return ByteWriter().number(static_cast<uint8_t>(kind), 1).text(text.substr(0, kMaxTextBytes)).take();
+    const size_t num_ranks = std::min(ranks.size(), kMaxRanks);
+    ByteWriter writer;
+    writer.number(static_cast<uint8_t>(kind), 1).text(text.substr(0, kMaxTextBytes)).number(num_ranks, 4);
+    for (size_t i = 0; i < num_ranks; ++i) writer.number(static_cast<uint64_t>(ranks[i]), 4);
+    return writer.take();
   }
   static Word decode(std::string_view bytes) {
     ByteReader reader(bytes);
     const uint64_t kind = reader.number(1);
     const std::string text = reader.text(kMaxTextBytes);
+    std::vector<int> ranks(std::min<size_t>(reader.number(4), kMaxRanks));
+    for (int& rank : ranks) rank = static_cast<int>(reader.number(4));
     if (!reader.done() || kind > static_cast<uint8_t>(Kind::mismatch)) return {Kind::peer, "a rank refused to meet"};
-    return {static_cast<Kind>(kind), printable(text, kMaxTextBytes)};
+    return {static_cast<Kind>(kind), printable(text, kMaxTextBytes), std::move(ranks)};
   }
   std::exception_ptr error() const {
     switch (kind) {
       case Kind::timeout:
-        return std::make_exception_ptr(TimeoutError(text));
+        return std::make_exception_ptr(TimeoutError(text, ranks));
       case Kind::mismatch:
         return std::make_exception_ptr(MismatchError(text));
       default:
-        return std::make_exception_ptr(PeerError(text));
+        return std::make_exception_ptr(PeerError(text, ranks));
     }
   }
 };
@@ -82,14 +91,14 @@ Rendezvous::Word Rendezvous::word_of(const std::exception_ptr& why, int rank) {
   try {
     std::rethrow_exception(why);
   } catch (const MismatchError& error) {
-    return {Word::Kind::mismatch, error.what(), true};
+    return {Word::Kind::mismatch, error.what(), {}, true};
   } catch (const TimeoutError& error) {
-    return {Word::Kind::timeout, error.what()};
+    return {Word::Kind::timeout, error.what(), error.ranks};
   } catch (const PeerError& error) {
-    return {Word::Kind::peer, error.what()};
+    return {Word::Kind::peer, error.what(), error.ranks};
   } catch (const std::exception& error) {
     const std::string who = "rank " + std::to_string(rank) + " (pid " + std::to_string(::getpid()) + ")";
-    return {Word::Kind::peer, who + " refused to meet: " + error.what(), true};
+    return {Word::Kind::peer, who + " refused to meet: " + error.what(), {}, true};
   }
 }
 
@@ -99,7 +108,7 @@ std::exception_ptr Rendezvous::leave_word(std::exception_ptr why) {
   try {
     std::rethrow_exception(why);
   } catch (const EndedPeer& ended) {
-    ended_ = ended.rank;
+    ended_ = ended.ranks.front();
     saw_end = true;
   } catch (...) {  // NOLINT(bugprone-empty-catch): only who ended is asked
   }

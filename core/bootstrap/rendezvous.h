@@ -15,8 +15,7 @@ namespace ringtree {
 
 /// Thrown where a rank ended while others connected to it: why, the word that it left may say.
 struct EndedPeer : PeerError {
-  EndedPeer(int ended_rank, const std::string& what) : PeerError(what), rank(ended_rank) {}
-  int rank;
+  EndedPeer(int rank, const std::string& what) : PeerError(what, {rank}) {}
 };
 
 class Rendezvous {

@@ -89,7 +89,8 @@ SocketStore::Answer SocketStore::receive_answer(int socket, const std::string& k
 
 void SocketStore::server_ended(const std::string& key) const {
   throw PeerError("rank 0, which serves " + name_ + ", ended or closed it before it answered for key '" + key +
-                  "': look at rank 0's own error");
+                      "': look at rank 0's own error",
+                  {0});
 }
 
 }  // namespace ringtree

@@ -129,9 +129,10 @@ Fd TcpStore::connect(Deadline deadline) {
       check_patience(*stranger, met_stranger_ns);  // later, it is known to be rank 0
     if (deadline.passed())
       throw TimeoutError("rank 0 did not open " + name() + " within " + seconds_text(now_ns() - start_ns) +
-                         ": check that it was started, that this host reaches it, and that all ranks have the same "
-                         "secret; " +
-                         last);
+                             ": check that it was started, that this host reaches it, and that all ranks have the same "
+                             "secret; " +
+                             last,
+                         {0});
   }
 }
 

@@ -53,7 +53,8 @@ Fd UnixStore::connect(Deadline deadline) {
     }
     if (deadline.passed()) {
       throw TimeoutError("rank 0 did not open " + name() + " within " + seconds_text(now_ns() - start_ns) +
-                         ": check that rank 0 was started, on this host and with the same id");
+                             ": check that rank 0 was started, on this host and with the same id",
+                         {0});
     }
   }
 }

@@ -63,6 +63,19 @@ inline std::string outcome_of(const std::function<void()>& body) {
   }
 }
 
+/// The ranks that an error names in its field.
+inline std::vector<int> ranks_in_error(const std::function<void()>& body) {
+  try {
+    body();
+  } catch (const TimeoutError& error) {
+    return error.ranks;
+  } catch (const PeerError& error) {
+    return error.ranks;
+  } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch): of another kind, without the field
+  }
+  return {};
+}
+
 /// Runs body(0) ... body(num_ranks - 1) in a thread each; the outcomes by rank.
 inline std::vector<std::string> run_ranks(int num_ranks, const std::function<void(int rank)>& body) {
   std::vector<std::string> outcomes(static_cast<size_t>(num_ranks));

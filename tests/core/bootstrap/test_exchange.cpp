@@ -91,7 +91,12 @@ TEST(Exchange, names_missing_ranks_on_each_rank_by_its_own_deadline) {
     for (const int rank : missing) names += (names.empty() ? "" : ", ") + std::to_string(rank);
     const auto outcomes = run_ranks(5, [&](int rank) {
       if (std::find(missing.begin(), missing.end(), rank) != missing.end()) return;
-      exchange(store, describe_self(rank, 5, ""), Deadline::after_seconds(0.3));
+      try {
+        exchange(store, describe_self(rank, 5, ""), Deadline::after_seconds(0.3));
+      } catch (const TimeoutError& error) {
+        EXPECT_EQ(error.ranks, missing);
+        throw;
+      }
     });
     for (int rank = 0; rank < 5; ++rank) {
       const std::string& outcome = outcomes[static_cast<size_t>(rank)];

@@ -1,5 +1,7 @@
 // The word of the first rank that refuses: who leaves it, who hears it, and what each rank then throws. Ranks that
 // refuse in a real meeting: test_refusals.cpp.
+#include <numeric>
+
 #include "core/bootstrap/rendezvous.h"
 #include "core/bootstrap/thread_store.h"
 #include "tests/core/bootstrap/rank_threads.h"
@@ -39,6 +41,24 @@ TEST_F(RendezvousTest, of_ranks_that_find_each_other_ended_the_first_one_to_say_
   EXPECT_EQ(end(0, EndedPeer(1, "rank 1 ended")), "peer: rank 3 ended");
 }
 
+TEST_F(RendezvousTest, the_word_names_the_ranks_that_are_missing_and_not_the_one_that_speaks) {
+  const auto ranks = [&](int rank, const auto& error) {
+    return ranks_in_error([&] { Rendezvous(store_, "p", rank, 4).guard([&] { throw error; }, [] {}); });
+  };
+  EXPECT_EQ(ranks(3, EndedPeer(0, "rank 0 ended")), std::vector<int>{0});
+  EXPECT_EQ(ranks(2, EndedPeer(3, "rank 3 ended")), std::vector<int>{0}) << "the first one is believed";
+  const auto of_word = [&](const std::exception_ptr& refusal) {
+    ThreadStore store;
+    outcome_of([&] { Rendezvous(store, "p", 0, 100).guard([&] { std::rethrow_exception(refusal); }, [] {}); });
+    return ranks_in_error([&] { Rendezvous(store, "p", 1, 100).get("key", Deadline::after_seconds(30)); });
+  };
+  std::vector<int> many(99);
+  std::iota(many.begin(), many.end(), 1);
+  const std::vector<int> first(many.begin(), many.begin() + 64);
+  EXPECT_EQ(of_word(std::make_exception_ptr(TimeoutError("many", many))), first);
+  EXPECT_EQ(of_word(std::make_exception_ptr(UsageError("wrong"))), std::vector<int>());
+}
+
 TEST_F(RendezvousTest, two_deadlines_are_each_ranks_own) {
   EXPECT_EQ(end(0, TimeoutError("rank 0 waited")), "timeout: rank 0 waited");
   EXPECT_EQ(end(1, TimeoutError("rank 1 waited")), "timeout: rank 1 waited");
@@ -48,7 +68,8 @@ TEST_F(RendezvousTest, two_deadlines_are_each_ranks_own) {
 TEST_F(RendezvousTest, a_word_that_nobody_can_read_is_told_as_such) {
   store_.set("p/refused", "nonsense");
   EXPECT_EQ(end(0, EndedPeer(1, "rank 1 ended")), "peer: a rank refused to meet");
-  store_.set("p/refused", std::string("\0\x04\0\0\0a\nb\x1b", 9));
+  store_.set("p/refused", std::string("\0\x04\0\0\0a\nb\x1b\0\0\0\0", 13));
+  EXPECT_TRUE(contains(end(0, EndedPeer(1, "rank 1 ended")), "b"));
   EXPECT_EQ(end(0, EndedPeer(1, "rank 1 ended")).find('\n'), std::string::npos);
 }
 
