@@ -17,7 +17,8 @@ from ringtree.errors import PeerError, RingtreeError
 from ringtree.launchers import Identity, identify
 from ringtree.measure.crew import MEETING, Crew
 from ringtree.measure.ending import ended_by_sigterm, ended_by_the_lab
-from ringtree.measure.joining import SaidElsewhere, crew_of_the_launcher
+from ringtree.measure.joining import crew_of_the_launcher
+from ringtree.measure.who_speaks import SaidElsewhere
 
 MOST_NAMED = 8  # of the ranks that are missing
 SILENCE = 5.0  # seconds that rank 0 waits for the other processes before it says so

@@ -14,7 +14,7 @@ import typer
 from ringtree.compare.too_noisy import TooNoisy
 from ringtree.errors import RingtreeError, UsageError
 from ringtree.measure.ending import Terminated
-from ringtree.measure.joining import SaidElsewhere
+from ringtree.measure.who_speaks import SaidElsewhere
 from ringtree.show.printable import printable
 
 FAILED, USAGE, SLOWER, TOO_NOISY, NOTHING_KNOWN, WRONG, INTERRUPTED, TERMINATED = 1, 2, 3, 4, 5, 7, 130, 143

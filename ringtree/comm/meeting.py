@@ -10,7 +10,7 @@ import threading
 
 from ringtree._core import FileStore, Store, TcpStore, UnixStore, missing_ranks, refuse_to_meet
 from ringtree.comm.torchrun import torchrun_store
-from ringtree.errors import UsageError
+from ringtree.errors import RingtreeError, UsageError
 from ringtree.launchers import Identity, Surroundings, address_of, describe, identify, job_key, port_of
 
 _NO_LAUNCHER = (
@@ -53,6 +53,19 @@ class Stores:
         with self._lock:
             place, count = self._open.get((store, rank)), self._num_meetings.get((store, rank, name), 0)
         return [] if place is None or not count else missing_ranks(place, f"{name}/{count - 1}", world_size, most)
+
+    def has_rank_0(self, store: str, rank: int, name: str) -> bool:
+        """Whether rank 0 is there, of the meeting in which this rank is or was: its store answers, and holds rank 0's
+        word if it is a launcher's."""
+        with self._lock:
+            place, count = self._open.get((store, rank)), self._num_meetings.get((store, rank, name), 0)
+        if place is None or not count:
+            return False
+        try:
+            missing = missing_ranks(place, f"{name}/{count - 1}", 1, 1)
+        except RingtreeError:  # the store has ended
+            return False
+        return not missing or not store.startswith("torchrun:")
 
 
 STORES = Stores()
@@ -111,7 +124,7 @@ def refuse_launched(command: str) -> None:
 def _split_address(place: str) -> tuple[str, int]:
     host, colon, port = place.rpartition(":")
     host = host.removeprefix("[").removesuffix("]")
-    if not (host and colon and port.isdecimal() and int(port) < 1 << 16):
+    if not (host and colon and port.isdecimal() and len(port) < 10 and int(port) < 1 << 16):
         raise UsageError(f"invalid address of a store {place!r}: write <host>:<port>, or [<IPv6>]:<port>")
     return host, int(port)
 

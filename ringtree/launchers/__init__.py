@@ -6,7 +6,7 @@ Not for: joining the other ranks (ringtree.comm), or starting ranks of a launch 
 
 from ringtree.launchers.description import Described, describe
 from ringtree.launchers.identity import Identity, Surroundings, command_lines_above
-from ringtree.launchers.meeting_point import address_of, job_key, port_of
+from ringtree.launchers.meeting_point import address_of, job_key, key_of_start, port_of
 from ringtree.launchers.table import LAUNCHERS, LaunchersDisagree, Unidentified, identify
 
 __all__ = [
@@ -21,5 +21,6 @@ __all__ = [
     "describe",
     "identify",
     "job_key",
+    "key_of_start",
     "port_of",
 ]

@@ -14,8 +14,8 @@ from ringtree.errors import UsageError, os_errors
 
 MOST_HOSTS = 1 << 16  # a list that expands to more is a mistake
 _PART = re.compile(r"\[([^\[\]]*)\]|([^\[\],\s]+)")
-_RANGE = re.compile(r"(\d+)(?:-(\d+))?")
-_REPEATED = re.compile(r"(\d+)(?:\(x(\d+)\))?")
+_RANGE = re.compile(r"(\d{1,18})(?:-(\d{1,18}))?")  # of digits as an integer has
+_REPEATED = re.compile(r"(\d{1,18})(?:\(x(\d{1,18})\))?")
 
 
 def expand(text: str) -> tuple[str, ...]:

@@ -14,6 +14,9 @@ from typing import Any
 
 from ringtree.errors import UsageError
 
+_MOST_DIGITS = 18  # a 64-bit number holds them; Python refuses thousands
+_MOST_SHOWN = 40  # characters of a value that is quoted
+
 
 @dataclass(frozen=True)
 class Identity:
@@ -61,6 +64,17 @@ class Identity:
         return not self.local_rank
 
     @property
+    def may_be_with_rank_0(self) -> bool:
+        """Whether rank 0 may run on this host, for all that the launcher says."""
+        if not self.several_hosts:
+            return True
+        if self.host_rank is not None:
+            return self.host_rank == 0
+        if self.local_rank is not None:
+            return self.local_rank == self.rank
+        return self.rank < (self.local_size or self.world_size)
+
+    @property
     def words(self) -> str:
         """Rank and world size, with the variables that said them."""
         return f"{self.launcher} says rank {self.rank} of {self.world_size} ({self.sources.get('rank', '')})"
@@ -105,12 +119,12 @@ class Finding:
         return None
 
     def number(self, what: str, *variables: str) -> int | None:
-        """As text(), of a number from 0 on. Raises UsageError for what is not one."""
+        """As text(), of a number from 0 on. Raises UsageError for what is not one, or has too many digits."""
         text = self.text(what, *variables)
         if text is None:
             return None
-        if not (text.isascii() and text.isdigit()):
-            raise UsageError(f"{self._sources[what]}={text!r} is not a number")
+        if not is_count(text):
+            raise UsageError(f"{self._sources[what]}={shown(text)} is not a number")
         self._fields[what] = int(text)
         return int(text)
 
@@ -122,6 +136,16 @@ class Finding:
                 f"{self._sources['rank']}={found.rank} is not within {self._sources['world_size']}={found.world_size}"
             )
         return found
+
+
+def is_count(text: str) -> bool:
+    """Whether a launcher's text is a number from 0 on that any counter could hold."""
+    return text.isascii() and text.isdigit() and len(text) <= _MOST_DIGITS
+
+
+def shown(text: str) -> str:
+    """Returns a value as a message quotes it: of a long one the beginning."""
+    return repr(text) if len(text) <= _MOST_SHOWN else f"{text[:_MOST_SHOWN]!r}… ({len(text)} characters)"
 
 
 def command_lines_above() -> Iterable[list[str]]:

@@ -14,7 +14,7 @@ import hashlib
 
 from ringtree.errors import UsageError
 from ringtree.launchers.allocation import NODE_FILE
-from ringtree.launchers.identity import Identity
+from ringtree.launchers.identity import Identity, is_count, shown
 
 FIRST_PORT, NUM_PORTS = 20000, 10000  # below the ports that kernels hand out by themselves (from 32768 on in Linux)
 
@@ -56,14 +56,20 @@ def job_key(identity: Identity) -> str:
     return _digest(identity).hex()[:32]
 
 
+def key_of_start(identity: Identity) -> str:
+    """Returns a name that the processes of this start of the job share on their host, also where job_key() can't tell:
+    for saying why."""
+    parts = (identity.launcher, identity.job or "", identity.attempt, identity.address or "", identity.port or "")
+    return _hash(parts).hex()[:32]
+
+
 def _said_port(identity: Identity) -> int | None:
     text = identity.port
     if text is None:
         return None
-    is_number = text.isascii() and text.isdigit()
-    if not (is_number and len(text) < 10 and 0 < int(text) < 1 << 16):
-        shown = text if is_number else repr(text)
-        raise UsageError(f"{identity.sources['port']}={shown} is not a port: use 1 to 65535")
+    if not (is_count(text) and 0 < int(text) < 1 << 16):
+        quoted = text if is_count(text) else shown(text)
+        raise UsageError(f"{identity.sources['port']}={quoted} is not a port: use 1 to 65535")
     return int(text)
 
 
@@ -77,4 +83,8 @@ def _digest(identity: Identity) -> bytes:
         (identity.address or "") if said else "",
         "" if port is None else str(port),
     )
+    return _hash(parts)
+
+
+def _hash(parts: tuple[str, ...]) -> bytes:
     return hashlib.sha256("\0".join(parts).encode()).digest()

@@ -30,14 +30,12 @@ from ringtree.errors import MismatchError, RingtreeError, UsageError
 from ringtree.launchers import Identity, address_of
 from ringtree.measure import exchange
 from ringtree.measure.environment import measuring_versions
+from ringtree.measure.join_limits import JOIN_LIMIT
 from ringtree.measure.messages import RankSpec, reports
 from ringtree.measure.rank_group import LaunchFailed, RankGroup
 from ringtree.results import Launcher, Record
 
 MEETING = "crew"  # its name in the store
-JOIN_SECONDS = "RINGTREE_JOIN_SECONDS"  # for all agents to come, where it is set
-JOIN_LIMIT = 300.0  # else: hosts boot and mount at their own pace
-MOST_JOIN_SECONDS = 24 * 3600.0
 ORDER_LIMIT = 24 * 3600.0  # of an agent for its next order: who thinks meanwhile is the lab, or a person
 ANSWER_LIMIT = 120.0  # of the lab for what became of the others' ranks, once its own have ended
 
@@ -198,17 +196,6 @@ class Crew(AbstractContextManager["Crew"]):
             return {}
         interface = interface_towards(self.torch_host)
         return {} if interface is None else {"GLOO_SOCKET_IFNAME": interface}
-
-
-def join_limit() -> float:
-    """Returns the seconds in which all agents must have come. Raises UsageError if the variable is not such a time."""
-    text = os.environ.get(JOIN_SECONDS)
-    if not text:
-        return JOIN_LIMIT
-    with contextlib.suppress(ValueError):
-        if 0 < (seconds := float(text)) <= MOST_JOIN_SECONDS:
-            return seconds
-    raise UsageError(f"invalid {JOIN_SECONDS} {text!r}: give seconds, above 0 and at most {MOST_JOIN_SECONDS:.0f}")
 
 
 def spread(agent_hosts: list[int], num_ranks: int) -> list[int]:

@@ -1,40 +1,24 @@
-"""Becoming an agent: who joins, what is checked first, and who says what went wrong.
+"""Becoming an agent: who joins, and what is checked before and after.
 
-For: one clear line where a crew can't be made. Not for: what a crew does (crew.py).
-
-A mistake that all processes of a job make is said once, by rank 0; the others end with the same exit code and say
-nothing. What only another process can know it tells the others through the store, and rank 0 says it; where it can't
-reach them (it has no secret, can't resolve the name, or doesn't know where to), the first process of its host says it,
-with the host's name.
+For: one clear line where a crew can't be made. Not for: which process says it (who_speaks.py), or what a crew does
+(crew.py).
 """
 
 from __future__ import annotations
 
 import os
-import platform
-import time
-from collections.abc import Sequence
 
 from ringtree.comm.meeting import store_of
-from ringtree.errors import DeadlineError, MismatchError, RingtreeError, UsageError
-from ringtree.launchers import Identity, LaunchersDisagree, Unidentified, address_of, identify
-from ringtree.measure.crew import JOIN_SECONDS, Crew, Hello, join_limit
-from ringtree.measure.refusing import DISAGREE_LIMIT, rank_0_listens, tell
+from ringtree.errors import RingtreeError, UsageError
+from ringtree.launchers import Identity, Unidentified, address_of, identify, key_of_start
+from ringtree.measure.crew import Crew, Hello
+from ringtree.measure.host_speaker import HostSpeaker
+from ringtree.measure.join_limits import join_limits
+from ringtree.measure.who_speaks import checked, disagreed, failed_to_meet, unidentified
 
 SECRETS = ("RINGTREE_SECRET_FILE", "RINGTREE_SECRET")
 MOST_SKEW = 5.0  # seconds between two hosts' clocks; NTP leaves milliseconds
-# Seconds for who speaks: mpirun ends all processes once the first has failed, and rank 0 serves those that tell it for
-# up to 2 s (Rendezvous::stay) before it speaks.
-FIRST_WORD = 5.0
 _LOOPBACK = ("localhost", "127.", "::1")
-
-
-class SaidElsewhere(RingtreeError):
-    """Another process of the job says why. `is_usage`: whether it is the user's mistake."""
-
-    def __init__(self, error: RingtreeError) -> None:
-        super().__init__(str(error))
-        self.is_usage = isinstance(error, UsageError)
 
 
 def crew_of_the_launcher() -> Crew | None:
@@ -43,35 +27,32 @@ def crew_of_the_launcher() -> Crew | None:
     try:
         identity = identify()
     except Unidentified as error:
-        raise _by_one_of(error) from None
+        raise unidentified(error) from None
     if identity is None or identity.world_size == 1:
         return None
     return join(identity)
 
 
 def join(identity: Identity) -> Crew:
-    """Returns the crew of that process's job, when all of it have come."""
+    """Returns the crew of that process's job, when all of it have come. Raises RingtreeError in the process that says
+    why not, SaidElsewhere in the others."""
+    speaker = HostSpeaker(key_of_start(identity), identity.rank)
+    if identity.rank != 0:
+        speaker.join()
     try:
         _check(identity)
     except UsageError as error:
-        raise _checked_by(identity, error) from None
+        raise checked(identity, speaker, error) from None
+    seconds = join_limits().join
     try:
-        crew = Crew(identity, join_limit())
-    except MismatchError as error:  # they were started with settings that contradict each other
-        told = UsageError(str(error))
-        raise (told if identity.rank == 0 else SaidElsewhere(told)) from None
-    except DeadlineError as error:
-        late = DeadlineError(f"{error}; if hosts start slowly, raise {JOIN_SECONDS} (now {join_limit():g})")
-        # Nobody can tell whether rank 0 has said why, or has died.
-        speaks = identity.rank == (1 if "rank 0 did not open" in str(error) else 0)
-        raise (late if speaks else SaidElsewhere(late)) from None
+        crew = Crew(identity, seconds)
     except RingtreeError as error:
-        raise _said_by(identity, error) from None
+        raise failed_to_meet(identity, speaker, error, seconds) from None
     problem = differing_versions(crew.hellos) or differing_clocks(crew.hellos)
     if problem is not None:
         crew.comm.close()
-        told = UsageError(problem)
-        raise told if identity.rank == 0 else SaidElsewhere(told)
+        raise disagreed(identity, speaker, UsageError(problem))
+    speaker.close()
     return crew
 
 
@@ -111,7 +92,7 @@ def differing_clocks(hellos: list[Hello]) -> str | None:
 def _check(identity: Identity) -> None:
     """What all processes of the job should know alike. Raises UsageError."""
     store_of(identity)
-    join_limit()
+    join_limits()
     if "RINGTREE_SECRET" in os.environ:
         raise UsageError("rank processes need the secret too: give it by RINGTREE_SECRET_FILE, not RINGTREE_SECRET")
     if not identity.several_hosts:
@@ -122,61 +103,3 @@ def _check(identity: Identity) -> None:
             "ranks on several hosts need a secret: write one into a file that only you can read and set "
             "RINGTREE_SECRET_FILE to its path on every rank"
         )
-
-
-def _by_one_of(error: Unidentified) -> RingtreeError:
-    """Who says that launchers disagree or can't be read: rank 0 of the job whose processes are there, by whichever
-    launcher. Where nobody can be told: of launchers that disagree each first process of its host, by whichever, as the
-    variables of either may be the ones that are left over; else each process."""
-    to_tell = jobs_to_tell(error.identities)
-    num_waits = sum(identity.rank != 0 for identity in to_tell)  # rank 0 opens the store itself
-    for identity in to_tell:
-        if tell(identity, error, DISAGREE_LIMIT / max(num_waits, 1)):
-            return error if identity.rank == 0 else _silent(error)
-    # What can't be read may stand beside the numbers of a launcher of another time, whose first process is not there.
-    speaks = not isinstance(error, LaunchersDisagree) or any(one.is_first_on_host for one in error.identities)
-    return error if speaks else _silent(error)
-
-
-def _silent(error: RingtreeError) -> SaidElsewhere:
-    """Leaves the first word to the process that says it."""
-    time.sleep(FIRST_WORD)
-    return SaidElsewhere(error)
-
-
-def jobs_to_tell(identities: Sequence[Identity]) -> list[Identity]:
-    """Returns by which of its identities a process tells the others of their job. Where two have the same store, not as
-    rank 0: who opens a store has its port from then on, which the real rank 0 needs."""
-    jobs = [identity for identity in identities if identity.world_size > 1]
-    joined = {_named_store(identity) for identity in jobs if identity.rank != 0}
-    return [identity for identity in jobs if identity.rank != 0 or _named_store(identity) not in joined - {None}]
-
-
-def _named_store(identity: Identity) -> str | None:
-    """Returns the name of the store of that process's job, None if it does not follow from what is known here."""
-    try:
-        return store_of(identity)
-    except UsageError:
-        return None
-
-
-def _checked_by(identity: Identity, error: UsageError) -> RingtreeError:
-    """Who says that a check failed: rank 0, if it fails there or can be told; else the first process of the host, if
-    rank 0 has passed the check or there is no knowing where it is. Where nothing is told of hosts, all processes are on
-    rank 0's and see what it sees."""
-    told = tell(identity, error)
-    if identity.rank == 0:
-        return error
-    if told or not (identity.tells_of_hosts and identity.is_first_on_host):
-        return _silent(error)
-    speaks = _named_store(identity) is None or rank_0_listens(identity)
-    return _said_by(identity, error) if speaks else SaidElsewhere(error)
-
-
-def _said_by(identity: Identity, error: RingtreeError) -> RingtreeError:
-    """Who says that joining failed: rank 0; of what only another host can know, the first process there."""
-    if identity.rank == 0:
-        return error
-    if isinstance(error, UsageError) and identity.is_first_on_host:
-        return UsageError(f"{platform.node()}: {error}")
-    return SaidElsewhere(error)

@@ -11,23 +11,21 @@ import signal
 import socket
 import subprocess
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hosts_support import Hosts, on_host, why_no_hosts
-from lab_support import read_until
+from lab_support import read_until, wait_until
 from launchers_support import PATIENCE_S, free_ports, start_by_hand
 
+from ringtree._core import UnixStore, missing_ranks
 from ringtree.cli.agents import waiting_line
 from ringtree.comm.communicator import init
-from ringtree.comm.meeting import STORES
-from ringtree.errors import DeadlineError, UsageError
-from ringtree.launchers import Identity
-from ringtree.measure.crew import JOIN_LIMIT, JOIN_SECONDS, MEETING, Crew, Hello, join_limit, local_ranks, spread
-from ringtree.measure.joining import differing_clocks, differing_versions, jobs_to_tell
-from ringtree.measure.refusing import rank_0_listens
+from ringtree.comm.meeting import STORES, store_of
+from ringtree.errors import DeadlineError
+from ringtree.launchers import Identity, Surroundings, identify
+from ringtree.measure.crew import MEETING, Crew, Hello, local_ranks, spread
+from ringtree.measure.joining import differing_clocks, differing_versions
 from ringtree.results import find_run, read_run
 
 LONG = ["compare", "--arms", "ring,auto", "--sizes", "8", "--launches", "500", "--no-preflight"]
@@ -92,11 +90,6 @@ def test_ranks_that_disagree_on_the_world_size(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
-_AT_N0: dict[str, Any] = {
-    "address": "n0",
-    "port": "29500",
-    "sources": {"address": "MASTER_ADDR", "port": "MASTER_PORT"},
-}
 OF_ANOTHER = {"PMI_RANK": "0", "PMI_SIZE": "7", "MPI_LOCALRANKID": "0"}
 DISAGREE = r"two launchers disagree: the environment says rank {} of 2 .*, and MPICH says rank 0 of 7 .*"
 
@@ -178,15 +171,6 @@ def test_variables_that_are_left_over_and_disagree_are_told_without_a_job() -> N
     assert re.fullmatch(r"ringtree: two launchers disagree: the environment says rank 1 of 2 .*", said)
 
 
-def test_who_can_be_another_rank_of_one_store_does_not_open_it() -> None:
-    real = Identity("the environment", 1, 2, num_hosts=2, **_AT_N0)
-    left_over = Identity("MPICH", 0, 7, num_hosts=2, **_AT_N0)
-    elsewhere = Identity("MPICH", 0, 7, num_hosts=1, **_AT_N0)
-    assert jobs_to_tell((real, left_over)) == jobs_to_tell((left_over, real)) == [real]
-    assert jobs_to_tell((real, elsewhere)) == [real, elsewhere]
-    assert jobs_to_tell((left_over, replace(real, world_size=1))) == [left_over]
-
-
 @pytest.mark.parametrize(("port", "shown"), [("70000", "70000"), ("abc", "'abc'")])
 def test_a_port_that_is_none_on_one_host_is_told_there(port: str, shown: str) -> None:
     """Nobody can be told, as only MASTER_PORT says where rank 0 is."""
@@ -221,34 +205,61 @@ def test_a_rank_that_is_none_is_told_once_where_another_launcher_knows_it(tmp_pa
     assert not list(tmp_path.iterdir())
 
 
-def test_a_rank_that_is_none_is_told_by_each_where_nobody_knows_it() -> None:
-    ended = ends(start_by_hand(2, *LONG, RANK="x"))
-    assert ended == [(2, "ringtree: RANK='x' is not a number")] * 2
+@pytest.mark.parametrize(("rank", "shown"), [("x", "'x'"), ("1" * 5000, f"'{'1' * 40}'… (5000 characters)")])
+def test_a_rank_that_is_none_is_told_by_each_where_nobody_knows_it(rank: str, shown: str) -> None:
+    ended = ends(start_by_hand(2, *LONG, RANK=rank))
+    assert ended == [(2, f"ringtree: RANK={shown} is not a number")] * 2
 
 
-def test_a_rank_0_that_never_comes_is_told_by_rank_1() -> None:
-    numbers = {"WORLD_SIZE": "3", "MASTER_PORT": str(free_ports(1)[0]), "RINGTREE_JOIN_SECONDS": "0.5"}
-    ended = ends([start_by_hand(1, *LONG, **numbers, RANK=rank)[0] for rank in ("1", "2")])
+@pytest.mark.parametrize("ranks", [("1", "2"), ("2", "3")])
+def test_a_rank_0_that_never_comes_is_told_by_the_lowest_that_does(ranks: tuple[str, str]) -> None:
+    # Enough for both to come: one that starts after the other has spoken can't know it.
+    numbers = {"WORLD_SIZE": "4", "MASTER_PORT": str(free_ports(1)[0]), "RINGTREE_JOIN_SECONDS": "20"}
+    ended = ends([start_by_hand(1, *LONG, **numbers, RANK=rank)[0] for rank in ranks])
     assert ended[0][0] == 1
-    assert re.fullmatch(r"ringtree: rank 0 did not open .* raise RINGTREE_JOIN_SECONDS \(now 0.5\)", ended[0][1])
+    assert re.fullmatch(r"ringtree: rank 0 did not open .* raise RINGTREE_JOIN_SECONDS \(now 20\)", ended[0][1])
     assert ended[1] == (1, ""), "one process speaks"
 
 
-@pytest.mark.parametrize("seconds", ["x", "0", "-1", "nan", "inf", "1e9"])
-def test_a_time_to_wait_that_is_none_is_refused(seconds: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(JOIN_SECONDS, seconds)
-    with pytest.raises(UsageError, match=f"invalid RINGTREE_JOIN_SECONDS '{seconds}': give seconds"):
-        join_limit()
+def test_a_rank_0_that_never_comes_to_torchruns_store_is_told_by_the_lowest_that_does() -> None:
+    distributed = pytest.importorskip("torch.distributed")
+    served = distributed.TCPStore("127.0.0.1", 0, is_master=True, wait_for_workers=False)
+    numbers = {
+        "WORLD_SIZE": "4",
+        "LOCAL_WORLD_SIZE": "1",
+        "TORCHELASTIC_RUN_ID": "none",
+        "TORCHELASTIC_USE_AGENT_STORE": "True",
+        "MASTER_PORT": str(served.port),
+        "RINGTREE_JOIN_SECONDS": "20",  # enough for both to come
+        "TORCH_CPP_LOG_LEVEL": "ERROR",  # PyTorch warns of each wait that ends without a value
+    }
+    ended = ends([start_by_hand(1, *LONG, **numbers, RANK=rank)[0] for rank in ("2", "3")])
+    assert ended[0][0] == 1
+    assert re.fullmatch(r"ringtree: \S+: rank \d waited \S+ s for ranks 0, 1 of 4, which did not .*", ended[0][1])
+    assert ended[1] == (1, ""), "one process speaks"
 
 
-@pytest.mark.parametrize(("seconds", "limit"), [("", JOIN_LIMIT), ("20", 20.0), ("86400", 86400.0)])
-def test_how_long_agents_wait(seconds: str, limit: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(JOIN_SECONDS, seconds)
-    assert join_limit() == limit
+def test_a_rank_0_that_is_killed_while_the_others_join_is_told_once() -> None:
+    variables = {"WORLD_SIZE": "4", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free_ports(1)[0])}
+    agents = start_by_hand(3, *LONG, **variables)
+    identity = identify(Surroundings(variables | {"RANK": "1"}))
+    assert identity is not None
+    observer = UnixStore(store_of(identity).removeprefix("unix:"), 1, PATIENCE_S)
+    # They have come, and wait for rank 3.
+    assert wait_until(lambda: missing_ranks(observer, f"{MEETING}/0", 4, 9) == [3], PATIENCE_S) is not None
+    agents[0].kill()
+    ended = ends(agents)
+    assert ended[0][0] == -signal.SIGKILL
+    assert ended[1][0] == 1
+    assert re.fullmatch(r"ringtree: .*rank 0, which serves the store .*, ended or closed it .*", ended[1][1])
+    assert ended[2] == (1, ""), "one process speaks"
 
 
-def test_nobody_listens_at_a_name_that_is_none() -> None:
-    assert not rank_0_listens(Identity("Slurm", 1, 2, num_hosts=2, **{**_AT_N0, "address": "n0..cluster"}))
+def test_a_host_without_the_secret_speaks_where_rank_0_does_not_come_in_time() -> None:
+    numbers = {"RANK": "1", "WORLD_SIZE": "2", "LOCAL_WORLD_SIZE": "1", "RINGTREE_SECRET_FILE": ""}
+    ((code, said),) = ends(start_by_hand(1, *LONG, **numbers, MASTER_ADDR="192.0.2.1", RINGTREE_JOIN_SECONDS="0.5"))
+    assert code == 2
+    assert re.fullmatch(r"ringtree: \S+: ranks on several hosts need a secret: .*", said)
 
 
 def test_a_secret_that_is_missing_is_asked_for_once(tmp_path: Path) -> None:
@@ -257,7 +268,7 @@ def test_a_secret_that_is_missing_is_asked_for_once(tmp_path: Path) -> None:
     )
     first, second = ends(agents)
     assert first[0] == 2
-    assert first[1].startswith("ringtree: ranks on several hosts need a secret: ")
+    assert re.fullmatch(r"ringtree: \S+: ranks on several hosts need a secret: .*", first[1])
     assert second == (2, "")
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import platform
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -125,7 +126,8 @@ def test_srun_on_two_hosts_needs_a_secret_and_no_variable(tmp_path: Path) -> Non
         srun = ["srun", "-N2", "--ntasks-per-node=1", *QUICK_RINGTREE]
         refused = started.run(*srun, *asked)
         assert refused.returncode == 2
-        assert refused.stderr.count("ringtree: ranks on several hosts need a secret") == 1, "one process speaks"
+        assert refused.stderr.count("ranks on several hosts need a secret") == 1, "one process speaks"
+        assert re.search(r"^ringtree: \S+: ranks on several hosts need a secret", refused.stderr, re.MULTILINE)
         done = started.run(*srun, *asked, RINGTREE_SECRET_FILE=str(hosts.secret_file))
         assert done.returncode == 0, done.stderr
     stored = read_run(find_run(tmp_path, "last"))

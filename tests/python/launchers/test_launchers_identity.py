@@ -213,7 +213,14 @@ def test_who_says_too_little_is_told_what_to_set() -> None:
 
 @pytest.mark.parametrize(
     ("port", "shown"),
-    [("0", "0"), ("65536", "65536"), ("9" * 5000, "9" * 5000), ("abc", "'abc'"), ("-1", "'-1'"), ("٣", "'٣'")],
+    [
+        ("0", "0"),
+        ("65536", "65536"),
+        ("9" * 5000, f"'{'9' * 40}'… (5000 characters)"),
+        ("abc", "'abc'"),
+        ("-1", "'-1'"),
+        ("٣", "'٣'"),
+    ],
 )
 def test_a_port_that_is_none_is_refused_on_one_host_too(port: str, shown: str) -> None:
     """Not before somebody asks for it: who the process is does not depend on it."""
@@ -290,6 +297,7 @@ def test_who_is_the_first_of_its_host() -> None:
     [
         ({"RANK": "x", "WORLD_SIZE": "2"}, "RANK='x' is not a number"),
         ({"RANK": "-1", "WORLD_SIZE": "2"}, "RANK='-1' is not a number"),
+        ({"RANK": "7" * 5000, "WORLD_SIZE": "2"}, f"RANK='{'7' * 40}'… (5000 characters) is not a number"),
         ({"RANK": "2", "WORLD_SIZE": "2"}, "RANK=2 is not within WORLD_SIZE=2"),
         (SRUN | {"SLURM_STEP_NODELIST": "n[1-"}, "brackets do not match"),
     ],

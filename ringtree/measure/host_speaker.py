@@ -1,0 +1,209 @@
+"""Which process of a job speaks for its host where rank 0 can't, and when the silent ones may end.
+
+The first of them to come, rank 0 apart, listens on an abstract Unix socket with the job's name; the others connect to
+it and say their rank. When it finds that something must be said it asks the lowest of them to do so. Who says it sends
+a byte over its connections, which close when it has ended. So the others know that it was said, and when they may end
+themselves: mpirun ends all with the first. One that ended without the byte has said nothing, and another takes its
+place.
+
+For: processes of one host that have not met, perhaps as rank 0 is missing. Not for: what is said, and whether rank 0
+can say it (who_speaks.py). Nothing is left behind: the kernel drops the name with its process.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+import struct
+import time
+from collections.abc import Iterator
+from multiprocessing.connection import wait
+
+from ringtree.measure.join_limits import FIRST_WORD
+
+_SAID, _ASKED = b"s", b"a"
+_RANK = struct.Struct("!I")
+_BACKLOG = 4096  # connections lie there until this process has something to say
+_MEET_SECONDS = 1.0  # to find a place where others come and go at this moment
+_SOCKET_SECONDS = 1.0  # for what the other end's kernel has taken already, unless more have come than may lie there
+_PAUSE = 0.01
+_open: list[HostSpeaker] = []  # keeps the connections until the process ends, unless it closes them
+
+
+class HostSpeaker:
+    """One process of the job. `key`: the same in all of them on this host, and in no other job. Nothing raises: where
+    sockets fail, a process is alone and speaks."""
+
+    def __init__(self, key: str, rank: int) -> None:
+        self._name, self._rank = f"\0ringtree-{os.geteuid()}-{key}-speaker", rank
+        self._listener: socket.socket | None = None
+        self._holder: socket.socket | None = None  # to the process that listens
+        self._members: dict[socket.socket, int] = {}  # from those that do not: their ranks
+        self._is_asked = False  # to speak
+        _open.append(self)
+
+    def join(self) -> None:
+        """Takes a place, which rank 0 does only to speak: the others can tell better that it has died."""
+        until = time.monotonic() + _MEET_SECONDS
+        while not (self._listener or self._holder or self._listen() or self._connect()):
+            if time.monotonic() > until:
+                return
+            time.sleep(_PAUSE)
+
+    def speaks(self, patience: float = 0.0) -> bool:
+        """Returns whether this process is to say it, and lets the others know; waits `patience` seconds for rank 0 to
+        do so, and FIRST_WORD for the process that listens, or for a lower one, which have most likely the same to
+        say."""
+        if self.hears(patience, more_of_another=FIRST_WORD, until_asked=True):
+            return False
+        if self._ask_a_lower_one() and self.hears(FIRST_WORD):
+            return False
+        self.announce()
+        return True
+
+    def hears(self, seconds: float, more_of_another: float = 0.0, until_asked: bool = False) -> bool:
+        """Returns whether another process says it, once that has ended, or the time is up; `more_of_another`: seconds
+        more while another one listens; `until_asked`: not after this one was asked to speak."""
+        start = time.monotonic()
+        while True:
+            more = more_of_another if self._holder else 0.0
+            left = start + seconds + more - time.monotonic()
+            heard = self._look(max(left, 0.0))
+            if heard is not None:
+                self._say_it(but=heard)
+                self._stay(FIRST_WORD, end=heard)
+                return True
+            if left <= 0 or (until_asked and self._is_asked):
+                return False
+
+    def announce(self, num_others: int = 0, linger: float = 0.0) -> None:
+        """Lets the others know that this process says it; waits `linger` seconds for `num_others` who come late."""
+        self.join()
+        self._say_it()
+        self._stay(linger, num_others=num_others)
+
+    def close(self) -> None:
+        """All have met: the place is free."""
+        for one in (self._listener, self._holder, *self._members):
+            if one is not None:
+                one.close()
+        self._listener = self._holder = None
+        self._members.clear()
+        _open.remove(self)
+
+    def _listen(self) -> bool:
+        with _closed_by_failure() as own:
+            own.bind(self._name)
+            own.listen(_BACKLOG)
+            own.setblocking(False)
+            self._listener = own
+        return self._listener is not None
+
+    def _connect(self) -> bool:
+        with _closed_by_failure() as own:
+            own.settimeout(_SOCKET_SECONDS)
+            own.connect(self._name)
+            _require_our_user(own)
+            own.sendall(_RANK.pack(self._rank))
+            self._holder = own
+        return self._holder is not None
+
+    def _admit(self) -> None:
+        """Takes those that have come."""
+        while self._listener:
+            try:
+                member = self._listener.accept()[0]
+            except OSError:
+                return
+            with _closed_by_failure(member):
+                member.settimeout(_SOCKET_SECONDS)
+                _require_our_user(member)
+                self._members[member] = _rank_of(member)
+
+    def _look(self, seconds: float) -> socket.socket | None:
+        """Returns the connection over which it was heard, within `seconds`; None, perhaps sooner: none."""
+        self._admit()
+        places = [one for one in (self._listener, self._holder, *self._members) if one is not None]
+        for ready in wait(places, seconds):
+            if ready is self._listener or not isinstance(ready, socket.socket):
+                continue
+            said = _received(ready)
+            if said == _SAID:
+                return ready
+            if said == _ASKED:
+                self._is_asked = True
+            else:
+                self._forget(ready)
+        return None
+
+    def _forget(self, ended: socket.socket) -> None:
+        ended.close()
+        if ended is self._holder:
+            self._holder = None
+            self.join()
+        else:
+            del self._members[ended]
+
+    def _ask_a_lower_one(self) -> bool:
+        lowest = min(self._members, key=self._members.__getitem__, default=None)
+        if lowest is None or self._members[lowest] > self._rank:
+            return False
+        return _sent(lowest, _ASKED)
+
+    def _say_it(self, but: socket.socket | None = None) -> None:
+        self._admit()
+        for other in (self._holder, *self._members):
+            if other is not None and other is not but:
+                _sent(other, _SAID)
+
+    def _stay(self, seconds: float, end: socket.socket | None = None, num_others: int | None = None) -> None:
+        """Tells those that come within `seconds`, until who says it has ended at `end`, or until there are
+        `num_others`."""
+        until = time.monotonic() + seconds
+        while (left := until - time.monotonic()) > 0 and len(self._members) != num_others:
+            ready = wait([one for one in (self._listener, end) if one is not None], left)
+            if self._listener in ready:
+                self._say_it(but=end)
+            if end is not None and end in ready and not _received(end):
+                return
+
+
+@contextlib.contextmanager
+def _closed_by_failure(made: socket.socket | None = None) -> Iterator[socket.socket]:
+    """A socket, closed if the operating system refuses what is done with it."""
+    own = made or socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        yield own
+    except OSError:
+        own.close()
+
+
+def _require_our_user(connection: socket.socket) -> None:
+    """Raises PermissionError if another user's process is at the other end: it may have taken the name."""
+    credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
+    if struct.unpack("3i", credentials)[1] != os.geteuid():
+        raise PermissionError
+
+
+def _rank_of(member: socket.socket) -> int:
+    """Raises OSError if it has ended before it said it."""
+    text = member.recv(_RANK.size, socket.MSG_WAITALL)
+    if len(text) < _RANK.size:
+        raise ConnectionError
+    return int(_RANK.unpack(text)[0])
+
+
+def _received(connection: socket.socket) -> bytes:
+    """A byte of one that is ready; none: it has ended."""
+    try:
+        return connection.recv(1)
+    except OSError:
+        return b""
+
+
+def _sent(connection: socket.socket, what: bytes) -> bool:
+    try:
+        return connection.send(what) > 0
+    except OSError:  # it has ended
+        return False

@@ -1,0 +1,124 @@
+"""Processes of a real mpirun that start late or never: the others wait, or one line says who is missing.
+
+For: Open MPI and MPICH on one machine. A rank is held on a FIFO until the others are seen to wait. Not for: what each
+process decides (test_who_speaks.py).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from lab_support import read_until, wait_until
+from launchers_support import PATIENCE_S, QUICK_RINGTREE, mpirun, plain_environment
+
+from ringtree.measure.worker_processes import descendants
+
+SMALL = ["compare", "--arms", "ring,auto", "--sizes", "8", "--launches", "2", "--no-preflight", "--json"]
+# Runs the command once somebody writes to the FIFO, if this is the rank that is held.
+HELD = 'if [ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" = "$0" ]; then read go < "$1"; fi; shift; exec "$@"'
+WAITING = "ringtree: waiting for "
+
+pytestmark = pytest.mark.parametrize("flavour", ["openmpi", "mpich"])
+
+
+@contextlib.contextmanager
+def started(
+    flavour: str, num_ranks: int, held: int, folder: Path, **variables: str
+) -> Iterator[tuple[subprocess.Popen[str], Path]]:
+    """A comparison of so many processes, one of which is held; and the FIFO that lets it go."""
+    command = mpirun(flavour)
+    if command is None:
+        pytest.skip(f"{flavour} is not installed")
+    gate = folder / "gate"
+    os.mkfifo(gate)
+    agent = ["sh", "-c", HELD, str(held), str(gate), *QUICK_RINGTREE, *SMALL, "--runs", str(folder / "runs")]
+    with subprocess.Popen(
+        [*command, str(num_ranks), *agent],
+        env=plain_environment() | variables,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        try:
+            yield process, gate
+        finally:
+            process.kill()  # where the test has failed; what it started ends with it
+
+
+def lines_of_ringtree(said: str) -> list[str]:
+    """What processes said, besides for whom they wait."""
+    return [line for line in said.splitlines() if line.startswith("ringtree: ") and not line.startswith(WAITING)]
+
+
+def is_seen_waiting(mpirun_pid: int) -> bool:
+    """Whether a process of the job waits for rank 0: it has taken its place among those of its host."""
+    inodes = set()
+    for pid in descendants(mpirun_pid):
+        with contextlib.suppress(OSError):  # it has ended meanwhile
+            links = [str(link.readlink()) for link in Path(f"/proc/{pid}/fd").iterdir()]
+            inodes |= {link[len("socket:[") : -1] for link in links if link.startswith("socket:[")}
+    words = [line.split() for line in Path("/proc/net/unix").read_text().splitlines()]
+    return any(len(word) == 8 and word[7].endswith("-speaker") and word[6] in inodes for word in words)
+
+
+def test_a_rank_that_comes_late_is_waited_for(flavour: str, tmp_path: Path) -> None:
+    with started(flavour, 2, 1, tmp_path) as (process, gate):
+        read_until(process, f"{WAITING}rank 1")
+        gate.write_text("go\n")
+        stdout, stderr = process.communicate(timeout=PATIENCE_S)
+    assert process.returncode == 0, stderr
+    assert json.loads(stdout)["num_ranks"] == 2
+
+
+def test_a_rank_0_that_comes_late_is_waited_for(flavour: str, tmp_path: Path) -> None:
+    with started(flavour, 2, 0, tmp_path) as (process, gate):
+        assert wait_until(lambda: is_seen_waiting(process.pid), PATIENCE_S) is not None
+        gate.write_text("go\n")
+        stdout, stderr = process.communicate(timeout=PATIENCE_S)
+    assert process.returncode == 0, stderr
+    assert json.loads(stdout)["num_ranks"] == 2
+
+
+def test_a_rank_0_that_comes_late_says_the_mistake_of_all(flavour: str, tmp_path: Path) -> None:
+    with started(flavour, 2, 0, tmp_path, RINGTREE_SECRET="x" * 32) as (process, gate):
+        assert wait_until(lambda: is_seen_waiting(process.pid), PATIENCE_S) is not None
+        gate.write_text("go\n")
+        stderr = process.communicate(timeout=PATIENCE_S)[1]
+    assert process.returncode == 2, stderr
+    (said,) = lines_of_ringtree(stderr)
+    assert said.startswith("ringtree: rank processes need the secret too: give it by RINGTREE_SECRET_FILE")
+
+
+def test_a_rank_that_never_comes_is_named_by_rank_0(flavour: str, tmp_path: Path) -> None:
+    with started(flavour, 3, 2, tmp_path, RINGTREE_JOIN_SECONDS="20") as (process, _):
+        stderr = process.communicate(timeout=PATIENCE_S)[1]
+    assert process.returncode == 1, stderr
+    (said,) = lines_of_ringtree(stderr)
+    assert said.startswith("ringtree: rank 0 waited ")
+    assert " for rank 2 of 3, which did not come: " in said
+
+
+def test_a_rank_0_that_never_comes_is_named_by_another(flavour: str, tmp_path: Path) -> None:
+    with started(flavour, 3, 0, tmp_path, RINGTREE_JOIN_SECONDS="3") as (process, _):
+        stderr = process.communicate(timeout=PATIENCE_S)[1]
+    assert process.returncode == 1, stderr
+    (said,) = lines_of_ringtree(stderr)
+    assert said.startswith("ringtree: rank 0 did not open the store ")
+    assert said.endswith("raise RINGTREE_JOIN_SECONDS (now 3)")
+
+
+def test_a_mistake_of_which_rank_0_never_hears_gets_out(flavour: str, tmp_path: Path) -> None:
+    """The others would end silently, and mpirun all with them."""
+    wrong = {"RINGTREE_SECRET": "x" * 32, "RINGTREE_JOIN_SECONDS": "3"}
+    with started(flavour, 3, 0, tmp_path, **wrong) as (process, _):
+        stderr = process.communicate(timeout=PATIENCE_S)[1]
+    assert process.returncode == 2, stderr
+    (said,) = lines_of_ringtree(stderr)
+    assert said.startswith("ringtree: rank processes need the secret too: ")
