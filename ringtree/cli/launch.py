@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import shlex
 import shutil
+import subprocess
 from dataclasses import field, make_dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -20,13 +21,14 @@ from ringtree.cli.options import Env, asks, variables, written
 from ringtree.cli.outcome import exit_codes
 from ringtree.errors import UsageError, os_errors
 from ringtree.launchers.host_lists import expand
-from ringtree.launchers.jobs import KINDS, Job, JobFile
+from ringtree.launchers.jobs import KINDS, Job, JobFile, Kind
 from ringtree.launchers.jobs.job import DEFAULT_PORT
 from ringtree.units import parse_duration
 
 # Commands that agents can serve -> parameter for the number of ranks, how it is written, and whether it counts those
 # of one process.
 RANKS = {"compare": ("ranks", "--ranks", False), "tune": ("ranks", "--ranks", False), "bench": ("ngpus", "-g", True)}
+REACH_SECONDS = 60.0  # a client that loads much and asks a far cluster
 OF_SOME_KINDS = ("port", "image", "claim", "wheel")
 # After `--` comes another command's line, options and all.
 CONTEXT = {"allow_interspersed_args": False}
@@ -104,6 +106,7 @@ def _hand_over(chosen: str, job: Job, folder: Path, submit: bool) -> None:
     client = None if kind.submit is None else kind.submit(job, paths)
     if submit:
         _check_client(chosen, client)
+        _check_cluster(kind)
     write_files(paths, files)
     typer.echo(f"written: {', '.join(map(str, paths))}", err=True)
     if client is not None and submit:
@@ -154,3 +157,20 @@ def _check_client(chosen: str, client: list[str] | None) -> None:
         raise UsageError(f"--{chosen} has no client to submit to: write the files with -o and start them yourself")
     if shutil.which(client[0]) is None:
         raise UsageError(f"{client[0]} is not installed here: write the files with -o and submit them where it is")
+
+
+def _check_cluster(kind: Kind) -> None:
+    """Before anything is written, so that the same command works once the cluster is there. Raises UsageError."""
+    if kind.reach is None:
+        return
+    command, then = kind.reach
+    words = shlex.join(command)
+    try:
+        done = subprocess.run(
+            command, capture_output=True, text=True, errors="replace", timeout=REACH_SECONDS, check=False
+        )
+    except subprocess.TimeoutExpired:
+        raise UsageError(f"`{words}` has not answered in {REACH_SECONDS:g} s: {then}") from None
+    if done.returncode:
+        last = next((line for line in reversed((done.stdout + done.stderr).splitlines()) if line.strip()), "no reason")
+        raise UsageError(f"`{words}` reaches no cluster ({last.strip()}): {then}")

@@ -12,6 +12,12 @@ from pathlib import Path
 from ringtree.errors import UsageError
 from ringtree.launchers.jobs.job import SECRET_FILE, Job, JobFile
 
+# The client answers with a traceback where no head node runs.
+REACH = (
+    ["ray", "job", "list"],
+    "start the cluster (ray start --head) or name it: RAY_API_SERVER_ADDRESS=http://<head>:8265",
+)
+
 
 def render(job: Job) -> list[JobFile]:
     """Returns the script. Each agent has a CPU for each of its ranks. After the job's time SIGTERM ends it in order.

@@ -77,6 +77,47 @@ def test_the_clusters_client_gets_the_file(
     assert Path(words[-1]).exists()
 
 
+def fake_ray(folder: Path, script: str, monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
+    """A `ray` that does what the script says; returns the list of what was started in this process's place."""
+    started: list[list[str]] = []
+    (folder / "ray").write_text(f"#!/bin/sh\n{script}\n")
+    (folder / "ray").chmod(0o700)
+    monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
+    monkeypatch.setattr(os, "execvp", lambda program, command: started.append(command))
+    return started
+
+
+def test_a_ray_cluster_that_is_not_up_is_one_line_and_nothing_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    traceback = "printf 'Traceback (most recent call last):\\n  File\\nConnectionError: Failed to connect\\n\\n' >&2"
+    asked = ("launch", "--ray", "--submit", "-o", tmp_path / "job", "--", "compare")
+    started = fake_ray(tmp_path, f"{traceback}; exit 1", monkeypatch)
+    assert_refused(
+        invoke(*asked),
+        "`ray job list` reaches no cluster (ConnectionError: Failed to connect): start the cluster (ray start --head) "
+        "or name it: RAY_API_SERVER_ADDRESS=http://<head>:8265",
+    )
+    assert not (tmp_path / "job").exists()
+    fake_ray(tmp_path, "exit 1", monkeypatch)
+    assert_refused(invoke(*asked), "`ray job list` reaches no cluster (no reason): start the cluster")
+    assert not started
+
+
+def test_a_ray_cluster_that_is_up_gets_the_script(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    started = fake_ray(tmp_path, '[ "$*" = "job list" ]', monkeypatch)
+    done = invoke("launch", "--ray", "--submit", "-o", tmp_path / "job", "--", "compare")
+    assert done.exit_code == 0, done.stderr
+    assert started == [["ray", "job", "submit", "--working-dir", str(tmp_path / "job"), "--", "sh", "ringtree.ray.sh"]]
+
+
+def test_a_client_that_does_not_answer_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fake_ray(tmp_path, "exec sleep 600", monkeypatch)
+    monkeypatch.setattr("ringtree.cli.launch.REACH_SECONDS", 0.1)
+    refused = invoke("launch", "--ray", "--submit", "-o", tmp_path / "job", "--", "compare")
+    assert_refused(refused, "`ray job list` has not answered in 0.1 s: start the cluster")
+
+
 def test_a_client_that_is_missing_is_named_before_anything_is_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
