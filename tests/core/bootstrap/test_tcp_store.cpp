@@ -163,6 +163,7 @@ TEST(TcpStore, connecting_without_rank_0_times_out_and_waits_for_a_late_one) {
   const std::string host = unique_loopback_address();
   const std::string outcome = outcome_of([&] { TcpStore(host, 23'456, 1, secret(), Deadline::after_seconds(0.05)); });
   EXPECT_TRUE(contains(outcome, "timeout: rank 0 did not open the store at " + host + ":23456 within 0.")) << outcome;
+  EXPECT_EQ(ranks_in_error([&] { TcpStore(host, 23'456, 1, secret(), Deadline{0}); }), std::vector<int>{0});
   // Rank 1 comes first: it finds nobody, and tries again until rank 0 is there.
   std::optional<TcpStore> late;
   expect_all_well(run_ranks(2, [&](int rank) {

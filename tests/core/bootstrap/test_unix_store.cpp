@@ -55,6 +55,7 @@ TEST(UnixStore, connecting_without_rank_0_times_out_and_waits_for_a_late_one) {
   const std::string id = unique_id();
   const std::string outcome = outcome_of([&] { UnixStore store(id, 1, Deadline::after_seconds(0.05)); });
   EXPECT_TRUE(contains(outcome, "timeout: rank 0 did not open the store of id '" + id + "' within 0.")) << outcome;
+  EXPECT_EQ(ranks_in_error([&] { UnixStore store(id, 1, Deadline{0}); }), std::vector<int>{0});
   // Rank 1 comes first: it finds nobody, and tries again until rank 0 is there.
   std::optional<UnixStore> late;
   const auto outcomes = run_ranks(2, [&](int rank) {

@@ -347,8 +347,9 @@ def test_a_clock_that_is_off_is_one_line(tmp_path: Path) -> None:
 
 def test_an_agent_that_never_comes_is_named() -> None:
     alone = Identity("Slurm", 0, 2, local_size=2, job=f"no-such-job-{os.getpid()}", sources={"job": "SLURM_JOB_ID"})
-    with pytest.raises(DeadlineError, match="rank 1"):
+    with pytest.raises(DeadlineError, match="rank 1") as late:
         Crew(alone, join_limit=0.5)
+    assert late.value.ranks == (1,)
 
 
 def test_agents_share_ranks_evenly() -> None:
