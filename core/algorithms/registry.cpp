@@ -2,8 +2,10 @@
 #include "core/algorithms/registry.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "core/algorithms/builtin.h"
+#include "core/algorithms/mix.h"
 
 namespace ringtree {
 
@@ -74,14 +76,24 @@ const Algorithm& find_able(std::string_view name, Collective collective) {
                    "; these can: " + able);
 }
 
+/// `make`: of one algorithm.
+template <class Make>
+Schedule alone_or_mixed(std::string_view name, Collective collective, const Make& make) {
+  const std::vector<MixPart> parts = parse_mix(name);
+  std::vector<Schedule> schedules;
+  for (const MixPart& part : parts) schedules.push_back(make(find_able(part.algorithm, collective)));
+  return parts.size() == 1 && name == parts[0].algorithm ? schedules[0] : mix(name, parts, std::move(schedules));
+}
+
 }  // namespace
 
 Schedule make_schedule(std::string_view name, Collective collective, int num_ranks, int root) {
-  return find_able(name, collective).make(collective, num_ranks, root);
+  return alone_or_mixed(name, collective, [&](const Algorithm& one) { return one.make(collective, num_ranks, root); });
 }
 
 Schedule make_schedule(std::string_view name, Collective collective, int num_ranks, int root, const HostGroups& hosts) {
-  return find_able(name, collective).make(collective, num_ranks, root, hosts);
+  return alone_or_mixed(name, collective,
+                        [&](const Algorithm& one) { return one.make(collective, num_ranks, root, hosts); });
 }
 
 }  // namespace ringtree

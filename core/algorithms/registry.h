@@ -47,7 +47,8 @@ const std::vector<Algorithm>& switch_algorithms();
 /// Of both tables. Throws UsageError that lists what exists.
 const Algorithm& find_algorithm(std::string_view name);
 
-/// find_algorithm + make; throws UsageError if it cannot do `collective`, and says which can.
+/// find_algorithm + make, also of mixes, as "ring:3+double_tree" (mix.h); throws UsageError if an algorithm cannot do
+/// `collective`, and says which can.
 Schedule make_schedule(std::string_view name, Collective collective, int num_ranks, int root = 0);
 Schedule make_schedule(std::string_view name, Collective collective, int num_ranks, int root, const HostGroups& hosts);
 

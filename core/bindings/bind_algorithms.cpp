@@ -1,8 +1,12 @@
 // The table of built-in algorithms.
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <utility>
+
+#include "core/algorithms/mix.h"
 #include "core/algorithms/registry.h"
 #include "core/bindings/bindings.h"
 
@@ -44,6 +48,14 @@ void bind_algorithms(nb::module_& module) {
           "collective"_a, "num_ranks"_a, "hosts"_a = nb::none());
   module.def("algorithms", [] { return algorithms(); });
   module.def("switch_algorithms", [] { return switch_algorithms(); });
+  module.def(
+      "parse_mix",
+      [](const std::string& name) {
+        std::vector<std::pair<std::string, int>> parts;
+        for (const MixPart& part : parse_mix(name)) parts.emplace_back(part.algorithm, part.shares);
+        return parts;
+      },
+      "name"_a, "The algorithms of a name and their shares; see core/algorithms/mix.h.");
   module.def(
       "make_schedule",
       [](const std::string& name, const std::string& collective, int num_ranks, int root, const HostsArgument& hosts) {

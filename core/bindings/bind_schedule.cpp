@@ -131,8 +131,10 @@ void bind_cost(nb::module_& module) {
       .def_ro("total_read", &CostSummary::total_read)
       .def_ro("total_in_slots", &CostSummary::total_in_slots)
       .def_ro("messages", &CostSummary::messages)
-      .def_ro("links", &CostSummary::links)
-      .def_prop_ro("is_pipelined", &is_pipelined);
+      .def_ro("links", &CostSummary::links);
+  module.def(
+      "is_pipelined", [](const Schedule& schedule) { return is_pipelined(schedule); }, "schedule"_a,
+      nb::call_guard<nb::gil_scoped_release>());
   module.def("measure_cost", &measure, "schedule"_a, nb::call_guard<nb::gil_scoped_release>());
 }
 
@@ -166,6 +168,7 @@ void bind_schedule(nb::module_& module) {
       .def_prop_ro("num_chunks", [](const Schedule& self) { return self.shape().num_chunks; })
       .def_prop_ro("widest", [](const Schedule& self) { return self.shape().widest; })
       .def_prop_ro("switches", [](const Schedule& self) { return self.shape().switches; })
+      .def_prop_ro("shares", [](const Schedule& self) { return self.shape().shares; })
       .def(
           "steps", [](const Schedule& self, int rank) { return self.program(rank).steps(); }, "rank"_a)
       .def(

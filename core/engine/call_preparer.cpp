@@ -141,7 +141,7 @@ std::unique_ptr<PreparedCall> CallPreparer::prepare(const CallKind& kind, const 
     throw UsageError("algorithm " + configuration.algorithm +
                      " does not fold all ranks in one go in rank order, which a deterministic " +
                      reduce_op_name(kind.op) + " of " + dtype_name(kind.dtype) + " needs; take auto");
-  call->pipelined = call->plan ? call->plan->pipelined : selection_.emulation || is_pipelined(measure(*call->schedule));
+  call->pipelined = call->plan ? call->plan->pipelined : selection_.emulation || is_pipelined(*call->schedule);
   bind(*call);
   describe(*call, identity);
   return call;

@@ -148,7 +148,30 @@ class Measurer {
   CostSummary cost_;
 };
 
+/// A mix's steps of one share, with lanes numbered anew.
+Schedule only_share(const Schedule& mix, int share) {
+  ScheduleShape shape = mix.shape();
+  shape.shares = 1;
+  return Schedule(shape, [&mix, share](ProgramBuilder& b) {
+    const Program program = mix.program(b.rank());
+    b.reserve_scratch(program.num_scratch());
+    std::map<int, int> lanes;
+    for (Step step : program.steps()) {
+      if (step.chunks.first % mix.shape().shares != share) continue;
+      step.lane = lanes.try_emplace(step.lane, static_cast<int>(lanes.size())).first->second;
+      b.add(std::move(step));
+    }
+  });
+}
+
 }  // namespace
+
+bool is_pipelined(const Schedule& schedule) {
+  if (schedule.shape().shares == 1) return is_pipelined(measure(schedule));
+  for (int share = 0; share < schedule.shape().shares; ++share)
+    if (is_pipelined(measure(only_share(schedule, share)))) return true;
+  return false;
+}
 
 CostSummary measure(const Schedule& schedule) { return Measurer(schedule).run(); }
 

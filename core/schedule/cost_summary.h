@@ -29,6 +29,10 @@ struct CostSummary {
 /// meanwhile.
 constexpr bool is_pipelined(const CostSummary& summary) { return summary.hops > summary.steps; }
 
+/// The same of a schedule; of a mix, whether any of its shares is so by itself. As expensive as measure(), and throws
+/// as it does.
+bool is_pipelined(const Schedule& schedule);
+
 /// Counts the numbers in the schedule. Time and memory grow with all steps of all ranks. Throws ScheduleError if the
 /// messages of the schedule cannot all be delivered (the verifier says why).
 CostSummary measure(const Schedule& schedule);

@@ -22,6 +22,7 @@ struct ScheduleShape {
   int widest = 1;      // most chunks that any step of any rank handles: both ends of a link must cut passes alike
   std::vector<std::pair<std::string, int>> parameters;
   std::vector<int> switches = {};  // a rank that is joined to each switch: it tells where the switch is
+  int shares = 1;  // that work side by side, each on chunks of its own: chunk c is of share c mod shares (mixes)
 
   int num_switches() const { return static_cast<int>(switches.size()); }
   int num_programs() const { return num_ranks + num_switches(); }

@@ -145,7 +145,7 @@ def operand_of(array: Array, setting: Setting) -> Any:
 
 def _accepts(name: str, collective: str) -> bool:
     algorithm, _, options = name.partition("/")
-    if algorithm != AUTO and algorithm not in builtin.names(collective, several_hosts=True):
+    if algorithm != AUTO and not builtin.is_known(algorithm, collective):
         return False
     if collective == SEND_RECV:
         return not options

@@ -1,4 +1,5 @@
-"""What the name of an engine's arm asks for: `auto`, `ring`, `ring/ll128`, `two_shot/simple/32K/streaming`, `ring/2ch`.
+"""What the name of an engine's arm asks for: `auto`, `ring`, `ring/ll128`, `two_shot/simple/32K/streaming`, `ring/2ch`,
+`ring:3+double_tree`.
 
 For: the algorithm and what stands behind its slashes. Not for: running it (engine.py). The words are those of a
 profile's configurations (ringtree.profile_format), and these:
@@ -52,7 +53,7 @@ def parse_engine_name(text: str, collective: str | None) -> EngineName:
     """Returns what `text` asks for. Raises UsageError if there is no such algorithm for `collective` (None: of any
     name) or no such option."""
     algorithm, *options = text.split("/")
-    if collective is not None and algorithm not in (AUTO, *algorithms.names(collective, several_hosts=True)):
+    if collective is not None and algorithm != AUTO and not algorithms.is_known(algorithm, collective):
         raise UsageError(f"no algorithm {algorithm!r} for {collective}")
     name = EngineName(algorithm)
     for option in options:

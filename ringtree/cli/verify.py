@@ -107,6 +107,8 @@ def _chosen(algorithm: str, collective: str, several_hosts: bool) -> list[tuple[
         )
     ]
     wanted = [(name, of) for name, of in pairs if algorithm in (ALL, name)]
+    if "+" in algorithm:  # a mix
+        wanted = [(algorithm, of) for of in chosen if algorithms.is_known(algorithm, of)]
     if not wanted:
         names = ", ".join(dict.fromkeys(name for name, _ in pairs))
         raise UsageError(f"unknown algorithm {algorithm!r}; for {collective} there are: {names}, {ALL}")

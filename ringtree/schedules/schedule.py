@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from ringtree._core import CostSummary, OwnSchedule, Round, make_schedule, measure_cost, rank_rounds
+from ringtree._core import CostSummary, OwnSchedule, Round, is_pipelined, make_schedule, measure_cost, rank_rounds
 from ringtree._core import Schedule as CoreSchedule
 from ringtree._core import Step as CoreStep
 from ringtree._core import verify as core_verify
@@ -80,6 +80,18 @@ class Schedule:
         num_ranks, num_ranks + 1, …; to it and from it messages go as between ranks."""
         return self._core.switches
 
+    @property
+    def shares(self) -> int:
+        """Of a mix, as "ring:3+double_tree", how many shares of the data are worked on side by side (chunk c is of
+        share c mod shares); else 1."""
+        return self._core.shares
+
+    @property
+    def is_pipelined(self) -> bool:
+        """Whether messages pass through ranks in turn, so that the engine cuts them finer (is_pipelined() of
+        core/schedule/cost_summary.h)."""
+        return is_pipelined(self._core)
+
     def scratch_chunks(self, rank: int) -> int:
         """Scratch slots of `rank`."""
         return self._core.num_scratch(rank)
@@ -135,7 +147,8 @@ class Schedule:
 def schedule(
     collective: str, algorithm: str, ranks: int, root: int = 0, hosts: Sequence[int] | None = None
 ) -> Schedule:
-    """The built-in `algorithm`'s schedule. `hosts`: the host of each rank, numbered in the order of their first rank,
+    """The built-in `algorithm`'s schedule, or that of a mix, as "ring:3+double_tree": three quarters of the data go
+    around the ring, one through the trees. `hosts`: the host of each rank, numbered in the order of their first rank,
     as [0, 0, 1, 1]; without it all ranks share one. Only algorithms that do one thing inside a host and another one
     between hosts look at it. Raises UsageError that lists what exists."""
     where = None if hosts is None else list(hosts)

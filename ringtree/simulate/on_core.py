@@ -24,8 +24,9 @@ class ReadySchedule:
 
     def __init__(self, of: Schedule) -> None:
         self._blocks = of.num_ranks if of.collective in BLOCKED else 1
+        self._name, self._shares = of.name, of.shares
         self._simulator = Simulator(of)
-        self._pipelined = of.cost().is_pipelined
+        self._pipelined = of.is_pipelined
         self.switches = list(of.switches)
 
     def pairs(self) -> list[tuple[int, int]]:
@@ -36,8 +37,9 @@ class ReadySchedule:
     def run(
         self, size_bytes: int, channels: int, network: Network, protocol: ProtocolCost, *, record: int = 0
     ) -> SimulatedCall:
-        """Simulates a call. Raises UsageError for a size that is not one of whole elements on every rank, and with
-        `record` for more slices and messages than that."""
+        """Simulates a call. `channels`: of all shares of a mix together. Raises UsageError for a size that is not one
+        of whole elements on every rank, for channels that a mix can't share, and with `record` for more slices and
+        messages than that."""
         # As the engine cuts (core/engine/call_preparer.cpp): whole slots, unless messages pass through ranks in turn or
         # the cluster is emulated.
         slice_bytes = 0 if self._pipelined or not protocol.whole_slots else protocol.slot_bytes
@@ -48,10 +50,22 @@ class ReadySchedule:
             protocol,
             count=_count(size_bytes, self._blocks),
             item_size=_ITEM_SIZE,
-            channels=channels,
+            channels=self._copies(channels),
             slice_bytes=slice_bytes,
             record=record,
         )
+
+    def _copies(self, channels: int) -> int:
+        """How often the schedule is there, each time with a part of the data: a mix has a channel for each share. One
+        channel does them all, as in the engine."""
+        copies, rest = divmod(channels, self._shares)
+        if rest and channels > 1:
+            few, more = copies * self._shares, (copies + 1) * self._shares
+            raise UsageError(
+                f"{self._name} has {self._shares} shares, which can't share {channels} channels evenly: ask for "
+                f"--channels {f'{few} or {more}' if few else more}"
+            )
+        return max(1, copies)
 
 
 class CoreSimulator:

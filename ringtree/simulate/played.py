@@ -3,7 +3,8 @@
 For: `ringtree play --cluster`. Not for: the player (ringtree.show.player), the simulation (recorded.py).
 
 Channels do the same side by side, each on its part of the data, and would be drawn on top of each other. So the one
-that finishes last is played; its messages share links with those of all others, and its end is the call's.
+that finishes last is played, of a mix one for each share; its messages share links with those of all others, and its
+end is the call's.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ class Timeline(TypedDict):
     launch: int
     channel: int
     channels: int
+    shares: int
     passes: int
     slices: list[tuple[int, int, int, int, int]]
     messages: list[tuple[int, int, int, int, int, int, int, int]]
@@ -79,6 +81,7 @@ def played(call: RecordedCall) -> Timeline:
         launch=min(one.begin for one in shown),
         channel=last.channel,
         channels=call.point.channels,
+        shares=call.schedule.shares,
         passes=1 + max(one.number for one in shown),
         slices=[(one.rank, one.step, one.number, one.begin, one.end) for one in shown],
         messages=[

@@ -62,7 +62,8 @@ def messages_of(recording: Recording) -> list[Message]:
 
 @dataclass(frozen=True)
 class RecordedCall:
-    """`hosts`: the host of each rank. Links of the recording are those of `network`."""
+    """`hosts`: the host of each rank. Links of the recording are those of `network`. A channel of the recording has all
+    shares of a mix, each with lanes of its own."""
 
     cluster: Cluster
     hosts: tuple[int, ...]

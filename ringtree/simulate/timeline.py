@@ -18,6 +18,8 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
+from ringtree.schedules.algorithms import parts
+from ringtree.schedules.schedule import Schedule
 from ringtree.simulate.cluster import Cluster
 from ringtree.simulate.recorded import Message, RecordedCall, Slice, messages_of, slices_of
 from ringtree.simulate.run import TICKS_PER_SECOND
@@ -73,6 +75,7 @@ class _Writer:
         self._slices, self._messages = slices_of(call.recording), messages_of(call.recording)
         everyone = call.schedule.num_ranks + len(call.schedule.switches)
         self._steps = [call.schedule.program(rank) for rank in range(everyone)]
+        self._shares = [part for part, shares in _parts(call.schedule) for _ in range(shares)]
         self._num_lanes = 1 + max(one.lane for one in self._slices)
         self._num_channels = call.point.channels
         self._arrow = count(1)
@@ -83,8 +86,10 @@ class _Writer:
             yield from process_name(rank_process(rank), f"rank {rank} on host {host} (simulated)", rank)
         for switch in range(len(self._hosts), len(self._steps)):
             yield from process_name(rank_process(switch), f"{self._called(switch)} (simulated)", switch)
-        for rank, channel, lane in sorted({(one.rank, one.channel, one.lane) for one in self._slices}):
-            of_channel = f"channel {channel}, " if self._num_channels > 1 else ""
+        for rank, channel, lane, share in sorted({self._place(one) for one in self._slices}):
+            of_channel = f"channel {self._channel(channel, share)}, " if self._num_channels > 1 else ""
+            if len(self._shares) > 1:
+                of_channel += f"{self._shares[share]}, "
             yield from track_name(rank_process(rank), self._lane_track(channel, lane), f"{of_channel}lane {lane}")
         for piece in self._slices:
             step = self._steps[piece.rank][piece.step]
@@ -125,12 +130,13 @@ class _Writer:
             track = first_track + tracks.take(message.begin, message.end)
             if len(tracks) > before:
                 yield from track_name(pid, track, name)
+            chunks = list(self._steps[message.source][self._slices[message.sent_by].step].chunks)
             args: dict[str, Any] = {
                 "bytes": message.bytes,
-                "channel": message.channel,
+                "channel": self._channel(message.channel, chunks[0] % len(self._shares)),
                 "arrived_us": _us(message.arrival),
+                "chunks": chunks,
             }
-            args |= {"chunks": list(self._steps[message.source][self._slices[message.sent_by].step].chunks)}
             args |= {"limited_by": "copying" if message.limit < 0 else self._network.link_names[message.limit]}
             called = f"{self._called(message.source)} to {self._called(message.target)}"
             yield self._span(pid, track, called, message, args)
@@ -139,6 +145,14 @@ class _Writer:
                 lane = rank_process(reader.rank), self._lane_track(reader.channel, reader.lane), _us(reader.begin)
                 yield from arrow(next(self._arrow), "message", (pid, track, _us(message.begin)), lane)
         return len(tracks)
+
+    def _place(self, one: Slice) -> tuple[int, int, int, int]:
+        """Rank, channel and lane as recorded, and the share of a mix that the lane works on."""
+        return one.rank, one.channel, one.lane, self._steps[one.rank][one.step].chunks[0] % len(self._shares)
+
+    def _channel(self, recorded: int, share: int) -> int:
+        """A channel of the call: of a mix each recorded one has one for each share."""
+        return recorded * len(self._shares) + share
 
     def _called(self, rank: int) -> str:
         return f"rank {rank}" if rank < len(self._hosts) else f"switch {rank - len(self._hosts)}"
@@ -155,6 +169,10 @@ class _Writer:
         offsets, links = self._network.route_offsets.tolist(), self._network.route_links.tolist()
         pairs = zip(self._network.pair_src.tolist(), self._network.pair_dst.tolist(), strict=True)
         return {ends: links[offsets[pair] : offsets[pair + 1]] for pair, ends in enumerate(pairs)}
+
+
+def _parts(of: Schedule) -> list[tuple[str, int]]:
+    return parts(of.name) if of.shares > 1 else [(of.name, 1)]
 
 
 def _bytes_crossing(pid: int, messages: Iterable[Message]) -> Iterator[TraceEvent]:

@@ -48,7 +48,7 @@ def scene_of(schedule: Schedule, hosts: Sequence[int] | None = None) -> dict[str
     report = verify_report(schedule)
     return {
         "name": schedule.name,
-        "title": _title(schedule.name),
+        "title": _title(schedule),
         "collective": schedule.collective,
         "ranks": num_ranks,
         "switches": list(schedule.switches),
@@ -92,6 +92,9 @@ def _dependencies(schedule: Schedule, rank: int, proved: bool) -> list[list[int]
         return [[] for _ in schedule.program(rank)]  # of what is refuted not even the order need make sense
 
 
-def _title(name: str) -> str:
+def _title(schedule: Schedule) -> str:
+    if schedule.shares > 1:
+        said = [f"{part} with {shares} of {schedule.shares} shares" for part, shares in algorithms.parts(schedule.name)]
+        return f"side by side, each on its own part of the data: {', '.join(said)}"
     known = (*algorithms.table(), *algorithms.switch_table())
-    return next((row.title for row in known if row.name == name), "a schedule of your own")
+    return next((row.title for row in known if row.name == schedule.name), "a schedule of your own")

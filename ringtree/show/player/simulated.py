@@ -44,7 +44,10 @@ def headline(calls: Sequence[RecordedCall], scenes: Sequence[dict[str, Any]]) ->
     if timeline["channels"] > 1:
         drawn.append(
             f"Of {timeline['channels']} channels, which work side by side on parts of the data, the one that finishes "
-            "last is drawn; all share the links."
+            "last is drawn, of a mix one for each share; all share the links."
+            if any(scene["timeline"]["shares"] > 1 for scene in scenes)
+            else f"Of {timeline['channels']} channels, which work side by side on parts of the data, the one that "
+            "finishes last is drawn; all share the links."
         )
     return [*lines, " ".join(drawn)] if drawn else lines
 

@@ -120,7 +120,7 @@ def _call_of(one: Observation, cluster: Cluster, algorithm: str | None) -> tuple
     if not total or seconds is None or origin.collective not in COLLECTIVES or not origin.num_ranks:
         return "no collective, number of ranks, size or time"
     name, protocol = _executed(one, algorithm)
-    if name not in _schedules(origin.collective):
+    if not _is_schedule(name, origin.collective):
         if one.launch is not None:
             return f"{origin.label} is not a schedule that can be simulated"
         return f"{name or 'what ran is not told'}: no schedule of this name; --algorithm says what ran"
@@ -141,8 +141,11 @@ def _call_of(one: Observation, cluster: Cluster, algorithm: str | None) -> tuple
     return call, protocol, used, seconds
 
 
-def _schedules(collective: str) -> list[str]:
-    return [*builtin.names(collective, several_hosts=True), *builtin.switch_names(collective)]
+def _is_schedule(name: str, collective: str) -> bool:
+    try:
+        return name in builtin.switch_names(collective) or builtin.is_known(name, collective)
+    except UsageError:  # shares that can't be: whatever ran is no mix of ours
+        return False
 
 
 def _executed(one: Observation, algorithm: str | None) -> tuple[str, str]:
@@ -150,6 +153,6 @@ def _executed(one: Observation, algorithm: str | None) -> tuple[str, str]:
     run, which numbers its launches: its arms that do not tell are other libraries."""
     for told in (one.executed, one.origin.label):
         name, _, protocol = told.lower().partition("/")
-        if one.origin.collective and name in _schedules(one.origin.collective):
+        if one.origin.collective and _is_schedule(name, one.origin.collective):
             return name, protocol or _SIMPLE
     return algorithm or "" if one.launch is None else "", _SIMPLE

@@ -30,5 +30,17 @@ TEST(Builtin, LargerOnesBySampling) {
       for (int num_ranks : {65, 128, 150}) expect_verified(algorithm, collective, num_ranks);
 }
 
+TEST(Builtin, MixesAreVerified) {
+  for (const char* name : {"ring+double_tree", "ring:3+tree", "recursive_doubling+ring", "one_shot+two_shot+chain:2"})
+    for (int num_ranks = 1; num_ranks <= 24; ++num_ranks) {
+      if (!testing::worth_running(num_ranks)) continue;
+      const Verdict verdict = verify(make_schedule(name, Collective::all_reduce, num_ranks));
+      EXPECT_EQ(verdict.problem, "") << name << ", " << num_ranks << " ranks";
+    }
+  for (const int root : {0, 5})
+    EXPECT_EQ(verify(make_schedule("ring+tree", Collective::broadcast, 6, root)).problem, "");
+  EXPECT_EQ(verify(make_schedule("ring+direct", Collective::reduce_scatter, 7)).problem, "");
+}
+
 }  // namespace
 }  // namespace ringtree

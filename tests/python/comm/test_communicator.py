@@ -46,6 +46,18 @@ def test_all_reduce_of_every_numpy_dtype(dtype: str, op: str) -> None:
         assert (result == expected(op, 1003, dtype)).all()
 
 
+@pytest.mark.parametrize("channels", [1, 2])
+def test_a_mix_of_algorithms(channels: int) -> None:
+    def work(comm: Communicator) -> tuple[np.ndarray[Any, Any], str]:
+        for count in (1, 5, 70_000):  # less than the shares, and several slices
+            result = comm.all_reduce(contribution(comm.rank, count, "int64"), algorithm="ring:3+double_tree")
+        return result, comm.last_call()["algorithm"]
+
+    for result, algorithm in ringtree.run(work, RANKS, channels=channels):
+        assert (result == expected("sum", 70_000, "int64")).all()
+        assert algorithm == "ring:3+double_tree"
+
+
 def test_every_collective() -> None:
     count = 17
 
