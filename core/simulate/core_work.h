@@ -27,7 +27,7 @@ class CoreWork {
   double of_receiver(int connection) const {
     return ends_.empty() ? 1 : ends_[static_cast<size_t>(connection)].receiver;
   }
-  /// Seconds that a byte takes which a rank copies for itself: one read, one written.
+  /// Seconds that a byte takes which a rank copies or folds for itself: a read and a write of two buffers.
   double copy_seconds(int rank) const { return copies_.empty() ? 0 : copies_[static_cast<size_t>(rank)]; }
 
  private:

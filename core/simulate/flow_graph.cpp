@@ -27,7 +27,8 @@ void FlowGraph::add_lanes(const PlacedTraffic& placed, const Classes& classes) {
   const Traffic& traffic = placed.traffic;
   for (const int id : classes.lanes) {
     const int lane = id % traffic.num_lanes(), channel = id / traffic.num_lanes(), rank = traffic.lane_rank[lane];
-    lanes.push_back({lane, channel, rank, placed.own_copy_rate(rank), placed.network.reduce_rate[rank]});
+    lanes.push_back({lane, channel, rank, placed.own_copy_rate(rank), placed.network.reduce_rate[rank],
+                     placed.own_fold_seconds(rank)});
     first_port_.push_back(static_cast<int>(port_connection_.size()));
     for (int at = traffic.lane_first_port[lane]; at < traffic.lane_first_port[lane + 1]; ++at)
       port_connection_.push_back(classes.of_connection[channel * traffic.num_links() + traffic.port_link[at]]);

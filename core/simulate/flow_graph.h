@@ -20,7 +20,7 @@ Ticks ticks_of(double seconds);
 struct GraphLane {
   int lane = 0;  // of the traffic
   int channel = 0, rank = 0;
-  double copy_rate = 0, reduce_rate = 0;
+  double copy_rate = 0, reduce_rate = 0, fold_seconds = 0;  // fold_seconds: PlacedTraffic::own_fold_seconds
 };
 
 inline constexpr int kCopying = -1;  // in place of a link: what limits a connection is copying

@@ -105,6 +105,7 @@ class Neighbourhood {
     const int lane = lane_of(id), channel = like(id), rank = t_.lane_rank[lane];
     Colour colour;
     colour.add(t_.number(lane)).add(placed_.own_copy_rate(rank)).add(placed_.network.reduce_rate[rank]);
+    colour.add(placed_.own_fold_seconds(rank));
     for (int i = t_.lane_first_step[lane]; i < t_.lane_first_step[lane + 1]; ++i) {
       const TrafficStep& step = t_.steps[i];
       colour.add(step.num_folds).add(step.copies ? 1 : 0).add(step.chunks.count);
@@ -124,7 +125,8 @@ class Neighbourhood {
     const int lane_a = lane_of(a), lane_b = lane_of(b), channel_a = like(a), channel_b = like(b);
     const int rank_a = t_.lane_rank[lane_a], rank_b = t_.lane_rank[lane_b];
     if (t_.number(lane_a) != t_.number(lane_b) || placed_.own_copy_rate(rank_a) != placed_.own_copy_rate(rank_b) ||
-        placed_.network.reduce_rate[rank_a] != placed_.network.reduce_rate[rank_b])
+        placed_.network.reduce_rate[rank_a] != placed_.network.reduce_rate[rank_b] ||
+        placed_.own_fold_seconds(rank_a) != placed_.own_fold_seconds(rank_b))
       return false;
     if (lane_a == lane_b && channel_a == channel_b) return true;
     const int from_a = t_.lane_first_step[lane_a], from_b = t_.lane_first_step[lane_b],

@@ -37,6 +37,7 @@ class Simulation {
       lanes_[i].ports = graph.ports(static_cast<int>(i)).data();
       lanes_[i].copy_rate = of.copy_rate;
       lanes_[i].reduce_rate = of.reduce_rate;
+      lanes_[i].fold_seconds = of.fold_seconds;
     }
     for (size_t i = 0; i < connections_.size(); ++i) {
       connections_[i].sender = graph.connections[i].sender;
@@ -190,6 +191,7 @@ class Simulation {
     const double bytes = static_cast<double>(slice_bytes(lane));
     double work = 0;
     if (lane.step->num_folds > 0) work = lane.step->num_folds * bytes / lane.reduce_rate;
+    if (lane.step->num_folds > 0 && lane.step->num_recv == 0) work += bytes * lane.fold_seconds;
     if (lane.step->copies) work = bytes / lane.copy_rate;
     blame(lane, lane.step->num_folds > 0, awaited, arrived, trigger, mark);
     if (recorder_ != nullptr) recorder_->begin_slice(index, begin);

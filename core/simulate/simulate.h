@@ -5,7 +5,8 @@
 // The rules of slices, passes, slots and dependencies are those of core/model/recurrence.h. What takes time:
 //   - A lane begins a slice when it is free, all its messages have arrived, the slots that it sends into are free and
 //     what it depends on is done. It is busy with it for folds · bytes / reduce_rate, or bytes / copy_rate if it only
-//     copies within its rank; then the slice is done, the slots that it read are free, and its messages are sent.
+//     copies within its rank, and for reading and writing if it folds without a message (core_work.h); then the slice
+//     is done, the slots that it read are free, and its messages are sent.
 //   - Messages of one connection (a link of the schedule on a channel) cross one after the other, in order. While one
 //     crosses, the connection takes its max-min fair share of each link of its route, and at most what both ends copy.
 //     The bytes are those on the wire: data / efficiency.

@@ -17,7 +17,7 @@ struct SimulatedLane {
   const TrafficStep* step = nullptr;  // next slice to do: of this step
   const int* ports = nullptr;         // the connection of each
   size_t pass = 0, step_bytes = 0;
-  double copy_rate = 0, reduce_rate = 0;
+  double copy_rate = 0, reduce_rate = 0, fold_seconds = 0;
   int32_t slice = 0, num_slices = 0;
   Mark last = 0;    // the slice before, or the launch
   Mark before = 0;  // of the slice that it is busy with: what it waited for last

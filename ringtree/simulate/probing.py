@@ -86,7 +86,9 @@ def probed_base(ranks: int) -> tuple[Cluster, str]:
             words.append(f"{key} = {found[key]}")
     if touched:
         ends = touched[0], touched[-1]
-        words.append("a core reads or writes " + " and ".join(f"{one.rate} of {one.bytes}" for one in ends))
+        words.append(
+            "a core reads or writes " + " and ".join(f"{one.rate} of {format_size(int(one.bytes.si))}" for one in ends)
+        )
     base = changed(base, found)
     assert base.host.memory is not None
     memory = base.host.memory.model_copy(update={"touched": touched})

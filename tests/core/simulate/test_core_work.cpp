@@ -116,6 +116,67 @@ TEST(CoreWork, ARankCopiesAtHalfOfWhatItTouches) {
   EXPECT_NEAR(run(schedule, network).seconds, 4 * kSize / kTouched, 1e-11);
 }
 
+/// Each rank folds its input into its scratch, without a message.
+Schedule folds_alone() {
+  ScheduleShape shape{"folds", Collective::all_reduce, 2, 0, 1, 1, {}};
+  return Schedule(shape, [](ProgramBuilder& builder) {
+    Step step;
+    step.verb = Verb::reduce;
+    step.src = kInput;
+    step.dst = scratch(builder.reserve_scratch(1));
+    builder.add(step);
+  });
+}
+
+// It reads and writes two buffers, as a copy does, and folds: where the table says nothing, folding alone takes time.
+TEST(CoreWork, AFoldWithoutMessagesTakesMemoryAndFolding) {
+  const Schedule schedule = folds_alone();
+  SimulatedNetwork network = cores_of(Traffic(schedule));
+  network.reduce_rate.assign(2, 5e9);
+  EXPECT_NEAR(run(schedule, network).seconds, kSize / 5e9 + 2 * kSize / kTouched, 1e-11);
+  network.memory = {};
+  EXPECT_NEAR(run(schedule, network).seconds, kSize / 5e9, 1e-11);
+}
+
+// A message of eight slots goes through two slots: L is 128 KB, B what the rank has in a buffer, 512 KB. Slots are gone
+// through at the pace of L + min(L, B) = 256 KB, buffers at that of B + L = 640 KB, each with an entry of its own.
+TEST(CoreWork, SlotsAndBuffersHaveTheirOwnPace) {
+  const Schedule schedule = testing::messages(2, {{0, 1}});
+  SimulatedNetwork network = cores_of(Traffic(schedule));
+  network.memory.bytes = {256 << 10, 640 << 10};
+  network.memory.rate = {8e9, 1e9};
+  WireProtocol protocol;
+  protocol.slots = 2;
+  const double bytes = 512 << 10;
+  const auto seconds = [&] {
+    return simulate(Traffic(schedule), {512 << 10, 1, 1, protocol.slot_data()}, network, protocol).seconds;
+  };
+  EXPECT_NEAR(seconds(), bytes * (1 / kCore + 1 / 8e9 + 1 / 1e9), 1e-10);
+}
+
+// A rank that passes a message on touches no buffer: B is 0, and L the slots of both its links, 256 KB.
+TEST(CoreWork, WithoutBuffersSlotsHaveThePaceOfSlots) {
+  ScheduleShape shape{"relay", Collective::all_reduce, 3, 0, 1, 1, {}};
+  const Schedule schedule(shape, [](ProgramBuilder& builder) {
+    Step step;
+    step.verb = builder.rank() == 0 ? Verb::send : builder.rank() == 1 ? Verb::recv_send : Verb::recv;
+    if (builder.rank() > 0) step.recv = {{builder.rank() - 1, 0}};
+    if (builder.rank() < 2) step.send_to = {builder.rank() + 1};
+    if (builder.rank() == 0) step.src = kInput;
+    if (builder.rank() == 2) step.dst = scratch(builder.reserve_scratch(1));
+    builder.add(step);
+  });
+  SimulatedNetwork network = cores_of(Traffic(schedule));
+  for (const int rank : {0, 2}) network.memory.link_core[rank] = kNoCore, network.link_rate[rank] = testing::kForEver;
+  network.memory.bytes = {256 << 10, 512 << 10};
+  network.memory.rate = {8e9, 1e9};
+  WireProtocol protocol;
+  protocol.slots = 2;
+  const Simulated out = simulate(Traffic(schedule), {512 << 10, 1, 1, protocol.slot_data()}, network, protocol);
+  // Its core takes all of the message in and sends it on: what it is in use for, whatever overlaps.
+  EXPECT_NEAR(out.link_busy[1], 2 * double{512 << 10} * (1 / kCore + 1 / 8e9), 1e-10);
+}
+
 // 1/4 below 1000 bytes and 1 above 100000; halfway in the logarithm halfway between them.
 TEST(CoreWork, PaceBetweenTwoSizes) {
   const CoreMemory memory{1, {1e3, 1e5}, {4, 1}, {}};

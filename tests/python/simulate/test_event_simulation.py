@@ -6,6 +6,8 @@ For: slices, passes, slots, dependencies and shares together, to each slice and 
 
 from __future__ import annotations
 
+import itertools
+import math
 import random
 from collections import defaultdict
 from types import SimpleNamespace
@@ -19,18 +21,19 @@ from random_schedule import RandomSchedule
 
 import ringtree
 from ringtree.errors import UsageError
+from ringtree.schedules.algorithms import switch_table
 from ringtree.simulate.run import TICKS_PER_SECOND, SimulatedCall, Simulator
 
 GRAIN, LEAST, SLOT = 64, 8192, 65536
 MOST = 1_000_000
 
 
-def cut(longest: int, widest: int, slots: int) -> tuple[int, int, int]:
+def cut(longest: int, widest: int, slots: int, slot_data: int) -> tuple[int, int, int]:
     """Returns slice bytes, pass bytes and passes, as core/schedule/layout.h says."""
     per_step = slots // 2
     least = max(LEAST, -(-widest * GRAIN // per_step))
     wanted = max(-(-size // GRAIN) * GRAIN for size in (least, -(-longest * widest // per_step)))
-    piece = min(wanted, SLOT)
+    piece = min(wanted, slot_data)
     of_pass = per_step * piece // widest // GRAIN * GRAIN
     return piece, of_pass, max(1, -(-longest // of_pass))
 
@@ -65,30 +68,41 @@ def draw_network(draw: random.Random, ranks: int, pairs: tuple[list[int], list[i
     )
 
 
-def reference(schedule: Any, count: int, network: Any, protocol: Any) -> EventSimulation:
+def parts_of(schedule: Any, count: int, channels: int) -> list[list[int]]:
+    """Returns the bytes of each chunk on each channel: as equal as can be, the longer ones first."""
+    return [
+        [4 * (length // channels + (channel < length % channels)) for _, length in schedule.layout(count)]
+        for channel in range(channels)
+    ]
+
+
+def reference(schedule: Any, count: int, network: Any, protocol: Any, channels: int = 1) -> EventSimulation:
     """Returns the simulation of a call, which has run."""
-    chunks = [4 * length for _, length in schedule.layout(count)]
-    piece, of_pass, passes = cut(max(chunks), schedule.widest, protocol.slots)
+    parts = parts_of(schedule, count, channels)
+    slot_data = int(SLOT * protocol.efficiency / GRAIN) * GRAIN
+    piece, of_pass, passes = cut(max(map(max, parts)), schedule.widest, protocol.slots, slot_data)
     work = None
     if len(network.memory.bytes):
-        work = CoreWork(schedule, chunks, piece * protocol.slots, network.memory)
+        work = CoreWork(schedule, parts, piece * protocol.slots, network.memory, protocol.efficiency)
     lanes: dict[Any, Any] = {}
     pair = {ends: i for i, ends in enumerate(zip(network.pair_src, network.pair_dst, strict=True))}
     route: dict[Any, Any] = {}
     latency = {}
-    for rank in range(schedule.num_ranks + len(schedule.switches)):
-        steps = schedule.program(rank)
+    for channel, rank in itertools.product(range(channels), range(schedule.num_ranks + len(schedule.switches))):
+        steps, chunks = schedule.program(rank), parts[channel]
         if not steps:  # of a switch that nobody needs
             continue
         place: list[int] = []
         for step, waits in zip(steps, waits_of(steps), strict=True):
-            lane = lanes.setdefault((rank, 0, step.lane), [])
+            lane = lanes.setdefault((rank, channel, step.lane), [])
             place.append(len(lane))
             folds = max(1, len(step.recv) + bool(step.src) - 1) if "reduce" in step.verb else 0
             per_byte = folds / network.rank_reduce_rate[rank]
             if step.verb == "copy":
                 per_byte = max(1 / network.rank_copy_rate[rank], work.copy_seconds(rank) if work else 0)
-            sends = [(rank, reader, step.send_tag) for reader in step.send_to]
+            if step.verb == "reduce" and work:
+                per_byte += work.copy_seconds(rank)
+            sends = [(rank, reader, step.send_tag, channel) for reader in step.send_to]
             for link in sends:
                 ids = network.routes[pair[link[:2]]]
                 route[link] = ids, min(network.rank_copy_rate[list(link[:2])])
@@ -101,16 +115,18 @@ def reference(schedule: Any, count: int, network: Any, protocol: Any) -> EventSi
                         sum(max(0, min(of_pass, chunks[chunk] - number * of_pass)) for chunk in step.chunks)
                         for number in range(passes)
                     ],
-                    "recv": [(peer, rank, tag) for peer, tag in step.recv],
+                    "recv": [(peer, rank, tag, channel) for peer, tag in step.recv],
                     "send": sends,
                     "seconds_per_byte": per_byte,
                     "waits": waits,
                 }
             )
         for lane in range(1 + max(step.lane for step in steps)):
-            for one in lanes[rank, 0, lane]:
+            for one in lanes[rank, channel, lane]:
                 one["waits"] = [(of, place[at], by_slice, before) for of, at, by_slice, before in one["waits"]]
-    simulation = EventSimulation(lanes, route, latency, list(network.link_rate), passes, piece, protocol.slots)
+    simulation = EventSimulation(
+        lanes, route, latency, list(network.link_rate), passes, piece, protocol.slots, protocol.efficiency
+    )
     simulation.run()
     return simulation
 
@@ -121,11 +137,12 @@ def recorded(schedule: Any, found: SimulatedCall) -> tuple[dict[Any, list[float]
     ends, arrivals = defaultdict(list), defaultdict(list)
     slices = found.recording.slices
     for one in slices:
-        ends[int(one["rank"]), 0, int(one["lane"])].append(float(one["end"]) / TICKS_PER_SECOND)
+        ends[int(one["rank"]), int(one["channel"]), int(one["lane"])].append(float(one["end"]) / TICKS_PER_SECOND)
     for one in found.recording.messages:
         sender = slices[one["sent_by"]]
         tag = schedule.program(int(sender["rank"]))[sender["step"]].send_tag
-        arrivals[int(one["source"]), int(one["target"]), tag].append(float(one["arrival"]) / TICKS_PER_SECOND)
+        link = int(one["source"]), int(one["target"]), tag, int(one["channel"])
+        arrivals[link].append(float(one["arrival"]) / TICKS_PER_SECOND)
     return ends, arrivals
 
 
@@ -145,43 +162,50 @@ def expect_as_slow(schedule: Any, found: SimulatedCall, slow: EventSimulation, s
     expect_same(arrivals, slow.crossed, seed)
 
 
+def expect_as_long(schedule: Any, draw: random.Random, counts: list[int], seed: int) -> None:
+    """Draws a network, a protocol, a size and channels, and simulates a call both ways."""
+    simulator = Simulator(schedule)
+    network = draw_network(draw, schedule.num_ranks + len(schedule.switches), simulator.pairs())
+    slots = draw.choice([2, 4, 8])
+    latency, count, channels = draw.choice([0, 1e-6]), draw.choice(counts), draw.choice([1, 1, 2, 3])
+    efficiency = draw.choice([1.0, 0.9375, 0.5])
+    protocol = SimpleNamespace(step_latency=latency, efficiency=efficiency, slot_bytes=SLOT, slots=slots)
+    found = simulator.run(network, protocol, count=count, item_size=4, channels=channels, record=MOST)
+    expect_as_slow(schedule, found, reference(schedule, count, network, protocol, channels), seed)
+    assert sum(found.limit.values()) == pytest.approx(found.seconds, rel=1e-9), seed
+
+
 @pytest.mark.parametrize("part", range(5))
 def test_random_schedules_take_as_long(part: int) -> None:
     for seed in range(100 * part, 100 * part + 100):
-        drawn = RandomSchedule(seed)
-        draw = random.Random(seed)
-        schedule = drawn.schedule()
-        simulator = Simulator(schedule)
-        network = draw_network(draw, schedule.num_ranks, simulator.pairs())
-        slots = draw.choice([2, 4, 8])
-        protocol = SimpleNamespace(step_latency=draw.choice([0, 1e-6]), efficiency=1.0, slot_bytes=SLOT, slots=slots)
-        count = draw.choice([1, 900, 5000, 30000, 70000])
-        found = simulator.run(network, protocol, count=count, item_size=4, record=MOST)
-        slow = reference(schedule, count, network, protocol)
-        expect_as_slow(schedule, found, slow, seed)
-        assert sum(found.limit.values()) == pytest.approx(found.seconds, rel=1e-9), seed
+        schedule = RandomSchedule(seed).schedule()
+        expect_as_long(schedule, random.Random(seed), [1, 900, 5000, 30000, 70000], seed)
 
 
 @pytest.mark.parametrize("part", range(2))
 def test_switches_that_add_up_take_as_long(part: int) -> None:
-    """Up to six ranks on up to three switches; links and rates are drawn for switches, too."""
+    """Every algorithm of the switches' table, up to six ranks on up to three switches; links and rates are drawn for
+    switches, too."""
     for seed in range(1000 + 30 * part, 1000 + 30 * part + 30):
         draw = random.Random(seed)
         ranks = draw.randint(2, 6)
         where = sorted(draw.choices(range(3), k=ranks))
         hosts = [sorted(set(where)).index(one) for one in where]
-        several = hosts[-1] > 0
-        collective = "all_reduce" if several else draw.choice(["all_reduce", "reduce_scatter", "all_gather"])
-        schedule = ringtree.schedule(collective, "nvls_tree" if several else "nvls", ranks, hosts=hosts)
-        simulator = Simulator(schedule)
-        network = draw_network(draw, ranks + len(schedule.switches), simulator.pairs())
-        slots = draw.choice([2, 4, 8])
-        protocol = SimpleNamespace(step_latency=draw.choice([0, 1e-6]), efficiency=1.0, slot_bytes=SLOT, slots=slots)
-        count = draw.choice([1, 900, 5000, 30000])
-        found = simulator.run(network, protocol, count=count, item_size=4, record=MOST)
-        slow = reference(schedule, count, network, protocol)
-        expect_as_slow(schedule, found, slow, seed)
-        assert sum(found.limit.values()) == pytest.approx(found.seconds, rel=1e-9), seed
+        fitting = [row for row in switch_table() if hosts[-1] == 0 or row.for_several_hosts]
+        row = draw.choice(fitting)
+        schedule = ringtree.schedule(draw.choice(row.collectives), row.name, ranks, hosts=hosts)
+        expect_as_long(schedule, draw, [1, 900, 5000, 30000], seed)
+
+
+MIXES = ["ring+double_tree", "ring:2+double_tree", "tree+halving_doubling", "one_shot+two_shot:2+chain"]
+
+
+@pytest.mark.parametrize("name", MIXES)
+def test_mixes_take_as_long(name: str) -> None:
+    for seed in range(2000, 2015):
+        draw = random.Random(f"{name} {seed}")
+        schedule = ringtree.schedule("all_reduce", name, draw.choice([2, 3, 4, 6]))
+        expect_as_long(schedule, draw, [1, 900, 5000, 30000], seed)
 
 
 def test_shares_by_hand() -> None:
@@ -209,7 +233,8 @@ def test_a_rate_between_two_sizes_by_hand() -> None:
         ({"bytes": [2e3, 1e3]}, r"memory\.bytes\[1\] is 1000\.0*: sizes are above 0 and ascend"),
         ({"rate": [1e9]}, "2 sizes of memory, but 1 rates"),
         ({"rate": [1e9, 0]}, r"memory\.rate\[1\] is 0\.0*: rates are above 0"),
-        ({"core_rate": 0.0}, r"memory\.core_rate is above 0"),
+        ({"core_rate": 0.0}, r"memory\.core_rate is 0\.0*: it is above 0 and finite; leave `memory` out if .*"),
+        ({"core_rate": math.inf}, r"memory\.core_rate is inf: it is above 0 and finite; leave `memory` out if .*"),
         ({"link_core": [0]}, r"\d link rates, but memory\.link_core has 1 entries"),
         ({"link_core": None}, r"memory\.link_core: there is no rank 99"),
     ],

@@ -140,7 +140,7 @@ def test_what_a_core_touches_is_a_copy_twice_and_slower_with_more_bytes(monkeypa
     assert found == {2.0 * (1 << power): 80e9 if power < 20 else 10e9 for power in range(17, 26)}
     assert list(found) == sorted(found)
     assert all(one.rate.date and "probed" in one.rate.source and one.bytes.date for one in memory.touched)
-    assert "a core reads or writes 80 GB/s of 256 KiB and 10 GB/s of 65536 KiB" in told
+    assert "a core reads or writes 80 GB/s of 256 KB and 10 GB/s of 64 MB" in told
 
 
 def test_a_probed_base_survives_its_file_and_fits_keep_what_cores_touch(

@@ -10,7 +10,7 @@ import math
 from collections import defaultdict
 from typing import Any
 
-Link = tuple[int, int, int]  # from rank, to rank, tag
+Link = tuple[int, int, int, int]  # from rank, to rank, tag, channel
 
 
 def seconds_per_byte(memory: Any, gone_through: float) -> float:
@@ -26,31 +26,34 @@ def seconds_per_byte(memory: Any, gone_through: float) -> float:
 
 
 class CoreWork:
-    """Of a verified schedule with chunks of `chunks` bytes, `ring` bytes of slots a link."""
+    """Of a verified schedule with chunks of `parts[channel]` bytes, `ring` bytes of data in the slots of a link."""
 
-    def __init__(self, schedule: Any, chunks: list[int], ring: int, memory: Any) -> None:
-        self._memory = memory
+    def __init__(self, schedule: Any, parts: list[list[int]], ring: int, memory: Any, efficiency: float) -> None:
+        self._memory, self._efficiency = memory, efficiency
         messages: dict[tuple[str, Link], list[tuple[float, float, float]]] = defaultdict(list)
         self._buffers: dict[int, float] = defaultdict(float)
-        for rank in range(schedule.num_ranks + len(schedule.switches)):
+        for (channel, chunks), rank in itertools.product(
+            enumerate(parts), range(schedule.num_ranks + len(schedule.switches))
+        ):
             for step in schedule.program(rank):
                 size = float(sum(chunks[chunk] for chunk in step.chunks))
                 touched = size * (bool(step.src) + bool(step.dst))
                 self._buffers[rank] += touched
-                ends = [("in", (peer, rank, tag), 1) for peer, tag in step.recv]
-                ends += [("out", (rank, reader, step.send_tag), len(step.send_to)) for reader in step.send_to]
+                ends = [("in", (peer, rank, tag, channel), 1) for peer, tag in step.recv]
+                ends += [("out", (rank, peer, step.send_tag, channel), len(step.send_to)) for peer in step.send_to]
                 for way, link, readers in ends:
                     messages[way, link].append((size, size / readers, touched / len(ends)))
         self._messages = dict(messages)
         self._slots: dict[int, float] = defaultdict(float)
         for way, link in messages:
             if way == "out":
-                held = min(ring, sum(size for size, _, _ in messages[way, link]))
+                held = min(ring, sum(size for size, _, _ in messages[way, link])) / efficiency
                 self._slots[link[0]] += held
                 self._slots[link[1]] += held
 
     def of(self, way: str, link: Link) -> float:
-        """Returns what a byte of the link's messages counts on the core of its sender ("out") or receiver ("in")."""
+        """Returns what a byte of the link's messages, on the wire, counts on the core of its sender ("out") or
+        receiver ("in")."""
         rank = link[0] if way == "out" else link[1]
         size, written, touched = (sum(column) for column in zip(*self._messages[way, link], strict=True))
         if not size:
@@ -58,8 +61,9 @@ class CoreWork:
         slots, buffers = self._slots[rank], self._buffers[rank]
         in_slots = seconds_per_byte(self._memory, slots + min(slots, buffers))
         in_buffers = seconds_per_byte(self._memory, slots + buffers)
-        seconds = written / self._memory.core_rate + written * in_slots + touched * in_buffers
-        return seconds * float(self._memory.core_rate) / size
+        in_ring = written / self._efficiency
+        seconds = in_ring / self._memory.core_rate + in_ring * in_slots + touched * in_buffers
+        return seconds * float(self._memory.core_rate) / (size / self._efficiency)
 
     def copy_seconds(self, rank: int) -> float:
         """Returns seconds a byte that the rank copies for itself."""

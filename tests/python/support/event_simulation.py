@@ -36,9 +36,13 @@ def fair_shares(active: dict[Any, tuple[Any, ...]], rates: list[float]) -> dict[
 
 class EventSimulation:
     """`lanes[key]`: steps in order; `route[connection]`: as fair_shares() takes it; `latency[connection]`;
-    `rates` of links."""
+    `rates` of links; `efficiency`: data's share of what is on the wire."""
 
-    def __init__(self, lanes: Any, route: Any, latency: Any, rates: Any, passes: int, slice_bytes: int, slots: int):
+    def __init__(
+        self, lanes: Any, route: Any, latency: Any, rates: Any, passes: int, slice_bytes: int, slots: int,
+        efficiency: float,
+    ):  # fmt: skip
+        self.efficiency = efficiency
         self.lanes, self.route, self.latency, self.rates = lanes, route, latency, rates
         self.passes, self.slice_bytes, self.slots = passes, slice_bytes, slots
         self.place = dict.fromkeys(lanes, (0, 0, 0))  # pass, step, slice to do next
@@ -135,7 +139,7 @@ class EventSimulation:
         for link in step["recv"]:
             self.read[link] += 1
         for link in step["send"]:
-            self.sent[link].append(size)
+            self.sent[link].append(math.ceil(size / self.efficiency - 1e-9))
         self.place[key] = (number, at, piece + 1)
         self.skip_empty(key)
         self.finished[key] = now
