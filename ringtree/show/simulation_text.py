@@ -40,14 +40,22 @@ def conclusions(result: Simulation) -> Iterator[str]:
     """Yields crossovers, what was left out, what is assumed and not modelled, where runs are stored."""
     yield from crossing_lines(result)
     yield from symmetry_lines(result.points)
-    for one in result.left_out:
-        yield f"left out: {one.arm} on {count(one.nodes, 'node')}: {one.why}"
+    yield from left_out_lines(result)
     if result.assumed:
         what = count(len(result.assumed), "constant")
-        yield f"assumed: {what} of {result.cluster}: `ringtree cluster show {result.cluster}`"
+        yield f"assumed: {what} of {result.cluster}: `ringtree cluster show {result.asked}`"
     yield f"not modelled: {result.not_modelled}"
     for path in result.runs:
         yield f"stored, marked as simulated: {path}"
+
+
+def left_out_lines(result: Simulation) -> Iterator[str]:
+    """Yields, for each arm that could not be simulated, on which numbers of nodes, and why on the first of them."""
+    for arm in dict.fromkeys(one.arm for one in result.left_out):
+        of_arm = [one for one in result.left_out if one.arm == arm]
+        where = ", ".join(str(one.nodes) for one in of_arm)
+        nodes = count(of_arm[0].nodes, "node") if len(of_arm) == 1 else f"{where} nodes"
+        yield f"left out: {arm} on {nodes}: {of_arm[0].why}"
 
 
 def symmetry_lines(points: Sequence[Point]) -> Iterator[str]:

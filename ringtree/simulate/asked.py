@@ -51,6 +51,7 @@ class Sweep:
     """What is simulated: every arm at every size on every number of nodes."""
 
     cluster: Cluster
+    asked: str  # for: a name or a file
     what_if: tuple[str, ...]
     collective: str
     nodes: tuple[int, ...]
@@ -82,6 +83,7 @@ def sweep_of(asked: Asked) -> Sweep:
     algorithms = _algorithms(asked, nodes, cluster)
     return Sweep(
         cluster=cluster,
+        asked=asked.cluster,
         what_if=asked.what_if,
         collective=asked.collective,
         nodes=tuple(one for one in nodes if one * used > 1),
@@ -122,7 +124,7 @@ def _algorithms(asked: Asked, nodes: list[int], cluster: Cluster) -> list[str]:
         in_switch = [name for kind in kinds for name in builtin.switch_names(asked.collective, several_hosts=kind)]
         return [*builtin.names(asked.collective, several_hosts=nodes[-1] > 1), *in_switch]
     words = _words(asked.algorithm)
-    unknown = [word for word in words if word.split("+")[0].split(":")[0] not in known]
+    unknown = [part for word in words for part, _ in builtin.parts(word) if part not in known]
     if unknown:
         known = [name for name in known if not (why and builtin.uses_switch(name))]
         raise UsageError(f"{asked.collective} has no algorithm {unknown[0]!r}: there are {', '.join(known)}, and all")

@@ -43,7 +43,7 @@ class Point(Record):
     arm: str
     algorithm: str
     protocol: str
-    channels: int
+    channels: int = Field(description="of all shares together, where an algorithm is a mix")
     size_bytes: int
     seconds: float
     algbw: float
@@ -86,6 +86,7 @@ class Simulation(Record):
     format: str = FORMAT
     simulated: bool = True
     cluster: str
+    asked: str = Field(description="how the cluster was asked for: a name or a file")
     title: str
     what_if: list[str]
     collective: str

@@ -81,6 +81,7 @@ def simulate_all(
     return (
         Simulation(
             cluster=sweep.cluster.name,
+            asked=sweep.asked,
             title=sweep.cluster.title,
             what_if=list(sweep.what_if),
             collective=sweep.collective,

@@ -97,7 +97,9 @@ class View {
 
   onChannel() {
     const { timeline } = this.scene;
-    return timeline !== null && timeline.channels > 1 ? ` on channel ${timeline.channel}` : '';
+    if (timeline === null || timeline.channels === 1) return '';
+    const first = timeline.channel * timeline.shares;
+    return timeline.shares > 1 ? ` on channels ${first} to ${first + timeline.shares - 1}` : ` on channel ${first}`;
   }
 
   advanceTo(time) {
@@ -236,9 +238,13 @@ class View {
         const angle = (2 * Math.PI * rank) / ranks - Math.PI / 2;
         at[rank] = [width / 2 + (width / 2 - margin) * Math.cos(angle), height / 2 + (height / 2 - margin) * Math.sin(angle)];
       }
-      this.scene.switches.forEach((_, i) => {
-        const mine = [...this.neighbours[ranks + i]].filter((rank) => rank < ranks);
-        at[ranks + i] = [0, 1].map((axis) => mine.reduce((sum, rank) => sum + at[rank][axis], 0) / mine.length);
+      this.scene.switches.forEach((joined, i) => {
+        const ends = [...this.neighbours[ranks + i]].filter((rank) => rank < ranks);
+        const mine = ends.length > 0 ? ends : [joined]; // one without steps stands beside its rank, further in
+        const inwards = ends.length > 0 ? 1 : 0.7;
+        const middle = [width / 2, height / 2];
+        at[ranks + i] = middle.map((of, axis) =>
+          of + inwards * (mine.reduce((sum, rank) => sum + at[rank][axis], 0) / mine.length - of));
       });
     }
     return at;
@@ -326,7 +332,7 @@ class View {
       const rows = at.filter((_, id) => of(id) === host).map(([, y]) => y);
       const [top, bottom] = [Math.min(...rows) - 26, Math.max(...rows) + 26];
       context.strokeRect(4, top, width - 8, bottom - top);
-      context.fillText(`host ${host}`, 10, top + 12);
+      context.fillText(`host ${host}`, 10, top - 5); // outside: the first rank stands in that corner
     }
   }
 

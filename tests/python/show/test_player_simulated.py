@@ -58,7 +58,7 @@ def calls_on(cluster: Cluster, names: list[str], nodes: int, size_bytes: int) ->
 def test_every_algorithm_ends_with_the_call_and_every_contribution_once(
     opened: Any, tmp_path: Path, cluster: str, nodes: int, size_bytes: int
 ) -> None:
-    names = algorithms.names("all_reduce", several_hosts=nodes > 1)
+    names = [*algorithms.names("all_reduce", several_hosts=nodes > 1), "ring:2+double_tree"]
     passes = 0
     for first in range(0, len(names), 4):
         calls = calls_on(load_cluster(cluster), names[first : first + 4], nodes, size_bytes)
@@ -114,6 +114,22 @@ def test_switches_are_drawn_among_their_ranks_and_keep_nothing(
         one.run("layout => player.relayout(layout)", layout)
         assert len(one.run(SWITCHES)["places"]) == of.num_ranks + nodes
     one.page.keyboard.press("End")
+    assert one.problems == []
+
+
+def test_a_switch_without_steps_stands_beside_its_rank(opened: Any, tmp_path: Path) -> None:
+    """Nothing joins it to a rank but where it is: further in than that rank, not nowhere."""
+    (call,) = calls_on(load_cluster("dgx-h100"), ["nvls"], 1, 1 << 20)
+    one = shown(opened, tmp_path, [call])
+    x, y = one.run("""() => {
+      const view = player.views[0];
+      view.neighbours[view.scene.ranks] = new Set();
+      view.scene.switches = [2];
+      return view.place(600, 600)[view.scene.ranks];
+    }""")
+    # Rank 2 of 8 is on the right of the circle, a quarter of the way round.
+    assert 300 < x < 600
+    assert y == pytest.approx(300)
     assert one.problems == []
 
 

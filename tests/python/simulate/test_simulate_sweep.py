@@ -5,13 +5,16 @@ For: everything around the simulator, which is a stand-in here. Not for: the sim
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from rich.console import Console
 from simulate_support import StandIn
 
 from ringtree.errors import UsageError
-from ringtree.show.simulation_text import print_simulation, symmetry_lines
+from ringtree.show.simulation_text import conclusions, left_out_lines, print_simulation, symmetry_lines
 from ringtree.simulate.asked import Asked, parse_nodes, sweep_of
+from ringtree.simulate.cluster import cluster_text, load_cluster
 from ringtree.simulate.points import Point, Simulation, crossings
 from ringtree.simulate.sweep import simulate_all
 
@@ -122,3 +125,16 @@ def test_what_symmetry_saved_is_said_by_arm() -> None:
     assert list(symmetry_lines([whole, some, fewer])) == [
         "exactly alike, so simulated once: ring from 25% of its lanes"
     ]
+
+
+def test_a_cluster_from_a_file_is_shown_by_its_file(tmp_path: Path) -> None:
+    file = tmp_path / "ours.toml"
+    file.write_text(cluster_text(load_cluster("dgx-a100")))
+    lines = list(conclusions(simulated(cluster=str(file))))
+    assert f"`ringtree cluster show {file}`" in " ".join(lines)
+
+
+def test_an_arm_that_is_left_out_everywhere_is_said_once() -> None:
+    lines = list(left_out_lines(simulated(nodes="1:4")))
+    assert lines == ["left out: chain on 2, 4 nodes: chain runs on one host"]
+    assert list(left_out_lines(simulated(nodes="1,2"))) == ["left out: chain on 2 nodes: chain runs on one host"]
