@@ -11,10 +11,13 @@ import pytest
 from logs_support import shared_data
 
 from ringtree.errors import UsageError
-from ringtree.simulate.cluster import pairs_of_all
+from ringtree.simulate.asked import Asked, sweep_of
+from ringtree.simulate.cluster import cluster_text, pairs_of_all
 from ringtree.simulate.cluster.host import Mesh, Switch
 from ringtree.simulate.from_log import Described, describe_log
 from ringtree.simulate.from_log.found import groups_of
+from ringtree.simulate.on_core import CORE
+from ringtree.simulate.sweep import simulate_all
 
 # Four GPUs, each joined to its neighbour by four links; ports below the bridges of 0, 1 and of 2, 3.
 PAIRS = """\
@@ -154,3 +157,33 @@ def test_collected_logs(number: int, ranks: int, kind: type) -> None:
     cluster = describe_log(file).cluster
     assert cluster.host.ranks == ranks
     assert isinstance(cluster.host.links, kind)
+
+
+def pcie_tree(num: int) -> str:
+    """Two GPUs below a bridge, four below a socket, as boxes with eight cards mostly are."""
+    words = ["PIX", "NODE", "SYS"]
+    heading = "".join(f"\tGPU{gpu}" for gpu in range(num)) + "\tCPU Affinity\tNUMA Affinity\n"
+    rows = []
+    for a in range(num):
+        ways = [" X " if a == b else words[(a // 2 != b // 2) + (a // 4 != b // 4)] for b in range(num)]
+        rows.append(f"GPU{a}\t" + "\t".join(ways) + f"\t0-63\t{a // 4}\n")
+    return heading + "".join(rows)
+
+
+@pytest.mark.parametrize(
+    ("matrix", "gpu", "preset"),
+    [(all_to_all(8, 12), "A100-SXM4-40GB", "dgx-a100"), (pcie_tree(8), "A100-PCIE-80GB", "a100-pcie-8")],
+)
+def test_eight_a100_from_their_matrix_are_simulated_as_their_preset(
+    tmp_path: Path, matrix: str, gpu: str, preset: str
+) -> None:
+    """What docs/simulate.md says of tree on NVLink and ring on PCIe holds for both machines' own `topo -m`: the tree
+    below a size, the ring above, and the same times."""
+    file = tmp_path / "ours.toml"
+    file.write_text(cluster_text(described(tmp_path, matrix, gpu).cluster))
+    ours, theirs = (
+        simulate_all(sweep_of(Asked(cluster, algorithm="ring,double_tree", sizes="64K,1M,16M,256M")), CORE)[0]
+        for cluster in (str(file), preset)
+    )
+    assert [one.seconds for one in ours.points] == [one.seconds for one in theirs.points]
+    assert [(one.first, one.second) for one in ours.crossings] == [("double_tree", "ring")]
