@@ -17,7 +17,7 @@ void bind_probe(nb::module_& module) {
       .def(nb::init<int, int, double>(), "core_a"_a, "core_b"_a, "patience"_a = 0.05,
            nb::call_guard<nb::gil_scoped_release>())
       .def("measure", &HandoffProbe::measure, "seconds"_a, nb::call_guard<nb::gil_scoped_release>());
-  module.def("copy_rate", &copy_rate, "num_bytes"_a, "cores"_a, "seconds"_a, "memory_cap"_a,
+  module.def("copy_rate", &copy_rate, "num_bytes"_a, "cores"_a, "seconds"_a, "memory_cap"_a, "patience"_a = 10.0,
              nb::call_guard<nb::gil_scoped_release>());
   module.def("copy_rate_memory", &copy_rate_memory, "num_bytes"_a, "num_cores"_a);
 }

@@ -23,7 +23,6 @@
 namespace ringtree {
 namespace {
 
-constexpr int64_t kPatienceNs = 10'000'000'000;    // for all threads to be there: they first write all their memory
 constexpr size_t kChunkBytes = size_t{256} << 10;  // at least, of a chunk: 10 µs or so, long beside reading the clock
 constexpr int kLeastChunks = 3;                    // of each way, however short the time: one may be interrupted
 constexpr size_t kAlignment = 64;
@@ -111,13 +110,15 @@ struct Worker {
   }
 };
 
-void check(size_t num_bytes, const std::vector<int>& cores, double seconds, size_t memory_cap) {
+void check(size_t num_bytes, const std::vector<int>& cores, double seconds, size_t memory_cap, double patience_s) {
   if (cores.empty()) throw UsageError("copying needs at least one core");
   if (std::set<int>(cores.begin(), cores.end()).size() != cores.size())
     throw UsageError("a core is named twice: its threads would share it");
   if (num_bytes == 0) throw UsageError("there is nothing to copy in 0 bytes");
   if (!(seconds >= 0 && seconds <= 60))
     throw UsageError("copying takes between 0 and 60 seconds, not " + std::to_string(seconds));
+  if (!(patience_s >= 0 && patience_s <= 60))
+    throw UsageError("patience must be within 0 and 60 seconds, not " + std::to_string(patience_s));
   if (const size_t needed = copy_rate_memory(num_bytes, cores.size()); needed > memory_cap)
     throw UsageError("copying " + std::to_string(num_bytes) + " bytes on " + std::to_string(cores.size()) +
                      " cores takes " + std::to_string(needed) + " bytes of memory, more than the cap of " +
@@ -132,8 +133,9 @@ size_t copy_rate_memory(size_t num_bytes, size_t num_cores) {
   return needed;
 }
 
-std::optional<double> copy_rate(size_t num_bytes, const std::vector<int>& cores, double seconds, size_t memory_cap) {
-  check(num_bytes, cores, seconds, memory_cap);
+std::optional<double> copy_rate(size_t num_bytes, const std::vector<int>& cores, double seconds, size_t memory_cap,
+                                double patience_s) {
+  check(num_bytes, cores, seconds, memory_cap, patience_s);
   std::vector<Copy> ways{copy_ordinary};
   if (num_bytes >= kBothWaysFrom) ways.push_back(copy_past_caches);
   std::vector<Worker> workers(cores.size());
@@ -141,7 +143,7 @@ std::optional<double> copy_rate(size_t num_bytes, const std::vector<int>& cores,
 
   Start start;
   start.num_threads = cores.size();
-  start.until_ns = now_ns() + kPatienceNs;
+  start.until_ns = now_ns() + static_cast<int64_t>(patience_s * 1e9);
   const auto length_ns = static_cast<int64_t>(seconds * 1e9);
   std::vector<std::thread> threads;
   threads.reserve(cores.size());

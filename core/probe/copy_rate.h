@@ -20,8 +20,10 @@ size_t copy_rate_memory(size_t num_bytes, size_t num_cores);
 /// moment would push too high. Buffers of 1 MB and more are copied in the ordinary way and past the caches, half of the
 /// time each; the better counts.
 ///
-/// Nothing: a core could not be used, or a thread did not get it within ten seconds. UsageError: no cores, one named
-/// twice, no bytes, `seconds` not within [0, 60], or more memory than `memory_cap` bytes. std::bad_alloc: no memory.
-std::optional<double> copy_rate(size_t num_bytes, const std::vector<int>& cores, double seconds, size_t memory_cap);
+/// Nothing: a core could not be used, or a thread did not get it, and wrote its memory first, within `patience_s`.
+/// UsageError: no cores, one named twice, no bytes, `seconds` or `patience_s` not within [0, 60], or more memory than
+/// `memory_cap` bytes. std::bad_alloc: no memory.
+std::optional<double> copy_rate(size_t num_bytes, const std::vector<int>& cores, double seconds, size_t memory_cap,
+                                double patience_s = 10);
 
 }  // namespace ringtree
