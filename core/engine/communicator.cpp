@@ -7,6 +7,7 @@
 
 #include "core/base/fork_count.h"
 #include "core/bootstrap/unix_socket.h"
+#include "core/model/probed_constants.h"
 #include "core/reduce/kernels.h"
 #include "core/transport/withdrawn_buffer.h"
 
@@ -40,7 +41,13 @@ double ranks_per_core(Session& session) {
   return most;
 }
 
-Selection selection_of(Session& session, const Settings& settings, const std::string& profile) {
+Machine agreed_machine(const std::string& text) {
+  const std::optional<Machine> machine = parse_machine(text);
+  if (!machine) throw WorldError("rank 0 sent malformed constants of the machine: " + text);
+  return *machine;
+}
+
+Selection selection_of(Session& session, const Settings& settings, const std::string& choosing) {
   Selection selection;
   selection.num_ranks = session.world_size();
   selection.num_channels = settings.num_channels;
@@ -49,8 +56,10 @@ Selection selection_of(Session& session, const Settings& settings, const std::st
   selection.deterministic = settings.deterministic;
   selection.hosts = settings.emulation ? HostGroups::blocks(selection.num_ranks, settings.emulation->ranks_per_host)
                                        : HostGroups(session.mesh().hosts());
-  selection.profile = Profile::parse(profile);
-  selection.machine = default_machine();
+  if (is_machine_text(choosing))
+    selection.machine = agreed_machine(choosing);
+  else
+    selection.profile = Profile::parse(choosing);
   selection.machine.num_cores = count_cores(session, session.rank());
   selection.ranks_per_core = ranks_per_core(session);
   selection.own_cores = selection.ranks_per_core <= 1;
@@ -62,11 +71,12 @@ Selection selection_of(Session& session, const Settings& settings, const std::st
 Communicator::Communicator(Store& store, int rank, int world_size, const Settings& settings, AlgorithmTable table,
                            const std::string& prefix)
     : settings_(settings), fork_count_(fork_count()), parts_(store, prefix), shared_(world_size), links_(settings) {
-  std::string profile;
-  session_ = std::make_unique<Session>(store, rank, world_size, settings, prefix, router(),
-                                       [&](Rendezvous& rendezvous) { profile = agree_at_start(rendezvous, rank); });
+  std::string choosing;
+  session_ = std::make_unique<Session>(
+      store, rank, world_size, settings, prefix, router(),
+      [&](Rendezvous& rendezvous, const Mesh& mesh) { choosing = agree_at_start(rendezvous, mesh, rank); });
   // Only now, when every rank has the profile: if it is wrong, each says so itself.
-  preparer_ = std::make_unique<const CallPreparer>(rank, std::move(table), selection_of(*session_, settings, profile));
+  preparer_ = std::make_unique<const CallPreparer>(rank, std::move(table), selection_of(*session_, settings, choosing));
   bool all_can_be_fenced = true;  // every rank reads the same pages, so every rank finds the same
   for (int peer = 0; peer < world_size; ++peer) all_can_be_fenced &= session_->members().page(peer).can_be_fenced;
   policy_ = settings_.emulation ? WaitPolicy::emulated()
@@ -103,16 +113,27 @@ Communicator::~Communicator() {
   if (fork_count() != fork_count_) gate_.abandon_mailbox();
 }
 
-// Returns rank 0's profile, which counts on all ranks: it is a file, and not every rank need see the same one.
-std::string Communicator::agree_at_start(Rendezvous& rendezvous, int rank) {
+// What rank 0 has for `auto` to choose by: its profile, else the constants that it probed for the model, as text.
+std::string Communicator::to_choose_by(const Mesh& mesh) const {
+  const std::vector<int>& hosts = mesh.hosts();
+  const bool asks_closed_form =
+      hosts.size() > 1 && !settings_.emulation && std::ranges::all_of(hosts, [](int host) { return host == 0; });
+  if (!settings_.profile.empty() || !settings_.probe || !asks_closed_form) return settings_.profile;
+  // The others wait for it: a part of the time that they have.
+  return machine_text(settings_.probe(static_cast<int>(hosts.size()), settings_.timeout_s / 8));
+}
+
+// Returns what rank 0 has for `auto` to choose by, which counts on all ranks: a profile is a file, of which not every
+// rank need see the same one, and no two probes of a machine give the same constants.
+std::string Communicator::agree_at_start(Rendezvous& rendezvous, const Mesh& mesh, int rank) {
   const auto agree = [&](const char* what, const std::string& mine) {
     if (rank != 0) return rendezvous.get(what, Deadline::after_seconds(settings_.timeout_s));
     rendezvous.set(what, mine);
     return mine;
   };
-  std::string profile = agree("profile", settings_.profile);
+  std::string choosing = agree("choosing", rank == 0 ? to_choose_by(mesh) : "");
   parts_.set_token(agree("token", rank == 0 ? random_hex(16) : ""));
-  return profile;
+  return choosing;
 }
 
 void Communicator::close() {
@@ -349,6 +370,8 @@ PartMaker::Whole Communicator::whole() const {
   if (settings_.emulation) throw UsageError("a communicator that emulates a cluster has no parts");
   PartMaker::Whole whole{*session_, settings_, preparer_->table(), interrupted_};
   whole.settings.profile = preparer_->selection().profile.text();
+  if (const Machine& machine = preparer_->selection().machine; machine.source != Machine::kBuiltIn)
+    whole.settings.probe = [machine](int, double) { return machine; };
   return whole;
 }
 

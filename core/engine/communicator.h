@@ -116,7 +116,8 @@ class Communicator {
   template <class Body>
   void run_alone(const Body& body);
   void post(TaggedMessage message);
-  std::string agree_at_start(Rendezvous& rendezvous, int rank);
+  std::string to_choose_by(const Mesh& mesh) const;
+  std::string agree_at_start(Rendezvous& rendezvous, const Mesh& mesh, int rank);
   LinkRouter router();
   void run_checked(const Call& call);
   /// Makes the plan if there is none. The others have begun the call: on failure they are told.

@@ -23,7 +23,7 @@ class PartMaker {
   /// The communicator and what its parts get of it.
   struct Whole {
     Session& session;
-    Settings settings;  // with the profile that all ranks agreed on
+    Settings settings;  // with the profile or the constants that all ranks agreed on
     const AlgorithmTable& table;
     InterruptCheck interrupted;
   };

@@ -27,7 +27,7 @@ struct AlgorithmTable {
 struct Selection {
   int num_ranks = 1;
   HostGroups hosts = HostGroups::single(1);  // of num_ranks ranks; an emulated cluster's where there is one
-  Machine machine;
+  Machine machine = default_machine();
   bool own_cores = false;
   double ranks_per_core = 1;  // on several hosts: where most ranks share their cores
   bool shared_buffers = false;

@@ -29,7 +29,7 @@ class Session {
   /// returns: the last moment at which the store is there for sure, as who serves it may leave at once. What ends the
   /// meeting on one rank is told on all (Rendezvous).
   Session(Store& store, int rank, int world_size, const Settings& settings, const std::string& prefix,
-          LinkRouter router, const std::function<void(Rendezvous& rendezvous)>& once_met);
+          LinkRouter router, const std::function<void(Rendezvous& rendezvous, const Mesh& mesh)>& once_met);
   ~Session();
 
   int rank() const { return rank_; }

@@ -141,7 +141,8 @@ Choice choose(std::span<const Candidate> candidates, int num_ranks, size_t num_b
   }
   return pick("closed-form model", names, std::move(seconds),
               count_text(static_cast<size_t>(num_ranks), "rank") + " on " +
-                  count_text(static_cast<size_t>(machine.num_cores), "core") + ", " + count_text(num_bytes, "byte"));
+                  count_text(static_cast<size_t>(machine.num_cores), "core") + ", " + count_text(num_bytes, "byte") +
+                  "; constants " + machine.source);
 }
 
 Choice choose_on_hosts(std::span<const Schedule> candidates, size_t count, size_t item_size, const HostGroups& hosts,

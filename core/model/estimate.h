@@ -50,6 +50,9 @@ struct Machine {
   double near_Bps = 1;     // the same inside them
   double cache_bytes = 1;  // that what ranks touch again finds room in
   int num_cores = 1;
+  std::string source = kBuiltIn;  // of the constants, for people: kBuiltIn, or "probed 2026-11-25"
+
+  static constexpr const char* kBuiltIn = "built in";
 };
 
 /// Constants of the machine class that the project is developed on (values, source and date in estimate.cpp), with this

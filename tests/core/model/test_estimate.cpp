@@ -144,10 +144,11 @@ TEST(Choose, TakesTheFastestAndSaysWhy) {
   EXPECT_LT(large.seconds[0], large.seconds[1]);
   // long: 60 us of hops, 53 slices of 53,632 bytes (a quarter of 214,285, to the next 64) and 2.5 MB copied.
   // heavy: 4 us, 2 slices of kSlotBytes and 30 MB.
-  EXPECT_EQ(large.reason, "closed-form model: long 5.4 ms, heavy 30.1 ms (4 ranks on 4 cores, 1000000 bytes)");
+  EXPECT_EQ(large.reason,
+            "closed-form model: long 5.4 ms, heavy 30.1 ms (4 ranks on 4 cores, 1000000 bytes; constants built in)");
   const Choice small = choose(candidates, 4, 1, machine_of(1));
   EXPECT_EQ(small.index, 1);
-  EXPECT_NE(small.reason.find("(4 ranks on 1 core, 1 byte)"), std::string::npos) << small.reason;
+  EXPECT_NE(small.reason.find("(4 ranks on 1 core, 1 byte; constants built in)"), std::string::npos) << small.reason;
 }
 
 // Both write 2 S, and one-shot saves a hop; but two-shot reads half as much, which decides as soon as bytes do.

@@ -53,9 +53,9 @@ def test_messages_and_bytes_of_a_meeting(num_ranks: int) -> None:
     the end, which tells whether a second process has claimed their rank: n gets each. Both set all identities as one
     table, in one part at these sizes, which each of the n - 2 others gets: 3n - 2 gets in all. So each identity passes
     the store three times on its way in and n times on its way out. The table has 12 bytes of its own, and 4 for each
-    rank. Rank 0 also sets two texts that all must have alike, the profile (here empty) and a token of 32 digits, and
-    each of the n - 1 others gets both. What ranks say to each other afterwards, a barrier among it, goes through no
-    store.
+    rank. Rank 0 also sets two texts that all must have alike, what to choose by (here nothing) and a token of 32
+    digits, and each of the n - 1 others gets both. What ranks say to each other afterwards, a barrier among it, goes
+    through no store.
     """
     counted = CountedStore()
 

@@ -1,0 +1,39 @@
+// The constants of the closed-form model that can be probed in a moment: what probes found as a Machine, within bounds,
+// and as text that ranks agree on and files keep. Not for: probing (core/probe), nor for the constants that are the
+// engine's own and the kernel's (a slice's work, a switch, the reach of the cache), which stay those of
+// default_machine().
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "core/model/estimate.h"
+
+namespace ringtree {
+
+/// What was found; nothing where no probe gave a steady answer.
+struct ProbedConstants {
+  std::optional<double> handoff_s;  // of a cache line from one core to another
+  std::optional<double> near_Bps;   // that a core copies inside its caches while the others do
+  std::optional<double> copy_Bps;   // the same beyond them
+
+  /// The two rates count together or not at all: how they compare decides more than either.
+  bool copies() const { return near_Bps && copy_Bps; }
+};
+
+/// default_machine() with what was found in place of its constants, each clamped to what machines have, and copying
+/// inside the caches no slower than beyond them. `date`: of the probe, "2026-11-25". Nothing found: default_machine().
+Machine with_probed(const ProbedConstants& found, const std::string& date);
+
+/// The constants above and where they come from, as one line: "machine 2.5e-07 8000000000 40000000000 probed
+/// 2026-11-25\n", for alpha_s, copy_Bps, near_Bps and source. What is not in it must be alike everywhere or agreed on
+/// elsewhere.
+std::string machine_text(const Machine& machine);
+/// Whether it begins as such a line.
+bool is_machine_text(std::string_view text);
+/// default_machine() with the line's constants; nothing if it is malformed or has constants that with_probed() never
+/// gives.
+std::optional<Machine> parse_machine(std::string_view text);
+
+}  // namespace ringtree

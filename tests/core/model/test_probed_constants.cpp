@@ -1,0 +1,103 @@
+// Constants that were probed: what of them is believed, and their text.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <string>
+
+#include "core/model/probed_constants.h"
+
+namespace ringtree {
+namespace {
+
+const std::string kDate = "2026-11-25";
+
+TEST(ProbedConstants, take_the_place_of_those_that_are_built_in) {
+  const Machine built_in = default_machine();
+  const Machine machine = with_probed({.handoff_s = 100e-9, .near_Bps = 50e9, .copy_Bps = 10e9}, kDate);
+  EXPECT_EQ(machine.copy_Bps, 10e9);
+  EXPECT_EQ(machine.near_Bps, 50e9);
+  EXPECT_EQ(machine.source, "probed 2026-11-25");
+  EXPECT_EQ(machine.switch_s, built_in.switch_s);
+  EXPECT_EQ(machine.message_s, built_in.message_s);
+  EXPECT_EQ(machine.cache_bytes, built_in.cache_bytes);
+  const Machine slower = with_probed({.handoff_s = 300e-9, .near_Bps = {}, .copy_Bps = {}}, kDate);
+  EXPECT_NEAR(slower.alpha_s - machine.alpha_s, 200e-9, 1e-15);
+  EXPECT_GT(machine.alpha_s, 100e-9) << "a message takes longer than handing over its line";
+}
+
+TEST(ProbedConstants, what_was_not_found_stays_built_in) {
+  const Machine built_in = default_machine();
+  EXPECT_EQ(machine_text(with_probed({}, kDate)), machine_text(built_in));
+  EXPECT_EQ(built_in.source, Machine::kBuiltIn);
+  // Of the two rates none counts without the other: a mixture would compare them wrongly.
+  for (const ProbedConstants& half : {ProbedConstants{1e-7, {}, 30e9}, ProbedConstants{1e-7, 90e9, {}}}) {
+    const Machine machine = with_probed(half, kDate);
+    EXPECT_EQ(machine.copy_Bps, built_in.copy_Bps);
+    EXPECT_EQ(machine.near_Bps, built_in.near_Bps);
+    EXPECT_EQ(machine.source, "probed 2026-11-25");
+  }
+  EXPECT_EQ(with_probed({.handoff_s = {}, .near_Bps = {}, .copy_Bps = 30e9}, kDate).source, Machine::kBuiltIn);
+  const Machine copies = with_probed({.handoff_s = {}, .near_Bps = 50e9, .copy_Bps = 10e9}, kDate);
+  EXPECT_EQ(copies.alpha_s, built_in.alpha_s);
+  EXPECT_EQ(copies.copy_Bps, 10e9);
+}
+
+TEST(ProbedConstants, extremes_are_clamped) {
+  const Machine least = with_probed({.handoff_s = 1e-12, .near_Bps = 1, .copy_Bps = 1}, kDate);
+  const Machine most = with_probed({.handoff_s = 1e3, .near_Bps = 1e18, .copy_Bps = 1e18}, kDate);
+  EXPECT_EQ(least.copy_Bps, 0.5e9);
+  EXPECT_EQ(least.near_Bps, 1e9);
+  EXPECT_EQ(most.copy_Bps, 100e9);
+  EXPECT_EQ(most.near_Bps, 500e9);
+  EXPECT_NEAR(most.alpha_s - least.alpha_s, 2e-6 - 10e-9, 1e-15);
+  // Caches are never slower than what lies beyond them, whatever the probes say.
+  const Machine turned = with_probed({.handoff_s = {}, .near_Bps = 5e9, .copy_Bps = 20e9}, kDate);
+  EXPECT_EQ(turned.near_Bps, turned.copy_Bps);
+  for (const Machine& machine : {least, most, turned}) EXPECT_TRUE(parse_machine(machine_text(machine)).has_value());
+}
+
+TEST(ProbedConstants, text_gives_the_same_constants_again) {
+  for (const ProbedConstants& found : {ProbedConstants{}, ProbedConstants{123.456e-9, 41.7e9, 9.1e9},
+                                       ProbedConstants{{}, 1.0 / 3 * 1e11, 1.0 / 3 * 1e10}}) {
+    const Machine machine = with_probed(found, kDate);
+    const std::string text = machine_text(machine);
+    EXPECT_TRUE(is_machine_text(text));
+    const std::optional<Machine> again = parse_machine(text);
+    ASSERT_TRUE(again.has_value()) << text;
+    EXPECT_EQ(again->alpha_s, machine.alpha_s);
+    EXPECT_EQ(again->copy_Bps, machine.copy_Bps);
+    EXPECT_EQ(again->near_Bps, machine.near_Bps);
+    EXPECT_EQ(again->source, machine.source);
+  }
+  EXPECT_FALSE(is_machine_text(""));
+  EXPECT_FALSE(is_machine_text("all_reduce 2 own private rest ring simple 0 ordinary 1\n"));
+}
+
+TEST(ProbedConstants, malformed_or_impossible_text_is_nothing) {
+  ASSERT_TRUE(parse_machine("machine 3e-07 1e+10 5e+10 probed 2026-11-25\n").has_value());
+  for (const char* text : {"",
+                           "machine",
+                           "machine ",
+                           "machine \n",
+                           "machine 3e-07 1e+10 5e+10\n",
+                           "machine 3e-07 1e+10 5e+10 \n",
+                           "machine 3e-07 1e+10 5e+10 probed 2026-11-25",
+                           "machine 3e-07 1e+10 probed 2026-11-25\n",
+                           "machine 3e-07  1e+10 5e+10 probed\n",
+                           "machine x 1e+10 5e+10 probed\n",
+                           "machine nan 1e+10 5e+10 probed\n",
+                           "machine 3e-07 inf 5e+10 probed\n",
+                           "machine 3e-07 1e+10 -5e+10 probed\n",
+                           "machine 0 1e+10 5e+10 probed\n",
+                           "machine 1 1e+10 5e+10 probed\n",
+                           "machine 3e-07 1 5e+10 probed\n",
+                           "machine 3e-07 5e+10 1e+10 probed\n",
+                           "machine 3e-07 1e+10 5e+10 probed\nmachine\n",
+                           "machine 3e-07 1e+10 5e+10 \x1b[2J\n",
+                           "all_reduce 2 own private rest ring simple 0 ordinary 1\n"})
+    EXPECT_FALSE(parse_machine(text).has_value()) << text;
+  EXPECT_FALSE(parse_machine("machine 3e-07 1e+10 5e+10 " + std::string(65, 'a') + "\n").has_value());
+}
+
+}  // namespace
+}  // namespace ringtree
