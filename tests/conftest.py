@@ -1,7 +1,8 @@
 """What pytest needs before it reads any test: tools/, tests/ and the helpers of tests can be imported.
 
-For: the path, and that neither a profile of the user's, BLAS nor a start in the background changes what tests see. Not
-for: fixtures; helpers of tests, and the programs that their ranks run, are modules in python/support.
+For: the path, and that neither a profile of the user's, constants that were probed, BLAS nor a start in the background
+changes what tests see. Not for: fixtures; helpers of tests, and the programs that their ranks run, are modules in
+python/support.
 
 It lies above python/, not in it: pytest puts a conftest's folder on the path, and there `torch` would be a folder.
 """
@@ -14,6 +15,7 @@ import sys
 from pathlib import Path
 
 os.environ["RINGTREE_PROFILE"] = ""  # also for the ranks and commands that tests start
+os.environ["RINGTREE_PROBE"] = "0"
 # NumPy's BLAS starts a thread a core on import, which spins: a tenth of a process that does nothing else.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 # A shell's "&" makes its jobs ignore SIGINT, and all that they start; Ctrl-C is tested.

@@ -28,7 +28,7 @@ ALLOWED: dict[str, set[str]] = {
     "transport": {"base", "net"},
     "protocol": {"transport", "reduce"},
     "engine": {"schedule", "protocol", "bootstrap", "model"},
-    "builtin": {"engine", "algorithms"},
+    "builtin": {"engine", "algorithms", "probe"},
     "textbook": {"schedule", "protocol", "bootstrap"},
     "bindings": {"builtin", "engine", "textbook", "algorithms", "verify", "simulate", "model", "probe"},
     "capi": {"builtin", "engine"},

@@ -15,6 +15,7 @@
 #include "core/bindings/bindings.h"
 #include "core/bindings/call_arguments.h"
 #include "core/builtin/algorithm_table.h"
+#include "core/builtin/machine_here.h"
 #include "core/engine/group.h"
 
 namespace nb = nanobind;
@@ -146,6 +147,7 @@ void bind_communicator(nb::module_& module) {
             settings.memory_cap_bytes = memory_cap;
             settings.num_channels = num_channels;
             settings.profile = profile;
+            settings.probe = machine_prober();
             settings.shared_buffers = shared_buffers;
             settings.deterministic = deterministic;
             settings.warn = [](const std::string& line) { std::fprintf(stderr, "ringtree: %s\n", line.c_str()); };

@@ -7,6 +7,7 @@
 
 #include "core/algorithms/registry.h"
 #include "core/bindings/bindings.h"
+#include "core/builtin/machine_here.h"
 #include "core/model/estimate.h"
 #include "core/model/recurrence.h"
 
@@ -16,6 +17,18 @@ using namespace nb::literals;
 namespace ringtree::bindings {
 
 void bind_model(nb::module_& module) {
+  nb::class_<Machine>(module, "Machine", "The constants of the closed-form model.")
+      .def_prop_ro("num_cores", [](const Machine& self) { return self.num_cores; })
+      .def_prop_ro("source", [](const Machine& self) { return self.source; });
+  module.def("default_machine", &default_machine, "The constants that are built in.");
+  module.def(
+      "machine_here",
+      [](int num_ranks) {
+        const MachineHere here = machine_here(num_ranks);
+        return std::pair(here.machine, here.told);
+      },
+      "num_ranks"_a, nb::call_guard<nb::gil_scoped_release>(),
+      "The constants of this machine for so many ranks, kept or probed now, and a line about where they come from.");
   module.def(
       "time_on_cluster",
       [](const Schedule& schedule, size_t count, size_t item_size, int num_hosts, int ranks_per_host, double alpha,
@@ -26,26 +39,22 @@ void bind_model(nb::module_& module) {
       nb::call_guard<nb::gil_scoped_release>());
   module.def(
       "estimate_seconds",
-      [](const CostSummary& summary, int num_ranks, size_t num_bytes, int num_cores) {
-        Machine machine = default_machine();
-        if (num_cores > 0) machine.num_cores = num_cores;
+      [](const CostSummary& summary, int num_ranks, size_t num_bytes, const Machine& machine) {
         return estimate_seconds(summary, num_ranks, num_bytes, machine);
       },
-      "summary"_a, "num_ranks"_a, "num_bytes"_a, "num_cores"_a = 0);
+      "summary"_a, "num_ranks"_a, "num_bytes"_a, "machine"_a);
   module.def(
       "choose",
-      [](const std::string& collective, int num_ranks, size_t num_bytes, int num_cores) {
+      [](const std::string& collective, int num_ranks, size_t num_bytes, const Machine& machine) {
         const Collective kind = collective_from(collective);
         std::vector<Candidate> candidates;
         for (const Algorithm& algorithm : algorithms())
           if (algorithm.is_candidate(kind, HostGroups::single(num_ranks)))
             candidates.push_back({algorithm.name, algorithm.cost(kind, num_ranks)});
-        Machine machine = default_machine();
-        if (num_cores > 0) machine.num_cores = num_cores;
         const Choice choice = choose(candidates, num_ranks, num_bytes, machine);
         return std::pair(candidates[static_cast<size_t>(choice.index)].name, choice.reason);
       },
-      "collective"_a, "num_ranks"_a, "num_bytes"_a, "num_cores"_a = 0);
+      "collective"_a, "num_ranks"_a, "num_bytes"_a, "machine"_a);
   module.def(
       "choose_on_hosts",
       [](const std::string& collective, std::vector<int> hosts, size_t num_bytes) {

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "core/builtin/algorithm_table.h"
+#include "core/builtin/machine_here.h"
 #include "core/capi/errors.h"
 #include "core/capi/group_scope.h"
 #include "core/capi/handle.h"
@@ -57,6 +58,7 @@ Settings settings_of(const rtConfig_t* given, int rank) {
   settings.deterministic = config.deterministic != 0;
   settings.answers_in_place = config.answers_in_place != 0;
   settings.warn = [](const std::string& line) { std::fprintf(stderr, "ringtree: %s\n", line.c_str()); };
+  settings.probe = machine_prober();
   if (config.rules_path && rank == 0) settings.profile = read_rules(config.rules_path);
   return settings;
 }

@@ -8,18 +8,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ringtree._core import Machine, default_machine, estimate_seconds, machine_here
 from ringtree._core import choose as core_choose
 from ringtree._core import choose_on_hosts as core_choose_on_hosts
-from ringtree._core import estimate_seconds
 from ringtree._core import time_on_cluster as core_time_on_cluster
 from ringtree.schedules.emulation import Emulation
 from ringtree.schedules.schedule import Schedule
 
 
-def choose(collective: str, num_ranks: int, num_bytes: int) -> tuple[str, str]:
-    """(algorithm, reason) that the closed-form model takes on this machine for `num_bytes` bytes of the whole
-    vector."""
-    return core_choose(collective, num_ranks, num_bytes)
+def machine(num_ranks: int, probed: bool = True) -> tuple[Machine, str]:
+    """The constants by which a communicator of `num_ranks` ranks on this host chooses without a profile, and one line
+    about where they come from: kept from an earlier probe, or probed now. `probed` False: those that are built in."""
+    return machine_here(num_ranks) if probed else (default_machine(), "constants built in")
+
+
+def choose(collective: str, num_ranks: int, num_bytes: int, constants: Machine) -> tuple[str, str]:
+    """(algorithm, reason) that the closed-form model takes for `num_bytes` bytes of the whole vector."""
+    return core_choose(collective, num_ranks, num_bytes, constants)
 
 
 def choose_on_hosts(collective: str, hosts: Sequence[int], num_bytes: int) -> tuple[str, str, dict[str, float]]:
@@ -29,9 +34,9 @@ def choose_on_hosts(collective: str, hosts: Sequence[int], num_bytes: int) -> tu
     return names[index], reason, dict(zip(names, seconds, strict=True))
 
 
-def estimate(schedule: Schedule, num_bytes: int) -> float:
-    """Seconds by the closed-form model on this machine."""
-    return estimate_seconds(schedule.cost(), schedule.num_ranks, num_bytes)
+def estimate(schedule: Schedule, num_bytes: int, constants: Machine) -> float:
+    """Seconds by the closed-form model."""
+    return estimate_seconds(schedule.cost(), schedule.num_ranks, num_bytes, constants)
 
 
 def time_on_cluster(schedule: Schedule, count: int, item_size: int, emulation: Emulation) -> float:

@@ -11,6 +11,7 @@ from typing import Literal
 
 from pydantic import Field
 
+from ringtree._core import Machine
 from ringtree.comm.profile import Loaded, own_cores
 from ringtree.comm.profile_format import Configuration, MeasuredSize, ProfileTable, describe_world
 from ringtree.errors import UsageError
@@ -81,7 +82,9 @@ def explain(
     elif several and hosts is not None:
         found = _by_model_on(hosts, collective, own, shared_buffers, size_bytes, notes)
     else:
-        found = _by_model(collective, num_ranks, own, shared_buffers, size_bytes, notes)
+        constants, told = model.machine(num_ranks, probed=not loaded.rules)  # beside rules the engine probes nothing
+        notes.append(told)
+        found = _by_model(collective, num_ranks, own, shared_buffers, size_bytes, constants, notes)
     return found.model_copy(update={"hosts": hosts if several else None})
 
 
@@ -124,13 +127,21 @@ def _by_profile(table: ProfileTable, size_bytes: int, shared_buffers: bool, date
 
 
 def _by_model(
-    collective: str, num_ranks: int, own: bool, shared_buffers: bool, size_bytes: int, notes: list[str]
+    collective: str,
+    num_ranks: int,
+    own: bool,
+    shared_buffers: bool,
+    size_bytes: int,
+    constants: Machine,
+    notes: list[str],
 ) -> Explanation:
     names = algorithms.names(collective)
     if not names:
         raise UsageError(f"no algorithm runs {collective!r}; `ringtree support` lists what runs")
-    algorithm, reason = model.choose(collective, num_ranks, size_bytes)
-    seconds = {name: model.estimate(schedule(collective, name, ranks=num_ranks), size_bytes) for name in names}
+    algorithm, reason = model.choose(collective, num_ranks, size_bytes, constants)
+    seconds = {
+        name: model.estimate(schedule(collective, name, ranks=num_ranks), size_bytes, constants) for name in names
+    }
     return _modelled(collective, num_ranks, own, shared_buffers, size_bytes, (algorithm, reason, seconds), notes)
 
 

@@ -5,10 +5,13 @@ For: ringtree.tune.which by the model. Not for: profiles (test_tune_launch.py), 
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 import ringtree
 from ringtree.comm.profile import Loaded
+from ringtree.errors import UsageError
 from ringtree.measure.collective_data import shape_of
 from ringtree.traits import COLLECTIVES
 from ringtree.tune.which import explain
@@ -25,3 +28,35 @@ def test_the_model_is_asked_for_the_bytes_that_the_engine_asks_it_for(collective
         found = explain(Loaded(), collective, NUM_RANKS, size_bytes)
         assert (found.algorithm, found.reason) == (choice.algorithm, choice.reason)
         assert found.size_bytes == size_bytes
+
+
+def test_constants_are_built_in_where_nothing_may_be_probed() -> None:
+    """RINGTREE_PROBE=0, as tests have it, or a profile, beside which the engine probes nothing."""
+    switched_off = explain(Loaded(), "all_reduce", NUM_RANKS, 1000)
+    assert switched_off.notes[-1].startswith("constants built in: ")
+    assert switched_off.notes[-1].endswith("; RINGTREE_PROBE=0")
+    beside_rules = explain(Loaded(rules="all_reduce 2 own private rest ring simple 0 ordinary 1\n"), "reduce", 2, 1000)
+    assert beside_rules.notes[-1] == "constants built in"
+    assert all(one.reason.endswith("; constants built in)") for one in (switched_off, beside_rules))
+
+
+def test_what_is_probed_counts_on_all_ranks_and_in_which(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Whether or not this machine is too busy to probe: then the constants are built in, and both say so."""
+    monkeypatch.setenv("RINGTREE_PROBE", "1")
+    monkeypatch.setenv("RINGTREE_CACHE_DIR", str(tmp_path))
+    num_ranks = 5  # no other test of this process probes for so many: what was found is remembered
+    counts = [1, 1000, 1 << 20]
+    chosen = ringtree.run(lambda comm: [comm.choice("all_reduce", count) for count in counts], num_ranks, profile="")
+    assert all(of_rank == chosen[0] for of_rank in chosen)
+    for count, choice in zip(counts, chosen[0], strict=True):
+        found = explain(Loaded(), "all_reduce", num_ranks, 4 * count)
+        assert (found.algorithm, found.reason) == (choice.algorithm, choice.reason)
+        source = found.reason.rpartition("; constants ")[2].removesuffix(")")
+        assert found.notes[-1].startswith(f"constants {source}: ")
+
+
+def test_a_variable_that_is_neither_0_nor_1_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RINGTREE_PROBE", "maybe")
+    for ask in (lambda: explain(Loaded(), "all_reduce", 2, 8), lambda: ringtree.run(lambda comm: comm.rank, 1)):
+        with pytest.raises(UsageError, match="invalid RINGTREE_PROBE 'maybe': write 1 to probe"):
+            ask()

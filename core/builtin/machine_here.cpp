@@ -1,0 +1,158 @@
+// See machine_here.h.
+#include "core/builtin/machine_here.h"
+
+#include <sched.h>
+#include <time.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <mutex>
+#include <string_view>
+#include <utility>
+
+#include "core/base/error.h"
+#include "core/base/sha256.h"
+#include "core/builtin/machine_file.h"
+#include "core/model/probed_constants.h"
+
+namespace ringtree {
+namespace {
+
+constexpr double kMostSeconds = 0.6;  // until the last probe begins: with its patience, less than 1 s
+
+std::string variable(const char* name) {
+  const char* const value = std::getenv(name);
+  return value ? value : "";
+}
+
+bool switched_off() {
+  const std::string value = variable("RINGTREE_PROBE");
+  if (!value.empty() && value != "0" && value != "1")
+    throw UsageError("invalid RINGTREE_PROBE '" + value + "': write 1 to probe the machine's constants, or 0 not to");
+  return value == "0";
+}
+
+std::string cache_folder() {
+  if (std::string asked = variable("RINGTREE_CACHE_DIR"); !asked.empty()) return asked;
+  if (const std::string caches = variable("XDG_CACHE_HOME"); !caches.empty()) return caches + "/ringtree";
+  if (const std::string home = variable("HOME"); !home.empty()) return home + "/.cache/ringtree";
+  return "";
+}
+
+std::string processor() {
+  std::ifstream info("/proc/cpuinfo");
+  for (std::string line; std::getline(info, line);)
+    if (const size_t colon = line.find(": "); line.starts_with("model name") && colon != std::string::npos)
+      return line.substr(colon + 2);
+  return "unknown processor";
+}
+
+std::vector<int> usable_cores() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  std::vector<int> cores;
+  if (sched_getaffinity(0, sizeof set, &set) == 0)  // fails on more cores than a set holds: then nothing is probed
+    for (int core = 0; core < CPU_SETSIZE; ++core)
+      if (CPU_ISSET(core, &set)) cores.push_back(core);
+  return cores;
+}
+
+std::string today() {
+  const time_t now = time(nullptr);
+  tm utc{};
+  char text[16] = "";
+  if (gmtime_r(&now, &utc)) strftime(text, sizeof text, "%Y-%m-%d", &utc);
+  return text;
+}
+
+ProbedMachine probe_here(const std::vector<int>& cores, int num_ranks, double seconds) {
+  try {
+    return probe_machine(machine_probes(cores, num_ranks), seconds);
+  } catch (const WorldError&) {  // no thread is left: nothing was found
+    return {};
+  }
+}
+
+MachineSurroundings surroundings() {
+  MachineSurroundings here{usable_cores(), processor(), cache_folder(), today(), {}};
+  here.probe = [cores = here.cores](int num_ranks, double seconds) { return probe_here(cores, num_ranks, seconds); };
+  return here;
+}
+
+std::string fingerprint_of(const MachineSurroundings& here, int num_ranks) {
+  std::string text = here.cpu + ", " + std::to_string(num_ranks) + " ranks, cores";
+  for (const int core : here.cores) text += " " + std::to_string(core);
+  return text;
+}
+
+std::string file_of(const std::string& folder, const std::string& fingerprint) {
+  std::string name;
+  const Sha256Digest digest = sha256(fingerprint);
+  for (size_t i = 0; i < 8; ++i) {
+    char byte[3];
+    std::snprintf(byte, sizeof byte, "%02x", digest[i]);
+    name += byte;
+  }
+  return folder + "/machine/" + name + ".txt";
+}
+
+std::string constants_text(const Machine& machine) {
+  char text[128];
+  std::snprintf(text, sizeof text, "%.3g us a message, %.3g GB/s copied beyond the caches, %.3g GB/s inside them",
+                machine.alpha_s * 1e6, machine.copy_Bps / 1e9, machine.near_Bps / 1e9);
+  return "constants " + machine.source + ": " + text;
+}
+
+// What was not found, in words; "" if nothing is missing.
+std::string missing_text(const ProbedConstants& found, size_t num_cores) {
+  std::string text;
+  const auto add = [&](bool there, const std::string& what) {
+    if (!there) text += (text.empty() ? "" : ", ") + what;
+  };
+  add(found.handoff_s.has_value(), num_cores > 1 ? "a hand-off" : "a hand-off (one core only)");
+  add(found.copies(), "copies");
+  return text.empty() ? "" : "; no steady answer from the probe of " + text + ", so built in";
+}
+
+}  // namespace
+
+MachineHere machine_in(const MachineSurroundings& here, int num_ranks, double seconds) {
+  const std::string fingerprint = fingerprint_of(here, num_ranks);
+  const std::string file = here.cache_folder.empty() ? "" : file_of(here.cache_folder, fingerprint);
+  if (!file.empty())
+    if (std::optional<Machine> kept = read_machine(file, fingerprint))
+      return {*kept, constants_text(*kept) + " (" + file + ")"};
+  const ProbedMachine probed = here.probe(num_ranks, std::min(seconds, kMostSeconds));
+  const ProbedConstants found{probed.handoff_s, probed.near_Bps, probed.copy_Bps};
+  const Machine machine = with_probed(found, here.today);
+  // One core has nobody to hand over to: there is no more to find.
+  const bool complete = found.copies() && (found.handoff_s || here.cores.size() == 1);
+  if (complete && !file.empty()) keep_machine(file, fingerprint, machine);
+  return {machine, constants_text(machine) + missing_text(found, here.cores.size())};
+}
+
+MachineHere machine_here(int num_ranks, double seconds) {
+  if (switched_off()) return {default_machine(), constants_text(default_machine()) + "; RINGTREE_PROBE=0"};
+  static std::mutex mutex;  // protects `known`
+  static std::map<std::string, MachineHere> known;
+  const MachineSurroundings here = surroundings();
+  const std::string key = fingerprint_of(here, num_ranks);
+  {
+    const std::lock_guard lock(mutex);
+    if (const auto found = known.find(key); found != known.end()) return found->second;
+  }
+  MachineHere found = machine_in(here, num_ranks, seconds);
+  const std::lock_guard lock(mutex);
+  return known.insert_or_assign(key, std::move(found)).first->second;
+}
+
+std::function<Machine(int num_ranks, double seconds)> machine_prober() {
+  if (switched_off()) return {};
+  return [](int num_ranks, double seconds) { return machine_here(num_ranks, seconds).machine; };
+}
+
+}  // namespace ringtree

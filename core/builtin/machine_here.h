@@ -1,0 +1,41 @@
+// The constants by which the model chooses on this machine: those that were kept, else those that are probed now. The
+// one place that knows the probes, the model and the environment. Not for agreeing on them: the engine does, at start
+// (Settings::probe).
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "core/model/estimate.h"
+#include "core/probe/machine_probe.h"
+
+namespace ringtree {
+
+/// What machine_here() finds depends on; tests have their own.
+struct MachineSurroundings {
+  std::vector<int> cores;    // that this process may run on
+  std::string cpu;           // the processor's name
+  std::string cache_folder;  // "": nothing is kept
+  std::string today;         // "2026-11-25"
+  std::function<ProbedMachine(int num_ranks, double seconds)> probe;
+};
+
+struct MachineHere {
+  Machine machine;
+  std::string told;  // where the constants come from, for people, one line
+};
+
+/// Reads what was kept for these cores, this processor and so many ranks. Else probes for about `seconds`, less than 1
+/// s whatever is asked for, and keeps what was found if all of it was. What no probe tells is built in.
+MachineHere machine_in(const MachineSurroundings& surroundings, int num_ranks, double seconds);
+
+/// The same in this process's own surroundings: once for each number of ranks, then from memory. The cache lies in
+/// RINGTREE_CACHE_DIR, else `ringtree` in XDG_CACHE_HOME or ~/.cache. RINGTREE_PROBE=0: the constants that are built
+/// in. Throws UsageError for another value of it than 0 or 1.
+MachineHere machine_here(int num_ranks, double seconds = 1);
+
+/// What Settings::probe is for programs: machine_here(), or none with RINGTREE_PROBE=0. Throws as machine_here().
+std::function<Machine(int num_ranks, double seconds)> machine_prober();
+
+}  // namespace ringtree

@@ -1,0 +1,163 @@
+// Where constants come from: kept ones before a probe, a probe before those that are built in; and what is kept when.
+// With probes that are made up: what real ones find is core/probe's.
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+
+#include "core/base/error.h"
+#include "core/builtin/machine_file.h"
+#include "core/builtin/machine_here.h"
+#include "core/model/probed_constants.h"
+#include "tests/core/bootstrap/rank_threads.h"
+
+namespace ringtree::testing {
+namespace {
+
+const ProbedMachine kFound{1e-7, 5e10, 1e10};
+
+class MachineHereTest : public ::testing::Test {
+ protected:
+  MachineHereTest() : folder_(std::filesystem::temp_directory_path() / unique_id()) {
+    here_ = {{0, 1}, "a processor", folder_, "2026-11-25", [this](int, double seconds) {
+               ++num_probes_;
+               seconds_ = seconds;
+               return found_;
+             }};
+  }
+  ~MachineHereTest() override { std::filesystem::remove_all(folder_); }
+
+  std::vector<std::filesystem::path> files() const {
+    std::vector<std::filesystem::path> all;
+    if (std::filesystem::exists(folder_))
+      for (const auto& entry : std::filesystem::recursive_directory_iterator(folder_))
+        if (entry.is_regular_file()) all.push_back(entry.path());
+    return all;
+  }
+
+  const std::filesystem::path folder_;
+  ProbedMachine found_ = kFound;
+  MachineSurroundings here_;
+  int num_probes_ = 0;
+  double seconds_ = 0;
+};
+
+TEST_F(MachineHereTest, is_probed_once_and_then_kept) {
+  const MachineHere first = machine_in(here_, 4, 1);
+  EXPECT_EQ(first.machine.copy_Bps, 1e10);
+  EXPECT_TRUE(contains(first.told, "constants probed 2026-11-25: ")) << first.told;
+  EXPECT_TRUE(contains(first.told, "10 GB/s copied beyond the caches, 50 GB/s inside them")) << first.told;
+  ASSERT_EQ(files().size(), 1u) << "and no draft is left";
+  found_ = {2e-7, 6e10, 2e10};
+  here_.today = "2026-12-01";
+  const MachineHere second = machine_in(here_, 4, 1);
+  EXPECT_EQ(num_probes_, 1);
+  EXPECT_EQ(machine_text(second.machine), machine_text(first.machine));
+  EXPECT_TRUE(contains(second.told, files()[0].string())) << second.told;
+}
+
+TEST_F(MachineHereTest, is_another_with_other_cores_ranks_or_processor) {
+  machine_in(here_, 4, 1);
+  machine_in(here_, 8, 1);
+  here_.cores = {0, 2};
+  machine_in(here_, 4, 1);
+  here_.cpu = "another processor";
+  machine_in(here_, 4, 1);
+  EXPECT_EQ(num_probes_, 4);
+  EXPECT_EQ(files().size(), 4u);
+}
+
+TEST_F(MachineHereTest, is_probed_for_less_than_a_second_whatever_is_asked_for) {
+  machine_in(here_, 2, 30);
+  EXPECT_EQ(seconds_, 0.6);
+  machine_in(here_, 3, 0.25);
+  EXPECT_EQ(seconds_, 0.25);
+}
+
+TEST_F(MachineHereTest, ignores_a_file_that_is_malformed_or_another_machines) {
+  machine_in(here_, 4, 1);
+  const std::string path = files()[0];
+  std::ifstream stored(path);
+  const std::string good{std::istreambuf_iterator<char>(stored), {}};
+  std::string other = good, newer = good, extreme = good;
+  other.replace(other.find("a processor"), 11, "B processor");
+  newer.replace(newer.find("machine/1"), 9, "machine/2");
+  extreme.replace(extreme.find(" 10000000000 "), 13, " 10000000000000 ");
+  int probes = 1;
+  for (const std::string& text : {std::string(), std::string("{}"), other, newer, extreme, good + "more\n",
+                                  good.substr(0, good.size() - 3), std::string(100'000, 'x')}) {
+    std::ofstream(path, std::ios::trunc) << text;
+    EXPECT_EQ(machine_in(here_, 4, 1).machine.copy_Bps, 1e10);
+    EXPECT_EQ(num_probes_, ++probes) << text.substr(0, 200);
+    machine_in(here_, 4, 1);
+    EXPECT_EQ(num_probes_, probes) << "it was written anew";
+  }
+  std::ofstream(path, std::ios::trunc) << good;
+  machine_in(here_, 4, 1);
+  EXPECT_EQ(num_probes_, probes) << "the good one is read";
+}
+
+TEST_F(MachineHereTest, keeps_nothing_that_was_disturbed_and_says_what) {
+  found_.copy_Bps.reset();
+  const MachineHere partly = machine_in(here_, 4, 1);
+  EXPECT_EQ(partly.machine.copy_Bps, default_machine().copy_Bps);
+  EXPECT_EQ(partly.machine.source, "probed 2026-11-25");
+  EXPECT_TRUE(contains(partly.told, "; no steady answer from the probe of copies, so built in")) << partly.told;
+  found_ = {};
+  const MachineHere nothing = machine_in(here_, 4, 1);
+  EXPECT_EQ(machine_text(nothing.machine), machine_text(default_machine()));
+  EXPECT_TRUE(contains(nothing.told, "constants built in: ")) << nothing.told;
+  EXPECT_TRUE(files().empty());
+}
+
+TEST_F(MachineHereTest, with_one_core_keeps_what_there_is) {
+  here_.cores = {3};
+  found_.handoff_s.reset();
+  EXPECT_TRUE(contains(machine_in(here_, 4, 1).told, "a hand-off (one core only)"));
+  machine_in(here_, 4, 1);
+  EXPECT_EQ(num_probes_, 1);
+}
+
+TEST_F(MachineHereTest, does_without_a_cache) {
+  here_.cache_folder = "";
+  EXPECT_EQ(machine_in(here_, 4, 1).machine.copy_Bps, 1e10);
+  std::ofstream(folder_) << "a file where the folder should be";
+  here_.cache_folder = folder_;
+  EXPECT_EQ(machine_in(here_, 4, 1).machine.copy_Bps, 1e10);
+  EXPECT_EQ(num_probes_, 2);
+}
+
+TEST(MachineFile, is_written_whole_or_not_at_all) {
+  const std::filesystem::path folder = std::filesystem::temp_directory_path() / unique_id();
+  const std::string path = folder / "machine.txt";
+  EXPECT_TRUE(keep_machine(path, "of a test", default_machine()));
+  EXPECT_EQ(machine_text(read_machine(path, "of a test").value()), machine_text(default_machine()));
+  EXPECT_FALSE(read_machine(path, "of a").has_value());
+  EXPECT_FALSE(read_machine(path, "of a test, too").has_value());
+  EXPECT_FALSE(read_machine(folder / "none.txt", "of a test").has_value());
+  EXPECT_FALSE(keep_machine(folder, "of a test", default_machine())) << "a folder is there";
+  EXPECT_EQ(std::distance(std::filesystem::recursive_directory_iterator(folder), {}), 1) << "no draft is left";
+  std::filesystem::remove_all(folder);
+}
+
+TEST(MachineProber, is_switched_off_by_a_variable) {
+  const char* const before = std::getenv("RINGTREE_PROBE");
+  const std::string kept = before ? before : "";
+  setenv("RINGTREE_PROBE", "0", 1);
+  EXPECT_FALSE(machine_prober());
+  EXPECT_EQ(machine_text(machine_here(2).machine), machine_text(default_machine()));
+  EXPECT_TRUE(contains(machine_here(2).told, "RINGTREE_PROBE=0"));
+  setenv("RINGTREE_PROBE", "1", 1);
+  EXPECT_TRUE(machine_prober());
+  setenv("RINGTREE_PROBE", "perhaps", 1);
+  EXPECT_EQ(outcome_of([] { machine_prober(); }),
+            "usage: invalid RINGTREE_PROBE 'perhaps': write 1 to probe the machine's constants, or 0 not to");
+  before ? setenv("RINGTREE_PROBE", kept.c_str(), 1) : unsetenv("RINGTREE_PROBE");
+}
+
+}  // namespace
+}  // namespace ringtree::testing
