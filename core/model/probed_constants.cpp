@@ -11,20 +11,25 @@ namespace {
 constexpr std::string_view kBegin = "machine ";
 constexpr size_t kMaxSource = 64;
 
-// What a message takes beyond handing over its line: alpha_s of default_machine() less the hand-off of 0.05 us that was
-// measured on the machine on which it was set (estimate.cpp).
-constexpr double kEngineS = 0.2e-6;
-
 struct Bounds {
   double least, most;
   double clamp(double value) const { return std::clamp(value, least, most); }
   bool hold(double value) const { return value >= least && value <= most; }  // false for NaN
 };
 
-// Wider than what was seen of any CPU: cores of one module hand over in 20 ns, sockets in less than 1 us; a core copies
-// 1 to 50 GB/s beyond its caches and up to some 300 inside. A probe that says otherwise was disturbed.
-constexpr Bounds kHandoff{10e-9, 2e-6}, kAlpha{kHandoff.least, kHandoff.most + kEngineS}, kCopy{0.5e9, 100e9},
-    kNear{1e9, 500e9};
+// Cores that share a cache hand over in 20 ns, sockets in less than 1 us: a probe that says otherwise was disturbed.
+constexpr Bounds kHandoff{10e-9, 2e-6}, kScale{1 / kMostScale, kMostScale};
+
+double alpha(double handoff_s) { return default_machine().alpha_s + kHandoff.clamp(handoff_s) - kReferenceHandoffS; }
+
+double scaled(double constant, double found, double reference) { return constant * kScale.clamp(found / reference); }
+
+bool can_be(const Machine& machine) {
+  const Machine built_in = default_machine();
+  return Bounds{alpha(kHandoff.least), alpha(kHandoff.most)}.hold(machine.alpha_s) &&
+         kScale.hold(machine.copy_Bps / built_in.copy_Bps) && kScale.hold(machine.near_Bps / built_in.near_Bps) &&
+         machine.near_Bps >= machine.copy_Bps;
+}
 
 bool read(std::string_view& text, double& value) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -44,10 +49,10 @@ bool is_source(std::string_view text) {
 Machine with_probed(const ProbedConstants& found, const std::string& date) {
   Machine machine = default_machine();
   if (!found.handoff_s && !found.copies()) return machine;
-  if (found.handoff_s) machine.alpha_s = kHandoff.clamp(*found.handoff_s) + kEngineS;
+  if (found.handoff_s) machine.alpha_s = alpha(*found.handoff_s);
   if (found.copies()) {
-    machine.copy_Bps = kCopy.clamp(*found.copy_Bps);
-    machine.near_Bps = std::max(kNear.clamp(*found.near_Bps), machine.copy_Bps);
+    machine.copy_Bps = scaled(machine.copy_Bps, *found.copy_Bps, kReferenceCopyBps);
+    machine.near_Bps = std::max(scaled(machine.near_Bps, *found.near_Bps, kReferenceNearBps), machine.copy_Bps);
   }
   machine.source = "probed " + date;
   return machine;
@@ -67,8 +72,7 @@ std::optional<Machine> parse_machine(std::string_view text) {
   text.remove_suffix(1);
   Machine machine = default_machine();
   if (!read(text, machine.alpha_s) || !read(text, machine.copy_Bps) || !read(text, machine.near_Bps)) return {};
-  if (!kAlpha.hold(machine.alpha_s) || !kCopy.hold(machine.copy_Bps) || !kNear.hold(machine.near_Bps)) return {};
-  if (machine.near_Bps < machine.copy_Bps || !is_source(text)) return {};
+  if (!can_be(machine) || !is_source(text)) return {};
   machine.source = text;
   return machine;
 }

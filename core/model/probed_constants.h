@@ -22,8 +22,16 @@ struct ProbedConstants {
   bool copies() const { return near_Bps && copy_Bps; }
 };
 
-/// default_machine() with what was found in place of its constants, each clamped to what machines have, and copying
-/// inside the caches no slower than beyond them. `date`: of the probe, "2026-11-25". Nothing found: default_machine().
+/// What core/probe/machine_probe.h finds on the machine that default_machine() is of (2 cores of an AMD EPYC virtual
+/// machine): the hand-off as estimate.cpp says, the rates 25 to 29 and 50 to 59 GB/s in four probes each of both cores,
+/// 2026-11-25. They are not the model's constants: those are what the engine gets out of such a machine.
+inline constexpr double kReferenceHandoffS = 0.05e-6, kReferenceNearBps = 58e9, kReferenceCopyBps = 25e9;
+/// Rates count as at most this many times the reference's, and as no less than the reciprocal.
+inline constexpr double kMostScale = 8;
+
+/// default_machine() as it would be on a machine with these probes: a message takes longer by what its hand-off does,
+/// copies scale with the rates. Clamped to what machines have, and copying inside the caches no slower than beyond
+/// them. `date`: of the probe, "2026-11-25". Nothing found: default_machine().
 Machine with_probed(const ProbedConstants& found, const std::string& date);
 
 /// The constants above and where they come from, as one line: "machine 2.5e-07 8000000000 40000000000 probed

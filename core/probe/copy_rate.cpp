@@ -25,6 +25,7 @@ namespace {
 
 constexpr size_t kChunkBytes = size_t{256} << 10;  // at least, of a chunk: 10 µs or so, long beside reading the clock
 constexpr int kLeastChunks = 3;                    // of each way, however short the time: one may be interrupted
+constexpr size_t kFillBytes = size_t{1} << 20;
 constexpr size_t kAlignment = 64;
 // Buffers from this size on are copied both ways. Not from the size of the last cache: virtual machines report one that
 // is ten times too large.
@@ -72,6 +73,15 @@ bool meet(Start& start) {
   return true;
 }
 
+// In pieces, so that a thread that rarely gets its core can give up in time.
+bool fill(std::byte* memory, int value, size_t num_bytes, const Start& start) {
+  for (size_t at = 0; at < num_bytes; at += kFillBytes) {
+    if (now_ns() >= start.until_ns) return false;
+    std::memset(memory + at, value, std::min(kFillBytes, num_bytes - at));
+  }
+  return true;
+}
+
 struct Worker {
   int core = 0;
   Buffer from, to;
@@ -90,12 +100,8 @@ struct Worker {
   }
 
   void run(Start& start, size_t num_bytes, const std::vector<Copy>& ways, int64_t length_ns) {
-    const bool pinned = pin_to_core(core);
-    if (pinned) {
-      std::memset(from.get(), 1, num_bytes);
-      std::memset(to.get(), 2, num_bytes);
-    }
-    if (!pinned || !meet(start)) {
+    if (!pin_to_core(core) || !fill(from.get(), 1, num_bytes, start) || !fill(to.get(), 2, num_bytes, start) ||
+        !meet(start)) {
       // Relaxed: tells meet() to give up sooner; the caller reads it after the join.
       start.failed.store(true, std::memory_order_relaxed);
       return;
@@ -103,10 +109,10 @@ struct Worker {
     // One way after the other, each for its share: taking turns, what went past the caches would be cold for the other.
     for (Copy copy : ways) {
       const int64_t end_ns = now_ns() + length_ns / static_cast<int64_t>(ways.size());
-      for (int chunk = 0; chunk < kLeastChunks || now_ns() < end_ns; ++chunk)
+      for (int chunk = 0; now_ns() < (chunk < kLeastChunks ? start.until_ns : end_ns); ++chunk)
         best_rate = std::max(best_rate, chunk_rate(copy, num_bytes));
     }
-    if (!is_on_core(core)) start.failed.store(true, std::memory_order_relaxed);  // read after join
+    if (best_rate == 0 || !is_on_core(core)) start.failed.store(true, std::memory_order_relaxed);  // read after join
   }
 };
 
@@ -143,8 +149,8 @@ std::optional<double> copy_rate(size_t num_bytes, const std::vector<int>& cores,
 
   Start start;
   start.num_threads = cores.size();
-  start.until_ns = now_ns() + static_cast<int64_t>(patience_s * 1e9);
   const auto length_ns = static_cast<int64_t>(seconds * 1e9);
+  start.until_ns = now_ns() + length_ns + static_cast<int64_t>(patience_s * 1e9);
   std::vector<std::thread> threads;
   threads.reserve(cores.size());
   const auto join_all = [&] {

@@ -20,7 +20,8 @@ size_t copy_rate_memory(size_t num_bytes, size_t num_cores);
 /// moment would push too high. Buffers of 1 MB and more are copied in the ordinary way and past the caches, half of the
 /// time each; the better counts.
 ///
-/// Nothing: a core could not be used, or a thread did not get it, and wrote its memory first, within `patience_s`.
+/// Nothing: a core could not be used, or a thread did not get it for long enough to write its memory and to copy it
+/// once within `seconds` + `patience_s`, after which all end; fewer than three copies may have to do.
 /// UsageError: no cores, one named twice, no bytes, `seconds` or `patience_s` not within [0, 60], or more memory than
 /// `memory_cap` bytes. std::bad_alloc: no memory.
 std::optional<double> copy_rate(size_t num_bytes, const std::vector<int>& cores, double seconds, size_t memory_cap,

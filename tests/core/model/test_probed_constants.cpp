@@ -11,18 +11,24 @@ namespace {
 
 const std::string kDate = "2026-11-25";
 
-TEST(ProbedConstants, take_the_place_of_those_that_are_built_in) {
+TEST(ProbedConstants, of_the_reference_machine_are_those_that_are_built_in) {
   const Machine built_in = default_machine();
-  const Machine machine = with_probed({.handoff_s = 100e-9, .near_Bps = 50e9, .copy_Bps = 10e9}, kDate);
-  EXPECT_EQ(machine.copy_Bps, 10e9);
-  EXPECT_EQ(machine.near_Bps, 50e9);
+  const Machine machine = with_probed({kReferenceHandoffS, kReferenceNearBps, kReferenceCopyBps}, kDate);
+  EXPECT_DOUBLE_EQ(machine.alpha_s, built_in.alpha_s);
+  EXPECT_EQ(machine.near_Bps, built_in.near_Bps);
+  EXPECT_EQ(machine.copy_Bps, built_in.copy_Bps);
   EXPECT_EQ(machine.source, "probed 2026-11-25");
+}
+
+TEST(ProbedConstants, say_how_much_faster_or_slower_a_machine_is) {
+  const Machine built_in = default_machine();
+  const Machine machine = with_probed({2e-7, 2 * kReferenceNearBps, kReferenceCopyBps / 4}, kDate);
+  EXPECT_NEAR(machine.alpha_s, built_in.alpha_s + 1.5e-7, 1e-15) << "0.15 us more than the reference's hand-off";
+  EXPECT_EQ(machine.near_Bps, built_in.near_Bps * 2);
+  EXPECT_EQ(machine.copy_Bps, built_in.copy_Bps / 4);
   EXPECT_EQ(machine.switch_s, built_in.switch_s);
   EXPECT_EQ(machine.message_s, built_in.message_s);
   EXPECT_EQ(machine.cache_bytes, built_in.cache_bytes);
-  const Machine slower = with_probed({.handoff_s = 300e-9, .near_Bps = {}, .copy_Bps = {}}, kDate);
-  EXPECT_NEAR(slower.alpha_s - machine.alpha_s, 200e-9, 1e-15);
-  EXPECT_GT(machine.alpha_s, 100e-9) << "a message takes longer than handing over its line";
 }
 
 TEST(ProbedConstants, what_was_not_found_stays_built_in) {
@@ -37,21 +43,23 @@ TEST(ProbedConstants, what_was_not_found_stays_built_in) {
     EXPECT_EQ(machine.source, "probed 2026-11-25");
   }
   EXPECT_EQ(with_probed({.handoff_s = {}, .near_Bps = {}, .copy_Bps = 30e9}, kDate).source, Machine::kBuiltIn);
-  const Machine copies = with_probed({.handoff_s = {}, .near_Bps = 50e9, .copy_Bps = 10e9}, kDate);
+  const Machine copies = with_probed({{}, kReferenceNearBps / 2, kReferenceCopyBps / 2}, kDate);
   EXPECT_EQ(copies.alpha_s, built_in.alpha_s);
-  EXPECT_EQ(copies.copy_Bps, 10e9);
+  EXPECT_EQ(copies.copy_Bps, built_in.copy_Bps / 2);
 }
 
 TEST(ProbedConstants, extremes_are_clamped) {
+  const Machine built_in = default_machine();
   const Machine least = with_probed({.handoff_s = 1e-12, .near_Bps = 1, .copy_Bps = 1}, kDate);
   const Machine most = with_probed({.handoff_s = 1e3, .near_Bps = 1e18, .copy_Bps = 1e18}, kDate);
-  EXPECT_EQ(least.copy_Bps, 0.5e9);
-  EXPECT_EQ(least.near_Bps, 1e9);
-  EXPECT_EQ(most.copy_Bps, 100e9);
-  EXPECT_EQ(most.near_Bps, 500e9);
+  EXPECT_EQ(least.copy_Bps, built_in.copy_Bps / 8);
+  EXPECT_EQ(least.near_Bps, built_in.near_Bps / 8);
+  EXPECT_EQ(most.copy_Bps, built_in.copy_Bps * 8);
+  EXPECT_EQ(most.near_Bps, built_in.near_Bps * 8);
   EXPECT_NEAR(most.alpha_s - least.alpha_s, 2e-6 - 10e-9, 1e-15);
+  EXPECT_GT(least.alpha_s, 0);
   // Caches are never slower than what lies beyond them, whatever the probes say.
-  const Machine turned = with_probed({.handoff_s = {}, .near_Bps = 5e9, .copy_Bps = 20e9}, kDate);
+  const Machine turned = with_probed({{}, kReferenceNearBps / 8, kReferenceCopyBps * 8}, kDate);
   EXPECT_EQ(turned.near_Bps, turned.copy_Bps);
   for (const Machine& machine : {least, most, turned}) EXPECT_TRUE(parse_machine(machine_text(machine)).has_value());
 }
@@ -92,6 +100,7 @@ TEST(ProbedConstants, malformed_or_impossible_text_is_nothing) {
                            "machine 1 1e+10 5e+10 probed\n",
                            "machine 3e-07 1 5e+10 probed\n",
                            "machine 3e-07 5e+10 1e+10 probed\n",
+                           "machine 3e-07 1e+11 2e+11 probed\n",
                            "machine 3e-07 1e+10 5e+10 probed\nmachine\n",
                            "machine 3e-07 1e+10 5e+10 \x1b[2J\n",
                            "all_reduce 2 own private rest ring simple 0 ordinary 1\n"})

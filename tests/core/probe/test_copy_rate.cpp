@@ -54,6 +54,12 @@ TEST(CopyRate, takes_two_buffers_a_core_and_no_more_than_the_cap) {
   EXPECT_THROW(copy_rate(SIZE_MAX, {cores[0]}, 0, kCap), UsageError);
 }
 
+TEST(CopyRate, gives_up_when_its_patience_is_over) {
+  const std::vector<int> cores = usable_cores();
+  EXPECT_EQ(copy_rate(1000, {cores[0]}, 0, kCap, 0), std::nullopt) << "no time at all";
+  EXPECT_TRUE(copy_rate(1000, {cores[0]}, 0, kCap, kPatient).has_value());
+}
+
 TEST(CopyRate, refuses_nonsense) {
   constexpr double kNan = std::numeric_limits<double>::quiet_NaN(), kInfinity = std::numeric_limits<double>::infinity();
   const std::vector<int> cores = usable_cores();
@@ -62,6 +68,8 @@ TEST(CopyRate, refuses_nonsense) {
   EXPECT_THROW(copy_rate(0, {cores[0]}, kShort, kCap), UsageError);
   for (double seconds : {-1.0, 61.0, kNan, kInfinity})
     EXPECT_THROW(copy_rate(1000, {cores[0]}, seconds, kCap), UsageError) << seconds;
+  for (double patience_s : {-1.0, 61.0, kNan})
+    EXPECT_THROW(copy_rate(1000, {cores[0]}, kShort, kCap, patience_s), UsageError) << patience_s;
 }
 
 }  // namespace
