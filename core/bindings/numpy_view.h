@@ -1,5 +1,5 @@
-// NumPy's own arrays by its array interface for C, __array_struct__: an address, a kind and an item size, without the
-// format strings of the buffer protocol or a DLPack capsule. Needs no NumPy to build, and does not import it.
+// NumPy's own arrays by the fields that NumPy's C API shows of them: an address, dimensions and a number of a type,
+// without an object made for the look. Needs no NumPy to build, and does not import it.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -11,7 +11,8 @@
 namespace ringtree::bindings {
 
 /// None if `object` is not a numpy.ndarray itself, or one that is not plain: not contiguous, read-only though it is
-/// `written`, of another byte order or of no dtype of ringtree's. Who asks on by other ways learns why.
+/// `written`, of another byte order, of no dtype of ringtree's, or of a NumPy whose arrays are laid out in a way not
+/// known here. Who asks on by other ways learns why.
 std::optional<ArrayView> view_numpy(const nanobind::handle& object, bool written);
 
 }  // namespace ringtree::bindings

@@ -1,5 +1,5 @@
 """What a call is given beside its ranks: names and numbers that are remembered by the objects that they came in, and
-NumPy's arrays, which are looked at by their own interface."""
+NumPy's arrays, which are looked at by the fields that NumPy shows in C."""
 
 from __future__ import annotations
 
@@ -158,6 +158,14 @@ def test_every_dtype_of_numpy_is_moved_where_it_lies(dtype: str) -> None:
     for array, description in ringtree.run(work, 2):
         assert (array == np.ones((2, 3), dtype)).all()
         assert dtype in description
+
+
+@pytest.mark.parametrize("letter", np.typecodes["AllInteger"])
+def test_the_integers_of_c_are_those_of_their_length(comm: Communicator, letter: str) -> None:
+    """NumPy has a dtype for each of C's integers: on one machine two of them are alike."""
+    array = np.array([1, 2, 3], letter)
+    assert comm.all_reduce(array).tolist() == [1, 2, 3]
+    assert f"count=3, {np.dtype(letter).name}," in comm.last_call()["description"]
 
 
 def test_shapes_that_lie_side_by_side(comm: Communicator) -> None:
