@@ -1,5 +1,5 @@
 // The communicator. Arrays are looked at with the GIL held; the collective runs without it, so that ranks may be
-// threads of one process.
+// threads of one process, unless it is so small that it is done before the GIL would be back.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
@@ -14,6 +14,7 @@
 #include "core/bindings/array_view.h"
 #include "core/bindings/bindings.h"
 #include "core/bindings/call_arguments.h"
+#include "core/bindings/python_lock.h"
 #include "core/builtin/algorithm_table.h"
 #include "core/builtin/machine_here.h"
 #include "core/engine/group.h"
@@ -24,7 +25,7 @@ using namespace nb::literals;
 namespace ringtree::bindings {
 namespace {
 
-/// Binds what takes a call: `use(communicator, first..., call)`. Its arguments are read here, not by nanobind, which
+/// Binds what takes a call: `use(communicator, first..., made)`. Its arguments are read here, not by nanobind, which
 /// would make strings of them in each call, and are few: up to eight have a quicker way through it.
 template <class... First, class Use, class... Names>
 void def_call(nb::class_<Communicator>& communicator, const char* name, Use use, const Names&... names) {
@@ -33,10 +34,19 @@ void def_call(nb::class_<Communicator>& communicator, const char* name, Use use,
       [use](Communicator& self, First... first, nb::handle collective, nb::handle input, nb::handle output,
             nb::handle op, nb::handle root, nb::handle algorithm, nb::handle how) {
         const ArrayCall made(self, {collective, input, output, op, root, algorithm, how});
-        return use(self, first..., made.call);
+        return use(self, first..., made);
       },
       names..., "collective"_a.none(), "input"_a.none(), "output"_a.none(), "op"_a.none(), "root"_a.none(),
       "algorithm"_a.none(), "how"_a.none());
+}
+
+// Of more bytes the moving takes longer than giving the GIL back and taking it again.
+constexpr size_t kMostBytesUnderLock = 4096;
+
+void run_call(Communicator& self, const ArrayCall& made) {
+  PythonLock lock;
+  if (made.num_bytes > kMostBytesUnderLock) lock.let_go();
+  self.run(made.call, &lock);
 }
 
 using TransferArgument = std::tuple<bool, int, nb::object>;  // sends, peer, array
@@ -125,14 +135,11 @@ void bind_communicator(nb::module_& module) {
   nb::class_<Communicator> communicator(module, "Communicator",
                                         "One rank's end of a group; see ringtree.Communicator.");
   // The arrays must live until a work, or a group, is done: ringtree.Communicator and ringtree.Group see to that.
-  def_call(communicator, "call", [](Communicator& self, const Call& call) {
-    const nb::gil_scoped_release no_gil;
-    self.run(call);
-  });
-  def_call(communicator, "start", [](Communicator& self, const Call& call) { return self.start(call); });
+  def_call(communicator, "call", &run_call);
+  def_call(communicator, "start", [](Communicator& self, const ArrayCall& made) { return self.start(made.call); });
   def_call<Group&>(
-      communicator, "add_to", [](Communicator& self, Group& group, const Call& call) { group.add(self, call); },
-      "group"_a);
+      communicator, "add_to",
+      [](Communicator& self, Group& group, const ArrayCall& made) { group.add(self, made.call); }, "group"_a);
   communicator
       .def(
           "__init__",

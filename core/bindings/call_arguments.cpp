@@ -3,6 +3,7 @@
 
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <numeric>
 
 #include "core/bindings/array_view.h"
@@ -58,6 +59,11 @@ class How {
   PyObject* tuple_;
 };
 
+Call asked_call(const CallArguments& arguments, const How& how) {
+  return asked_calls().get({arguments.collective.ptr(), arguments.op.ptr(), arguments.root.ptr(),
+                            arguments.algorithm.ptr(), how[0], how[1], how[2], how[3], how[5]});
+}
+
 }  // namespace
 
 OwnSchedule::OwnSchedule(const Schedule& own) : schedule(std::make_shared<const Schedule>(own)) {
@@ -65,12 +71,9 @@ OwnSchedule::OwnSchedule(const Schedule& own) : schedule(std::make_shared<const 
   hash = own.structural_hash();
 }
 
-ArrayCall::ArrayCall(const Communicator& communicator, const CallArguments& arguments) {
-  const nb::handle input = arguments.input, output = arguments.output;
-  const How how(arguments.how);
-  call = asked_calls().get({arguments.collective.ptr(), arguments.op.ptr(), arguments.root.ptr(),
-                            arguments.algorithm.ptr(), how[0], how[1], how[2], how[3], how[5]});
-  const nb::handle counts = how[4];
+ArrayCall::ArrayCall(const Communicator& communicator, const CallArguments& arguments)
+    : call(asked_call(arguments, How(arguments.how))) {
+  const nb::handle input = arguments.input, output = arguments.output, counts = How(arguments.how)[4];
   ArrayView in, out;
   const bool has_input = !input.is_none(), has_output = !output.is_none();
   if (has_output) out = view_array(output, "the output", true);
@@ -86,6 +89,7 @@ ArrayCall::ArrayCall(const Communicator& communicator, const CallArguments& argu
   call.dtype = has_input ? in.dtype : out.dtype;
   call.input = in.data;
   call.output = out.data;
+  num_bytes = std::max(in.count, out.count) * item_size(call.dtype);
 
   const size_t n = static_cast<size_t>(communicator.world_size()), own = static_cast<size_t>(communicator.rank());
   const auto [input_is_block, output_is_block] = holds_of(call.collective);

@@ -31,6 +31,7 @@ struct ArrayCall {
   ArrayCall(const Communicator& communicator, const CallArguments& arguments);
 
   Call call;
+  size_t num_bytes = 0;  // of the larger of its arrays
 
  private:
   std::vector<uint64_t> counts_;

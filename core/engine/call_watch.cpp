@@ -113,6 +113,7 @@ void CallWatch::compare_calls() {
 }
 
 void CallWatch::report_mismatch(int peer) {
+  before_waits();
   show();
   compare_calls();
   if (session_.failed()) return;

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "core/base/clock.h"
+#include "core/engine/caller_lock.h"
 #include "core/engine/executor.h"
 #include "core/engine/session.h"
 
@@ -24,10 +25,10 @@ using InterruptCheck = int (*)();
 
 class CallWatch final : public Watch {
  public:
-  /// `words`: Board::words_of(call).
+  /// `words`: Board::words_of(call). `lock`: may be null.
   CallWatch(Session& session, const CallDescription& call, const Board::Words& words, double timeout_s,
-            InterruptCheck interrupted)
-      : session_(session), call_(call), words_(words), timeout_s_(timeout_s), interrupted_(interrupted) {}
+            InterruptCheck interrupted, CallerLock* lock)
+      : session_(session), call_(call), words_(words), timeout_s_(timeout_s), interrupted_(interrupted), lock_(lock) {}
 
   bool attention() const override { return session_.attention(); }
   /// Shows the peers which call this is, unless they were shown already: they look when they wait, and so that it does
@@ -37,6 +38,7 @@ class CallWatch final : public Watch {
     if (!shown_) session_.members().own_page().board.post(call_.sequence, words_);
     shown_ = true;
   }
+  void before_waits() override { let_go(lock_); }
   bool inspect() override;
   void note_progress(size_t done_bytes) override {
     session_.members().own_page().done_bytes.store(done_bytes, std::memory_order_relaxed);  // for people
@@ -64,6 +66,7 @@ class CallWatch final : public Watch {
   double timeout_s_;
   std::optional<Deadline> deadline_;  // from the first inspection: a call that need not wait reads no clock
   InterruptCheck interrupted_;
+  CallerLock* lock_;
   int64_t next_interrupt_check_ns_ = 0;
   int64_t ask_at_ns_ = 0;  // 0: not yet decided
 };

@@ -162,9 +162,12 @@ void Communicator::check_fork() const {
 
 // What was started comes first; a task of the queue is such a one itself.
 template <class Body>
-void Communicator::run_alone(const Body& body) {
+void Communicator::run_alone(const Body& body, CallerLock* lock) {
   check_fork();
-  if (!queue_.idle() && !queue_.is_own_thread()) queue_.drain(interrupted_);
+  if (!queue_.idle() && !queue_.is_own_thread()) {
+    let_go(lock);
+    queue_.drain(interrupted_);
+  }
   gate_.enter();
   struct Leave {
     CallGate& gate;
@@ -174,11 +177,16 @@ void Communicator::run_alone(const Body& body) {
 }
 
 template <class Body>
-void Communicator::run_exclusively(const Body& body) {
-  run_alone([&] {
-    if (session_->failed()) session_->raise_failure();
-    body();
-  });
+void Communicator::run_exclusively(const Body& body, CallerLock* lock) {
+  run_alone(
+      [&] {
+        if (session_->failed()) {
+          let_go(lock);
+          session_->raise_failure();
+        }
+        body();
+      },
+      lock);
 }
 
 void Communicator::start_trace(size_t capacity) {
@@ -195,8 +203,8 @@ Trace Communicator::take_trace() {
   return trace;
 }
 
-void Communicator::run(const Call& call) {
-  run_exclusively([&] { run_checked(call); });
+void Communicator::run(const Call& call, CallerLock* lock) {
+  run_exclusively([&] { run_checked(call, lock); }, lock);
 }
 
 void Communicator::transfer(std::span<const Transfer> transfers, double timeout_s) {
@@ -221,12 +229,13 @@ void Communicator::abort(const std::string& reason) {
   session_->fail(FailureKind::error, session_->members().describe(rank()) + " aborted the communicator: " + reason);
 }
 
-void Communicator::run_checked(const Call& call) {
+void Communicator::run_checked(const Call& call, CallerLock* lock) {
   CallPreparer::check(call);
   PreparedCall* prepared = prepared_.find(call);
   // Made before the others are told, so that a call that cannot be harms nobody.
   std::unique_ptr<PreparedCall> fresh;
   if (!prepared) {
+    let_go(lock);
     fresh = preparer_->prepare(call, plans_);
     prepared = fresh.get();
   }
@@ -235,7 +244,7 @@ void Communicator::run_checked(const Call& call) {
   const uint64_t sequence = prepared->description.sequence = ++sequence_;
   history_ = CallDescription::history(history_, prepared->kind_hash);
   CallWatch watch(*session_, prepared->description, prepared->words,
-                  call.timeout_s > 0 ? call.timeout_s : settings_.timeout_s, interrupt_here());
+                  call.timeout_s > 0 ? call.timeout_s : settings_.timeout_s, interrupt_here(), lock);
   if (fresh) {
     watch.show();  // whoever makes a plan may wait for peers before the call begins
     complete(*prepared, watch);

@@ -16,6 +16,7 @@
 #include "core/engine/call_gate.h"
 #include "core/engine/call_preparer.h"
 #include "core/engine/call_watch.h"
+#include "core/engine/caller_lock.h"
 #include "core/engine/link_directory.h"
 #include "core/engine/part_maker.h"
 #include "core/engine/point_to_point.h"
@@ -59,8 +60,9 @@ class Communicator {
 
   /// Runs one collective; returns when this rank's part is done and its buffers may be used. Calls that were started
   /// before come first. Throws UsageError (nothing has happened), PeerError, TimeoutError, MismatchError, Interrupted,
-  /// WorldError (the communicator is unusable from then on).
-  void run(const Call& call);
+  /// WorldError (the communicator is unusable from then on). `lock`: one that the caller holds meanwhile; it is let go
+  /// before the call waits for anybody, and not at all if the call is done without.
+  void run(const Call& call, CallerLock* lock = nullptr);
   /// Runs transfers with other ranks, all at once (point_to_point.h). Errors as run().
   void transfer(std::span<const Transfer> transfers, double timeout_s = 0);
 
@@ -112,14 +114,14 @@ class Communicator {
  private:
   void check_fork() const;
   template <class Body>
-  void run_exclusively(const Body& body);
+  void run_exclusively(const Body& body, CallerLock* lock = nullptr);
   template <class Body>
-  void run_alone(const Body& body);
+  void run_alone(const Body& body, CallerLock* lock = nullptr);
   void post(TaggedMessage message);
   std::string to_choose_by(const Mesh& mesh) const;
   std::string agree_at_start(Rendezvous& rendezvous, const Mesh& mesh, int rank);
   LinkRouter router();
-  void run_checked(const Call& call);
+  void run_checked(const Call& call, CallerLock* lock);
   /// Makes the plan if there is none. The others have begun the call: on failure they are told.
   void complete(PreparedCall& call, CallWatch& watch);
   void make_plan(PreparedCall& call, CallWatch& watch);

@@ -35,6 +35,8 @@ class Watch {
   virtual bool attention() const = 0;
   /// Called once, when the run has done what it can do without waiting.
   virtual void first_wait() = 0;
+  /// Called before the first of a run's waits, if there is one.
+  virtual void before_waits() {}
   /// Dearer: deadlines, departed peers, peers in another call. True: stop the run. Called at least every `kInspectNs`
   /// of waiting.
   virtual bool inspect() = 0;

@@ -36,6 +36,10 @@ class Waiter {
   /// One wait. True if the run must stop. `run` polls once more before the rank sleeps.
   template <class Run>
   bool wait(Run& run) {
+    if (!waits_) {
+      waits_ = true;
+      watch_.before_waits();
+    }
     if (watch_.attention() && inspect_now(run)) return true;
     if (port_ && port_->progress()) {
       moved();
@@ -113,6 +117,7 @@ class Waiter {
   Doorbell& bell_;
   TcpPort* const port_;
   Watch& watch_;
+  bool waits_ = false;  // or has waited
   int idle_ = 0;
   int idle_when_yielding_ = 0;
   int num_sleeps_ = 0;

@@ -1,8 +1,8 @@
 """run(): the shortest way to several ranks, as threads of this process.
 
 For: examples, notebooks and tests; on_threads() also for rank processes that hold several ranks. Not for measuring:
-ranks that are threads share one interpreter (the collectives themselves run without its lock). `ringtree compare`
-starts processes; torchrun does too.
+ranks that are threads share one interpreter (collectives wait without its lock). `ringtree compare` starts processes;
+torchrun does too.
 """
 
 from __future__ import annotations
