@@ -22,7 +22,7 @@
 namespace ringtree {
 namespace {
 
-constexpr double kMostSeconds = 0.5;  // until the last probe begins; it has 0.1 s, and a core to wait for
+constexpr double kMostSeconds = 0.6;  // until the last probe begins, which has 0.25 s
 
 std::string variable(const char* name) {
   const char* const value = std::getenv(name);
@@ -107,15 +107,12 @@ std::string constants_text(const Machine& machine) {
   return "constants " + machine.source + ": " + text;
 }
 
-// What was not found, in words; "" if nothing is missing.
+// What was not found, and what that means; "" if nothing is missing.
 std::string missing_text(const ProbedConstants& found, size_t num_cores) {
   std::string text;
-  const auto add = [&](bool there, const std::string& what) {
-    if (!there) text += (text.empty() ? "" : ", ") + what;
-  };
-  add(found.handoff_s.has_value(), num_cores > 1 ? "a hand-off" : "a hand-off (one core only)");
-  add(found.copies(), "copies");
-  return text.empty() ? "" : "; no steady answer from the probe of " + text + ", so built in";
+  if (!found.handoff_s) text += num_cores > 1 ? "the hand-off" : "the hand-off (there is one core)";
+  if (!found.copies()) text += std::string(text.empty() ? "" : " and ") + "copies";
+  return text.empty() ? "" : "; no steady answer from the probes of " + text + ": what they tell is built in";
 }
 
 }  // namespace

@@ -26,8 +26,8 @@ struct MachineHere {
   std::string told;  // where the constants come from, for people, one line
 };
 
-/// Reads what was kept for these cores, this processor and so many ranks. Else probes for about `seconds`, half a
-/// second at most, and keeps what was found if all of it was. What no probe tells is built in.
+/// Reads what was kept for these cores, this processor and so many ranks. Else probes for about `seconds`, less than
+/// 1 s whatever is asked for, and keeps what was found if all of it was. What no probe tells is built in.
 MachineHere machine_in(const MachineSurroundings& surroundings, int num_ranks, double seconds);
 
 /// The same in this process's own surroundings: once for each number of ranks, then from memory. The cache lies in

@@ -22,6 +22,7 @@ constexpr double kMostSpread = 4;
 // Each is a best of many short chunks already. Waking threads takes longer than that; patience is for cores that others
 // have, and ends the probe.
 constexpr double kHandoffS = 1e-3, kCopyS = 2e-3, kPatienceS = 0.05;
+constexpr double kCopyPatienceS = 0.25;  // writing 64 MB for the first time and copying it takes 66 ms of each core
 constexpr size_t kNearBytes = size_t{2} << 20;  // to and from: beyond what a core has for itself, within what all share
 constexpr size_t kFarBytes = size_t{32} << 20;
 constexpr size_t kMostCopying = 2;  // for each, memory that a job may not have to spare
@@ -69,7 +70,7 @@ MachineProbes machine_probes(const std::vector<int>& cores, int num_ranks) {
   const auto copies = [copying](size_t num_bytes) -> MachineProbes::Probe {
     return [copying, num_bytes]() -> std::optional<double> {
       if (copying.empty()) return std::nullopt;
-      return copy_rate(num_bytes, copying, kCopyS, kMemoryCap, 2 * kPatienceS);
+      return copy_rate(num_bytes, copying, kCopyS, kMemoryCap, kCopyPatienceS);
     };
   };
   probes.near_copy = copies(kNearBytes);

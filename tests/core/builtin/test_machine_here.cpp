@@ -75,7 +75,7 @@ TEST_F(MachineHereTest, is_another_with_other_cores_ranks_or_processor) {
 
 TEST_F(MachineHereTest, is_probed_for_less_than_a_second_whatever_is_asked_for) {
   machine_in(here_, 2, 30);
-  EXPECT_EQ(seconds_, 0.5);
+  EXPECT_EQ(seconds_, 0.6);
   machine_in(here_, 3, 0.25);
   EXPECT_EQ(seconds_, 0.25);
 }
@@ -108,7 +108,8 @@ TEST_F(MachineHereTest, keeps_nothing_that_was_disturbed_and_says_what) {
   const MachineHere partly = machine_in(here_, 4, 1);
   EXPECT_EQ(partly.machine.copy_Bps, default_machine().copy_Bps);
   EXPECT_EQ(partly.machine.source, "probed 2026-11-25");
-  EXPECT_TRUE(contains(partly.told, "; no steady answer from the probe of copies, so built in")) << partly.told;
+  EXPECT_TRUE(contains(partly.told, "; no steady answer from the probes of copies: what they tell is built in"))
+      << partly.told;
   found_ = {};
   const MachineHere nothing = machine_in(here_, 4, 1);
   EXPECT_EQ(machine_text(nothing.machine), machine_text(default_machine()));
@@ -119,7 +120,7 @@ TEST_F(MachineHereTest, keeps_nothing_that_was_disturbed_and_says_what) {
 TEST_F(MachineHereTest, with_one_core_keeps_what_there_is) {
   here_.cores = {3};
   found_.handoff_s.reset();
-  EXPECT_TRUE(contains(machine_in(here_, 4, 1).told, "a hand-off (one core only)"));
+  EXPECT_TRUE(contains(machine_in(here_, 4, 1).told, "the hand-off (there is one core): "));
   machine_in(here_, 4, 1);
   EXPECT_EQ(num_probes_, 1);
 }
