@@ -55,9 +55,13 @@ TEST(Mix, shares_have_chunks_lanes_and_tags_of_their_own) {
       const int share = step.chunks.first % 2;
       for (int k = 0; k < step.chunks.count; ++k) EXPECT_EQ(step.chunks.id(k, 8) % 2, share);
       for (const Endpoint& end : step.recv) EXPECT_EQ(end.tag % 2, share);
-      if (!step.send_to.empty()) EXPECT_EQ(step.send_tag % 2, share);
+      if (!step.send_to.empty()) {
+        EXPECT_EQ(step.send_tag % 2, share);
+      }
       lanes[share].insert(step.lane);
-      if (share == 0) EXPECT_EQ(step.chunks.first, 2 * of_ring.steps()[i].chunks.first);
+      if (share == 0) {
+        EXPECT_EQ(step.chunks.first, 2 * of_ring.steps()[i].chunks.first);
+      }
     }
     for (const int lane : lanes[0]) EXPECT_EQ(lanes[1].count(lane), 0u);
     EXPECT_EQ(lanes[0].size(), 1u);
