@@ -54,8 +54,9 @@ def test_quiet():
 def test_quiet_that_fails():
     assert False
 """
-STARTED = 8
-MARKED = 1  # of them
+KINDS = ("process_of_a_fixture", "same_fixture_again", "thread", "fork", "spawn", "socket", "that_hides_it", "marked")
+PUT_OFF = [f"test_suite.py::test_{kind}" for kind in KINDS]
+STARTED, MARKED = len(PUT_OFF), 1
 
 
 @pytest.fixture
@@ -67,17 +68,27 @@ def suite(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> pytest.
 
 
 @pytest.mark.parametrize("jobs", [(), ("-n", "2")])
-def test_each_test_runs_in_one_part(suite: pytest.Pytester, jobs: tuple[str, ...]) -> None:
+def test_what_starts_something_is_put_off(suite: pytest.Pytester, jobs: tuple[str, ...]) -> None:
     first = suite.runpytest_subprocess("-p", "deferring", "--defer", "put-off", *jobs)
     assert first.ret == pytest.ExitCode.TESTS_FAILED
     assert first.parseoutcomes() == {"passed": 1, "failed": 1, "deferred": STARTED}
-    second = suite.runpytest_subprocess("-p", "deferring", "--deferred", "put-off")
-    assert second.ret == 0
-    assert second.parseoutcomes() == {"passed": STARTED, "deselected": 2}
-    beside = suite.runpytest_subprocess("-p", "deferring", "--deferred", "put-off", "-m", "not alone", *jobs)
-    assert (beside.ret, beside.parseoutcomes()["passed"]) == (0, STARTED - MARKED)
-    lone = suite.runpytest_subprocess("-p", "deferring", "--deferred", "put-off", "-m", "alone")
-    assert (lone.ret, lone.parseoutcomes()["passed"]) == (0, MARKED)
+    assert sorted(suite.path.joinpath("put-off").read_text().splitlines()) == sorted(PUT_OFF)
+
+
+@pytest.mark.parametrize(
+    ("chosen", "outcomes"),
+    [
+        ((), {"passed": STARTED, "deselected": 2}),
+        (("-m", "not alone", "-n", "2"), {"passed": STARTED - MARKED}),
+        (("-m", "alone"), {"passed": MARKED, "deselected": 2 + STARTED - MARKED}),
+    ],
+)
+def test_what_was_put_off_runs_in_one_part(
+    suite: pytest.Pytester, chosen: tuple[str, ...], outcomes: dict[str, int]
+) -> None:
+    suite.path.joinpath("put-off").write_text("".join(f"{name}\n" for name in PUT_OFF))
+    done = suite.runpytest_subprocess("-p", "deferring", "--deferred", "put-off", *chosen)
+    assert (done.ret, done.parseoutcomes()) == (0, outcomes)
 
 
 def test_a_test_that_is_lost_is_an_error(suite: pytest.Pytester) -> None:
