@@ -70,6 +70,7 @@ def test_rank_0_is_heard_by_all_though_it_took_no_place(key: str) -> None:
 
 def test_rank_0_stays_for_those_that_come_late(key: str) -> None:
     rank_0 = HostSpeaker(key, 0)
+    rank_0.join()  # before the others, so that it can count them
     staying = threading.Thread(target=rank_0.announce, kwargs={"num_others": 2, "linger": 60.0})
     staying.start()
     late = [HostSpeaker(key, rank) for rank in (1, 2)]
