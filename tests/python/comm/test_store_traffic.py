@@ -11,8 +11,8 @@ import threading
 from collections import Counter
 
 import pytest
-from ringtree._core import CallableStore
 
+from ringtree._core import CallableStore
 from ringtree.comm.communicator import init
 from ringtree.comm.rank_threads import on_threads
 
