@@ -2,8 +2,8 @@
 #include "core/model/probed_constants.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
-#include <cstdio>
 
 namespace ringtree {
 namespace {
@@ -38,6 +38,13 @@ bool read(std::string_view& text, double& value) {
   return true;
 }
 
+// Neither this nor read() minds the locale, which a program may set to one that writes 2,5. The shortest text that
+// reads back as `value`.
+std::string text_of(double value) {
+  std::array<char, 32> text{};  // the longest has 24
+  return {text.data(), std::to_chars(text.data(), text.data() + text.size(), value).ptr};
+}
+
 bool is_source(std::string_view text) {
   return !text.empty() && text.size() <= kMaxSource && std::ranges::all_of(text, [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == ' ' || c == '-';
@@ -59,9 +66,8 @@ Machine with_probed(const ProbedConstants& found, const std::string& date) {
 }
 
 std::string machine_text(const Machine& machine) {
-  char numbers[96];
-  std::snprintf(numbers, sizeof numbers, "%.17g %.17g %.17g ", machine.alpha_s, machine.copy_Bps, machine.near_Bps);
-  return std::string(kBegin) + numbers + machine.source + "\n";
+  return std::string(kBegin) + text_of(machine.alpha_s) + " " + text_of(machine.copy_Bps) + " " +
+         text_of(machine.near_Bps) + " " + machine.source + "\n";
 }
 
 bool is_machine_text(std::string_view text) { return text.starts_with(kBegin); }

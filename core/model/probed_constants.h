@@ -34,9 +34,9 @@ inline constexpr double kMostScale = 8;
 /// them. `date`: of the probe, "2026-11-25". Nothing found: default_machine().
 Machine with_probed(const ProbedConstants& found, const std::string& date);
 
-/// The constants above and where they come from, as one line: "machine 2.5e-07 8000000000 40000000000 probed
-/// 2026-11-25\n", for alpha_s, copy_Bps, near_Bps and source. What is not in it must be alike everywhere or agreed on
-/// elsewhere.
+/// The constants above and where they come from, as one line, whatever the locale: "machine 2.5e-07 8e+09 4e+10
+/// probed 2026-11-25\n", for alpha_s, copy_Bps, near_Bps and source. What is not in it must be alike everywhere or
+/// agreed on elsewhere.
 std::string machine_text(const Machine& machine);
 /// Whether it begins as such a line.
 bool is_machine_text(std::string_view text);

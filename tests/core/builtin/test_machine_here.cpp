@@ -88,7 +88,7 @@ TEST_F(MachineHereTest, ignores_a_file_that_is_malformed_or_another_machines) {
   std::string other = good, newer = good, extreme = good;
   other.replace(other.find("a processor"), 11, "B processor");
   newer.replace(newer.find("machine/1"), 9, "machine/2");
-  extreme.replace(extreme.find(" 4000000000 "), 12, " 4000000000000 ");
+  extreme.replace(extreme.find(" 4e+09 "), 7, " 4e+12 ");
   int probes = 1;
   for (const std::string& text : {std::string(), std::string("{}"), other, newer, extreme, good + "more\n",
                                   good.substr(0, good.size() - 3), std::string(100'000, 'x')}) {

@@ -1,6 +1,7 @@
 // Constants that were probed: what of them is believed, and their text.
 #include <gtest/gtest.h>
 
+#include <clocale>
 #include <cmath>
 #include <string>
 
@@ -79,6 +80,38 @@ TEST(ProbedConstants, text_gives_the_same_constants_again) {
   }
   EXPECT_FALSE(is_machine_text(""));
   EXPECT_FALSE(is_machine_text("all_reduce 2 own private rest ring simple 0 ordinary 1\n"));
+}
+
+// One that writes 2,5 for 2.5, for as long as it lives; none() if no such locale is installed.
+class DecimalComma {
+ public:
+  DecimalComma() : before_(std::setlocale(LC_NUMERIC, nullptr)) {
+    for (const char* name : {"de_DE.UTF-8", "de_DE.utf8", "de_DE", "fr_FR.UTF-8", "es_ES.UTF-8", "nl_NL.UTF-8"})
+      if (std::setlocale(LC_NUMERIC, name) && *std::localeconv()->decimal_point == ',') return;
+    none_ = true;
+  }
+  ~DecimalComma() { std::setlocale(LC_NUMERIC, before_.c_str()); }
+  DecimalComma(const DecimalComma&) = delete;
+  DecimalComma& operator=(const DecimalComma&) = delete;
+  bool none() const { return none_; }
+
+ private:
+  const std::string before_;
+  bool none_ = false;
+};
+
+TEST(ProbedConstants, text_is_the_same_in_every_locale) {
+  const std::string_view expected = "machine 3.5e-07 8.5e+09 4e+10 probed 2026-11-25\n";
+  Machine machine = default_machine();
+  machine.alpha_s = 3.5e-7;
+  machine.copy_Bps = 8.5e9;
+  machine.near_Bps = 40e9;
+  machine.source = "probed " + kDate;
+  EXPECT_EQ(machine_text(machine), expected);
+  const DecimalComma comma;
+  if (comma.none()) GTEST_SKIP() << "no locale with a decimal comma is installed (Debian: locales-all)";
+  EXPECT_EQ(machine_text(machine), expected);
+  EXPECT_EQ(parse_machine(expected).value().alpha_s, 3.5e-7);
 }
 
 TEST(ProbedConstants, malformed_or_impossible_text_is_nothing) {
