@@ -131,7 +131,7 @@ std::string Communicator::agree_at_start(Rendezvous& rendezvous, const Mesh& mes
     rendezvous.set(what, mine);
     return mine;
   };
-  std::string choosing = agree("choosing", rank == 0 ? to_choose_by(mesh) : "");
+  std::string choosing = agree("profile", rank == 0 ? to_choose_by(mesh) : "");
   parts_.set_token(agree("token", rank == 0 ? random_hex(16) : ""));
   return choosing;
 }
@@ -379,8 +379,12 @@ PartMaker::Whole Communicator::whole() const {
   if (settings_.emulation) throw UsageError("a communicator that emulates a cluster has no parts");
   PartMaker::Whole whole{*session_, settings_, preparer_->table(), interrupted_};
   whole.settings.profile = preparer_->selection().profile.text();
-  if (const Machine& machine = preparer_->selection().machine; machine.source != Machine::kBuiltIn)
-    whole.settings.probe = [machine](int, double) { return machine; };
+  // Which was asked where all ranks share a host. Constants that are built in are so without a probe, too.
+  if (std::ranges::all_of(session_->mesh().hosts(), [](int host) { return host == 0; })) {
+    whole.settings.probe = {};
+    if (const Machine& machine = preparer_->selection().machine; machine.source != Machine::kBuiltIn)
+      whole.settings.probe = [machine](int, double) { return machine; };
+  }
   return whole;
 }
 

@@ -106,6 +106,33 @@ TEST(AgreedMachine, is_that_of_the_whole_in_its_parts) {
   EXPECT_EQ(probes.of_others, 0) << "rank 0 of a part is another one";
 }
 
+TEST(AgreedMachine, is_not_probed_again_for_parts_where_the_probe_found_nothing) {
+  std::atomic<int> num_probes{0};
+  const auto settings = [&](int) {
+    Settings own = test_settings();
+    own.probe = [&](int, double) {
+      ++num_probes;
+      return default_machine();
+    };
+    return own;
+  };
+  const RankBody body = [](Communicator& communicator) {
+    require_machine(*communicator.split(communicator.rank() % 2, -communicator.rank()), default_machine());
+    require_machine(*communicator.shrink(), default_machine());
+  };
+  expect_all_well(run_communicators(4, settings, body));
+  EXPECT_EQ(num_probes, 1);
+}
+
+TEST(AgreedMachine, is_not_probed_for_parts_where_rank_0_of_the_whole_has_no_probe) {
+  Probes probes;
+  const auto settings = [&](int rank) { return rank == 0 ? test_settings() : probes.settings(rank); };
+  expect_all_well(run_communicators(4, settings, [](Communicator& communicator) {
+    require_machine(*communicator.split(0, -communicator.rank()), default_machine());
+  }));
+  EXPECT_EQ(probes.of_rank_0 + probes.of_others, 0);
+}
+
 TEST(AgreedMachine, rank_0_is_given_a_part_of_the_time_that_others_wait) {
   double given = 0;
   int asked_for = 0;
