@@ -13,6 +13,7 @@
 #include "core/bootstrap/tcp_store.h"
 #include "core/bootstrap/unix_store.h"
 #include "core/builtin/algorithm_table.h"
+#include "core/builtin/machine_here.h"
 #include "core/engine/communicator.h"
 #include "core/transport/shared_buffer.h"
 #include "workers/worker_exceptions.h"
@@ -57,6 +58,7 @@ const char* start(int* rank, int* size) {
     settings.timeout_s = kTimeout;
     settings.warn = [](const std::string& line) { std::fprintf(stderr, "ringtree: %s\n", line.c_str()); };
     settings.profile = engine.rules;
+    settings.probe = machine_prober();
     auto make = [&](const char* name) {
       return std::make_unique<Communicator>(*engine.store, engine.rank, engine.size, settings, built_in_table(), name);
     };
