@@ -15,7 +15,7 @@ import sys
 from pathlib import Path
 
 os.environ["RINGTREE_PROFILE"] = ""  # also for the ranks and commands that tests start
-os.environ["RINGTREE_PROBE"] = "0"
+os.environ.pop("RINGTREE_PROBE", None)
 # NumPy's BLAS starts a thread a core on import, which spins: a tenth of a process that does nothing else.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 # A shell's "&" makes its jobs ignore SIGINT, and all that they start; Ctrl-C is tested.

@@ -29,11 +29,15 @@ std::string variable(const char* name) {
   return value ? value : "";
 }
 
-bool switched_off() {
-  const std::string value = variable("RINGTREE_PROBE");
-  if (!value.empty() && value != "0" && value != "1")
+constexpr const char* kSwitch = "RINGTREE_PROBE";
+
+bool is_off(const std::string& value) { return value.empty() || value == "0"; }
+
+bool switched_on() {
+  const std::string value = variable(kSwitch);
+  if (!is_off(value) && value != "1")
     throw UsageError("invalid RINGTREE_PROBE '" + value + "': write 1 to probe the machine's constants, or 0 not to");
-  return value == "0";
+  return value == "1";
 }
 
 std::string cache_folder() {
@@ -133,7 +137,8 @@ MachineHere machine_in(const MachineSurroundings& here, int num_ranks, double se
 }
 
 MachineHere machine_here(int num_ranks, double seconds) {
-  if (switched_off()) return {default_machine(), constants_text(default_machine()) + "; RINGTREE_PROBE=0"};
+  if (!switched_on())
+    return {default_machine(), constants_text(default_machine()) + " (RINGTREE_PROBE=1 probes this machine)"};
   static std::mutex mutex;  // protects `known`
   static std::map<std::string, MachineHere> known;
   const MachineSurroundings here = surroundings();
@@ -148,7 +153,8 @@ MachineHere machine_here(int num_ranks, double seconds) {
 }
 
 std::function<Machine(int num_ranks, double seconds)> machine_prober() {
-  if (switched_off()) return {};
+  if (is_off(variable(kSwitch))) return {};
+  // A wrong value is told by the call, when the ranks have met and hear of it: before, they would wait for this one.
   return [](int num_ranks, double seconds) { return machine_here(num_ranks, seconds).machine; };
 }
 

@@ -1,6 +1,6 @@
-// The constants by which the model chooses on this machine: those that were kept, else those that are probed now. The
-// one place that knows the probes, the model and the environment. Not for agreeing on them: the engine does, at start
-// (Settings::probe).
+// The constants by which the model chooses on this machine: built in, or where the user asks for it those that were
+// kept, else those that are probed now. The one place that knows the probes, the model and the environment. Not for
+// agreeing on them: the engine does, at start (Settings::probe).
 #pragma once
 
 #include <functional>
@@ -31,11 +31,12 @@ struct MachineHere {
 MachineHere machine_in(const MachineSurroundings& surroundings, int num_ranks, double seconds);
 
 /// The same in this process's own surroundings: once for each number of ranks, then from memory. The cache lies in
-/// RINGTREE_CACHE_DIR, else `ringtree` in XDG_CACHE_HOME or ~/.cache. RINGTREE_PROBE=0: the constants that are built
-/// in. Throws UsageError for another value of it than 0 or 1.
+/// RINGTREE_CACHE_DIR, else `ringtree` in XDG_CACHE_HOME or ~/.cache. Without RINGTREE_PROBE=1: the constants that are
+/// built in. Throws UsageError for another value of it than 0 or 1.
 MachineHere machine_here(int num_ranks, double seconds = 1);
 
-/// What Settings::probe is for programs: machine_here(), or none with RINGTREE_PROBE=0. Throws as machine_here().
+/// What Settings::probe is for programs: machine_here(), which throws for a wrong value when it is called; none where
+/// RINGTREE_PROBE is not set, or 0.
 std::function<Machine(int num_ranks, double seconds)> machine_prober();
 
 }  // namespace ringtree

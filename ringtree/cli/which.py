@@ -34,7 +34,10 @@ def which(
     profile: Annotated[Path | None, typer.Option(help="A profile other than the one that auto looks for.")] = None,
     json: AsJson = False,
 ) -> None:
-    """Say which algorithm and protocol auto would run, and why: by the measured profile, or by the model."""
+    """Say which algorithm and protocol auto would run, and why: by the measured profile, or by the model.
+
+    The model's constants are built in; with RINGTREE_PROBE=1 they are probed on this machine, as ranks do then.
+    """
     with exit_codes():
         where = None if hosts is None else parse_hosts(hosts)
         if (ranks is None) == (where is None):

@@ -7,13 +7,14 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <optional>
 #include <string>
 
 #include "core/base/error.h"
 #include "core/builtin/machine_file.h"
 #include "core/builtin/machine_here.h"
 #include "core/model/probed_constants.h"
-#include "tests/core/bootstrap/rank_threads.h"
+#include "tests/core/engine/rank_threads.h"
 
 namespace ringtree::testing {
 namespace {
@@ -147,19 +148,52 @@ TEST(MachineFile, is_written_whole_or_not_at_all) {
   std::filesystem::remove_all(folder);
 }
 
-TEST(MachineProber, is_switched_off_by_a_variable) {
-  const char* const before = std::getenv("RINGTREE_PROBE");
-  const std::string kept = before ? before : "";
-  setenv("RINGTREE_PROBE", "0", 1);
-  EXPECT_FALSE(machine_prober());
-  EXPECT_EQ(machine_text(machine_here(2).machine), machine_text(default_machine()));
-  EXPECT_TRUE(contains(machine_here(2).told, "RINGTREE_PROBE=0"));
-  setenv("RINGTREE_PROBE", "1", 1);
+// Sets RINGTREE_PROBE, or unsets it, for as long as it lives.
+class Switch {
+ public:
+  explicit Switch(const char* value) {
+    if (const char* const before = std::getenv("RINGTREE_PROBE")) before_ = before;
+    set(value);
+  }
+  ~Switch() { set(before_ ? before_->c_str() : nullptr); }
+  Switch(const Switch&) = delete;
+  Switch& operator=(const Switch&) = delete;
+
+ private:
+  static void set(const char* value) { value ? setenv("RINGTREE_PROBE", value, 1) : unsetenv("RINGTREE_PROBE"); }
+  std::optional<std::string> before_;
+};
+
+TEST(MachineProber, there_is_none_unless_it_is_asked_for) {
+  for (const char* value : {static_cast<const char*>(nullptr), "", "0"}) {
+    const Switch off(value);
+    EXPECT_FALSE(machine_prober());
+    const MachineHere here = machine_here(2);
+    EXPECT_EQ(machine_text(here.machine), machine_text(default_machine()));
+    EXPECT_TRUE(contains(here.told, "constants built in: ")) << here.told;
+    EXPECT_TRUE(here.told.ends_with(" (RINGTREE_PROBE=1 probes this machine)")) << here.told;
+  }
+  const Switch on("1");
   EXPECT_TRUE(machine_prober());
-  setenv("RINGTREE_PROBE", "perhaps", 1);
-  EXPECT_EQ(outcome_of([] { machine_prober(); }),
+}
+
+TEST(MachineProber, refuses_a_wrong_value_when_it_is_asked_and_not_before) {
+  const Switch wrong("perhaps");
+  const auto prober = machine_prober();
+  EXPECT_EQ(outcome_of([&] { prober(2, 1); }),
             "usage: invalid RINGTREE_PROBE 'perhaps': write 1 to probe the machine's constants, or 0 not to");
-  before ? setenv("RINGTREE_PROBE", kept.c_str(), 1) : unsetenv("RINGTREE_PROBE");
+}
+
+TEST(MachineProber, of_a_rank_with_a_wrong_value_is_told_on_all_ranks) {
+  const Switch wrong("perhaps");
+  const auto settings = [](int rank) {
+    Settings own = test_settings();
+    if (rank == 0) own.probe = machine_prober();
+    return own;
+  };
+  const auto outcomes = run_communicators(3, settings, [](Communicator&) {});
+  for (const std::string& outcome : outcomes)
+    EXPECT_TRUE(contains(outcome, "invalid RINGTREE_PROBE 'perhaps': write 1 to probe")) << outcome;
 }
 
 }  // namespace
