@@ -23,12 +23,12 @@ void bind_model(nb::module_& module) {
   module.def("default_machine", &default_machine, "The constants that are built in.");
   module.def(
       "machine_here",
-      [](int num_ranks) {
-        const MachineHere here = machine_here(num_ranks);
+      [] {
+        const MachineHere here = machine_here();
         return std::pair(here.machine, here.told);
       },
-      "num_ranks"_a, nb::call_guard<nb::gil_scoped_release>(),
-      "The constants of this machine for so many ranks, kept or probed now, and a line about where they come from.");
+      nb::call_guard<nb::gil_scoped_release>(),
+      "The constants of this machine, built in or kept or probed now, and a line about where they come from.");
   module.def(
       "time_on_cluster",
       [](const Schedule& schedule, size_t count, size_t item_size, int num_hosts, int ranks_per_host, double alpha,

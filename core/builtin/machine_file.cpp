@@ -16,7 +16,7 @@
 namespace ringtree {
 namespace {
 
-constexpr std::string_view kFormat = "ringtree.machine/1\n";  // new when what is probed, or how, changes
+constexpr std::string_view kFormat = "ringtree.machine/2\n";  // new when what is probed, or how, changes
 
 using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
 

@@ -2,7 +2,6 @@
 #include "core/builtin/machine_here.h"
 
 #include <sched.h>
-#include <time.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -22,7 +21,8 @@
 namespace ringtree {
 namespace {
 
-constexpr double kMostSeconds = 0.6;  // until the last probe begins, which has 0.25 s
+constexpr double kMostSeconds = 0.6;    // until the last probe begins, which has 0.2 s
+constexpr std::chrono::days kKept{30};  // kernels, memory and neighbours change
 
 std::string variable(const char* name) {
   const char* const value = std::getenv(name);
@@ -65,33 +65,47 @@ std::vector<int> usable_cores() {
   return cores;
 }
 
-std::string today() {
-  const time_t now = time(nullptr);
-  tm utc{};
-  char text[16] = "";
-  if (gmtime_r(&now, &utc)) strftime(text, sizeof text, "%Y-%m-%d", &utc);
+// "2026-11-25"
+std::string date_text(std::chrono::sys_days day) {
+  const std::chrono::year_month_day date(day);
+  char text[32];
+  std::snprintf(text, sizeof text, "%04d-%02u-%02u", static_cast<int>(date.year()), static_cast<unsigned>(date.month()),
+                static_cast<unsigned>(date.day()));
   return text;
 }
 
-ProbedMachine probe_here(const std::vector<int>& cores, int num_ranks, double seconds) {
+// Texts of dates compare as the dates do. A date to come is a clock's that was wrong.
+bool is_fresh(const Machine& kept, std::chrono::sys_days today) {
+  return kept.source >= "probed " + date_text(today - kKept) && kept.source <= "probed " + date_text(today);
+}
+
+ProbedMachine probe_here(const std::vector<int>& cores, double seconds) {
   try {
-    return probe_machine(machine_probes(cores, num_ranks), seconds);
+    return probe_machine(machine_probes(cores), seconds);
   } catch (const WorldError&) {  // no thread is left: nothing was found
     return {};
   }
 }
 
 MachineSurroundings surroundings() {
-  MachineSurroundings here{usable_cores(), processor(), cache_folder(), today(), {}};
-  here.probe = [cores = here.cores](int num_ranks, double seconds) { return probe_here(cores, num_ranks, seconds); };
+  const auto today = std::chrono::floor<std::chrono::days>(std::chrono::system_clock::now());
+  MachineSurroundings here{usable_cores(), processor(), cache_folder(), today, {}};
+  here.probe = [cores = here.cores](double seconds) { return probe_here(cores, seconds); };
   return here;
 }
 
-std::string fingerprint_of(const MachineSurroundings& here, int num_ranks) {
-  std::string text = here.cpu + ", " + std::to_string(num_ranks) + " ranks, cores";
-  for (const int core : here.cores) text += " " + std::to_string(core);
+// "0-3,8": `cores` in ascending order.
+std::string ranges_text(const std::vector<int>& cores) {
+  std::string text;
+  for (size_t first = 0, last = 0; first < cores.size(); first = ++last) {
+    while (last + 1 < cores.size() && cores[last + 1] == cores[last] + 1) ++last;
+    text += (text.empty() ? "" : ",") + std::to_string(cores[first]);
+    if (last > first) text += "-" + std::to_string(cores[last]);
+  }
   return text;
 }
+
+std::string fingerprint_of(const MachineSurroundings& here) { return here.cpu + ", cores " + ranges_text(here.cores); }
 
 std::string file_of(const std::string& folder, const std::string& fingerprint) {
   std::string name;
@@ -121,41 +135,41 @@ std::string missing_text(const ProbedConstants& found, size_t num_cores) {
 
 }  // namespace
 
-MachineHere machine_in(const MachineSurroundings& here, int num_ranks, double seconds) {
-  const std::string fingerprint = fingerprint_of(here, num_ranks);
+MachineHere machine_in(const MachineSurroundings& here, double seconds) {
+  const std::string fingerprint = fingerprint_of(here);
   const std::string file = here.cache_folder.empty() ? "" : file_of(here.cache_folder, fingerprint);
   if (!file.empty())
-    if (std::optional<Machine> kept = read_machine(file, fingerprint))
+    if (std::optional<Machine> kept = read_machine(file, fingerprint); kept && is_fresh(*kept, here.today))
       return {*kept, constants_text(*kept) + " (" + file + ")"};
-  const ProbedMachine probed = here.probe(num_ranks, std::min(seconds, kMostSeconds));
+  const ProbedMachine probed = here.probe(std::min(seconds, kMostSeconds));
   const ProbedConstants found{probed.handoff_s, probed.near_Bps, probed.copy_Bps};
-  const Machine machine = with_probed(found, here.today);
+  const Machine machine = with_probed(found, date_text(here.today));
   // One core has nobody to hand over to: there is no more to find.
   const bool complete = found.copies() && (found.handoff_s || here.cores.size() == 1);
   if (complete && !file.empty()) keep_machine(file, fingerprint, machine);
   return {machine, constants_text(machine) + missing_text(found, here.cores.size())};
 }
 
-MachineHere machine_here(int num_ranks, double seconds) {
+MachineHere machine_here(double seconds) {
   if (!switched_on())
     return {default_machine(), constants_text(default_machine()) + " (RINGTREE_PROBE=1 probes this machine)"};
   static std::mutex mutex;  // protects `known`
   static std::map<std::string, MachineHere> known;
   const MachineSurroundings here = surroundings();
-  const std::string key = fingerprint_of(here, num_ranks);
+  const std::string key = here.cache_folder + "\n" + fingerprint_of(here);
   {
     const std::lock_guard lock(mutex);
     if (const auto found = known.find(key); found != known.end()) return found->second;
   }
-  MachineHere found = machine_in(here, num_ranks, seconds);
+  MachineHere found = machine_in(here, seconds);
   const std::lock_guard lock(mutex);
   return known.insert_or_assign(key, std::move(found)).first->second;
 }
 
-std::function<Machine(int num_ranks, double seconds)> machine_prober() {
+std::function<Machine(double seconds)> machine_prober() {
   if (is_off(variable(kSwitch))) return {};
   // A wrong value is told by the call, when the ranks have met and hear of it: before, they would wait for this one.
-  return [](int num_ranks, double seconds) { return machine_here(num_ranks, seconds).machine; };
+  return [](double seconds) { return machine_here(seconds).machine; };
 }
 
 }  // namespace ringtree

@@ -3,6 +3,7 @@
 // agreeing on them: the engine does, at start (Settings::probe).
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <string>
 #include <vector>
@@ -17,8 +18,8 @@ struct MachineSurroundings {
   std::vector<int> cores;    // that this process may run on
   std::string cpu;           // the processor's name
   std::string cache_folder;  // "": nothing is kept
-  std::string today;         // "2026-11-25"
-  std::function<ProbedMachine(int num_ranks, double seconds)> probe;
+  std::chrono::sys_days today;
+  std::function<ProbedMachine(double seconds)> probe;
 };
 
 struct MachineHere {
@@ -26,17 +27,17 @@ struct MachineHere {
   std::string told;  // where the constants come from, for people, one line
 };
 
-/// Reads what was kept for these cores, this processor and so many ranks. Else probes for about `seconds`, less than
-/// 1 s whatever is asked for, and keeps what was found if all of it was. What no probe tells is built in.
-MachineHere machine_in(const MachineSurroundings& surroundings, int num_ranks, double seconds);
+/// Reads what was kept for these cores and this processor in the last 30 days. Else probes for about `seconds`, less
+/// than 1 s whatever is asked for, and keeps what was found if all of it was. What no probe tells is built in.
+MachineHere machine_in(const MachineSurroundings& surroundings, double seconds);
 
-/// The same in this process's own surroundings: once for each number of ranks, then from memory. The cache lies in
-/// RINGTREE_CACHE_DIR, else `ringtree` in XDG_CACHE_HOME or ~/.cache. Without RINGTREE_PROBE=1: the constants that are
-/// built in. Throws UsageError for another value of it than 0 or 1.
-MachineHere machine_here(int num_ranks, double seconds = 1);
+/// The same in this process's own surroundings: once, then from memory. The cache lies in RINGTREE_CACHE_DIR, else
+/// `ringtree` in XDG_CACHE_HOME or ~/.cache. Without RINGTREE_PROBE=1: the constants that are built in. UsageError for
+/// another value of it than 0 or 1.
+MachineHere machine_here(double seconds = 1);
 
 /// What Settings::probe is for programs: machine_here(), which throws for a wrong value when it is called; none where
 /// RINGTREE_PROBE is not set, or 0.
-std::function<Machine(int num_ranks, double seconds)> machine_prober();
+std::function<Machine(double seconds)> machine_prober();
 
 }  // namespace ringtree

@@ -120,7 +120,7 @@ std::string Communicator::to_choose_by(const Mesh& mesh) const {
       hosts.size() > 1 && !settings_.emulation && std::ranges::all_of(hosts, [](int host) { return host == 0; });
   if (!settings_.profile.empty() || !settings_.probe || !asks_closed_form) return settings_.profile;
   // The others wait for it: a part of the time that they have.
-  return machine_text(settings_.probe(static_cast<int>(hosts.size()), settings_.timeout_s / 8));
+  return machine_text(settings_.probe(settings_.timeout_s / 8));
 }
 
 // Returns what rank 0 has for `auto` to choose by, which counts on all ranks: a profile is a file, of which not every
@@ -383,7 +383,7 @@ PartMaker::Whole Communicator::whole() const {
   if (std::ranges::all_of(session_->mesh().hosts(), [](int host) { return host == 0; })) {
     whole.settings.probe = {};
     if (const Machine& machine = preparer_->selection().machine; machine.source != Machine::kBuiltIn)
-      whole.settings.probe = [machine](int, double) { return machine; };
+      whole.settings.probe = [machine](double) { return machine; };
   }
   return whole;
 }

@@ -22,11 +22,11 @@ struct Settings {
 
   /// What was measured on this machine (profile.h), "" for nothing. Rank 0's counts, on all ranks.
   std::string profile;
-  /// The constants of the closed-form model on this machine, for so many ranks, within about so many seconds; from the
-  /// thread that makes the communicator. Asked of rank 0 alone, once all ranks have met, if it has no profile and all
-  /// ranks share a host that is not an emulation; what it says, or throws, counts on all ranks. None:
-  /// default_machine(), and nothing is sent.
-  std::function<Machine(int num_ranks, double seconds)> probe = {};
+  /// The constants of the closed-form model on this machine, within about so many seconds; from the thread that makes
+  /// the communicator. Asked of rank 0 alone, once all ranks have met, if it has no profile and all ranks share a host
+  /// that is not an emulation; what it says, or throws, counts on all ranks. None: default_machine(), and nothing is
+  /// sent.
+  std::function<Machine(double seconds)> probe = {};
   /// `auto` chooses for buffers that every rank's peers read in place (core/transport/shared_buffer.h); others stay
   /// right. Alike on all ranks, since who chooses must not depend on where one rank's buffers lie.
   bool shared_buffers = false;

@@ -23,9 +23,10 @@ struct ProbedConstants {
 };
 
 /// What core/probe/machine_probe.h finds on the machine that default_machine() is of (2 cores of an AMD EPYC virtual
-/// machine): the hand-off as estimate.cpp says, the rates 25 to 29 and 50 to 59 GB/s in four probes each of both cores,
-/// 2026-11-25. They are not the model's constants: those are what the engine gets out of such a machine.
-inline constexpr double kReferenceHandoffS = 0.05e-6, kReferenceNearBps = 58e9, kReferenceCopyBps = 25e9;
+/// machine): the hand-off as estimate.cpp says, the rates 50 to 59 GB/s with buffers of 2 MB in four probes of both
+/// cores, 2026-11-25, and 40 to 43 GB/s with 16 MB in four medians of five, 2026-11-26 (32 MB, side by side: 28 to 31
+/// GB/s). They are not the model's constants: those are what the engine gets out of such a machine.
+inline constexpr double kReferenceHandoffS = 0.05e-6, kReferenceNearBps = 58e9, kReferenceCopyBps = 40e9;
 /// Rates count as at most this many times the reference's, and as no less than the reciprocal.
 inline constexpr double kMostScale = 8;
 

@@ -54,44 +54,56 @@ Buffer allocate(size_t num_bytes) {
   return buffer;
 }
 
-// What the threads of one call share.
-struct Start {
+int64_t checked_ns(double seconds, const char* what) {
+  if (!(seconds >= 0 && seconds <= 60))
+    throw UsageError(std::string(what) + " between 0 and 60 seconds, not " + std::to_string(seconds));
+  return static_cast<int64_t>(seconds * 1e9);
+}
+
+}  // namespace
+
+// What threads that begin together share.
+struct CopyProbe::Start {
   size_t num_threads = 0;
   int64_t until_ns = 0;
   std::atomic<size_t> num_ready{0};
   std::atomic<bool> failed{false};
+
+  // True when every thread is ready. Yields, because others may still have to begin on this core.
+  bool meet() {
+    num_ready.fetch_add(1, std::memory_order_acq_rel);  // pairs with the acquire load below
+    while (num_ready.load(std::memory_order_acquire) < num_threads) {
+      // Relaxed: says only that somebody gave up; no data goes with it.
+      if (failed.load(std::memory_order_relaxed) || now_ns() >= until_ns) return false;
+      sched_yield();
+    }
+    return true;
+  }
 };
 
-// True when every thread is ready. Yields, because others may still have to write their memory on this core.
-bool meet(Start& start) {
-  start.num_ready.fetch_add(1, std::memory_order_acq_rel);  // pairs with the acquire load below
-  while (start.num_ready.load(std::memory_order_acquire) < start.num_threads) {
-    // Relaxed: says only that somebody gave up; no data goes with it.
-    if (start.failed.load(std::memory_order_relaxed) || now_ns() >= start.until_ns) return false;
-    sched_yield();
-  }
-  return true;
-}
-
-// In pieces, so that a thread that rarely gets its core can give up in time.
-bool fill(std::byte* memory, int value, size_t num_bytes, const Start& start) {
-  for (size_t at = 0; at < num_bytes; at += kFillBytes) {
-    if (now_ns() >= start.until_ns) return false;
-    std::memset(memory + at, value, std::min(kFillBytes, num_bytes - at));
-  }
-  return true;
-}
-
-struct Worker {
+// The fields that change are its thread's, and read after that was joined.
+struct CopyProbe::Worker {
   int core = 0;
   Buffer from, to;
-  double best_rate = 0;  // bytes per second; written by the worker's thread, read after it was joined
+  size_t num_written = 0;  // bytes of each
+  double best_rate = 0;    // bytes per second
 
-  double chunk_rate(Copy copy, size_t num_bytes) {
+  // In pieces, so that a thread that rarely gets its core can give up in time.
+  bool write(const Start& start, size_t num_bytes) {
+    for (; num_written < num_bytes; num_written += std::min(kFillBytes, num_bytes - num_written)) {
+      if (now_ns() >= start.until_ns) return false;
+      const size_t piece = std::min(kFillBytes, num_bytes - num_written);
+      std::memset(from.get() + num_written, 1, piece);
+      std::memset(to.get() + num_written, 2, piece);
+    }
+    return true;
+  }
+
+  double chunk_rate(Copy way, size_t num_bytes) {
     const size_t num_copies = std::max<size_t>(1, kChunkBytes / num_bytes);
     const int64_t before_ns = now_ns();
     for (size_t i = 0; i < num_copies; ++i) {
-      copy(to.get(), from.get(), num_bytes);
+      way(to.get(), from.get(), num_bytes);
       // The compiler must take it that somebody reads what was copied, or it need not copy.
       asm volatile("" : : "r"(to.get()), "r"(from.get()) : "memory");
     }
@@ -99,32 +111,26 @@ struct Worker {
     return static_cast<double>(num_copies * num_bytes) * 1e9 / static_cast<double>(taken_ns);
   }
 
-  void run(Start& start, size_t num_bytes, const std::vector<Copy>& ways, int64_t length_ns) {
-    if (!pin_to_core(core) || !fill(from.get(), 1, num_bytes, start) || !fill(to.get(), 2, num_bytes, start) ||
-        !meet(start)) {
-      // Relaxed: tells meet() to give up sooner; the caller reads it after the join.
-      start.failed.store(true, std::memory_order_relaxed);
-      return;
-    }
+  bool copy(Start& start, size_t num_bytes, const std::vector<Copy>& ways, int64_t length_ns) {
+    best_rate = 0;
+    if (!start.meet()) return false;
     // One way after the other, each for its share: taking turns, what went past the caches would be cold for the other.
-    for (Copy copy : ways) {
+    for (Copy way : ways) {
       const int64_t end_ns = now_ns() + length_ns / static_cast<int64_t>(ways.size());
       for (int chunk = 0; now_ns() < (chunk < kLeastChunks ? start.until_ns : end_ns); ++chunk)
-        best_rate = std::max(best_rate, chunk_rate(copy, num_bytes));
+        best_rate = std::max(best_rate, chunk_rate(way, num_bytes));
     }
-    if (best_rate == 0 || !is_on_core(core)) start.failed.store(true, std::memory_order_relaxed);  // read after join
+    return best_rate > 0 && is_on_core(core);
   }
 };
 
-void check(size_t num_bytes, const std::vector<int>& cores, double seconds, size_t memory_cap, double patience_s) {
+namespace {
+
+void check(size_t num_bytes, const std::vector<int>& cores, size_t memory_cap) {
   if (cores.empty()) throw UsageError("copying needs at least one core");
   if (std::set<int>(cores.begin(), cores.end()).size() != cores.size())
     throw UsageError("a core is named twice: its threads would share it");
   if (num_bytes == 0) throw UsageError("there is nothing to copy in 0 bytes");
-  if (!(seconds >= 0 && seconds <= 60))
-    throw UsageError("copying takes between 0 and 60 seconds, not " + std::to_string(seconds));
-  if (!(patience_s >= 0 && patience_s <= 60))
-    throw UsageError("patience must be within 0 and 60 seconds, not " + std::to_string(patience_s));
   if (const size_t needed = copy_rate_memory(num_bytes, cores.size()); needed > memory_cap)
     throw UsageError("copying " + std::to_string(num_bytes) + " bytes on " + std::to_string(cores.size()) +
                      " cores takes " + std::to_string(needed) + " bytes of memory, more than the cap of " +
@@ -139,36 +145,61 @@ size_t copy_rate_memory(size_t num_bytes, size_t num_cores) {
   return needed;
 }
 
-std::optional<double> copy_rate(size_t num_bytes, const std::vector<int>& cores, double seconds, size_t memory_cap,
-                                double patience_s) {
-  check(num_bytes, cores, seconds, memory_cap, patience_s);
-  std::vector<Copy> ways{copy_ordinary};
-  if (num_bytes >= kBothWaysFrom) ways.push_back(copy_past_caches);
-  std::vector<Worker> workers(cores.size());
-  for (size_t i = 0; i < cores.size(); ++i) workers[i] = {cores[i], allocate(num_bytes), allocate(num_bytes), 0};
+CopyProbe::CopyProbe(size_t num_bytes, const std::vector<int>& cores, size_t memory_cap, double patience_s)
+    : num_bytes_(num_bytes), patience_ns_(checked_ns(patience_s, "patience must lie")) {
+  check(num_bytes, cores, memory_cap);
+  workers_.reserve(cores.size());
+  for (const int core : cores) workers_.push_back({core, allocate(num_bytes), allocate(num_bytes)});
+}
 
+CopyProbe::~CopyProbe() = default;
+
+// True if `body` was true of every worker, on the worker's own core.
+template <class Body>
+bool CopyProbe::on_all_cores(int64_t length_ns, const Body& body) {
   Start start;
-  start.num_threads = cores.size();
-  const auto length_ns = static_cast<int64_t>(seconds * 1e9);
-  start.until_ns = now_ns() + length_ns + static_cast<int64_t>(patience_s * 1e9);
+  start.num_threads = workers_.size();
+  start.until_ns = now_ns() + length_ns + patience_ns_;
+  // Relaxed: tells meet() to give up sooner; read here after the join.
+  const auto fail = [&] { start.failed.store(true, std::memory_order_relaxed); };
   std::vector<std::thread> threads;
-  threads.reserve(cores.size());
+  threads.reserve(workers_.size());
   const auto join_all = [&] {
     for (std::thread& thread : threads) thread.join();
   };
   try {
-    for (Worker& worker : workers)
-      threads.push_back(start_helper_thread("rt-copy", [&] { worker.run(start, num_bytes, ways, length_ns); }));
+    for (Worker& worker : workers_)
+      threads.push_back(start_helper_thread("rt-copy", [&] {
+        if (!pin_to_core(worker.core) || !body(worker, start)) fail();
+      }));
   } catch (...) {
-    start.failed.store(true, std::memory_order_relaxed);  // those that wait for the missing ones give up
+    fail();  // those that wait for the missing ones give up
     join_all();
     throw;
   }
   join_all();
-  if (start.failed.load(std::memory_order_relaxed)) return std::nullopt;
+  return !start.failed.load(std::memory_order_relaxed);
+}
+
+std::optional<double> CopyProbe::measure(double seconds) {
+  const int64_t length_ns = checked_ns(seconds, "copying takes");
+  // Apart from copying: a thread that is slow to write must not cost the others their time to copy.
+  if (!written_)
+    written_ = on_all_cores(0, [&](Worker& worker, Start& start) { return worker.write(start, num_bytes_); });
+  if (!written_) return std::nullopt;
+  std::vector<Copy> ways{copy_ordinary};
+  if (num_bytes_ >= kBothWaysFrom) ways.push_back(copy_past_caches);
+  const bool copied = on_all_cores(
+      length_ns, [&](Worker& worker, Start& start) { return worker.copy(start, num_bytes_, ways, length_ns); });
+  if (!copied) return std::nullopt;
   double best = 0;
-  for (const Worker& worker : workers) best = std::max(best, worker.best_rate);
+  for (const Worker& worker : workers_) best = std::max(best, worker.best_rate);
   return best;
+}
+
+std::optional<double> copy_rate(size_t num_bytes, const std::vector<int>& cores, double seconds, size_t memory_cap,
+                                double patience_s) {
+  return CopyProbe(num_bytes, cores, memory_cap, patience_s).measure(seconds);
 }
 
 }  // namespace ringtree

@@ -19,12 +19,10 @@ constexpr size_t kLeastAnswers = 3;
 // (docs/decisions/0030).
 constexpr double kMostSpread = 4;
 
-// Each is a best of many short chunks already. Waking threads takes longer than that; patience is for cores that others
-// have, and ends the probe.
-constexpr double kHandoffS = 1e-3, kCopyS = 2e-3, kPatienceS = 0.05;
-constexpr double kCopyPatienceS = 0.25;  // writing 64 MB for the first time and copying it takes 66 ms of each core
+// Each is a best of many short chunks already. Waking threads takes longer than that.
+constexpr double kHandoffS = 1e-3, kCopyS = 2e-3;
 constexpr size_t kNearBytes = size_t{2} << 20;  // to and from: beyond what a core has for itself, within what all share
-constexpr size_t kFarBytes = size_t{32} << 20;
+constexpr size_t kFarBytes = size_t{16} << 20;
 constexpr size_t kMostCopying = 2;  // for each, memory that a job may not have to spare
 constexpr size_t kMemoryCap = 2 * kFarBytes * kMostCopying;
 
@@ -57,20 +55,23 @@ struct Series {
 
 }  // namespace
 
-MachineProbes machine_probes(const std::vector<int>& cores, int num_ranks) {
+MachineProbes machine_probes(const std::vector<int>& cores, double patience_s) {
   MachineProbes probes;
   if (cores.size() > 1) {
-    const auto pair = std::make_shared<HandoffProbe>(cores[0], cores[1], kPatienceS);
+    const auto pair = std::make_shared<HandoffProbe>(cores[0], cores[1], patience_s);
     probes.handoff = [pair] { return pair->measure(kHandoffS); };
   } else {
     probes.handoff = [] { return std::nullopt; };
   }
-  const size_t num_copying = std::min({cores.size(), static_cast<size_t>(std::max(1, num_ranks)), kMostCopying});
+  const size_t num_copying = std::min(cores.size(), kMostCopying);
   const std::vector<int> copying(cores.begin(), cores.begin() + static_cast<std::ptrdiff_t>(num_copying));
-  const auto copies = [copying](size_t num_bytes) -> MachineProbes::Probe {
-    return [copying, num_bytes]() -> std::optional<double> {
+  const auto copies = [copying, patience_s](size_t num_bytes) -> MachineProbes::Probe {
+    // Made by the first turn, where having no memory is no answer, and kept for the others.
+    const auto kept = std::make_shared<std::optional<CopyProbe>>();
+    return [kept, copying, patience_s, num_bytes]() -> std::optional<double> {
       if (copying.empty()) return std::nullopt;
-      return copy_rate(num_bytes, copying, kCopyS, kMemoryCap, kCopyPatienceS);
+      if (!*kept) kept->emplace(num_bytes, copying, kMemoryCap, patience_s);
+      return (*kept)->measure(kCopyS);
     };
   };
   probes.near_copy = copies(kNearBytes);

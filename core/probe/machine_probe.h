@@ -26,9 +26,12 @@ struct ProbedMachine {
   std::optional<double> handoff_s, near_Bps, copy_Bps;
 };
 
-/// The probes of this machine for `num_ranks` ranks that may run on `cores`: hand-off between the first two of them,
-/// copies on both, or on the one that there is. They take 128 MB at most.
-MachineProbes machine_probes(const std::vector<int>& cores, int num_ranks);
+/// Seconds that a probe waits for cores that others have, and copies as long again before the first turn.
+inline constexpr double kProbePatienceS = 0.1;
+
+/// The probes of this machine for ranks that may run on `cores`: hand-off between the first two of them, copies on
+/// both, or on the one that there is. They take 72 MB at most, until they are destroyed.
+MachineProbes machine_probes(const std::vector<int>& cores, double patience_s = kProbePatienceS);
 
 /// Probes by turns, up to five times each. None begins that would end later than `seconds` from now if it took as long
 /// as the longest of its kind so far. std::bad_alloc and WorldError of a probe count as no answer.

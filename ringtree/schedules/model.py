@@ -16,10 +16,11 @@ from ringtree.schedules.emulation import Emulation
 from ringtree.schedules.schedule import Schedule
 
 
-def machine(num_ranks: int, probed: bool = True) -> tuple[Machine, str]:
-    """The constants by which a communicator of `num_ranks` ranks on this host chooses without a profile, and one line
-    about where they come from: kept from an earlier probe, or probed now. `probed` False: those that are built in."""
-    return machine_here(num_ranks) if probed else (default_machine(), "constants built in")
+def machine(probed: bool = True) -> tuple[Machine, str]:
+    """The constants by which a communicator on this host chooses without a profile, and one line about where they come
+    from: built in, or with RINGTREE_PROBE=1 kept from an earlier probe or probed now. `probed` False: those that are
+    built in. Raises UsageError for a RINGTREE_PROBE that is neither 0 nor 1."""
+    return machine_here() if probed else (default_machine(), "constants built in")
 
 
 def choose(collective: str, num_ranks: int, num_bytes: int, constants: Machine) -> tuple[str, str]:

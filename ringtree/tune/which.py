@@ -82,7 +82,8 @@ def explain(
     elif several and hosts is not None:
         found = _by_model_on(hosts, collective, own, shared_buffers, size_bytes, notes)
     else:
-        constants, told = model.machine(num_ranks, probed=not loaded.rules)  # beside rules the engine probes nothing
+        # Beside rules the engine probes nothing, and nothing for one rank.
+        constants, told = model.machine(probed=not loaded.rules and num_ranks > 1)
         notes.append(told)
         found = _by_model(collective, num_ranks, own, shared_buffers, size_bytes, constants, notes)
     return found.model_copy(update={"hosts": hosts if several else None})

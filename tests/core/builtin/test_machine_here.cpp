@@ -3,12 +3,15 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "core/base/error.h"
 #include "core/builtin/machine_file.h"
@@ -22,11 +25,12 @@ namespace {
 // A machine that copies half as fast as the one whose constants are built in.
 const ProbedMachine kFound{1e-7, kReferenceNearBps / 2, kReferenceCopyBps / 2};
 const double kCopyBps = default_machine().copy_Bps / 2;
+constexpr std::chrono::sys_days kDay = std::chrono::year{2026} / 11 / 25;
 
 class MachineHereTest : public ::testing::Test {
  protected:
   MachineHereTest() : folder_(std::filesystem::temp_directory_path() / unique_id()) {
-    here_ = {{0, 1}, "a processor", folder_, "2026-11-25", [this](int, double seconds) {
+    here_ = {{0, 1}, "a processor", folder_, kDay, [this](double seconds) {
                ++num_probes_;
                seconds_ = seconds;
                return found_;
@@ -50,69 +54,102 @@ class MachineHereTest : public ::testing::Test {
 };
 
 TEST_F(MachineHereTest, is_probed_once_and_then_kept) {
-  const MachineHere first = machine_in(here_, 4, 1);
+  const MachineHere first = machine_in(here_, 1);
   EXPECT_EQ(first.machine.copy_Bps, kCopyBps);
   EXPECT_TRUE(contains(first.told, "constants probed 2026-11-25: ")) << first.told;
   EXPECT_TRUE(contains(first.told, "bytes at 4 GB/s beyond the caches and 20 GB/s inside them")) << first.told;
   ASSERT_EQ(files().size(), 1u) << "and no draft is left";
   found_ = {2e-7, kReferenceNearBps, kReferenceCopyBps};
-  here_.today = "2026-12-01";
-  const MachineHere second = machine_in(here_, 4, 1);
+  here_.today = kDay + std::chrono::days{30};
+  const MachineHere second = machine_in(here_, 1);
   EXPECT_EQ(num_probes_, 1);
   EXPECT_EQ(machine_text(second.machine), machine_text(first.machine));
   EXPECT_TRUE(contains(second.told, files()[0].string())) << second.told;
 }
 
-TEST_F(MachineHereTest, is_another_with_other_cores_ranks_or_processor) {
-  machine_in(here_, 4, 1);
-  machine_in(here_, 8, 1);
+TEST_F(MachineHereTest, is_probed_anew_after_30_days_and_where_the_date_is_to_come) {
+  machine_in(here_, 1);
+  here_.today = kDay + std::chrono::days{31};
+  const MachineHere anew = machine_in(here_, 1);
+  EXPECT_EQ(num_probes_, 2);
+  EXPECT_EQ(anew.machine.source, "probed 2026-12-26");
+  machine_in(here_, 1);
+  EXPECT_EQ(num_probes_, 2) << "and kept again";
+  here_.today = kDay;
+  machine_in(here_, 1);
+  EXPECT_EQ(num_probes_, 3);
+  EXPECT_EQ(files().size(), 1u);
+}
+
+TEST_F(MachineHereTest, is_another_with_other_cores_or_another_processor) {
+  machine_in(here_, 1);
   here_.cores = {0, 2};
-  machine_in(here_, 4, 1);
+  machine_in(here_, 1);
   here_.cpu = "another processor";
-  machine_in(here_, 4, 1);
-  EXPECT_EQ(num_probes_, 4);
-  EXPECT_EQ(files().size(), 4u);
+  machine_in(here_, 1);
+  EXPECT_EQ(num_probes_, 3);
+  EXPECT_EQ(files().size(), 3u);
+}
+
+TEST_F(MachineHereTest, names_cores_by_their_ranges) {
+  const auto second_line = [](const std::filesystem::path& path) {
+    std::ifstream file(path);
+    std::string line;
+    std::getline(file, line);
+    std::getline(file, line);
+    return line;
+  };
+  const std::pair<std::vector<int>, std::string> cases[] = {
+      {{7}, "7"}, {{0, 1}, "0-1"}, {{0, 2}, "0,2"}, {{0, 1, 2, 3, 8, 10, 11}, "0-3,8,10-11"}};
+  for (const auto& [cores, text] : cases) {
+    here_.cores = cores;
+    machine_in(here_, 1);
+    ASSERT_EQ(files().size(), 1u);
+    EXPECT_EQ(second_line(files()[0]), "a processor, cores " + text);
+    std::filesystem::remove(files()[0]);
+  }
 }
 
 TEST_F(MachineHereTest, is_probed_for_less_than_a_second_whatever_is_asked_for) {
-  machine_in(here_, 2, 30);
+  machine_in(here_, 30);
   EXPECT_EQ(seconds_, 0.6);
-  machine_in(here_, 3, 0.25);
+  here_.cores = {0};
+  machine_in(here_, 0.25);
   EXPECT_EQ(seconds_, 0.25);
 }
 
 TEST_F(MachineHereTest, ignores_a_file_that_is_malformed_or_another_machines) {
-  machine_in(here_, 4, 1);
+  machine_in(here_, 1);
   const std::string path = files()[0];
   std::ifstream stored(path);
   const std::string good{std::istreambuf_iterator<char>(stored), {}};
   std::string other = good, newer = good, extreme = good;
   other.replace(other.find("a processor"), 11, "B processor");
-  newer.replace(newer.find("machine/1"), 9, "machine/2");
+  newer.replace(newer.find("machine/2"), 9, "machine/3");
   extreme.replace(extreme.find(" 4e+09 "), 7, " 4e+12 ");
   int probes = 1;
   for (const std::string& text : {std::string(), std::string("{}"), other, newer, extreme, good + "more\n",
                                   good.substr(0, good.size() - 3), std::string(100'000, 'x')}) {
     std::ofstream(path, std::ios::trunc) << text;
-    EXPECT_EQ(machine_in(here_, 4, 1).machine.copy_Bps, kCopyBps);
+    EXPECT_EQ(machine_in(here_, 1).machine.copy_Bps, kCopyBps);
     EXPECT_EQ(num_probes_, ++probes) << text.substr(0, 200);
-    machine_in(here_, 4, 1);
+    machine_in(here_, 1);
     EXPECT_EQ(num_probes_, probes) << "it was written anew";
   }
   std::ofstream(path, std::ios::trunc) << good;
-  machine_in(here_, 4, 1);
+  machine_in(here_, 1);
   EXPECT_EQ(num_probes_, probes) << "the good one is read";
 }
 
 TEST_F(MachineHereTest, keeps_nothing_that_was_disturbed_and_says_what) {
   found_.copy_Bps.reset();
-  const MachineHere partly = machine_in(here_, 4, 1);
+  const MachineHere partly = machine_in(here_, 1);
   EXPECT_EQ(partly.machine.copy_Bps, default_machine().copy_Bps);
   EXPECT_EQ(partly.machine.source, "probed 2026-11-25");
   EXPECT_TRUE(contains(partly.told, "; no steady answer from the probes of copies: what they tell is built in"))
       << partly.told;
   found_ = {};
-  const MachineHere nothing = machine_in(here_, 4, 1);
+  const MachineHere nothing = machine_in(here_, 1);
   EXPECT_EQ(machine_text(nothing.machine), machine_text(default_machine()));
   EXPECT_TRUE(contains(nothing.told, "constants built in: ")) << nothing.told;
   EXPECT_TRUE(files().empty());
@@ -121,17 +158,17 @@ TEST_F(MachineHereTest, keeps_nothing_that_was_disturbed_and_says_what) {
 TEST_F(MachineHereTest, with_one_core_keeps_what_there_is) {
   here_.cores = {3};
   found_.handoff_s.reset();
-  EXPECT_TRUE(contains(machine_in(here_, 4, 1).told, "the hand-off (there is one core): "));
-  machine_in(here_, 4, 1);
+  EXPECT_TRUE(contains(machine_in(here_, 1).told, "the hand-off (there is one core): "));
+  machine_in(here_, 1);
   EXPECT_EQ(num_probes_, 1);
 }
 
 TEST_F(MachineHereTest, does_without_a_cache) {
   here_.cache_folder = "";
-  EXPECT_EQ(machine_in(here_, 4, 1).machine.copy_Bps, kCopyBps);
+  EXPECT_EQ(machine_in(here_, 1).machine.copy_Bps, kCopyBps);
   std::ofstream(folder_) << "a file where the folder should be";
   here_.cache_folder = folder_;
-  EXPECT_EQ(machine_in(here_, 4, 1).machine.copy_Bps, kCopyBps);
+  EXPECT_EQ(machine_in(here_, 1).machine.copy_Bps, kCopyBps);
   EXPECT_EQ(num_probes_, 2);
 }
 
@@ -168,7 +205,7 @@ TEST(MachineProber, there_is_none_unless_it_is_asked_for) {
   for (const char* value : {static_cast<const char*>(nullptr), "", "0"}) {
     const Switch off(value);
     EXPECT_FALSE(machine_prober());
-    const MachineHere here = machine_here(2);
+    const MachineHere here = machine_here();
     EXPECT_EQ(machine_text(here.machine), machine_text(default_machine()));
     EXPECT_TRUE(contains(here.told, "constants built in: ")) << here.told;
     EXPECT_TRUE(here.told.ends_with(" (RINGTREE_PROBE=1 probes this machine)")) << here.told;
@@ -180,7 +217,7 @@ TEST(MachineProber, there_is_none_unless_it_is_asked_for) {
 TEST(MachineProber, refuses_a_wrong_value_when_it_is_asked_and_not_before) {
   const Switch wrong("perhaps");
   const auto prober = machine_prober();
-  EXPECT_EQ(outcome_of([&] { prober(2, 1); }),
+  EXPECT_EQ(outcome_of([&] { prober(1); }),
             "usage: invalid RINGTREE_PROBE 'perhaps': write 1 to probe the machine's constants, or 0 not to");
 }
 

@@ -1,6 +1,8 @@
 // The copy rate: positive and finite where cores copy, nothing where one cannot, bounded memory, refusal of nonsense.
 // No speed is asserted.
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
@@ -58,6 +60,26 @@ TEST(CopyRate, gives_up_when_its_patience_is_over) {
   const std::vector<int> cores = usable_cores();
   EXPECT_EQ(copy_rate(1000, {cores[0]}, 0, kCap, 0), std::nullopt) << "no time at all";
   EXPECT_TRUE(copy_rate(1000, {cores[0]}, 0, kCap, kPatient).has_value());
+}
+
+TEST(CopyProbe, writes_its_memory_once_for_all_measurements) {
+  const auto num_faults = [] {
+    rusage usage{};
+    getrusage(RUSAGE_SELF, &usage);
+    return usage.ru_minflt;
+  };
+  constexpr size_t kBytes = size_t{16} << 20;
+  const long pages = static_cast<long>(2 * kBytes) / sysconf(_SC_PAGESIZE);
+  CopyProbe probe(kBytes, {usable_cores()[0]}, kCap, kPatient);
+  ASSERT_TRUE(probe.measure(kShort).has_value());
+  const long before = num_faults();
+  for (int turn = 0; turn < 4; ++turn) EXPECT_TRUE(probe.measure(kShort).has_value());
+  EXPECT_LT(num_faults() - before, pages / 4) << "of " << pages << " pages";
+}
+
+TEST(CopyProbe, has_no_answer_of_an_earlier_measurement) {
+  CopyProbe probe(1000, {kImpossibleCore}, kCap, kPatient);
+  for (int turn = 0; turn < 2; ++turn) EXPECT_EQ(probe.measure(kShort), std::nullopt);
 }
 
 TEST(CopyRate, refuses_nonsense) {
