@@ -31,6 +31,7 @@ from ringtree.cli.output import WANTED, Wanted, check_format, finish_training
 from ringtree.measure.crew import Crew
 from ringtree.show.training_plan import print_training_plan
 from ringtree.train.arms import WRITTEN
+from ringtree.train.metric import EXAMPLE
 from ringtree.train.models import FAMILIES, PUBLISHED, SCALES
 from ringtree.train.request import DEFAULT_ARMS, DEFAULT_MODELS, DEFAULT_RANKS, TrainRequest, make_plan
 from ringtree.train.sweep import resume, run
@@ -58,7 +59,7 @@ OPTIONS = {
     "apart": typer.Option("--apart", help="A launch for each arm, where their copies of the model don't fit together."),
     "budget": "Time for all of it, e.g. 20m: a pilot decides how many launches fit.",
     "price": "What --dry-run and --steps count with, e.g. 2.50/gpu-hour.",
-    "metric": "Regular expression that finds tokens/s in a script's output, e.g. 'tokens/s: ([0-9.]+)'.",
+    "metric": f"Regular expression that finds tokens/s in a script's output, e.g. '{EXAMPLE}'.",
 }
 
 

@@ -22,6 +22,7 @@ from ringtree.measure.plan import DEFAULT_LAUNCHES, fresh_seed, label_arms
 from ringtree.measure.request import DEFAULT_MARGIN, MAX_RANKS
 from ringtree.results import ArmPlan, Plan, SizePlan, TrainedModel, TrainingPlan
 from ringtree.train.arms import ALONE, WRITTEN, TrainArm, lacking, no_other, parse_arm
+from ringtree.train.metric import parse_metric
 from ringtree.train.models import find_model
 from ringtree.units import count, format_size, parse_counts, parse_duration, parse_share
 
@@ -170,14 +171,7 @@ def _script(request: TrainRequest, common: dict[str, Any]) -> TrainingPlan:
         if said is not None:
             raise UsageError(f"{option} is for the built-in models: the script after -- has its own")
     if request.metric is not None:
-        try:
-            groups = re.compile(request.metric).groups
-        except re.error as error:
-            raise UsageError(f"invalid --metric {request.metric!r}: {error}") from None
-        if groups != 1:
-            raise UsageError(
-                f"--metric {request.metric!r} has {groups} groups: put the number in one, as 'tokens/s: ([0-9.]+)'"
-            )
+        parse_metric(request.metric)
     name = Path(next((word for word in request.command if word.endswith(".py")), request.command[0])).name
     return TrainingPlan(
         models=[TrainedModel(name=name, parameters=0)],

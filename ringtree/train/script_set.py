@@ -1,9 +1,9 @@
-"""A user's script as a process set: all ranks of it, for one arm; its tokens/s are read from what it prints.
+r"""A user's script as a process set: all ranks of it, for one arm; its tokens/s are read from what it prints.
 
-    ringtree train --arms gloo,ringtree:ring --metric 'tokens/s: ([0-9.]+)' -- python my_train.py
+    ringtree train --arms gloo,ringtree:ring --metric 'tokens/s: (\S+)' -- python my_train.py
 
 For: starting the script as torchrun does (RANK, WORLD_SIZE, LOCAL_RANK, MASTER_ADDR, MASTER_PORT), putting the arm into
-its environment, reading the metric. Not for: built-in models (program.py).
+its environment, when its output is read. Not for: reading a line (metric.py); built-in models (program.py).
 
 The arm reaches the script as RINGTREE_TRAIN_BACKEND, which it passes to init_process_group; an algorithm forced on the
 engine as RINGTREE_PROFILE, NCCL's as NCCL_ALGO. A sample is a line of rank 0 that the metric finds, as the time that
@@ -14,7 +14,6 @@ that its ranks made (proof.py); an arm that it ignores is disqualified.
 from __future__ import annotations
 
 import os
-import re
 import signal
 import socket
 import subprocess
@@ -24,6 +23,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from ringtree.comm.profile import VARIABLE
+from ringtree.errors import RingtreeError
 from ringtree.measure.lifeline import Guard
 from ringtree.measure.process_set import CellKey, SetFailed, Visited
 from ringtree.measure.rank_group import RANK_ENVIRONMENT
@@ -31,6 +31,7 @@ from ringtree.results import NOT_KNOWN, Boundary, WarmUp
 from ringtree.train.arms import parse_arm
 from ringtree.train.forced import forced_profile
 from ringtree.train.hook import DEFAULT_METRIC
+from ringtree.train.metric import parse_metric, read_rates
 from ringtree.train.proof import wrong_backend
 from ringtree_autoload.made_groups import FOLDER
 
@@ -58,7 +59,7 @@ class ScriptSet:
         """`arm`: its label, `name`: without variables, which are in `environment`. `patience`: seconds of the run."""
         self.arms, self.boundary, self.pids = [arm], boundary, list[int]()
         self._read, self._command = parse_arm(name), list(command)
-        self._metric, self._num_ranks = re.compile(metric or DEFAULT_METRIC, re.MULTILINE), num_ranks
+        self._metric, self._num_ranks = parse_metric(metric or DEFAULT_METRIC), num_ranks
         self._environment, self._patience = dict(environment), patience
         self._ranks: list[subprocess.Popen[bytes]] = []
         self._folder = tempfile.TemporaryDirectory(prefix="ringtree-train-", ignore_cleanup_errors=True)
@@ -111,12 +112,7 @@ class ScriptSet:
             code = rank.poll()
             if code not in (None, 0):
                 raise SetFailed(f"rank {number} of {self._said()} {_ended(code or 0)}: {self._last_words(number)}")
-        rates = [float(found) for found in self._metric.findall(self._output(0))]
-        if not rates or min(rates) <= 0:
-            raise SetFailed(
-                f"{self._said()} ended without a line that --metric {self._metric.pattern!r} finds with a number above "
-                f"0; its last line: {self._last_words(0)}"
-            )
+        rates = self._rates()
         skipped = len(rates) // _WARM_UP
         self._seconds = [self._num_ranks * (1 + self._read.slowed) / rate for rate in rates[skipped:]]
         warm_up = WarmUp(num_iterations=skipped, ended="limit")
@@ -141,6 +137,18 @@ class ScriptSet:
             self._guard.close()
             self._guard = None
         self._folder.cleanup()
+
+    def _rates(self) -> list[float]:
+        try:
+            rates = read_rates(self._metric, self._output(0))
+        except RingtreeError as error:
+            raise SetFailed(f"{self._said()}: {error}") from None
+        if not rates:
+            raise SetFailed(
+                f"{self._said()} ended without a line that --metric {self._metric.pattern!r} finds with a number above "
+                f"0; its last line: {self._last_words(0)}"
+            )
+        return rates
 
     def _said(self) -> str:
         return f"{' '.join(self._command)} ({self.arms[0]})"

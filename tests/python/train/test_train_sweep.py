@@ -74,6 +74,8 @@ def test_a_rank_is_killed_the_run_goes_on_and_an_arm_that_loses_a_gradient_is_fo
     ("script", "said"),
     [
         ("print('hello')", "ended without a line that --metric 'tok: ([0-9.]+)' finds with a number above 0"),
+        ("print('tok: ...')", "finds '...', which is not a number above 0, in the line 'tok: ...'"),
+        ("print('tok: 12,345')", "finds '12', a part of the number in the line 'tok: 12,345'"),
         ("import sys; sys.exit('no such data')", "exited with code 1: no such data"),
     ],
 )
