@@ -33,7 +33,8 @@ from ringtree.show.training_plan import print_training_plan
 from ringtree.train.arms import WRITTEN
 from ringtree.train.metric import EXAMPLE
 from ringtree.train.models import FAMILIES, PUBLISHED, SCALES
-from ringtree.train.request import DEFAULT_ARMS, DEFAULT_MODELS, DEFAULT_RANKS, TrainRequest, make_plan
+from ringtree.train.request import DEFAULT_ARMS, DEFAULT_MODELS, DEFAULT_RANKS, make_plan
+from ringtree.train.request_record import TrainRequest
 from ringtree.train.sweep import resume, run
 
 OPTIONS = {

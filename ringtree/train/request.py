@@ -9,7 +9,6 @@ from __future__ import annotations
 import importlib.util
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +21,9 @@ from ringtree.measure.plan import DEFAULT_LAUNCHES, fresh_seed, label_arms
 from ringtree.measure.request import DEFAULT_MARGIN, MAX_RANKS
 from ringtree.results import ArmPlan, Plan, SizePlan, TrainedModel, TrainingPlan
 from ringtree.train.arms import ALONE, WRITTEN, TrainArm, lacking, no_other, parse_arm
-from ringtree.train.metric import parse_metric
 from ringtree.train.models import find_model
+from ringtree.train.own_script import script_plan
+from ringtree.train.request_record import TrainRequest
 from ringtree.units import count, format_size, parse_counts, parse_duration, parse_share
 
 DEFAULT_MODELS, DEFAULT_ARMS, DEFAULT_RANKS = "qwen2.5", "gloo,ringtree:auto", "1,2"
@@ -33,36 +33,6 @@ HOW_TO_GET_TRANSFORMERS = "transformers is not installed: pip install 'ringtree[
 APART = "RINGTREE_TRAIN_ARM"  # names the arm of a launch of its own, and so gives each another environment
 _COPIES = 4  # of a model's parameters: weights, gradients, buckets, what a step leaves
 _PRICE = re.compile(r"([0-9]+(?:\.[0-9]+)?)/(?:gpu|rank)-hour")
-
-
-@dataclass(frozen=True)
-class TrainRequest:
-    """What was asked for; None: not said, take the default."""
-
-    models: str | None = None
-    scale: str | None = None
-    arms: str | None = None
-    ranks: str | None = None
-    launches: int | None = None
-    seed: int | None = None
-    reference: str | None = None
-    margin: str | None = None
-    strategy: str = "ddp"
-    sharding: str | None = None
-    precision: str = "float32"
-    experts: str = "replicated"
-    checkpointing: bool = False
-    accumulate: int = 1
-    batch: int = 1
-    sequence: int = 512
-    tokens: str | None = None
-    apart: bool = False
-    budget: str | None = None
-    price: str | None = None
-    command: tuple[str, ...] = ()
-    metric: str | None = None
-    dry_run: bool = False  # nothing will run, so arms that this machine lacks are planned too
-    agents: list[int] | None = None  # the host of each process that a launcher has started; each has as many ranks
 
 
 def make_plan(request: TrainRequest) -> Plan:
@@ -128,7 +98,7 @@ def _training(request: TrainRequest) -> TrainingPlan:
         raise UsageError(f"invalid price {request.price!r}: write for example 2.50/gpu-hour")
     common: dict[str, Any] = {"world_sizes": ranks, "price": None if price is None else float(price[1])}
     if request.command:
-        return _script(request, common)
+        return script_plan(request, common)
     if request.metric is not None:
         raise UsageError("--metric reads a script's output: name the script after --, as in -- python my_train.py")
     if request.sequence < 2:
@@ -164,23 +134,6 @@ def _training(request: TrainRequest) -> TrainingPlan:
         raise UsageError(f"invalid --{problem['loc'][0]} {problem['input']!r}: {problem['msg']}") from None
     _check_models(training)
     return training
-
-
-def _script(request: TrainRequest, common: dict[str, Any]) -> TrainingPlan:
-    for said, option in ((request.models, "--models"), (request.scale, "--scale"), (request.tokens, "--tokens")):
-        if said is not None:
-            raise UsageError(f"{option} is for the built-in models: the script after -- has its own")
-    if request.metric is not None:
-        parse_metric(request.metric)
-    name = Path(next((word for word in request.command if word.endswith(".py")), request.command[0])).name
-    return TrainingPlan(
-        models=[TrainedModel(name=name, parameters=0)],
-        strategy="script",
-        command=list(request.command),
-        metric=request.metric,
-        sequence=1,
-        **common,
-    )
 
 
 def _check_models(training: TrainingPlan) -> None:

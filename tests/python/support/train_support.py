@@ -14,7 +14,8 @@ from lab_support import make_cell, make_launch, make_visits
 
 from ringtree.results import Cell, Launch, Plan, StoredRun, TrainedCell
 from ringtree.train.arms import ALONE
-from ringtree.train.request import TrainRequest, make_plan
+from ringtree.train.request import make_plan
+from ringtree.train.request_record import TrainRequest
 
 MINI = {
     "model_type": "qwen2",

@@ -13,7 +13,8 @@ from functools import partial
 from pathlib import Path
 
 from ringtree.results import Plan
-from ringtree.train.request import TrainRequest, make_plan
+from ringtree.train.request import make_plan
+from ringtree.train.request_record import TrainRequest
 from ringtree.units import format_size
 
 ROOT = Path(__file__).resolve().parents[3]

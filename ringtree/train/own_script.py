@@ -1,0 +1,73 @@
+"""From a user's script, as it stands after --, to what is planned of it.
+
+For: every check that can be made before it is started; each failed check is one line. Not for: built-in models
+(request.py), starting the script (script_set.py), reading its output (metric.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from ringtree.errors import UsageError
+from ringtree.results import TrainedModel, TrainingPlan
+from ringtree.train.metric import parse_metric
+from ringtree.train.request_record import TrainRequest
+
+# What starts ranks of its own, by the name of the command, of a subcommand or of the module after -m.
+_LAUNCHERS = frozenset(
+    ("torchrun", "mpirun", "mpiexec", "mpiexec.hydra", "orterun", "prterun", "prun", "srun", "jsrun", "aprun",
+     "palsrun", "deepspeed", "horovodrun", "accelerate launch", "flux run", "flux submit", "composer", "fabric run")
+)  # fmt: skip
+_LAUNCHER_MODULES = frozenset(
+    ("torch.distributed.run", "torch.distributed.launch", "accelerate.commands.launch", "deepspeed.launcher.runner")
+)
+# What runs the command that follows it, and takes options before it.
+_WRAPPERS = frozenset(
+    ("env", "nice", "numactl", "taskset", "stdbuf", "time", "timeout", "uv", "run", "poetry", "conda")
+)
+
+
+def script_plan(request: TrainRequest, common: dict[str, Any]) -> TrainingPlan:
+    """Returns the plan; `common`: the fields of any training. Raises UsageError for what can't be done."""
+    for said, option in ((request.models, "--models"), (request.scale, "--scale"), (request.tokens, "--tokens")):
+        if said is not None:
+            raise UsageError(f"{option} is for the built-in models: the script after -- has its own")
+    launcher = launcher_of(request.command)
+    if launcher is not None:
+        script = _script_file(request.command) or "my_train.py"
+        raise UsageError(
+            f"{launcher} after -- would start ranks in each rank: give the script itself and its ranks by --ranks, as "
+            f"in --ranks 2 -- python {script}"
+        )
+    if request.metric is not None:
+        parse_metric(request.metric)
+    name = Path(_script_file(request.command) or request.command[0]).name
+    return TrainingPlan(
+        models=[TrainedModel(name=name, parameters=0)],
+        strategy="script",
+        command=list(request.command),
+        metric=request.metric,
+        sequence=1,
+        **common,
+    )
+
+
+def launcher_of(command: Sequence[str]) -> str | None:
+    """Returns the launcher that a command starts its ranks with, as it is written there; None: none that is known."""
+    names = [Path(word).name for word in command]
+    looks_on = names[0].startswith("python") or names[0] in _WRAPPERS
+    for name, following in zip(names, [*command[1:], ""], strict=True):
+        if name == "-m":
+            return f"-m {following}" if following in _LAUNCHER_MODULES else None
+        for launcher in (name, f"{name} {following}"):
+            if launcher in _LAUNCHERS:
+                return launcher
+        if name.endswith(".py") or name == "-c" or not looks_on:
+            return None
+    return None
+
+
+def _script_file(command: Sequence[str]) -> str | None:
+    return next((word for word in command if word.endswith(".py")), None)
