@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _OPS = {"sum": "SUM", "prod": "PRODUCT", "min": "MIN", "max": "MAX"}
 
 _IN_PLACE_ONLY = ("all_reduce", "reduce", "broadcast")
-DTYPES = ("int8", "uint8", "int32", "int64", "float16", "float32", "float64")
+DTYPES = ("int8", "uint8", "int32", "int64", "float16", "bfloat16", "float32", "float64")
 
 
 class GlooArm:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ringtree.arms.arm import Array, Setting
+from ringtree.arms.storage import stored
 
 if TYPE_CHECKING:  # a rank without a GPU needs nothing of what finds one
     import torch
@@ -29,13 +30,15 @@ class HostTensors:
         """Returns arrays of zeros."""
         import torch
 
-        return [torch.zeros(count, dtype=getattr(torch, self._dtype)).numpy() for _ in range(num_buffers)]
+        as_numpy = getattr(torch, stored(self._dtype).name)
+        zeros = [torch.zeros(count, dtype=getattr(torch, self._dtype)) for _ in range(num_buffers)]
+        return [tensor.view(as_numpy).numpy() for tensor in zeros]
 
     def tensor(self, array: Array) -> torch.Tensor:
         """Returns the tensor of an array or of a slice of one."""
         import torch
 
-        return torch.from_numpy(array)
+        return torch.from_numpy(array).view(getattr(torch, self._dtype))
 
 
 def tensors_for(setting: Setting) -> HostTensors | GpuTensors:

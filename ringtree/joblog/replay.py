@@ -12,13 +12,14 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from random import Random
 
 import numpy as np
 
-from ringtree.arms import check_arm, common_boundary, kind_named
+from ringtree.arms import check_arm, kind_named
 from ringtree.errors import RingtreeError, UsageError
+from ringtree.joblog.replayed_dtypes import boundary_for, with_dtypes_of
 from ringtree.joblog.script import Script
 from ringtree.judge.comparison import Versus
 from ringtree.judge.versus import versus_record
@@ -46,12 +47,13 @@ class ArmReplay:
 
 @dataclass(frozen=True)
 class Replay:
-    """`disqualified`: arms with a wrong result or an error, with the reason."""
+    """`disqualified`: arms with a wrong result or an error, with the reason; `notes`: what differs from the job."""
 
     arms: list[ArmReplay]
     reference: str
     num_launches: int
     disqualified: dict[str, str]
+    notes: list[str] = field(default_factory=list)
 
 
 Samples = dict[str, list[tuple[float, float]]]  # arm -> (step, exposed) of each step of a launch
@@ -86,6 +88,7 @@ def replay(
     """Replays the script. The first arm is the reference. Raises UsageError for arms that can't, LaunchFailed if a rank
     dies."""
     check_arms(arms, sorted({call.collective for call in script.calls}))
+    script, notes = with_dtypes_of(script, arms)
     planned = {arm.label: arm.name for arm in label_arms(arms)}
     disqualified: dict[str, str] = {}
     launches: list[Samples] = []
@@ -95,7 +98,7 @@ def replay(
     usable = [label for label in planned if label not in disqualified]
     if not usable:
         raise RingtreeError("no arm is left: " + "; ".join(f"{arm}: {why}" for arm, why in disqualified.items()))
-    return _judged(usable, launches, disqualified)
+    return replace(_judged(usable, launches, disqualified), notes=notes)
 
 
 def _launch(script: Script, arms: dict[str, str], random: Random, seed: int, disqualified: dict[str, str]) -> Samples:
@@ -111,7 +114,7 @@ def _launch(script: Script, arms: dict[str, str], random: Random, seed: int, dis
         for label, name in arms.items()
         for kind in kinds
     ]
-    spec = SetSpec(num_ranks=len(script.actions), seed=seed, boundary=common_boundary(arms.values()))
+    spec = SetSpec(num_ranks=len(script.actions), seed=seed, boundary=boundary_for(script, list(arms.values())))
     ranks = RankSet(setups, spec)
     samples: Samples = {}
     try:

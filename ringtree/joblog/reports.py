@@ -119,6 +119,7 @@ class ReplayReport(Record):
     reference: str
     arms: list[ReplayedArm]
     disqualified: dict[str, str]
+    notes: list[str] = Field(default=[], description="what the replay does otherwise than the job")
 
 
 def trace_report(summary: Summary) -> TraceReport:
@@ -164,6 +165,7 @@ def replay_report(summary: Summary, script: Script, found: Replay) -> ReplayRepo
         step=script.step,
         num_calls=len(script.calls),
         num_left_out=script.left_out,
+        notes=found.notes,
     )
 
 

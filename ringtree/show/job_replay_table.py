@@ -45,5 +45,7 @@ def print_replay(console: Console, summary: Summary, script: Script, found: Repl
         )
     if script.left_out:
         say(console, f"note: {count(script.left_out, 'barrier')} of the step left out")
+    for note in found.notes:
+        say(console, f"note: {note}")
     for arm_label, why in found.disqualified.items():
         say(console, f"{arm_label}: disqualified: {why}")

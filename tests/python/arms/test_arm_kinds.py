@@ -106,7 +106,8 @@ def test_what_kinds_can_do() -> None:
     assert "premul_sum" in kind("ring").ops
     assert "premul_sum" not in kind("textbook-shm:ring").ops  # core/textbook/group.cpp refuses what scales
     assert "avg" not in kind("gloo").ops
-    assert "bfloat16" not in kind("gloo").dtypes
+    assert "bfloat16" in kind("gloo").dtypes
+    assert "uint32" not in kind("gloo").dtypes
     check_arm("gloo", "all_to_all")
     check_arm("send-recv:chain", "broadcast")
     for name, collective in (

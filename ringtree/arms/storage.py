@@ -1,0 +1,22 @@
+"""NumPy's element types for all that arms can run: floats that NumPy lacks are held as their bits.
+
+For: the memory that arms make on the host. Not for: what lies on GPUs (on_gpu.py), or the values (ringtree.measure).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ringtree._core import dtypes
+
+_BYTES = dict(dtypes())
+
+
+def stored(dtype: str) -> np.dtype[Any]:
+    """Returns NumPy's dtype of that name or, where it has none, the unsigned integers that are as wide."""
+    try:
+        return np.dtype(dtype)
+    except TypeError:
+        return np.dtype(f"uint{8 * _BYTES[dtype]}")
