@@ -20,13 +20,12 @@ from ringtree.errors import UsageError
 from ringtree.joblog.summary import Row, Summary
 from ringtree.measure.plan import label_arms
 from ringtree.nccl import library_support, read
-from ringtree.nccl.names import KERNELS, POINT_TO_POINT
+from ringtree.nccl.names import KERNELS, POINT_TO_POINT, algorithm_name
 from ringtree.nccl.releases import release
 from ringtree.nccl.support import Outcome
-from ringtree.nccl.variables import newest_read
 from ringtree.results import ArmPlan
 
-_TO_NCCL = {"send": "send_recv", "recv": "send_recv", "barrier": "all_reduce"}
+TO_NCCL = {"send": "send_recv", "recv": "send_recv", "barrier": "all_reduce"}
 # changes: the collective may run otherwise than now. The others are those of NCCL's table, "alone": a group of one.
 Effect = Literal["changes", "falls_back", "error", "ignored", "unknown", "same", "alone", "missing"]
 _EFFECTS: dict[Outcome, Effect] = {
@@ -79,20 +78,6 @@ def worth(summary: Summary, arms: Sequence[str], nccl_version: str | None) -> li
     return [_arm_worth(summary, arm, nccl_version or "") for arm in planned]
 
 
-def first_release_with_error(collective: str, algorithm: str) -> str | None:
-    """The release from which on, to the newest that was read, forcing the algorithm on the collective ends in an error;
-    None: it does not, in the newest."""
-    newest = release(newest_read())
-    assert newest is not None
-    first: str | None = None
-    for minor in range(newest[1], 4, -1):
-        text = f"{newest[0]}.{minor}"
-        if library_support(_TO_NCCL.get(collective, collective), algorithm, None, text).outcome != "error":
-            break
-        first = text
-    return first
-
-
 def _arm_worth(summary: Summary, arm: ArmPlan, nccl_version: str) -> ArmWorth:
     refusal = None
     if arm.name.partition(":")[0].partition("/")[0].partition("+")[0] == HEAD:
@@ -117,7 +102,7 @@ def _refusal(arm: ArmPlan, nccl_version: str) -> str | None:
 
 
 def _on_nccl(row: Row, arm: ArmPlan, nccl_version: str) -> RowWorth:
-    collective = _TO_NCCL.get(row.kind.collective, row.kind.collective)
+    collective = TO_NCCL.get(row.kind.collective, row.kind.collective)
     if row.kind.group_size == 1:
         return RowWorth(row, "alone", "a group of one rank: nothing is sent")
     algorithms, protocols = (arm.environment.get(variable) for variable in (ALGO, PROTO))
@@ -127,7 +112,7 @@ def _on_nccl(row: Row, arm: ArmPlan, nccl_version: str) -> RowWorth:
         return RowWorth(row, "changes", "nothing is known to prevent it")
     if collective in KERNELS[POINT_TO_POINT]:
         return RowWorth(row, "ignored", library_support(collective, "Ring", None, nccl_version).explanation)
-    left = read(ALGO, algorithms, collective, nccl_version).left if algorithms else ("Ring", "Tree", "NVLS", "PAT")
+    left = _left(algorithms, collective, nccl_version) if algorithms else ("Ring", "Tree", "NVLS", "PAT")
     allowed = read(PROTO, protocols, collective, nccl_version).left if protocols else (None,)
     found = [library_support(collective, name, proto, nccl_version) for name in left for proto in allowed or (None,)]
     for outcome in ("runs", "unknown"):
@@ -139,6 +124,13 @@ def _on_nccl(row: Row, arm: ArmPlan, nccl_version: str) -> RowWorth:
             row, "unknown", f"NCCL {nccl_version} knows nothing of {algorithms} that {collective} could use"
         )
     return RowWorth(row, _EFFECTS[found[0].outcome], found[0].explanation)
+
+
+def _left(algorithms: str, collective: str, nccl_version: str) -> tuple[str, ...]:
+    """What NCCL_ALGO leaves the collective or, where that is nothing, what it asks for and this release lacks."""
+    reading = read(ALGO, algorithms, collective, nccl_version)
+    lacking = (algorithm_name(word) for word in reading.passed_over)
+    return reading.left or tuple(name for name in lacking if name is not None)
 
 
 def _elsewhere(row: Row, arm: ArmPlan) -> RowWorth:

@@ -107,6 +107,18 @@ def library_support(
     return _look_up(asked, table, at)
 
 
+def first_release_with_error(collective: str, algorithm: str) -> str | None:
+    """The release from which on, to the newest that was read, forcing the algorithm on the collective ends in an error;
+    None: it does not, in the newest. Raises UsageError for unknown names."""
+    major, newest = _number(_table().newest_read)
+    first: str | None = None
+    for minor in range(newest, 4, -1):
+        if library_support(collective, algorithm, None, f"{major}.{minor}").outcome != "error":
+            break
+        first = f"{major}.{minor}"
+    return first
+
+
 def conditions() -> dict[str, str]:
     """What algorithms and protocols need beside their kernel (2.30), by name; those that need nothing are left out."""
     return {each.name: each.needs for each in _table().condition}

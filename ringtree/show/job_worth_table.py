@@ -12,8 +12,9 @@ from rich.console import Console
 from ringtree.arms.nccl_name import ALGO
 from ringtree.joblog.gain import Gain
 from ringtree.joblog.summary import Summary
-from ringtree.joblog.worth import ArmWorth, Effect, first_release_with_error
+from ringtree.joblog.worth import TO_NCCL, ArmWorth, Effect
 from ringtree.nccl.names import algorithm_name
+from ringtree.nccl.support import first_release_with_error
 from ringtree.show.cells import cell, plain_table, say
 from ringtree.units import format_change, format_share, format_size, format_time
 
@@ -108,7 +109,7 @@ def verdict(summary: Summary, each: ArmWorth) -> str:
 def _since(collectives: Sequence[str], algorithm: str | None) -> str | None:
     if algorithm is None or algorithm_name(algorithm) is None:  # a list is read by each release in its own way
         return None
-    found = [first_release_with_error(collective, algorithm) for collective in collectives]
+    found = [first_release_with_error(TO_NCCL.get(collective, collective), algorithm) for collective in collectives]
     known = [one for one in found if one is not None]
     return f"on {known[0]} and later it ends in an error" if known else None
 

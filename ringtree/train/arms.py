@@ -9,15 +9,18 @@ collectives are ringtree.arms.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from ringtree.arms.engine_name import AUTO
 from ringtree.arms.kind import lacks_torch
+from ringtree.arms.nccl_name import ALGO, HEAD
 from ringtree.arms.slowed import split_slowed
 from ringtree.arms.torch_nccl import lacks_torch_nccl
 from ringtree.errors import UsageError
+from ringtree.nccl import library_support, read
+from ringtree.nccl.support import first_release_with_error
 from ringtree.schedules import algorithms as builtin
 
 ALONE = "no communication"  # the arm that moves nothing: the same step, with all that the strategy does besides
@@ -64,9 +67,23 @@ def lacking(arm: TrainArm) -> str | None:
     return lacks_torch_nccl() if arm.device == "cuda" else lacks_torch()
 
 
-def no_other(arm: TrainArm, collectives: Sequence[str]) -> str | None:
-    """Why an arm would not differ from another; None if it does. `collectives`: the training's."""
+def no_other(arm: TrainArm, collectives: Sequence[str], environment: Mapping[str, str]) -> str | None:
+    """Why an arm would not differ from another; None if it does. `collectives`: the training's, `environment`: the
+    arm's variables, among them what it forces on NCCL."""
+    if arm.backend == HEAD and environment.get(ALGO):
+        return _no_kernel(environment[ALGO], collectives)
     if arm.algorithm is not None and not any(arm.algorithm in builtin.names(one) for one in collectives):
         sent = " and ".join(collectives)
         return f"it would run as ringtree:auto: this training sends {sent}, which {arm.algorithm} does not do"
     return None
+
+
+def _no_kernel(setting: str, collectives: Sequence[str]) -> str | None:
+    """As no_other(), of NCCL_ALGO: none of the collectives has a kernel of what the setting leaves, in any release."""
+    left = {one: read(ALGO, setting, one).left for one in collectives}
+    asked = [(one, name) for one, names in left.items() for name in names]
+    if not asked or any(library_support(*each).outcome == "runs" for each in asked):
+        return None
+    sent, since = " and ".join(collectives), [first_release_with_error(*each) for each in asked]
+    ends = f"; on {since[0]} and later it ends in an error" if since[0] is not None else ""
+    return f"it would change nothing: this training sends {sent}, which NCCL's {setting} does not do{ends}"

@@ -170,7 +170,7 @@ def _arms(
             raise UsageError(f"{ALONE!r} runs beside the arms of each launch anyway")
         # A plan that is only looked at may be of another machine: its printout says what is not here.
         reason = None if request.dry_run else lacking(read)
-        reason = reason or no_other(read, sent or ["all_reduce", "all_gather"])
+        reason = reason or no_other(read, sent or ["all_reduce", "all_gather"], arm.environment)
         if reason is None:
             usable.append(arm)
         else:

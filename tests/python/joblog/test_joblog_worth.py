@@ -17,8 +17,9 @@ from ringtree.joblog.gain import predict
 from ringtree.joblog.held_against import against_training
 from ringtree.joblog.reading import read_trace
 from ringtree.joblog.summary import Summary, summarise
-from ringtree.joblog.worth import first_release_with_error, worth
+from ringtree.joblog.worth import worth
 from ringtree.judge.training import summarise_training
+from ringtree.nccl.support import first_release_with_error
 from ringtree.show.job_worth_table import bytes_line, verdict
 from ringtree.train.arms import ALONE
 
@@ -57,6 +58,19 @@ def test_fsdp_full_shard_and_tree(tmp_path: Path) -> None:
     assert said(summary, "nccl:Tree", "2.21.5") == (
         "nccl:Tree: cannot change this job: no collective takes it up; on 2.24 and later it ends in an error"
     )
+
+
+def test_an_algorithm_that_the_release_lacks_gains_nothing(tmp_path: Path) -> None:
+    summary = job(tmp_path, GATHER, REDUCE)
+    (found,) = worth(summary, ["nccl:PAT"], "2.20.5")
+    effects = {row.row.kind.collective: row.effect for row in found.rows}
+    assert effects == {"all_gather": "falls_back", "all_reduce": "ignored"}
+    assert (found.bytes, found.bound) == (0, 0.0)
+    assert "nccl:PAT: cannot change this job" in said(summary, "nccl:PAT", "2.20.5")
+    assert "gains at most" not in said(summary, "nccl:PAT", "2.20.5")
+    # A word that no release knows stays unknown.
+    (unread,) = worth(summary, ["nccl@NCCL_ALGO=Bush"], "2.20.5")
+    assert {row.effect for row in unread.rows} == {"unknown"}
 
 
 def test_the_release_from_which_on_it_is_an_error() -> None:

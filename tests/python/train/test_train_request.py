@@ -89,6 +89,22 @@ def test_an_algorithm_that_changes_nothing_is_left_out() -> None:
     assert "which two_shot does not do" in plan.left_out["ringtree:two_shot"]
 
 
+def test_an_algorithm_of_nccl_without_a_kernel_for_the_strategy_is_left_out() -> None:
+    arms = "nccl,nccl:Ring,nccl:Tree,nccl:PAT,nccl:Tree+10%"
+    sharded = plan_of(arms=arms, strategy="fsdp2", ranks="2", dry_run=True)
+    assert [arm.label for arm in sharded.arms] == ["nccl", "nccl:Ring", "nccl:PAT", ALONE]
+    assert set(sharded.left_out) == {"nccl:Tree", "nccl:Tree+10%"}
+    assert sharded.left_out["nccl:Tree"] == (
+        "it would change nothing: this training sends all_gather and reduce_scatter, which NCCL's Tree does not do; "
+        "on 2.24 and later it ends in an error"
+    )
+    replicated = plan_of(arms=arms, ranks="2", dry_run=True)
+    assert set(replicated.left_out) == {"nccl:PAT"}
+    assert plan_of(arms="nccl,nccl:Tree", strategy="fsdp2", sharding="hybrid", ranks="4", dry_run=True).left_out == {}
+    script = plan_of(arms=arms, command=("python", "x.py"), dry_run=True)
+    assert script.left_out == {}
+
+
 @pytest.mark.parametrize(
     ("asked", "said"),
     [
