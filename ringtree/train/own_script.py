@@ -13,7 +13,7 @@ from typing import Any
 from ringtree.errors import UsageError
 from ringtree.results import TrainedModel, TrainingPlan
 from ringtree.train.metric import parse_metric
-from ringtree.train.request_record import TrainRequest
+from ringtree.train.request_record import OF_MODELS, TrainRequest
 
 # What starts ranks of its own, by the name of the command, of a subcommand or of the module after -m.
 _LAUNCHERS = frozenset(
@@ -31,9 +31,10 @@ _WRAPPERS = frozenset(
 
 def script_plan(request: TrainRequest, common: dict[str, Any]) -> TrainingPlan:
     """Returns the plan; `common`: the fields of any training. Raises UsageError for what can't be done."""
-    for said, option in ((request.models, "--models"), (request.scale, "--scale"), (request.tokens, "--tokens")):
-        if said is not None:
-            raise UsageError(f"{option} is for the built-in models: the script after -- has its own")
+    said = request.said("models", "scale", *OF_MODELS, "tokens")
+    if said:
+        options = " ".join(f"--{name}" for name in said)
+        raise UsageError(f"leave out {options}, meant for the built-in models: the script after -- has its own")
     launcher = launcher_of(request.command)
     if launcher is not None:
         script = _script_file(request.command) or "my_train.py"

@@ -23,7 +23,7 @@ from ringtree.results import ArmPlan, Plan, SizePlan, TrainedModel, TrainingPlan
 from ringtree.train.arms import ALONE, WRITTEN, TrainArm, lacking, no_other, parse_arm
 from ringtree.train.models import find_model
 from ringtree.train.own_script import script_plan
-from ringtree.train.request_record import TrainRequest
+from ringtree.train.request_record import OF_MODELS, TrainRequest
 from ringtree.units import count, format_size, parse_counts, parse_duration, parse_share
 
 DEFAULT_MODELS, DEFAULT_ARMS, DEFAULT_RANKS = "qwen2.5", "gloo,ringtree:auto", "1,2"
@@ -101,11 +101,11 @@ def _training(request: TrainRequest) -> TrainingPlan:
         return script_plan(request, common)
     if request.metric is not None:
         raise UsageError("--metric reads a script's output: name the script after --, as in -- python my_train.py")
-    if request.sequence < 2:
+    if request.sequence is not None and request.sequence < 2:
         raise UsageError(
             f"--sequence must be at least 2, as each token is to be told from the one before, not {request.sequence}"
         )
-    if request.sharding is not None and request.strategy == "ddp":
+    if request.sharding is not None and request.strategy in (None, "ddp"):
         raise UsageError("--sharding belongs to FSDP: add --strategy fsdp1 or fsdp2")
     if importlib.util.find_spec("transformers") is None:
         raise UsageError(HOW_TO_GET_TRANSFORMERS)
@@ -117,17 +117,10 @@ def _training(request: TrainRequest) -> TrainingPlan:
     try:
         training = TrainingPlan(
             models=models,
-            strategy=request.strategy,
-            sharding=request.sharding or "full",
-            precision=request.precision,
-            experts=request.experts,
-            checkpointing=request.checkpointing,
-            accumulate=request.accumulate,
-            batch=request.batch,
-            sequence=request.sequence,
             tokens=None if request.tokens is None else str(Path(request.tokens).absolute()),
             transformers=version_of("transformers"),
             **common,
+            **request.said(*OF_MODELS),
         )
     except ValidationError as error:
         problem = error.errors()[0]

@@ -129,7 +129,9 @@ def test_an_algorithm_of_nccl_without_a_kernel_for_the_strategy_is_left_out() ->
         ({"metric": "x"}, "name the script after --"),
         ({"command": ("python", "t.py"), "metric": "x"}, "0 groups"),
         ({"command": ("python", "t.py"), "metric": "("}, "invalid --metric"),
-        ({"command": ("python", "t.py"), "models": "qwen2.5"}, "the script after -- has its own"),
+        ({"command": ("python", "t.py"), "models": "qwen2.5"}, "leave out --models, meant for the built-in models"),
+        ({"command": ("python", "t.py"), "strategy": "ddp", "batch": 1}, "leave out --strategy --batch, meant"),
+        ({"command": ("python", "t.py"), "checkpointing": True}, "leave out --checkpointing, meant"),
         ({"models": "mixtral-8x7b", "ranks": "256"}, "does not fit"),
     ],
 )
