@@ -44,6 +44,7 @@ class TrainingPlan(Record):
     learning_rate: float = Field(default=0.1, gt=0)
     num_warm_up: int = Field(default=5, ge=1, description="steps before the first that counts")
     command: list[str] = Field(default=[], description="a user's script")
+    script_sha256: str | None = Field(default=None, description="of the script's file, null: the command names none")
     metric: str | None = Field(default=None, description="regular expression that finds tokens/s in its output")
     price: float | None = Field(default=None, ge=0, description="of a rank-hour, in whatever currency")
     transformers: str | None = Field(default=None, description="version of what builds the models; null: a script")

@@ -6,11 +6,12 @@ For: every check that can be made before it is started; each failed check is one
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from ringtree.errors import UsageError
+from ringtree.errors import UsageError, os_errors
 from ringtree.results import TrainedModel, TrainingPlan
 from ringtree.train.metric import parse_metric
 from ringtree.train.request_record import OF_MODELS, TrainRequest
@@ -49,10 +50,20 @@ def script_plan(request: TrainRequest, common: dict[str, Any]) -> TrainingPlan:
         models=[TrainedModel(name=name, parameters=0)],
         strategy="script",
         command=list(request.command),
+        script_sha256=_digest(request.command),
         metric=request.metric,
         sequence=1,
         **common,
     )
+
+
+def check_unchanged(training: TrainingPlan, run_id: str) -> None:
+    """Raises UsageError if the script of a stored run is another now: its launches can't be compared with new ones."""
+    if training.script_sha256 is not None and _digest(training.command) != training.script_sha256:
+        raise UsageError(
+            f"{run_id} can't go on: {training.models[0].name} is not what it was when the run began; bring it back, or "
+            "start a new run"
+        )
 
 
 def launcher_of(command: Sequence[str]) -> str | None:
@@ -68,6 +79,15 @@ def launcher_of(command: Sequence[str]) -> str | None:
         if name.endswith(".py") or name == "-c" or not looks_on:
             return None
     return None
+
+
+def _digest(command: Sequence[str]) -> str | None:
+    """Of the script's file; None where the command names none, as python -m, or the shell looks for it in PATH."""
+    file = Path(_script_file(command) or command[0])
+    if file.name.startswith("python") or not file.is_file():
+        return None
+    with os_errors(f"can't read {file}"):
+        return hashlib.sha256(file.read_bytes()).hexdigest()
 
 
 def _script_file(command: Sequence[str]) -> str | None:

@@ -20,6 +20,7 @@ from ringtree.measure.recording import LaunchBy, resume_comparison, run_comparis
 from ringtree.results import Plan, StoredRun, find_run, read_run
 from ringtree.stats import least_launches
 from ringtree.train.launch import run_script_launch, run_training_launch
+from ringtree.train.own_script import check_unchanged
 from ringtree.units import count, format_duration
 
 
@@ -40,6 +41,7 @@ def resume(runs: Path, text: str, stderr: Console, crew: Crew | None = None) -> 
         raise UsageError(f"{stored.run.run_id} is not a training: ringtree compare --resume {text}")
     for note in stored.notes:
         stderr.print(f"note: {note}", markup=False, highlight=False)
+    check_unchanged(plan.training, stored.run.run_id)
     now = version_of("transformers")
     if plan.training.transformers not in (None, now):
         raise UsageError(

@@ -101,6 +101,19 @@ def test_a_scripts_rates_are_those_that_it_prints(tmp_path: Path) -> None:
     assert [cell.tokens_per_second for cell in cells] == [pytest.approx(100), pytest.approx(200)]
 
 
+def test_a_script_that_changed_is_refused_by_resume(tmp_path: Path) -> None:
+    script = tmp_path / "x.py"
+    script.write_text("print('tok: 100')")
+    given = ("--arms", "gloo", "--ranks", "1", "--launches", "1", "--metric", r"tok: (\S+)")
+    assert invoke("train", "--runs", tmp_path / "runs", *given, "--", sys.executable, script).exit_code == 0
+    again = ("train", "--resume", "last", "--runs", tmp_path / "runs")
+    assert invoke(*again).exit_code == 0
+    script.write_text("print('tok: 200')")
+    result = invoke(*again)
+    assert result.exit_code == 2
+    assert "x.py is not what it was when the run began" in result.stderr
+
+
 TAKES, IGNORES = "os.environ['RINGTREE_TRAIN_BACKEND']", "'gloo'"
 
 
