@@ -28,12 +28,13 @@ from ringtree.cli.options import (
     written,
 )
 from ringtree.cli.outcome import exit_codes
-from ringtree.cli.output import WANTED, Wanted, check_format, finish
+from ringtree.cli.output import WANTED, Wanted, check_format, finish, warn_of
 from ringtree.compare.dry_run import print_plan
 from ringtree.compare.whole_comparison import Question, resume, run
 from ringtree.measure.collective_data import SHAPES
 from ringtree.measure.crew import Crew
 from ringtree.measure.factors import FRACTIONS
+from ringtree.measure.few_launches import few_launches
 from ringtree.measure.request import DEFAULT_ARMS, DEFAULT_SIZES, Request, make_plan
 from ringtree.units import parse_share
 
@@ -96,6 +97,7 @@ def compare(
                 stored = resume(runs, resume_run, stderr, crew)
             else:
                 plan = make_plan(replace(asked, agents=None if crew is None else crew.agent_hosts))
+                warn_of(few_launches(plan), stderr)
                 if dry_run:
                     print_plan(Console(), plan)
                     return

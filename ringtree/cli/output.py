@@ -54,6 +54,12 @@ def check_format(wanted: Wanted) -> None:
         raise UsageError("the result is printed once: choose --json or --csv")
 
 
+def warn_of(line: str | None, stderr: Console) -> None:
+    """Prints a warning before a run, if there is one."""
+    if line is not None:
+        stderr.print(f"warning: {line}", markup=False, highlight=False, soft_wrap=True)
+
+
 def finish(stored: StoredRun, runs: Path, wanted: Wanted, *, fail_on_wrong: bool = True) -> None:
     """Prints a stored run and leaves with the exit code that belongs to it: 3 if it is slower than the baseline in
     `runs`. With `fail_on_wrong`, a disqualified arm is exit code 1, which goes before. Raises UsageError for a baseline

@@ -27,8 +27,9 @@ from ringtree.cli.options import (
     written,
 )
 from ringtree.cli.outcome import exit_codes
-from ringtree.cli.output import WANTED, Wanted, check_format, finish_training
+from ringtree.cli.output import WANTED, Wanted, check_format, finish_training, warn_of
 from ringtree.measure.crew import Crew
+from ringtree.measure.few_launches import few_launches
 from ringtree.show.training_plan import print_training_plan
 from ringtree.train.arms import WRITTEN
 from ringtree.train.metric import EXAMPLE
@@ -93,6 +94,7 @@ def train(
             else:
                 agents = None if crew is None else crew.agent_hosts
                 plan = make_plan(replace(asked, agents=agents, command=tuple(script or []), dry_run=dry_run))
+                warn_of(few_launches(plan), stderr)
                 if dry_run:
                     print_training_plan(Console(), plan)
                     return
