@@ -34,7 +34,7 @@ def replay(
         summary = summarise(found, skip)
         script = make_script(found, summary)
         names = [name.strip() for name in arms.split(",") if name.strip()]
-        replayed = replay_script(script, names, launches, seed)
+        replayed = replay_script(summary, script, names, launches, seed)
         if json:
             typer.echo(replay_report(summary, script, replayed).model_dump_json(indent=1))
         else:

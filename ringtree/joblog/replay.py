@@ -10,6 +10,7 @@ first runs each of its cells once with data that are checked, and one with a wro
 from __future__ import annotations
 
 import math
+import os
 import statistics
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
@@ -19,10 +20,13 @@ import numpy as np
 
 from ringtree.arms import check_arm, kind_named
 from ringtree.errors import RingtreeError, UsageError
+from ringtree.joblog.beside_trace import beside_trace
 from ringtree.joblog.replayed_dtypes import boundary_for, with_dtypes_of
 from ringtree.joblog.script import Script
+from ringtree.joblog.summary import Summary
 from ringtree.judge.comparison import Versus
 from ringtree.judge.versus import versus_record
+from ringtree.measure.environment import usable_cores
 from ringtree.measure.messages import Replayed, ReplaySteps, SetSpec, SetUp
 from ringtree.measure.plan import label_arms
 from ringtree.measure.process_set import CellKey, SetFailed
@@ -79,16 +83,18 @@ def check_arms(arms: Sequence[str], collectives: Collection[str]) -> None:
 
 
 def replay(
+    summary: Summary,
     script: Script,
     arms: Sequence[str],
     num_launches: int,
     seed: int = 0,
     on_launch: Callable[[int], None] = lambda _: None,
 ) -> Replay:
-    """Replays the script. The first arm is the reference. Raises UsageError for arms that can't, LaunchFailed if a rank
-    dies."""
+    """Replays the script of a trace, whose `summary` the replay is held against. The first arm is the reference. Raises
+    UsageError for arms that can't, LaunchFailed if a rank dies."""
     check_arms(arms, sorted({call.collective for call in script.calls}))
     script, notes = with_dtypes_of(script, arms)
+    load = os.getloadavg()[0]
     planned = {arm.label: arm.name for arm in label_arms(arms)}
     disqualified: dict[str, str] = {}
     launches: list[Samples] = []
@@ -98,7 +104,9 @@ def replay(
     usable = [label for label in planned if label not in disqualified]
     if not usable:
         raise RingtreeError("no arm is left: " + "; ".join(f"{arm}: {why}" for arm, why in disqualified.items()))
-    return replace(_judged(usable, launches, disqualified), notes=notes)
+    judged = _judged(usable, launches, disqualified)
+    differs = beside_trace(summary, judged.arms, load, usable_cores())
+    return replace(judged, notes=[*notes, *([] if differs is None else [differs])])
 
 
 def _launch(script: Script, arms: dict[str, str], random: Random, seed: int, disqualified: dict[str, str]) -> Samples:

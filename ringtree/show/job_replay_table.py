@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from rich.console import Console
 
+from ringtree.joblog.beside_trace import exposed_by_step
 from ringtree.joblog.replay import Replay
 from ringtree.joblog.script import Script
 from ringtree.joblog.summary import Summary
@@ -33,11 +34,7 @@ def print_replay(console: Console, summary: Summary, script: Script, found: Repl
     console.print(table)
     say(console, "medians over launches; exposed: mean over ranks of the time spent waiting; in brackets, intervals")
     if summary.exposed is not None:
-        by_step: dict[int, list[float]] = {}
-        for one in summary.steps:
-            if one.exposed is not None:
-                by_step.setdefault(one.step, []).append(one.exposed)
-        means = sorted(sum(of) / len(of) for of in by_step.values())
+        means = exposed_by_step(summary)
         say(
             console,
             f"in the trace: {format_time(summary.timed_time or 0.0)} a step, exposed {format_time(summary.exposed)} "

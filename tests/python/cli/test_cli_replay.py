@@ -44,9 +44,10 @@ def test_a_replay_of_other_element_types(tmp_path: Path, dtype: str, stand_in: s
     found = json.loads(result.stdout)
     assert [arm["arm"] for arm in found["arms"]] == ["gloo", "ring", "auto"]
     assert found["disqualified"] == {}
-    assert len(found["notes"]) == (0 if stand_in is None else 1)
+    stood_in = [note for note in found["notes"] if "is replayed as" in note]  # the others depend on the load
+    assert len(stood_in) == (0 if stand_in is None else 1)
     if stand_in is not None:
-        assert found["notes"][0].startswith(f"{dtype} is replayed as {stand_in}, the same bytes: its results")
+        assert stood_in[0].startswith(f"{dtype} is replayed as {stand_in}, the same bytes: its results")
 
 
 def test_element_types_by_what_the_arms_have() -> None:
