@@ -58,7 +58,7 @@ def job_key(identity: Identity) -> str:
 
 def key_of_start(identity: Identity) -> str:
     """Returns a name that the processes of this start of the job share on their host, also where job_key() can't tell:
-    for saying why."""
+    for saying why. Where the launcher gives no job id, a job before it may have had the same name."""
     parts = (identity.launcher, identity.job or "", identity.attempt, identity.address or "", identity.port or "")
     return _hash(parts).hex()[:32]
 

@@ -2,9 +2,11 @@
 
 The first of them to come, rank 0 apart, listens on an abstract Unix socket with the job's name; the others connect to
 it and say their rank. When it finds that something must be said it asks the lowest of them to do so. Who says it sends
-a byte over its connections, which close when it has ended. So the others know that it was said, and when they may end
-themselves: mpirun ends all with the first. One that ended without the byte has said nothing, and another takes its
-place.
+so over its connections, which close when it has ended. So the others know that it was said, and when they may end
+themselves: mpirun ends all with the first. One that ended without a word has said nothing, and another takes its place.
+
+An earlier job may have the same name, where a launcher gives no job id, and still have processes. So a word has its
+time: one said before this process was started, or long before it failed, is that job's.
 
 For: processes of one host that have not met, perhaps as rank 0 is missing. Not for: what is said, and whether rank 0
 can say it (who_speaks.py). Nothing is left behind: the kernel drops the name with its process.
@@ -19,28 +21,35 @@ import struct
 import time
 from collections.abc import Iterator
 from multiprocessing.connection import wait
+from pathlib import Path
 
 from ringtree.measure.join_limits import FIRST_WORD
 
 _SAID, _ASKED = b"s", b"a"
 _RANK = struct.Struct("!I")
+_TIME = struct.Struct("!d")  # follows _SAID: seconds of the clock that counts from boot
 _BACKLOG = 4096  # connections lie there until this process has something to say
 _MEET_SECONDS = 1.0  # to find a place where others come and go at this moment
 _SOCKET_SECONDS = 1.0  # for what the other end's kernel has taken already, unless more have come than may lie there
 _PAUSE = 0.01
+_EARLIER_JOB_PAUSE = 0.1  # between two looks whether it has ended, and its name is free
 _open: list[HostSpeaker] = []  # keeps the connections until the process ends, unless it closes them
 
 
 class HostSpeaker:
-    """One process of the job. `key`: the same in all of them on this host, and in no other job. Nothing raises: where
-    sockets fail, a process is alone and speaks."""
+    """One process of the job. `key`: the same in all of them on this host, and in no other job that runs; `started`:
+    when, in seconds since boot; None: when the operating system says. Nothing raises: where sockets fail, a process is
+    alone and speaks."""
 
-    def __init__(self, key: str, rank: int) -> None:
+    def __init__(self, key: str, rank: int, started: float | None = None) -> None:
         self._name, self._rank = f"\0ringtree-{os.geteuid()}-{key}-speaker", rank
         self._listener: socket.socket | None = None
         self._holder: socket.socket | None = None  # to the process that listens
         self._members: dict[socket.socket, int] = {}  # from those that do not: their ranks
         self._is_asked = False  # to speak
+        self._started = _start_of_this_process() if started is None else started
+        self._failed: float | None = None
+        self._said: float | None = None  # by this process or another
         _open.append(self)
 
     def join(self) -> None:
@@ -50,6 +59,11 @@ class HostSpeaker:
             if time.monotonic() > until:
                 return
             time.sleep(_PAUSE)
+
+    def note_failure(self) -> None:
+        """From now on this process has something to say, or to hear; hears() and speaks() note it, too."""
+        if self._failed is None:
+            self._failed = _now()
 
     def speaks(self, patience: float = 0.0) -> bool:
         """Returns whether this process is to say it, and lets the others know; waits `patience` seconds for rank 0 to
@@ -65,6 +79,7 @@ class HostSpeaker:
     def hears(self, seconds: float, more_of_another: float = 0.0, until_asked: bool = False) -> bool:
         """Returns whether another process says it, once that has ended, or the time is up; `more_of_another`: seconds
         more while another one listens; `until_asked`: not after this one was asked to speak."""
+        self.note_failure()
         start = time.monotonic()
         while True:
             more = more_of_another if self._holder else 0.0
@@ -80,6 +95,7 @@ class HostSpeaker:
     def announce(self, num_others: int = 0, linger: float = 0.0) -> None:
         """Lets the others know that this process says it; waits `linger` seconds for `num_others` who come late."""
         self.join()
+        self._said = _now()
         self._say_it()
         self._stay(linger, num_others=num_others)
 
@@ -129,13 +145,21 @@ class HostSpeaker:
             if ready is self._listener or not isinstance(ready, socket.socket):
                 continue
             said = _received(ready)
-            if said == _SAID:
-                return ready
             if said == _ASKED:
                 self._is_asked = True
+            elif said != _SAID:
+                self._forget(ready)
+            elif self._is_of_this_job(moment := _time_of(ready)):
+                self._said = moment
+                return ready
             else:
+                time.sleep(_EARLIER_JOB_PAUSE)
                 self._forget(ready)
         return None
+
+    def _is_of_this_job(self, said: float) -> bool:
+        failed = _now() if self._failed is None else self._failed
+        return said >= max(self._started, failed - FIRST_WORD)
 
     def _forget(self, ended: socket.socket) -> None:
         ended.close()
@@ -153,9 +177,10 @@ class HostSpeaker:
 
     def _say_it(self, but: socket.socket | None = None) -> None:
         self._admit()
+        word = _SAID + _TIME.pack(_now() if self._said is None else self._said)
         for other in (self._holder, *self._members):
             if other is not None and other is not but:
-                _sent(other, _SAID)
+                _sent(other, word)
 
     def _stay(self, seconds: float, end: socket.socket | None = None, num_others: int | None = None) -> None:
         """Tells those that come within `seconds`, until who says it has ended at `end`, or until there are
@@ -192,6 +217,28 @@ def _rank_of(member: socket.socket) -> int:
     if len(text) < _RANK.size:
         raise ConnectionError
     return int(_RANK.unpack(text)[0])
+
+
+def _time_of(word: socket.socket) -> float:
+    """Returns when it was said; of one that is cut off: long ago."""
+    try:
+        text = word.recv(_TIME.size, socket.MSG_WAITALL)
+    except OSError:
+        text = b""
+    return float(_TIME.unpack(text)[0]) if len(text) == _TIME.size else 0.0
+
+
+def _now() -> float:
+    return time.clock_gettime(time.CLOCK_BOOTTIME)
+
+
+def _start_of_this_process() -> float:
+    """Returns 0 where the operating system does not tell: then no word is too early."""
+    try:
+        after_name = Path("/proc/self/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2]
+        return int(after_name.split()[19]) / os.sysconf("SC_CLK_TCK")  # field 22 of proc_pid_stat(5)
+    except (OSError, ValueError, IndexError):
+        return 0.0
 
 
 def _received(connection: socket.socket) -> bytes:

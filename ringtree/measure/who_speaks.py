@@ -67,6 +67,7 @@ def jobs_to_tell(identities: Sequence[Identity]) -> list[Identity]:
 def checked(identity: Identity, speaker: HostSpeaker, error: UsageError) -> RingtreeError:
     """Who says that a check failed: rank 0, if it fails there or can be told. Else one process of each host: once rank
     0 has passed the check, where there is no knowing where it is, or where it has not come."""
+    speaker.note_failure()
     limits = limits_of_a_refusal()
     told = tell(identity, error, limits.tell)
     if identity.rank == 0:

@@ -5,12 +5,16 @@ from __future__ import annotations
 import contextlib
 import os
 import socket
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 
 import pytest
 
+from ringtree.measure import host_speaker
 from ringtree.measure.host_speaker import HostSpeaker
+from ringtree.measure.join_limits import FIRST_WORD
 
 
 @pytest.fixture
@@ -19,9 +23,9 @@ def key(request: pytest.FixtureRequest) -> str:
 
 
 @contextlib.contextmanager
-def speakers(key: str, *ranks: int) -> Iterator[list[HostSpeaker]]:
+def speakers(key: str, *ranks: int, started: float | None = None) -> Iterator[list[HostSpeaker]]:
     """Speakers of one job that have come in this order."""
-    made = [HostSpeaker(key, rank) for rank in ranks]
+    made = [HostSpeaker(key, rank, started) for rank in ranks]
     for one in made:
         one.join()
     yield made
@@ -90,6 +94,53 @@ def test_one_that_ended_without_a_word_is_replaced(key: str) -> None:
     died.close()
     assert left.speaks()
     left.close()
+
+
+def test_a_word_from_before_a_process_was_started_is_another_jobs(key: str) -> None:
+    """It is of a job with the same name, whose processes have not all ended."""
+    earlier = HostSpeaker(key, 1)
+    earlier.announce()
+    with speakers(key, 2, 3, started=host_speaker._now()) as (second, third):
+        earlier._say_it()  # to them, who have come meanwhile
+        earlier.close()
+        assert not second.hears(0)
+        assert not third.hears(0)
+        assert second.speaks()
+        assert not third.speaks(), "they have found each other"
+
+
+def test_a_word_from_long_before_a_failure_is_another_jobs(key: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """That one hung until its limit, and this job's processes had joined it meanwhile."""
+    monkeypatch.setattr(host_speaker, "_now", lambda: 1000.0)
+    earlier = HostSpeaker(key, 1)
+    earlier.join()
+    with speakers(key, 2, 3, started=999.0) as (early, late):
+        earlier.announce()
+        earlier.close()
+        monkeypatch.setattr(host_speaker, "_now", lambda: 1001.0 + FIRST_WORD)
+        assert not late.hears(0)
+        monkeypatch.setattr(host_speaker, "_now", lambda: 999.0 + FIRST_WORD)
+        assert early.hears(0), "of one job not all fail at the same moment"
+
+
+def test_the_time_of_a_word_is_handed_on(key: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(host_speaker, "_now", lambda: 1000.0)
+    with speakers(key, 1, 2, started=999.0) as (first, second):
+        rank_0 = HostSpeaker(key, 0)
+        rank_0.announce()
+        rank_0.close()
+        first.note_failure()
+        monkeypatch.setattr(host_speaker, "_now", lambda: 1001.0 + FIRST_WORD)
+        assert first.hears(0)
+        assert not second.hears(0)
+
+
+def test_a_process_knows_when_it_was_started() -> None:
+    tick = 1 / os.sysconf("SC_CLK_TCK")
+    before = host_speaker._now()
+    asking = "from ringtree.measure import host_speaker; print(host_speaker._start_of_this_process())"
+    child = subprocess.run([sys.executable, "-c", asking], capture_output=True, text=True, timeout=300, check=True)
+    assert before - tick <= float(child.stdout) <= host_speaker._now()
 
 
 def test_jobs_do_not_hear_each_other(key: str) -> None:
