@@ -19,7 +19,7 @@ import os
 import socket
 import struct
 import time
-from collections.abc import Iterator
+from collections.abc import Callable
 from multiprocessing.connection import wait
 from pathlib import Path
 
@@ -109,20 +109,22 @@ class HostSpeaker:
         _open.remove(self)
 
     def _listen(self) -> bool:
-        with _closed_by_failure() as own:
+        def prepare(own: socket.socket) -> None:
             own.bind(self._name)
             own.listen(_BACKLOG)
             own.setblocking(False)
-            self._listener = own
+
+        self._listener = _made(prepare)
         return self._listener is not None
 
     def _connect(self) -> bool:
-        with _closed_by_failure() as own:
+        def prepare(own: socket.socket) -> None:
             own.settimeout(_SOCKET_SECONDS)
             own.connect(self._name)
             _require_our_user(own)
             own.sendall(_RANK.pack(self._rank))
-            self._holder = own
+
+        self._holder = _made(prepare)
         return self._holder is not None
 
     def _admit(self) -> None:
@@ -132,10 +134,12 @@ class HostSpeaker:
                 member = self._listener.accept()[0]
             except OSError:
                 return
-            with _closed_by_failure(member):
+            try:
                 member.settimeout(_SOCKET_SECONDS)
                 _require_our_user(member)
                 self._members[member] = _rank_of(member)
+            except OSError:
+                member.close()
 
     def _look(self, seconds: float) -> socket.socket | None:
         """Returns the connection over which it was heard, within `seconds`; None, perhaps sooner: none."""
@@ -194,14 +198,14 @@ class HostSpeaker:
                 return
 
 
-@contextlib.contextmanager
-def _closed_by_failure(made: socket.socket | None = None) -> Iterator[socket.socket]:
-    """A socket, closed if the operating system refuses what is done with it."""
-    own = made or socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    try:
-        yield own
-    except OSError:
-        own.close()
+def _made(prepare: Callable[[socket.socket], None]) -> socket.socket | None:
+    """Returns a socket after `prepare`; None if the operating system refuses either."""
+    with contextlib.ExitStack() as stack, contextlib.suppress(OSError):
+        own = stack.enter_context(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM))
+        prepare(own)
+        stack.pop_all()  # it stays open
+        return own
+    return None
 
 
 def _require_our_user(connection: socket.socket) -> None:

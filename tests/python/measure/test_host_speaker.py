@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import socket
 import subprocess
@@ -164,3 +165,15 @@ def test_what_is_no_speaker_is_not_admitted(key: str) -> None:
         stranger.close()
         assert not one.hears(0)
         assert one.speaks()
+
+
+@pytest.mark.parametrize("refused", [errno.EMFILE, errno.EPERM])
+def test_where_no_socket_can_be_made_each_is_alone(key: str, refused: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> socket.socket:
+        raise OSError(refused, os.strerror(refused))
+
+    monkeypatch.setattr(host_speaker, "_MEET_SECONDS", 0.0)
+    monkeypatch.setattr(socket, "socket", refuse)
+    with speakers(key, 1, 2) as (first, second):
+        assert first.speaks()
+        assert second.speaks()
