@@ -1,4 +1,5 @@
-// See rendezvous.h. The word: kind of the error that others throw, text, the ranks that it is about.
+// See rendezvous.h. The word: kind of the error that others throw, text, the ranks that it is about. Hosts may have
+// other versions, and the word is how they hear so: the ranks are optional, and what follows them is not read.
 #include "core/bootstrap/rendezvous.h"
 
 #include <unistd.h>
@@ -38,17 +39,24 @@ struct Rendezvous::Word {
   std::string encode() const {
     const size_t num_ranks = std::min(ranks.size(), kMaxRanks);
     ByteWriter writer;
-    writer.number(static_cast<uint8_t>(kind), 1).text(text.substr(0, kMaxTextBytes)).number(num_ranks, 4);
+    writer.number(static_cast<uint8_t>(kind), 1).text(text.substr(0, kMaxTextBytes));
+    if (num_ranks > 0) writer.number(num_ranks, 4);  // none are left out: a version that knows of none reads this word
     for (size_t i = 0; i < num_ranks; ++i) writer.number(static_cast<uint64_t>(ranks[i]), 4);
     return writer.take();
   }
-  static Word decode(std::string_view bytes) {
+  /// Ranks that are not of this world, and a list that is cut off, are dropped.
+  static Word decode(std::string_view bytes, int world_size) {
     ByteReader reader(bytes);
     const uint64_t kind = reader.number(1);
     const std::string text = reader.text(kMaxTextBytes);
-    std::vector<int> ranks(std::min<size_t>(reader.number(4), kMaxRanks));
-    for (int& rank : ranks) rank = static_cast<int>(reader.number(4));
-    if (!reader.done() || kind > static_cast<uint8_t>(Kind::mismatch)) return {Kind::peer, "a rank refused to meet"};
+    if (!reader.ok() || kind > static_cast<uint8_t>(Kind::mismatch)) return {Kind::peer, "a rank refused to meet"};
+    std::vector<int> ranks;
+    const uint64_t num_ranks = std::min<uint64_t>(reader.number(4), kMaxRanks);
+    for (uint64_t i = 0; i < num_ranks; ++i) {
+      const uint64_t rank = reader.number(4);
+      if (rank < static_cast<uint64_t>(world_size)) ranks.push_back(static_cast<int>(rank));
+    }
+    if (!reader.ok()) ranks.clear();
     return {static_cast<Kind>(kind), printable(text, kMaxTextBytes), std::move(ranks)};
   }
   std::exception_ptr error() const {
@@ -78,7 +86,7 @@ std::string Rendezvous::get(const std::string& key, Deadline deadline) {
       } catch (const TimeoutError&) {  // NOLINT(bugprone-empty-catch): nobody has refused
       }
       if (word.empty()) continue;
-      const Word first = Word::decode(word);
+      const Word first = Word::decode(word, world_size_);
       // A rank whose own time is as good as up waits it out and says itself for whom.
       if (first.kind != Word::Kind::timeout || deadline.at_ns > now_ns() + longest_look_ns())
         std::rethrow_exception(first.error());
@@ -120,7 +128,8 @@ std::exception_ptr Rendezvous::leave_word(std::exception_ptr why) {
     std::optional<Word> first;
     try {
       first = Word::decode(
-          store_.get(prefix_ + "/" + kRefused, saw_end ? Deadline::after_seconds(kWordSeconds) : Deadline{0}));
+          store_.get(prefix_ + "/" + kRefused, saw_end ? Deadline::after_seconds(kWordSeconds) : Deadline{0}),
+          world_size_);
     } catch (const TimeoutError&) {  // NOLINT(bugprone-empty-catch): this rank is the first
     }
     if (!first) {

@@ -4,6 +4,7 @@
 
 #include "core/bootstrap/rendezvous.h"
 #include "core/bootstrap/thread_store.h"
+#include "core/bootstrap/wire.h"
 #include "tests/core/bootstrap/rank_threads.h"
 
 namespace ringtree::testing {
@@ -71,6 +72,27 @@ TEST_F(RendezvousTest, a_word_that_nobody_can_read_is_told_as_such) {
   store_.set("p/refused", std::string("\0\x04\0\0\0a\nb\x1b\0\0\0\0", 13));
   EXPECT_TRUE(contains(end(0, EndedPeer(1, "rank 1 ended")), "b"));
   EXPECT_EQ(end(0, EndedPeer(1, "rank 1 ended")).find('\n'), std::string::npos);
+}
+
+TEST_F(RendezvousTest, a_word_of_another_version_is_read_as_far_as_it_goes) {
+  const auto read = [&](const std::string& after_the_text) {
+    store_.set("p/refused", std::string("\x01\x04\0\0\0late", 9) + after_the_text);
+    Rendezvous reading(store_, "p", 1, 4);
+    EXPECT_EQ(outcome_of([&] { reading.get("key", patience()); }), "timeout: late");
+    return ranks_in_error([&] { reading.get("key", patience()); });
+  };
+  const auto number = [](uint64_t value) { return ByteWriter().number(value, 4).take(); };
+  EXPECT_EQ(read(""), std::vector<int>()) << "older: without ranks";
+  EXPECT_EQ(read(number(2) + number(0) + number(3) + "more"), (std::vector<int>{0, 3})) << "newer: more follows";
+  EXPECT_EQ(read(number(4) + number(4) + number(2) + number(0xffffffff) + number(1)), (std::vector<int>{2, 1}))
+      << "of another world";
+  EXPECT_EQ(read(number(2) + number(0)), std::vector<int>()) << "cut off";
+  EXPECT_EQ(read(std::string(3, '\0')), std::vector<int>()) << "cut off";
+}
+
+TEST_F(RendezvousTest, a_word_about_no_ranks_is_what_a_version_without_them_reads) {
+  EXPECT_EQ(end(3, MismatchError("wrong")), "mismatch: wrong");
+  EXPECT_EQ(store_.get("p/refused", Deadline{0}), std::string("\x02\x05\0\0\0wrong", 10));
 }
 
 TEST_F(RendezvousTest, the_word_is_there_before_anything_is_closed) {
