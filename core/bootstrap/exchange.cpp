@@ -124,21 +124,23 @@ class Exchange {
       if (missing_.empty()) throw;
     }
     const bool all = rank == mine_.world_size;
-    if (!missing_.empty()) throw_missing(all ? "" : " and perhaps others");
+    // Who speaks for them is the lowest that came: of a list in which nobody did, the error's field has none.
+    const bool has_lowest = all || missing_.size() < static_cast<size_t>(rank);
+    if (!missing_.empty()) throw_missing(all ? "" : " and perhaps others", has_lowest);
     throw TimeoutError("rank " + std::to_string(mine_.rank) + " waited " + seconds_text(now_ns() - start_ns_) +
                        " for rank 0 to say who the " + std::to_string(mine_.world_size) + " ranks are, though " +
                        (all ? "they have" : "those below " + std::to_string(rank) + " have") + " come: check that " +
                        (all ? "" : "all ranks were started and that ") + "rank 0 runs and did not fail");
   }
 
-  [[noreturn]] void throw_missing(const std::string& more = "") const {
+  [[noreturn]] void throw_missing(const std::string& more = "", bool in_field = true) const {
     std::string list;
     for (const int rank : missing_) list += (list.empty() ? "" : ", ") + std::to_string(rank);
     throw TimeoutError("rank " + std::to_string(mine_.rank) + " waited " + seconds_text(now_ns() - start_ns_) +
                            " for " + (missing_.size() == 1 && more.empty() ? "rank " : "ranks ") + list + more +
                            " of " + std::to_string(mine_.world_size) +
                            ", which did not come: check that all ranks were started and did not fail",
-                       missing_);
+                       in_field ? missing_ : std::vector<int>());
   }
 
   [[noreturn]] void throw_claimed_twice() const {

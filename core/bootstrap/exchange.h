@@ -12,7 +12,8 @@
 
 namespace ringtree {
 
-/// All identities in the order of ranks, `mine` among them. TimeoutError: names every rank that did not come;
+/// All identities in the order of ranks, `mine` among them. TimeoutError: names every rank that did not come,
+/// or those for which there was time (2 s); then its field is empty unless they show the lowest rank that did come;
 /// MismatchError: see agree(); UsageError: see agree(), or two processes claim one rank; PeerError: the store's server
 /// ended, with the rank that was waited for; or what Rendezvous::get() throws.
 std::vector<PeerIdentity> exchange_identities(Rendezvous& rendezvous, const PeerIdentity& mine, Deadline deadline,

@@ -24,6 +24,7 @@ from ringtree.measure.host_speaker import HostSpeaker
 from ringtree.measure.join_limits import FIRST_WORD, JOIN_SECONDS, limits_of_a_refusal
 from ringtree.measure.refusing import STAY, Met, meet_rank_0, refuse_openly, tell
 
+_MOST_OF_A_WORD = 64  # ranks that one process tells the others (kMaxRanks of core/bootstrap/rendezvous.cpp)
 _LOOK_SECONDS = 0.1  # between two looks for rank 0
 
 
@@ -116,11 +117,20 @@ def failed_to_meet(identity: Identity, speaker: HostSpeaker, error: RingtreeErro
 def _without_rank_0(
     identity: Identity, speaker: HostSpeaker, error: RingtreeError, missing: Sequence[int]
 ) -> RingtreeError:
-    """Who says that rank 0 is missing: the lowest that is there, if a launcher's store has told who that is."""
-    if identity.serves_store and isinstance(error, DeadlineError):
-        lowest = next(rank for rank in range(len(missing) + 1) if rank not in missing)
+    """Who says that rank 0 is missing: the lowest that is there, if a launcher's store has told who that is; else one
+    process of each host."""
+    lowest = _lowest_that_came(identity, missing)
+    if identity.serves_store and isinstance(error, DeadlineError) and lowest is not None:
         return _said_here(identity, speaker, error) if identity.rank == lowest else _silent(speaker, error)
     return _said_here(identity, speaker, error) if speaker.speaks() else SaidElsewhere(error)
+
+
+def _lowest_that_came(identity: Identity, missing: Sequence[int]) -> int | None:
+    """Returns the lowest rank that is not among those; None where they leave it open: the list may be cut off there, or
+    another process made it, before this one came."""
+    lowest = next(rank for rank in range(len(missing) + 1) if rank not in missing)
+    may_be_cut_off = len(missing) >= _MOST_OF_A_WORD and lowest > max(missing)
+    return None if may_be_cut_off or identity.rank in missing else lowest
 
 
 def _rank_0_says_it(identity: Identity, speaker: HostSpeaker, seconds: float) -> bool:

@@ -109,6 +109,38 @@ TEST(Exchange, names_missing_ranks_on_each_rank_by_its_own_deadline) {
   }
 }
 
+/// Takes longer for one key than there is time to name those who are missing.
+struct SlowStore final : Store {
+  explicit SlowStore(std::string slow) : slow_key(std::move(slow)) {}
+  void set(const std::string& key, const std::string& value) override { store.set(key, value); }
+  std::string get(const std::string& key, Deadline deadline) override {
+    if (key == slow_key) std::this_thread::sleep_for(std::chrono::milliseconds(2'100));
+    return store.get(key, deadline);
+  }
+  const std::string slow_key;
+  ThreadStore store;
+};
+
+TEST(Exchange, of_a_list_that_is_cut_off_has_ranks_in_the_field_where_it_shows_the_lowest_that_came) {
+  const auto late = [](SlowStore& store, const std::string& named) {
+    std::vector<int> ranks;
+    const std::string outcome = outcome_of([&] {
+      try {
+        exchange(store, describe_self(3, 9, ""), Deadline::after_seconds(0.05));
+      } catch (const TimeoutError& error) {
+        ranks = error.ranks;
+        throw;
+      }
+    });
+    EXPECT_TRUE(contains(outcome, "for ranks " + named + " and perhaps others of 9, which did not")) << outcome;
+    return ranks;
+  };
+  SlowStore nobody("met/identity/1"), rank_1("met/identity/2");
+  EXPECT_EQ(late(nobody, "0, 1"), std::vector<int>());
+  rank_1.set("met/identity/1", encode_identity(describe_self(1, 9, "")));
+  EXPECT_EQ(late(rank_1, "0, 2"), (std::vector<int>{0, 2}));
+}
+
 TEST(Exchange, tells_who_is_missing_while_others_wait) {
   ThreadStore store;
   EXPECT_EQ(missing_ranks(store, "met", 3, 9), (std::vector<int>{0, 1, 2}));

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import socket
 import threading
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -39,7 +39,7 @@ def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def key(request: pytest.FixtureRequest) -> Iterator[str]:
+def key(request: pytest.FixtureRequest) -> str:
     return f"{request.node.name[:30]}-{os.getpid()}"
 
 
@@ -79,6 +79,24 @@ def test_a_launchers_store_tells_who_is_the_lowest_that_came(key: str) -> None:
     late = DeadlineError("rank 2 waited", [0, 1])
     said = [raised(on_one_host(rank, serves_store=True), late, key) for rank in (2, 3)]
     assert [type(one) for one in said] == [DeadlineError, SaidElsewhere]
+
+
+@pytest.mark.parametrize(
+    ("rank", "missing", "speaks"),
+    [
+        (63, range(63), True),
+        (64, range(63), False),
+        (70, range(64), True),  # whether 64 came nobody has said
+        (64, [*range(62), 63], False),  # 62 did
+        (70, [*range(63), 65], False),  # 63 did
+        (2, [0, 1, 2], True),  # another process's word, from before this one came
+    ],
+)
+def test_one_speaks_where_a_list_leaves_open_who_is_the_lowest(
+    rank: int, missing: Sequence[int], speaks: bool, key: str
+) -> None:
+    said = raised(replace(on_one_host(rank, serves_store=True), world_size=99), DeadlineError("late", missing), key)
+    assert type(said) is (DeadlineError if speaks else SaidElsewhere)
 
 
 def test_more_time_is_advised_only_where_a_rank_has_not_come(key: str) -> None:
