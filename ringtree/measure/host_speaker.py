@@ -28,11 +28,11 @@ from ringtree.measure.join_limits import FIRST_WORD
 _SAID, _ASKED = b"s", b"a"
 _RANK = struct.Struct("!I")
 _TIME = struct.Struct("!d")  # follows _SAID: seconds of the clock that counts from boot
-_BACKLOG = 4096  # connections lie there until this process has something to say
+_BACKLOG = 4096  # connections lie there until this process has something to say; old kernels take 128
 _MEET_SECONDS = 1.0  # to find a place where others come and go at this moment
 _SOCKET_SECONDS = 1.0  # for what the other end's kernel has taken already, unless more have come than may lie there
 _PAUSE = 0.01
-_EARLIER_JOB_PAUSE = 0.1  # between two looks whether it has ended, and its name is free
+_LOOK_AGAIN = 0.1  # whether an earlier job has ended, or there is room for one more connection
 _open: list[HostSpeaker] = []  # keeps the connections until the process ends, unless it closes them
 
 
@@ -46,17 +46,20 @@ class HostSpeaker:
         self._listener: socket.socket | None = None
         self._holder: socket.socket | None = None  # to the process that listens
         self._members: dict[socket.socket, int] = {}  # from those that do not: their ranks
+        self._found_no_room = False  # for one more connection to the process that listens
         self._is_asked = False  # to speak
         self._started = _start_of_this_process() if started is None else started
         self._failed: float | None = None
         self._said: float | None = None  # by this process or another
         _open.append(self)
 
-    def join(self) -> None:
-        """Takes a place, which rank 0 does only to speak: the others can tell better that it has died."""
+    def join(self, needs_room: bool = False) -> None:
+        """Takes a place, which rank 0 does only to speak: the others can tell better that it has died. One that finds
+        no room takes it when it has something to hear, as then the process that listens makes some; `needs_room`: waits
+        for it."""
         until = time.monotonic() + _MEET_SECONDS
         while not (self._listener or self._holder or self._listen() or self._connect()):
-            if time.monotonic() > until:
+            if time.monotonic() > until or (self._waits_for_room and not needs_room):
                 return
             time.sleep(_PAUSE)
 
@@ -82,9 +85,11 @@ class HostSpeaker:
         self.note_failure()
         start = time.monotonic()
         while True:
-            more = more_of_another if self._holder else 0.0
+            if self._waits_for_room:
+                self.join()
+            more = more_of_another if self._holder or self._waits_for_room else 0.0
             left = start + seconds + more - time.monotonic()
-            heard = self._look(max(left, 0.0))
+            heard = self._look(max(min(left, _LOOK_AGAIN) if self._waits_for_room else left, 0.0))
             if heard is not None:
                 self._say_it(but=heard)
                 self._stay(FIRST_WORD, end=heard)
@@ -94,7 +99,7 @@ class HostSpeaker:
 
     def announce(self, num_others: int = 0, linger: float = 0.0) -> None:
         """Lets the others know that this process says it; waits `linger` seconds for `num_others` who come late."""
-        self.join()
+        self.join(needs_room=True)
         self._said = _now()
         self._say_it()
         self._stay(linger, num_others=num_others)
@@ -108,6 +113,10 @@ class HostSpeaker:
         self._members.clear()
         _open.remove(self)
 
+    @property
+    def _waits_for_room(self) -> bool:
+        return self._found_no_room and not (self._listener or self._holder)
+
     def _listen(self) -> bool:
         def prepare(own: socket.socket) -> None:
             own.bind(self._name)
@@ -120,10 +129,15 @@ class HostSpeaker:
     def _connect(self) -> bool:
         def prepare(own: socket.socket) -> None:
             own.settimeout(_SOCKET_SECONDS)
-            own.connect(self._name)
+            try:
+                own.connect(self._name)
+            except BlockingIOError:
+                self._found_no_room = True
+                raise
             _require_our_user(own)
             own.sendall(_RANK.pack(self._rank))
 
+        self._found_no_room = False
         self._holder = _made(prepare)
         return self._holder is not None
 
@@ -157,7 +171,7 @@ class HostSpeaker:
                 self._said = moment
                 return ready
             else:
-                time.sleep(_EARLIER_JOB_PAUSE)
+                time.sleep(_LOOK_AGAIN)
                 self._forget(ready)
         return None
 

@@ -177,3 +177,21 @@ def test_where_no_socket_can_be_made_each_is_alone(key: str, refused: int, monke
     with speakers(key, 1, 2) as (first, second):
         assert first.speaks()
         assert second.speaks()
+
+
+def test_one_that_finds_no_room_waits_for_it_only_when_it_has_something_to_hear(
+    key: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(host_speaker, "_BACKLOG", 0)  # Linux keeps one more
+    monkeypatch.setattr(host_speaker, "_PAUSE", -1.0)  # to sleep so long is an error
+    made = first, second, third, fourth = [HostSpeaker(key, rank) for rank in (1, 2, 3, 4)]
+    for one in made:
+        one.join()
+    assert [one._waits_for_room for one in made] == [False, False, True, True]
+    assert not first.hears(0)  # makes room
+    assert not third.hears(0)  # takes it
+    assert not first.hears(0)
+    fourth.announce()
+    for one in (fourth, first, second, third):
+        assert one is fourth or one.hears(60)
+        one.close()
