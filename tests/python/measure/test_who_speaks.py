@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import os
 import socket
-import threading
+import time
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
 
@@ -17,7 +18,7 @@ from launchers_support import free_ports
 
 from ringtree.errors import DeadlineError, MismatchError, PeerError, RingtreeError, UsageError
 from ringtree.launchers import Identity
-from ringtree.measure import who_speaks
+from ringtree.measure import refusing, who_speaks
 from ringtree.measure.host_speaker import HostSpeaker
 from ringtree.measure.refusing import Met, meet_rank_0, refuse_openly
 from ringtree.measure.who_speaks import SaidElsewhere, failed_to_meet, jobs_to_tell
@@ -135,16 +136,19 @@ def test_nobody_listens_at_a_name_that_is_none() -> None:
     assert meet_rank_0(Identity("Slurm", 1, 2, num_hosts=2, **{**_AT_N0, "address": "n0..cluster"})) is Met.NOBODY
 
 
-def test_rank_0_that_has_no_secret_is_known_from_another_that_listens() -> None:
+def test_rank_0_that_has_no_secret_is_known_from_another_that_listens(monkeypatch: pytest.MonkeyPatch) -> None:
     (port,) = free_ports(1)
     caller = on_loopback(1, 2, port)
     assert meet_rank_0(caller) is Met.NOBODY
-    refusing = threading.Thread(target=refuse_openly, args=(on_loopback(0, 2, port), 60.0))
-    refusing.start()
-    while (met := meet_rank_0(caller)) is Met.NOBODY:  # until it listens
-        pass
-    assert met is Met.REFUSES
-    refusing.join()
+    with ThreadPoolExecutor(1) as pool, monkeypatch.context() as patch:
+        patch.setattr(refusing, "_ANSWER", 60.0)
+        refused = pool.submit(refuse_openly, on_loopback(0, 2, port), 60.0)
+        until = time.monotonic() + 60
+        while (met := meet_rank_0(caller)) is Met.NOBODY:  # until it listens
+            assert not refused.done(), "the port was taken meanwhile"
+            assert time.monotonic() < until
+        assert met is Met.REFUSES
+        assert refused.result(60)
     with socket.create_server(("127.0.0.1", port)):
         assert meet_rank_0(caller) is Met.LISTENS
         assert not refuse_openly(on_loopback(0, 2, port), 60.0), "the port is taken"

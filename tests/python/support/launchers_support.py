@@ -80,11 +80,13 @@ def mpirun(flavour: str) -> list[str] | None:
     return [name, *more, "-n"]
 
 
+@functools.cache
 def torchrun() -> list[str] | None:
-    """torchrun's command on one host, up to the number of processes; None without PyTorch."""
-    if importlib.util.find_spec("torch") is None:
+    """torchrun's command on one host, up to the number of processes; None without a PyTorch that can be imported."""
+    command = [sys.executable, "-m", "torch.distributed.run"]
+    if importlib.util.find_spec("torch") is None or run([*command, "--help"]).returncode != 0:
         return None
-    return [sys.executable, "-m", "torch.distributed.run", "--no-python", "--nproc-per-node"]
+    return [*command, "--no-python", "--nproc-per-node"]
 
 
 def why_no_slurm() -> str:
