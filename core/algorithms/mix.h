@@ -28,8 +28,6 @@ struct MixPart {
   int shares = 1;
 };
 
-inline constexpr int kMostShares = 16;
-
 /// What a name asks for: "ring:3+double_tree" or, of one part, "ring". Throws UsageError for a number that is not
 /// within 1 … kMostShares, and for more than kMostShares shares.
 std::vector<MixPart> parse_mix(std::string_view name);

@@ -147,7 +147,7 @@ void bind_schedule(nb::module_& module) {
           "__init__",
           [](Schedule* self, const std::string& name, const std::string& collective, int num_ranks, int root,
              int num_chunks, int widest, std::vector<std::vector<Step>> steps, std::vector<int> num_scratch,
-             std::vector<int> switches) {
+             std::vector<int> switches, int shares) {
             ScheduleShape shape;
             shape.name = name;
             shape.collective = collective_from(collective);
@@ -156,10 +156,11 @@ void bind_schedule(nb::module_& module) {
             shape.num_chunks = num_chunks;
             shape.widest = widest;
             shape.switches = std::move(switches);
+            shape.shares = shares;
             new (self) Schedule(std::move(shape), std::move(steps), std::move(num_scratch));
           },
           "name"_a, "collective"_a, "num_ranks"_a, "root"_a, "num_chunks"_a, "widest"_a, "steps"_a, "num_scratch"_a,
-          "switches"_a = std::vector<int>{})
+          "switches"_a = std::vector<int>{}, "shares"_a = 1)
       .def_prop_ro("name", [](const Schedule& self) { return self.shape().name; })
       .def_prop_ro("collective",
                    [](const Schedule& self) { return std::string(collective_name(self.shape().collective)); })

@@ -47,7 +47,7 @@ class Checker {
       fail("src_at " + std::to_string(step_->src_at) + " is not within 0.." + std::to_string(last_place));
   }
 
-  void check_chunks() const {
+  void check_chunks() {
     const ChunkRange& range = step_->chunks;
     if (range.count < 1 || range.count > shape_.num_chunks)
       fail("handles " + std::to_string(range.count) + " chunks of " + std::to_string(shape_.num_chunks));
@@ -60,6 +60,19 @@ class Checker {
     for (int i = 0; i < range.count; ++i) ids.push_back(range.id(i, shape_.num_chunks));
     std::sort(ids.begin(), ids.end());
     if (std::adjacent_find(ids.begin(), ids.end()) != ids.end()) fail("names a chunk twice");
+    if (shape_.shares > 1) check_share(ids);
+  }
+
+  // A lane owns its links (own()), so those are of one share, too.
+  void check_share(const std::vector<int>& ids) {
+    const int share = ids.front() % shape_.shares;
+    for (const int id : ids)
+      if (id % shape_.shares != share)
+        fail("chunks " + std::to_string(ids.front()) + " and " + std::to_string(id) + " are of different shares");
+    const auto [entry, is_new] = share_of_lane_.try_emplace(step_->lane, share);
+    if (entry->second != share)
+      fail("lane " + std::to_string(step_->lane) + " is of share " + std::to_string(entry->second) + ", its chunk " +
+           std::to_string(ids.front()) + " of share " + std::to_string(share));
   }
 
   void check_place(const Place& place, bool written) const {
@@ -129,6 +142,7 @@ class Checker {
   ChunkSpan input_, output_;
   int index_ = 0;
   const Step* step_ = nullptr;
+  std::map<int, int> share_of_lane_;
   std::map<std::pair<int, int>, int> recv_owners_, send_owners_;
   std::map<std::pair<int, int>, std::vector<int>> reader_sets_;
 };

@@ -15,6 +15,11 @@ void check(const ScheduleShape& shape) {
   if (shape.num_chunks < 1) fail("needs at least one chunk");
   if (shape.widest < 1 || shape.widest > shape.num_chunks)
     fail("widest " + std::to_string(shape.widest) + " is not within 1.." + std::to_string(shape.num_chunks));
+  if (shape.shares < 1 || shape.shares > kMostShares)
+    fail(std::to_string(shape.shares) + " shares are not within 1.." + std::to_string(kMostShares));
+  if (shape.num_chunks % shape.shares != 0)
+    fail(std::to_string(shape.num_chunks) + " chunks are not a multiple of " + std::to_string(shape.shares) +
+         " shares");
   const int64_t blocks = num_blocks(shape.collective, shape.num_ranks);
   if (shape.num_chunks % blocks != 0)
     fail(std::to_string(shape.num_chunks) + " chunks are not a multiple of " + std::to_string(blocks) +
@@ -107,6 +112,10 @@ uint64_t Schedule::structural_hash() const {
     hash.add(static_cast<uint64_t>(value));
   }
   for (const int rank : shape_.switches) hash.add(static_cast<uint64_t>(rank));
+  if (shape_.shares != 1) {  // slices are cut by them (is_pipelined()), so ranks must agree on them
+    hash.add(std::string_view("shares"));
+    hash.add(static_cast<uint64_t>(shape_.shares));
+  }
   for (int rank = 0; rank < shape_.num_programs(); ++rank) {
     const Program own = program(rank);
     hash.add(static_cast<uint64_t>(own.num_scratch()));

@@ -13,6 +13,8 @@
 
 namespace ringtree {
 
+inline constexpr int kMostShares = 16;
+
 struct ScheduleShape {
   std::string name;  // of the algorithm, as users call it
   Collective collective = Collective::all_reduce;
@@ -22,7 +24,8 @@ struct ScheduleShape {
   int widest = 1;      // most chunks that any step of any rank handles: both ends of a link must cut passes alike
   std::vector<std::pair<std::string, int>> parameters;
   std::vector<int> switches = {};  // a rank that is joined to each switch: it tells where the switch is
-  int shares = 1;  // that work side by side, each on chunks of its own: chunk c is of share c mod shares (mixes)
+  // That work side by side, each on chunks, lanes and links of its own: chunk c is of share c mod shares (mixes).
+  int shares = 1;  // 1 … kMostShares; divides num_chunks
 
   int num_switches() const { return static_cast<int>(switches.size()); }
   int num_programs() const { return num_ranks + num_switches(); }

@@ -26,7 +26,7 @@ def unfused(schedule: Schedule) -> Schedule:
         num_scratch.append(cut.num_scratch)
     name = schedule.name + SUFFIX
     shape = (schedule.collective, schedule.num_ranks, schedule.root, schedule.num_chunks, schedule.widest)
-    return Schedule(CoreSchedule(name, *shape, steps, num_scratch))
+    return Schedule(CoreSchedule(name, *shape, steps, num_scratch, shares=schedule.shares))
 
 
 class _Program:

@@ -75,7 +75,8 @@ class ProgramRecord(_Record):
 
 class ScheduleRecord(_Record):
     """A whole schedule. `programs` has one entry a rank, in order, and then one a switch that adds up; `switches`: a
-    rank that is joined to each of those."""
+    rank that is joined to each of those. `shares`, of a mix: chunk c is of share c mod shares, and a lane and its
+    chunks are of one share."""
 
     format: Literal["ringtree.schedule/1"] = "ringtree.schedule/1"
     name: str
@@ -85,6 +86,7 @@ class ScheduleRecord(_Record):
     chunks: Annotated[int, Field(ge=1, le=MAX_CHUNKS)]
     widest: Annotated[int, Field(ge=1, le=MAX_CHUNKS)]
     switches: list[Index] | None = None
+    shares: Annotated[int, Field(ge=1, le=MAX_CHUNKS)] | None = None
     programs: list[ProgramRecord]
 
 
@@ -104,6 +106,7 @@ def record_of(core: CoreSchedule) -> ScheduleRecord:
         chunks=core.num_chunks,
         widest=core.widest,
         switches=core.switches or None,
+        shares=core.shares if core.shares > 1 else None,
         programs=programs,
     )
 
@@ -144,6 +147,7 @@ def core_of(record: ScheduleRecord) -> CoreSchedule:
         [[_step(step) for step in program.steps] for program in record.programs],
         [program.scratch for program in record.programs],
         record.switches or [],
+        record.shares or 1,
     )
 
 

@@ -80,6 +80,23 @@ TEST(Program, accepts_what_keeps_the_rules) {
   EXPECT_EQ(fault_of({copy(scratch(0), scratch(0), {0, 2})}), "") << "the same place";
 }
 
+TEST(Program, of_a_mix_keeps_its_shares_apart) {
+  const ScheduleShape shape{"test", Collective::all_gather, 4, 0, 8, 2, {}, {}, 2};
+  const auto fault = [&](std::vector<Step> steps) -> std::string {
+    try {
+      Program(shape, kRank, kScratch, std::move(steps));
+    } catch (const ScheduleError& error) {
+      return error.what();
+    }
+    return "";
+  };
+  const Step even = recv({4, 2, 2}, kOutput, {2, 0}), odd = recv({1}, kOutput, {0, 0});
+  const auto in_lane_1 = [](Step& step) { step.lane = 1; };
+  EXPECT_EQ(fault({even, with(odd, in_lane_1)}), "");
+  EXPECT_PRED2(contains, fault({recv({4, 2, 1})}), "chunks 4 and 5 are of different shares");
+  EXPECT_PRED2(contains, fault({even, odd}), "lane 0 is of share 0, its chunk 1 of share 1");
+}
+
 TEST(Program, remembers_what_it_was_made_of) {
   const Program program(kShape, kRank, kScratch, {send(), with(recv(), [](Step& s) { s.lane = 1; })});
   EXPECT_EQ(program.rank(), kRank);

@@ -70,6 +70,8 @@ TEST(StructuralHash, changes_with_every_field) {
       hash_of(kPlainShape, receives, 3),
       hash_of({"sample", Collective::broadcast, 3, 0, 4, 2, {}}, receives),
       hash_of({"sample", Collective::broadcast, 3, 1, 4, 2, {}}, receives),
+      hash_of({"sample", Collective::all_reduce, 3, 0, 4, 2, {}, {}, 2}, receives),
+      hash_of({"sample", Collective::all_reduce, 3, 0, 4, 2, {}, {}, 4}, receives),
       hash_with_step([](Step& a, Step&) {
         a.verb = Verb::recv_reduce_send;
         a.dst = {};
@@ -159,6 +161,9 @@ TEST(Schedule, checks_its_shape) {
   expect_bad_shape({"s", all_reduce, 3, 0, 4, 5, {}}, "widest 5 is not within 1..4");
   expect_bad_shape({"s", all_reduce, 3, 0, 4, 0, {}}, "widest 0");
   expect_bad_shape({"s", all_gather, 3, 0, 4, 1, {}}, "4 chunks are not a multiple of 3 blocks");
+  expect_bad_shape({"s", all_reduce, 3, 0, 4, 1, {}, {}, 0}, "0 shares are not within 1..16");
+  expect_bad_shape({"s", all_reduce, 3, 0, 34, 1, {}, {}, 17}, "17 shares are not within 1..16");
+  expect_bad_shape({"s", all_reduce, 3, 0, 4, 1, {}, {}, 3}, "4 chunks are not a multiple of 3 shares");
 }
 
 }  // namespace

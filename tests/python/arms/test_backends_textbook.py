@@ -92,6 +92,12 @@ def test_schedules_in_single_steps_are_proved_right(num_ranks: int) -> None:
                     assert not (step.recv and (step.send_to or step.src or len(step.recv) > 1))
 
 
+def test_an_unfused_mix_keeps_its_shares() -> None:
+    cut = unfused(ringtree.schedule("all_reduce", "ring:3+double_tree", 4))
+    ringtree.verify(cut)
+    assert cut.shares == 4
+
+
 def test_an_unfused_schedule_gives_the_same_sums() -> None:
     ranks = Ranks(4)
     try:

@@ -46,6 +46,19 @@ def test_all_reduce_of_every_numpy_dtype(dtype: str, op: str) -> None:
         assert (result == expected(op, 1003, dtype)).all()
 
 
+def test_a_mix_and_its_json_run_together() -> None:
+    """Both cut slices alike, which the mix's shares decide: what is wrong with that shows from some slices on."""
+    made = ringtree.schedule("all_reduce", "tree:4", ranks=4)
+    read = ringtree.from_json(ringtree.to_json(made))
+
+    def work(comm: Communicator) -> np.ndarray[Any, Any]:
+        given = np.full(16_384, comm.rank + 1, np.float32)
+        return comm.all_reduce(given, algorithm=made if comm.rank == 0 else read)
+
+    for result in ringtree.run(work, 4, timeout=60):
+        assert (result == 10).all()
+
+
 @pytest.mark.parametrize("channels", [1, 2])
 def test_a_mix_of_algorithms(channels: int) -> None:
     def work(comm: Communicator) -> tuple[np.ndarray[Any, Any], str]:

@@ -29,6 +29,24 @@ def test_there_and_back(collective: str, name: str, ranks: int) -> None:
     ringtree.verify(again)
 
 
+@pytest.mark.parametrize("mix", ["tree:4", "ring:2", "ring:3+double_tree", "chain+tree:2"])
+def test_a_mix_keeps_its_shares(mix: str) -> None:
+    """By which slices are cut: ranks that are handed the text must cut them as those that made the schedule."""
+    made = ringtree.schedule("all_reduce", mix, ranks=4)
+    text = ringtree.to_json(made)
+    again = ringtree.from_json(text)
+    assert (again.shares, again.is_pipelined) == (made.shares, made.is_pipelined)
+    assert again.core.structural_hash() == made.core.structural_hash()
+    record = json.loads(text)
+    del record["shares"]
+    one_share = ringtree.from_json(json.dumps(record))
+    assert one_share.core.structural_hash() != made.core.structural_hash()
+
+
+def test_a_schedule_of_one_share_says_nothing_of_shares() -> None:
+    assert "shares" not in stored()
+
+
 def stored() -> dict[str, Any]:
     record: dict[str, Any] = json.loads(ringtree.to_json(ringtree.schedule("all_reduce", "ring", ranks=3)))
     return record
@@ -60,6 +78,10 @@ FAULTS = [
     (set_to("outputs", "programs", 0, "steps", 0, "src"), "src"),
     (set_to(1, "programs", 0, "rank"), "one program a rank"),
     (set_to(1, "surprise"), "surprise"),
+    (set_to(0, "shares"), "shares"),
+    (set_to(2, "shares"), "3 chunks are not a multiple of 2 shares"),
+    (set_to(2**20, "shares"), "1048576 shares are not within 1..16"),
+    (set_to(3, "shares"), "lane 0 is of share"),
 ]
 
 
