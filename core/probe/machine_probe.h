@@ -26,7 +26,7 @@ struct ProbedMachine {
   std::optional<double> handoff_s, near_Bps, copy_Bps;
 };
 
-/// Seconds that a probe waits for cores that others have, and copies as long again before the first turn.
+/// Seconds that a probe waits for cores that others have; one of copies as long again, until its memory is written.
 inline constexpr double kProbePatienceS = 0.1;
 
 /// The probes of this machine for ranks that may run on `cores`: hand-off between the first two of them, copies on
