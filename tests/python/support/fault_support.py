@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from fault_ranks import PATIENCE_S, Body, Place, be_rank
-from forked import PROCESSES, preload
+from forked import PROCESSES, preload, start
 from hosts_support import Hosts
 
 preload("ringtree")
@@ -52,10 +52,7 @@ class Job:
         for rank in range(ranks):
             ours, theirs = PROCESSES.Pipe()
             said, stderr = PROCESSES.Pipe(duplex=False)
-            process = PROCESSES.Process(
-                target=be_rank, args=(rank, ranks, places[rank], theirs, stderr, body, arguments), daemon=True
-            )
-            process.start()
+            process = start(be_rank, rank, ranks, places[rank], theirs, stderr, body, arguments)
             theirs.close()
             stderr.close()
             self._pipes.append(ours)

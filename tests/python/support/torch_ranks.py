@@ -16,7 +16,7 @@ from typing import Any
 
 import torch
 import torch.distributed as dist
-from forked import PROCESSES, preload
+from forked import PROCESSES, preload, start
 
 LIMIT_S = 120.0  # of one function; what hangs is killed
 
@@ -34,9 +34,7 @@ class Ranks:
         self._processes = []
         for rank in range(size):
             ours, theirs = PROCESSES.Pipe()
-            arguments = (rank, size, str(folder / "store"), backend, theirs, dict(os.environ))
-            process = PROCESSES.Process(target=_serve, args=arguments, daemon=True)
-            process.start()
+            process = start(_serve, rank, size, str(folder / "store"), backend, theirs)
             theirs.close()
             self._pipes.append(ours)
             self._processes.append(process)
@@ -88,9 +86,8 @@ class Ranks:
         return answers
 
 
-def _serve(rank: int, size: int, store: str, backend: str, pipe: Connection, environment: dict[str, str]) -> None:
-    os.environ.clear()
-    os.environ.update({**environment, **ENVIRONMENT})
+def _serve(rank: int, size: int, store: str, backend: str, pipe: Connection) -> None:
+    os.environ.update(ENVIRONMENT)
     dist.set_debug_level_from_env()  # as the import did in the server, from what that has
     torch.set_num_threads(1)
     with _answering(pipe):

@@ -1,0 +1,28 @@
+"""Forked processes have the variables of who started them, and their server has none of a test's."""
+
+from __future__ import annotations
+
+import os
+from multiprocessing.connection import Connection
+from pathlib import Path
+
+import pytest
+from forked import PROCESSES, start
+
+
+def _tell(pipe: Connection) -> None:
+    # The kernel keeps what a process was started with, and a fork has that of its server.
+    pipe.send((dict(os.environ), Path("/proc/self/environ").read_bytes()))
+
+
+def test_a_variable_of_a_test_is_its_processes_and_not_the_servers(monkeypatch: pytest.MonkeyPatch) -> None:
+    for value in ("first", "second"):
+        monkeypatch.setenv("RINGTREE_OF_A_TEST", value)
+        ours, theirs = PROCESSES.Pipe(duplex=False)
+        process = start(_tell, theirs)
+        theirs.close()
+        assert ours.poll(60)
+        of_process, of_server = ours.recv()
+        process.join()
+        assert of_process == dict(os.environ)
+        assert b"RINGTREE_OF_A_TEST" not in of_server
