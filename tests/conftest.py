@@ -23,4 +23,4 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 
 TESTS = Path(__file__).resolve().parent
 sys.path[:0] = [str(TESTS.parent / "tools"), str(TESTS), str(TESTS / "python" / "support")]
-pytest_plugins = ["deferring"]
+pytest_plugins = ["deferring", "hanging"]

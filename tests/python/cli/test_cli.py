@@ -186,3 +186,14 @@ def test_algorithms_counts_what_the_theory_says() -> None:
     assert rows["all_reduce", "one_shot"]["written"] == 2
     assert rows["all_reduce", "one_shot"]["read"] == 1 + 4
     assert "all_reduce" in invoke("algorithms").stdout
+
+
+def test_a_bug_of_a_command_is_raised_with_its_traceback(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """By what tests invoke commands with: a test that looks for a failure must not find this one."""
+
+    def fail(*_: object) -> None:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(import_module("ringtree.cli.runs"), "list_runs", fail)
+    with pytest.raises(ZeroDivisionError):
+        invoke("runs", "--runs", str(tmp_path))

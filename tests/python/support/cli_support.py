@@ -4,19 +4,25 @@ whose imports take a second. Not for: commands that are killed, or found by thei
 from __future__ import annotations
 
 import pytest
+from hanging import ended_after
 from typer.testing import CliRunner, Result
 
 from ringtree.cli import app
 from ringtree.measure import request
 
+LIMIT_S = 300  # of a comparison
+
 
 def invoke(*arguments: object, stdin: str | None = None, **environment: str) -> Result:
-    return CliRunner().invoke(app, [str(argument) for argument in arguments], input=stdin, env=environment)
+    """Runs the command to its end. Raises what it raises but does not print: a bug, with its traceback."""
+    return CliRunner().invoke(
+        app, [str(argument) for argument in arguments], input=stdin, env=environment, catch_exceptions=False
+    )
 
 
 def invoke_quickly(*arguments: object) -> Result:
     """As invoke(), of a comparison whose times nobody looks at (quick_ringtree.py)."""
-    with pytest.MonkeyPatch.context() as patch:
+    with pytest.MonkeyPatch.context() as patch, ended_after(LIMIT_S):
         patch.setattr(request, "DEFAULT_SECONDS", 0.0)
         return invoke(*arguments)
 
