@@ -250,7 +250,7 @@ void Communicator::run_checked(const Call& call, CallerLock* lock) {
     complete(*prepared, watch);
     prepared = prepared_.add(std::move(fresh));
   }
-  execute(call, *prepared, watch);
+  execute(call, *prepared, watch, lock);
   // release, pairs with the acquire in Session::first_missing(): from now on we are not needed for this call.
   session_->members().own_page().completed.store(sequence, std::memory_order_release);
   last_ = prepared;
@@ -297,7 +297,7 @@ void take_back(const PreparedCall& call, const Settings& settings) {
 
 }  // namespace
 
-void Communicator::execute(const Call& call, PreparedCall& prepared, CallWatch& watch) {
+void Communicator::execute(const Call& call, PreparedCall& prepared, CallWatch& watch, CallerLock* lock) {
   const void* const input = prepared.scale ? scaled_input(call, prepared) : call.input;
   prepared.bound.input = static_cast<const std::byte*>(input);
   prepared.bound.output = static_cast<std::byte*>(call.output);
@@ -311,8 +311,8 @@ void Communicator::execute(const Call& call, PreparedCall& prepared, CallWatch& 
     prepared.bound.stream_output = prepared.configuration.streaming || streams_by_default(prepared.output.length);
   else
     prepared.bound.stream_output = prepared.configuration.streaming;
-  prepared.bound.shared_input = shared_.find(*session_, input, prepared.input.length);
-  prepared.bound.shared_output = shared_.find(*session_, call.output, prepared.output.length);
+  prepared.bound.shared_input = shared_.find(*session_, input, prepared.input.length, lock);
+  prepared.bound.shared_output = shared_.find(*session_, call.output, prepared.output.length, lock);
   prepared.bound.answered = settings_.answers_in_place && prepared.bound.in_place && prepared.bound.shared_input &&
                             prepared.bound.shared_output && !settings_.emulation;
   if (settings_.emulation) use_exact_timers();

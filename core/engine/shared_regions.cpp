@@ -6,10 +6,10 @@
 
 namespace ringtree {
 
-SharedOperand SharedRegions::look_up(Session& session, const void* at, size_t bytes) {
+SharedOperand SharedRegions::look_up(Session& session, const void* at, size_t bytes, CallerLock* lock) {
   const uint64_t generation = shared_generation();
   if (generation != generation_) {
-    take_back_the_gone(session);
+    take_back_the_gone(session, lock);
     ordinary_ = {};
     generation_ = generation;
   }
@@ -31,30 +31,32 @@ SharedOperand SharedRegions::look_up(Session& session, const void* at, size_t by
   if (unused == own_.size()) own_.push_back({{}, nullptr, 0, unused});
   Own& own = own_[unused];
   own = {segment, segment->data(), segment->size(), own.region + kMaxSharedRegions};
-  tell(session, own.region, segment.get());
+  tell(session, own.region, segment.get(), lock);
   return {own.base, own.region};
 }
 
-void SharedRegions::take_back_the_gone(Session& session) {
+void SharedRegions::take_back_the_gone(Session& session, CallerLock* lock) {
   for (Own& own : own_) {
     if (!own.base) continue;
     if (own.segment.expired()) {
       own = {{}, nullptr, 0, own.region};
-      tell(session, own.region, nullptr);
+      tell(session, own.region, nullptr, lock);
     } else if (!find_shared(own.base, 1)) {
       own.bytes = 0;  // withdrawn: what was sent from there may be under way, but nothing follows
     }
   }
 }
 
-void SharedRegions::tell(Session& session, uint64_t region, const Segment* segment) {
+void SharedRegions::tell(Session& session, uint64_t region, const Segment* segment, CallerLock* lock) {
   ByteWriter writer = link_message(LinkMessage::buffer);
   writer.number(region, 8).number(segment ? 1 : 0, 1);
   if (segment) write_segment(writer, *segment);
   const std::string payload = writer.take();
-  for (int peer = 0; peer < session.world_size(); ++peer)
-    if (peer != session.rank() && !session.members().is_remote(peer))
-      session.mesh().send(peer, ControlType::link, payload, segment ? segment->fd() : -1);
+  for (int peer = 0; peer < session.world_size(); ++peer) {
+    if (peer == session.rank() || session.members().is_remote(peer)) continue;
+    let_go(lock);
+    session.mesh().send(peer, ControlType::link, payload, segment ? segment->fd() : -1);
+  }
 }
 
 void SharedRegions::on_announcement(Session& session, int peer, ByteReader reader, Fd fd) {

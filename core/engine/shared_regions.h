@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/engine/caller_lock.h"
 #include "core/engine/session.h"
 #include "core/transport/shared_buffer.h"
 #include "core/transport/shared_table.h"
@@ -27,9 +28,10 @@ class SharedRegions {
   explicit SharedRegions(int world_size) : tables_(static_cast<size_t>(world_size)), mapped_(tables_.size()) {}
 
   /// The calling thread's: whether [at, at + bytes) lies in a shared buffer. Announces one that is new to this
-  /// communicator, and takes those back that are gone.
-  SharedOperand find(Session& session, const void* at, size_t bytes) {
-    return shared_generation() == 0 || bytes == 0 ? SharedOperand{} : look_up(session, at, bytes);
+  /// communicator, and takes those back that are gone. Lets `lock` go before it tells peers anything: a socket may
+  /// have no room for a while.
+  SharedOperand find(Session& session, const void* at, size_t bytes, CallerLock* lock = nullptr) {
+    return shared_generation() == 0 || bytes == 0 ? SharedOperand{} : look_up(session, at, bytes, lock);
   }
 
   /// What `peer` has announced.
@@ -46,9 +48,9 @@ class SharedRegions {
     uint64_t region = 0;  // its number; the next buffer here has one that is higher by kMaxSharedRegions
   };
 
-  SharedOperand look_up(Session& session, const void* at, size_t bytes);
-  void take_back_the_gone(Session& session);
-  static void tell(Session& session, uint64_t region, const Segment* segment);
+  SharedOperand look_up(Session& session, const void* at, size_t bytes, CallerLock* lock);
+  void take_back_the_gone(Session& session, CallerLock* lock);
+  static void tell(Session& session, uint64_t region, const Segment* segment, CallerLock* lock);
 
   // The calling thread's.
   std::vector<Own> own_;

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <thread>
 
+#include "core/transport/shared_buffer.h"
 #include "tests/core/engine/rank_threads.h"
 
 namespace ringtree::testing {
@@ -66,6 +67,35 @@ TEST(CallerLock, is_let_go_before_a_message_is_waited_for) {
     EXPECT_EQ(receivers.times(), 1) << protocol_name(protocol);
     EXPECT_EQ(roots.times(), 0) << protocol_name(protocol) << ": there was room for what it sent";
   }
+}
+
+// A socket may have no room for a while. LL sends the data themselves, so the root waits for nobody.
+TEST(CallerLock, is_let_go_before_peers_are_told_of_a_buffer) {
+  enum Phase { kOrdinary, kNew, kKnown, kFreed, kAfter, kNumPhases };
+  CountedLock receivers[kNumPhases], roots[kNumPhases];
+  expect_all_well(run_communicators(2, test_settings(), [&](Communicator& communicator) {
+    std::vector<float> data(2, 1.0f);
+    Call call = broadcast_of(data, by("tree", Protocol::ll));
+    communicator.run(call);
+    std::shared_ptr<Segment> buffer;
+    for (int phase = 0; phase < kNumPhases; ++phase) {
+      if (communicator.rank() != 0) {
+        communicator.run(call, &receivers[phase]);
+        continue;
+      }
+      receivers[phase].await();
+      if (phase == kNew) buffer = allocate_shared(data.size() * sizeof(float));
+      if (phase == kFreed) buffer.reset();
+      call.output = buffer ? static_cast<void*>(buffer->data()) : data.data();
+      call.input = call.output;
+      communicator.run(call, &roots[phase]);
+    }
+  }));
+  EXPECT_EQ(roots[kOrdinary].times(), 0);
+  EXPECT_GT(roots[kNew].times(), 0) << "kept while a buffer was announced";
+  EXPECT_EQ(roots[kKnown].times(), 0);
+  EXPECT_GT(roots[kFreed].times(), 0) << "kept while a buffer was taken back";
+  EXPECT_EQ(roots[kAfter].times(), 0);
 }
 
 TEST(CallerLock, is_let_go_while_a_call_waits_for_those_that_were_started) {
