@@ -44,7 +44,7 @@ void Work::finish(std::exception_ptr error) {
   {
     const std::lock_guard lock(mutex_);
     error_ = std::move(error);
-    done_.store(true, std::memory_order_release);  // pairs with the acquire in test()
+    num_ended_->store(number_, std::memory_order_release);  // pairs with the acquires in test() and idle()
   }
   changed_.notify_all();
 }
@@ -64,12 +64,14 @@ WorkQueue::~WorkQueue() {
 }
 
 std::shared_ptr<Work> WorkQueue::add(std::function<void()> task) {
-  auto work = std::make_shared<Work>();
+  std::shared_ptr<Work> work;
   {
     const std::lock_guard lock(mutex_);
+    // relaxed: whoever asks whether the queue is idle added the call itself, or learned of it from who did.
+    const uint64_t number = num_added_.fetch_add(1, std::memory_order_relaxed) + 1;
+    work = std::make_shared<Work>(num_ended_, number);
     tasks_.emplace_back(std::move(task), work);
     last_ = work;
-    num_open_.fetch_add(1, std::memory_order_relaxed);  // under the lock that run() takes
     if (!thread_) {
       fork_count_ = fork_count();
       thread_ = std::make_unique<std::thread>(start_helper_thread("ringtree-work", [this] { run(); }));
@@ -105,8 +107,7 @@ void WorkQueue::run() {
     } catch (...) {
       error = std::current_exception();
     }
-    task = nullptr;                                     // what it holds goes before its owner is told
-    num_open_.fetch_sub(1, std::memory_order_release);  // pairs with the acquire in idle()
+    task = nullptr;  // what it holds goes before its owner is told
     work->finish(std::move(error));
     lock.lock();
   }

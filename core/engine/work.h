@@ -4,12 +4,14 @@
 
 #include <atomic>
 #include <condition_variable>
+#include <cstdint>
 #include <deque>
 #include <exception>
 #include <functional>
 #include <memory>
 #include <mutex>
 #include <thread>
+#include <utility>
 
 #include "core/engine/call_watch.h"
 
@@ -18,8 +20,15 @@ namespace ringtree {
 /// A call in the background: whether it is done, and how it ended. From any thread.
 class Work {
  public:
+  /// How many calls of a queue have ended. One word says it to whoever holds a call and to the queue: nobody sees the
+  /// queue idle and its last call under way, or the other way round. Shared, as both may go first.
+  using NumEnded = std::atomic<uint64_t>;
+
+  /// The `number`-th call of its queue, from 1.
+  Work(std::shared_ptr<NumEnded> num_ended, uint64_t number) : num_ended_(std::move(num_ended)), number_(number) {}
+
   /// True once the call has ended, well or not.
-  bool test() const { return done_.load(std::memory_order_acquire); }  // pairs with the release in finish()
+  bool test() const { return num_ended_->load(std::memory_order_acquire) >= number_; }  // release: finish()
 
   /// Waits for the end and throws what the call threw. TimeoutError: not done within `timeout_s` seconds (0: no limit);
   /// the call goes on, and its own deadline still counts. Interrupted: `interrupted` said so while waiting; the call
@@ -32,7 +41,8 @@ class Work {
   /// wait() without what the call threw.
   void await(double timeout_s, InterruptCheck interrupted) const;
 
-  std::atomic<bool> done_{false};
+  const std::shared_ptr<NumEnded> num_ended_;
+  const uint64_t number_;
   mutable std::mutex mutex_;  // protects error_
   mutable std::condition_variable changed_;
   std::exception_ptr error_;
@@ -50,7 +60,10 @@ class WorkQueue {
   std::shared_ptr<Work> add(std::function<void()> task);
 
   /// Nothing is under way or waiting. Cheap.
-  bool idle() const { return num_open_.load(std::memory_order_acquire) == 0; }  // pairs with the release in run()
+  bool idle() const {
+    const uint64_t num_ended = num_ended_->load(std::memory_order_acquire);  // pairs with the release in finish()
+    return num_ended == num_added_.load(std::memory_order_relaxed);
+  }
   /// Waits until it is idle. `interrupted`: as Work::wait().
   void drain(InterruptCheck interrupted);
   /// True in a task.
@@ -64,7 +77,8 @@ class WorkQueue {
   std::deque<std::pair<std::function<void()>, std::shared_ptr<Work>>> tasks_;
   std::shared_ptr<Work> last_;
   bool stopping_ = false;
-  std::atomic<size_t> num_open_{0};
+  const std::shared_ptr<Work::NumEnded> num_ended_ = std::make_shared<Work::NumEnded>(0);
+  std::atomic<uint64_t> num_added_{0};
   std::atomic<std::thread::id> thread_id_{};
   int fork_count_ = 0;  // when the thread was started
   std::unique_ptr<std::thread> thread_;

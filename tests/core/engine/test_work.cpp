@@ -41,6 +41,20 @@ TEST(Work, runs_in_the_order_in_which_it_was_started) {
   }));
 }
 
+// Whoever finds the queue idle makes the next call, after which what was started before is done; and whoever finds it
+// done may close the communicator, which must be idle then.
+TEST(Work, is_done_when_its_queue_is_idle_and_the_other_way_round) {
+  WorkQueue queue;
+  for (int i = 0; i < 5'000; ++i) {
+    const auto first = queue.add([] {});
+    while (!queue.idle()) std::this_thread::yield();
+    ASSERT_TRUE(first->test()) << i;
+    const auto second = queue.add([] {});
+    while (!second->test()) std::this_thread::yield();
+    ASSERT_TRUE(queue.idle()) << i;
+  }
+}
+
 TEST(Work, progresses_without_its_caller) {
   expect_all_well(run_communicators(2, test_settings(), [](Communicator& communicator) {
     std::vector<float> data(kSanitized ? 20'000 : 500'000, 1.0f);  // more than the slots hold
