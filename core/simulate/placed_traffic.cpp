@@ -122,6 +122,10 @@ double PlacedTraffic::own_copy_rate(int rank) const {
   return seconds == 0 || std::isinf(rate) ? rate : std::min(rate, 1 / seconds);  // a switch copies in no time
 }
 
+double PlacedTraffic::own_fold_seconds(int rank) const {
+  return std::isinf(network.copy_rate[static_cast<size_t>(rank)]) ? 0 : work.copy_seconds(rank);
+}
+
 PlacedTraffic::Core PlacedTraffic::core(int network_link, int link) const {
   if (network.memory.link_core.empty()) return Core::none;
   const int of = network.memory.link_core[static_cast<size_t>(network_link)];

@@ -52,8 +52,9 @@ class PlacedTraffic {
   double copy_rate(int link) const;
   /// Bytes per second that a rank copies for itself.
   double own_copy_rate(int rank) const;
-  /// Seconds a byte that a rank reads and writes for a fold without messages, beside folding.
-  double own_fold_seconds(int rank) const { return work.copy_seconds(rank); }
+  /// Seconds a byte that a rank reads and writes for a fold without messages, beside folding. None where it copies in
+  /// no time.
+  double own_fold_seconds(int rank) const;
 
   /// Whose core a link of the network is to a link of the schedule that crosses it.
   enum class Core : uint8_t { none, of_sender, of_receiver, all };

@@ -2,6 +2,8 @@
 // slots, kTouched: what it reads or writes, in bytes per second.
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "core/algorithms/registry.h"
 #include "core/base/error.h"
 #include "tests/core/simulate/networks.h"
@@ -135,6 +137,15 @@ TEST(CoreWork, AFoldWithoutMessagesTakesMemoryAndFolding) {
   network.reduce_rate.assign(2, 5e9);
   EXPECT_NEAR(run(schedule, network).seconds, kSize / 5e9 + 2 * kSize / kTouched, 1e-11);
   network.memory = {};
+  EXPECT_NEAR(run(schedule, network).seconds, kSize / 5e9, 1e-11);
+}
+
+// A switch: it copies in no time, whatever its table says, and a fold is no other touching of memory.
+TEST(CoreWork, AFoldIsFoldingAloneWhereARankCopiesInNoTime) {
+  const Schedule schedule = folds_alone();
+  SimulatedNetwork network = cores_of(Traffic(schedule));
+  network.reduce_rate.assign(2, 5e9);
+  network.copy_rate.assign(2, std::numeric_limits<double>::infinity());
   EXPECT_NEAR(run(schedule, network).seconds, kSize / 5e9, 1e-11);
 }
 
