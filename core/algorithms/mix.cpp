@@ -58,6 +58,8 @@ void generate(const Parts& parts, ProgramBuilder& b) {
 
 MixPart parse_part(std::string_view text, std::string_view name) {
   const size_t colon = text.find(':');
+  if (text.substr(0, colon).empty() && !name.empty())
+    throw UsageError("'" + std::string(name) + "' has a part without a name: write for example ring:3+double_tree");
   if (colon == std::string_view::npos) return {std::string(text), 1};
   const std::string_view number = text.substr(colon + 1);
   MixPart part{std::string(text.substr(0, colon)), 0};

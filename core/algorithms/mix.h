@@ -29,7 +29,7 @@ struct MixPart {
 };
 
 /// What a name asks for: "ring:3+double_tree" or, of one part, "ring". Throws UsageError for a number that is not
-/// within 1 … kMostShares, and for more than kMostShares shares.
+/// within 1 … kMostShares, for more than kMostShares shares, and for a part without a name.
 std::vector<MixPart> parse_mix(std::string_view name);
 
 /// `schedules`: of each part, of the same collective, ranks and root; at least one. Throws UsageError for schedules

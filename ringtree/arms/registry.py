@@ -92,6 +92,8 @@ def _check_runs_here(name: str) -> None:
             f"{algorithm} needs a switch that adds up (NVLink SHARP), which no engine here has: `ringtree simulate`, "
             "`play --cluster` and `verify` take it; with NCCL, ask for nccl:NVLS"
         )
+    if any(row.name == _head(algorithm) for row in builtin.table()):
+        builtin.parts(algorithm)  # which says what is wrong with a mix's name
 
 
 def has_arm(name: str, collective: str) -> bool:

@@ -107,7 +107,7 @@ def _chosen(algorithm: str, collective: str, several_hosts: bool) -> list[tuple[
         )
     ]
     wanted = [(name, of) for name, of in pairs if algorithm in (ALL, name)]
-    if "+" in algorithm:  # a mix
+    if algorithms.parts(algorithm) != [(algorithm, 1)]:  # a mix
         wanted = [(algorithm, of) for of in chosen if algorithms.is_known(algorithm, of)]
     if not wanted:
         names = ", ".join(dict.fromkeys(name for name, _ in pairs))

@@ -7,6 +7,7 @@ For: names, sources and closed-form costs, and which collectives there are. Not 
 from __future__ import annotations
 
 from ringtree._core import Algorithm, algorithms, parse_mix, switch_algorithms
+from ringtree.errors import UsageError
 from ringtree.traits import COLLECTIVES as COLLECTIVES
 
 
@@ -38,15 +39,18 @@ def uses_switch(name: str) -> bool:
 
 def parts(name: str) -> list[tuple[str, int]]:
     """The algorithms that a name asks for, each with its shares of the data: of "ring:3+double_tree" ("ring", 3) and
-    ("double_tree", 1), of "ring" ("ring", 1). Raises UsageError for shares that can't be."""
+    ("double_tree", 1), of "ring" ("ring", 1). Raises UsageError for shares that can't be, and parts without a name."""
     return parse_mix(name)
 
 
 def is_known(name: str, collective: str) -> bool:
-    """Whether `name` is an algorithm for `collective` that ranks can run, or a mix of such. Raises UsageError as
-    parts()."""
+    """Whether `name` is an algorithm for `collective` that ranks can run, or a mix of such. What is wrong with a mix's
+    name says parts()."""
     known = names(collective, several_hosts=True)
-    return all(part in known for part, _ in parts(name))
+    try:
+        return all(part in known for part, _ in parts(name))
+    except UsageError:
+        return False
 
 
 def names(collective: str = "all_reduce", *, several_hosts: bool = False) -> list[str]:

@@ -142,10 +142,7 @@ def _call_of(one: Observation, cluster: Cluster, algorithm: str | None) -> tuple
 
 
 def _is_schedule(name: str, collective: str) -> bool:
-    try:
-        return name in builtin.switch_names(collective) or builtin.is_known(name, collective)
-    except UsageError:  # shares that can't be: whatever ran is no mix of ours
-        return False
+    return name in builtin.switch_names(collective) or builtin.is_known(name, collective)
 
 
 def _executed(one: Observation, algorithm: str | None) -> tuple[str, str]:

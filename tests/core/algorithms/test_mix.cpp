@@ -119,7 +119,10 @@ TEST(Mix, what_cannot_be_is_refused) {
     EXPECT_EQ(refused(name), "'" + std::string(name) + "'" + how);
   EXPECT_EQ(refused("ring:9+tree:8"), "'ring:9+tree:8' has 17 shares: at most 16 are possible");
   EXPECT_EQ(refused("ring+nvls"), "nvls can't be mixed with others: its switch works for all channels");
-  EXPECT_NE(refused("ring+").find("unknown algorithm ''"), std::string::npos);
+  for (const char* name : {"ring+", "+ring", "ring++tree", ":3", "ring+:3"})
+    EXPECT_EQ(refused(name),
+              "'" + std::string(name) + "' has a part without a name: write for example ring:3+double_tree");
+  EXPECT_NE(refused("").find("unknown algorithm ''"), std::string::npos);
   EXPECT_NE(refused("ring+tee").find("unknown algorithm 'tee'"), std::string::npos);
   EXPECT_NE(refused("ring+double_tree", Collective::all_gather).find("cannot do all_gather"), std::string::npos);
 }

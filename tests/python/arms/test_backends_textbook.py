@@ -19,7 +19,7 @@ from engine_ranks import Ranks
 
 import ringtree
 from ringtree import _core
-from ringtree.arms import Setting, check_arm, make_arm
+from ringtree.arms import Setting, check_arm, has_arm, make_arm
 from ringtree.arms.engine import shared_vectors
 from ringtree.arms.engine_name import parse_engine_name
 from ringtree.arms.textbook import KIND
@@ -67,6 +67,9 @@ def test_names_of_engine_arms() -> None:
         ("ring/streaming/ordinary", "contradicts itself"),
         ("auto/shared/for-shared", "contradicts itself"),
         ("rings/simple", "unknown arm"),
+        ("ring:foo", "write shares as numbers from 1 to 16"),
+        ("ring:foo/ll", "write shares as numbers from 1 to 16"),
+        ("ring+", "has a part without a name"),
         ("textbook-shm:nonsense", "textbook-fused:<algorithm>"),
         ("textbook-udp:ring", "unknown arm"),
     ],
@@ -74,6 +77,12 @@ def test_names_of_engine_arms() -> None:
 def test_names_that_are_no_arm(name: str, said: str) -> None:
     with pytest.raises(UsageError, match=said):
         check_arm(name, "all_reduce")
+
+
+@pytest.mark.parametrize("name", ["ring:foo", "ring:0", "ring+", "ring:9+tree:8"])
+def test_a_mix_that_cannot_be_is_no_arm(name: str) -> None:
+    assert has_arm("ring:2", "all_reduce")
+    assert not has_arm(name, "all_reduce")
 
 
 @pytest.mark.parametrize("num_ranks", [1, 2, 3, 5, 8])

@@ -55,6 +55,8 @@ from ringtree.measure.request import (
         (("compare", "--resume", "x", "--dtype", "float64", "--ranks", "2"), "leave --ranks, --dtype out"),
         (("compare", "--resume", "x", "--no-preflight"), "leave --no-preflight out"),
         (("verify", "--algorithm", "nonsense"), "for all there are: "),
+        (("verify", "--algorithm", "ring:foo"), "write shares as numbers from 1 to 16"),
+        (("verify", "--algorithm", "ring:2+nonsense"), "for all there are: "),
         (("verify", "--collective", "nonsense"), "all_gather"),
         (("verify", "--ranks", "none"), "1-64"),
         (("verify", "no-such-file.json"), "can't read"),
@@ -127,6 +129,12 @@ def test_one_of_a_thing_is_not_plural() -> None:
     assert "1 rank;" in invoke("algorithms", "--ranks", "1").stdout
     one = invoke("verify", "--algorithm", "ring", "--collective", "all_reduce", "--ranks", "3")
     assert one.stdout.startswith("1 schedule verified, 0 failed")
+
+
+@pytest.mark.parametrize("mix", ["ring:2", "ring:3+double_tree"])
+def test_verify_proves_a_mix(mix: str) -> None:
+    result = invoke("verify", "--algorithm", mix, "--collective", "all_reduce", "--ranks", "2-4")
+    assert (result.exit_code, result.stdout.split(",")[0]) == (0, "3 schedules verified")
 
 
 def test_verify_proves_the_built_in_algorithms() -> None:
