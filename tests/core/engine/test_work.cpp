@@ -42,16 +42,28 @@ TEST(Work, runs_in_the_order_in_which_it_was_started) {
 }
 
 // Whoever finds the queue idle makes the next call, after which what was started before is done; and whoever finds it
-// done may close the communicator, which must be idle then.
+// done may close the communicator, which must be idle then. The watcher gets in the way of the call's end.
 TEST(Work, is_done_when_its_queue_is_idle_and_the_other_way_round) {
   WorkQueue queue;
-  for (int i = 0; i < 5'000; ++i) {
-    const auto first = queue.add([] {});
+  for (int i = 0; i < 200; ++i) {
+    std::atomic<bool> watched{false}, idle_when_done{false};
+    const auto work = queue.add([&] {
+      while (!watched.load()) std::this_thread::yield();
+    });
+    std::thread watcher([&] {
+      while (!work->test()) {
+        try {
+          work->wait(1e-9);
+        } catch (const TimeoutError&) {
+          watched.store(true);
+        }
+      }
+      idle_when_done.store(queue.idle());
+    });
     while (!queue.idle()) std::this_thread::yield();
-    ASSERT_TRUE(first->test()) << i;
-    const auto second = queue.add([] {});
-    while (!second->test()) std::this_thread::yield();
-    ASSERT_TRUE(queue.idle()) << i;
+    EXPECT_TRUE(work->test()) << i;
+    watcher.join();
+    EXPECT_TRUE(idle_when_done.load()) << i;
   }
 }
 
