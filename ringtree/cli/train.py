@@ -34,7 +34,7 @@ from ringtree.show.training_plan import print_training_plan
 from ringtree.train.arms import WRITTEN
 from ringtree.train.metric import EXAMPLE
 from ringtree.train.models import FAMILIES, PUBLISHED, SCALES
-from ringtree.train.request import DEFAULT_ARMS, DEFAULT_MODELS, DEFAULT_RANKS, make_plan
+from ringtree.train.request import DEFAULT_ARMS, DEFAULT_MODELS, DEFAULT_RANKS, check_seconds_per_step, make_plan
 from ringtree.train.request_record import TrainRequest
 from ringtree.train.sweep import resume, run
 
@@ -75,6 +75,10 @@ def train(
     steps: Annotated[
         int | None, typer.Option(min=1, help="Also print what each arm is worth over a training of so many steps.")
     ] = None,
+    seconds_per_step: Annotated[
+        float | None,
+        typer.Option(metavar="S", help="What --dry-run counts with, e.g. 0.8; it guesses for tiny models."),
+    ] = None,
     runs: Runs = RUNS,
     resume_run: ResumeRun = None,
     dry_run: DryRun = False,
@@ -86,6 +90,7 @@ def train(
     with exit_codes():
         stderr, wanted = Console(stderr=True), Wanted(verbose=verbose, json=json, csv=csv)
         check_format(wanted)
+        check_seconds_per_step(seconds_per_step, dry_run, bool(script))
 
         def measure(crew: Crew | None) -> None:
             if resume_run is not None:
@@ -96,7 +101,7 @@ def train(
                 plan = make_plan(replace(asked, agents=agents, command=tuple(script or []), dry_run=dry_run))
                 warn_of(few_launches(plan), stderr)
                 if dry_run:
-                    print_training_plan(Console(), plan)
+                    print_training_plan(Console(), plan, seconds_per_step)
                     return
                 stored = run(plan, runs, stderr, crew)
             finish_training(stored, wanted, steps=steps)

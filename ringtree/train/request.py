@@ -7,6 +7,7 @@ parsing options (ringtree.cli), or running.
 from __future__ import annotations
 
 import importlib.util
+import math
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,7 +17,7 @@ from pydantic import ValidationError
 
 from ringtree.errors import UsageError
 from ringtree.measure.crew import spread
-from ringtree.measure.environment import memory_for, version_of
+from ringtree.measure.environment import available_memory, memory_for, version_of
 from ringtree.measure.plan import DEFAULT_LAUNCHES, fresh_seed, label_arms
 from ringtree.measure.request import DEFAULT_MARGIN, MAX_RANKS
 from ringtree.results import ArmPlan, Plan, SizePlan, TrainedModel, TrainingPlan
@@ -80,6 +81,18 @@ def make_plan(request: TrainRequest) -> Plan:
         hosts=hosts if hosts is not None and len(set(hosts)) > 1 else None,
         training=training,
     )
+
+
+def check_seconds_per_step(seconds: float | None, dry_run: bool, script: bool) -> None:
+    """Raises UsageError for what --dry-run can't count with, and without one."""
+    if seconds is None:
+        return
+    if not 0 < seconds < math.inf:
+        raise UsageError(f"--seconds-per-step must be above 0, not {seconds:g}")
+    if not dry_run:
+        raise UsageError("--seconds-per-step is what --dry-run counts with: add --dry-run, or leave it out")
+    if script:
+        raise UsageError("--seconds-per-step is for the built-in models: a script makes as many steps as it likes")
 
 
 def collectives_of(training: TrainingPlan) -> list[str]:
@@ -217,12 +230,19 @@ def _fit(training: TrainingPlan, num_arms: int, boundary: Any) -> bool:
     """Whether the copies of all arms fit into memory together. Raises UsageError if a single one does not."""
     ranks = training.world_sizes[-1]
     largest = max(training.models, key=lambda model: model.parameters)
-    of_one, free = 4 * largest.parameters * _COPIES * ranks, memory_for(boundary, ranks)
-    if training.strategy != "ddp":
-        of_one //= ranks
-    if 0 < free < of_one:
-        raise UsageError(
-            f"{largest.name} does not fit: {count(ranks, 'rank')} take about {format_size(of_one >> 20 << 20)} and "
-            f"{format_size(free >> 20 << 20)} are free; take a smaller model, or fewer --ranks"
-        )
-    return free == 0 or num_arms * of_one <= free // 2
+    # Every rank builds the whole float32 model, on the host and then on its GPU, before it is sharded.
+    built = 4 * largest.parameters * ranks
+    held = _COPIES * (built if training.strategy == "ddp" else built // ranks)
+    free = memory_for(boundary, ranks)
+    here = available_memory()
+    for needed, there, what in (
+        (max(built, held), free, "take"),
+        (built, here, "build the whole model in float32 first, which takes"),
+    ):
+        if 0 < there < needed:
+            raise UsageError(
+                f"{largest.name} does not fit: {count(ranks, 'rank')} {what} about {format_size(needed >> 20 << 20)} "
+                f"and {format_size(there >> 20 << 20)} are free; take a smaller model, or fewer --ranks"
+            )
+    # Arms are made one after the other: the last is built beside what the others hold.
+    return free == 0 or (num_arms - 1) * held + max(built, held) <= free // 2

@@ -180,12 +180,65 @@ def test_the_dry_run_prints_hours_and_money() -> None:
     assert "nothing was run" in result.stdout
 
 
+def test_the_dry_run_guesses_no_money_for_a_model_of_published_size(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ringtree.train.request.available_memory", lambda: 0)  # not known: everything fits
+    monkeypatch.setattr("ringtree.train.request.memory_for", lambda *_: 0)
+    given = ("train", "--models", "qwen2.5-7b", "--ranks", "2", "--dry-run", "--price", "3/gpu-hour")
+    guessed = invoke(*given, COLUMNS="200").stdout
+    assert "8 launches; their hours are not known" in guessed
+    assert "in money" not in guessed
+    # 5 + 25 steps of 3 arms with 10 s each, of 2 ranks: 0.5 h a launch, without its start.
+    counted = invoke(*given, "--seconds-per-step", "10", COLUMNS="200").stdout
+    plan = plan_of(models="qwen2.5-7b", ranks="2")
+    at_no_time = training_cost(plan, 1e-9)
+    assert training_cost(plan, 10.0).rank_seconds == pytest.approx(at_no_time.rank_seconds + 8 * 30 * 3 * 10 * 2)
+    assert f"{training_cost(plan, 10.0).rank_seconds / 3600 * 3:.2f} in money (at 10 s a step)" in counted
+    script = invoke("train", "--dry-run", "--price", "3/gpu-hour", "--", "python", "x.py", COLUMNS="200").stdout
+    assert "each as long as the script takes; nothing was run" in script
+    budget = invoke(*given, "--budget", "120m", COLUMNS="200").stdout
+    assert ", 4 rank-hours, 12.00 in money; nothing was run" in budget
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (("--seconds-per-step", "1"), "add --dry-run"),
+        (("--dry-run", "--seconds-per-step", "0"), "must be above 0, not 0"),
+        (("--dry-run", "--seconds-per-step", "nan"), "must be above 0, not nan"),
+        (("--dry-run", "--seconds-per-step", "1", "--", "python", "x.py"), "for the built-in models"),
+    ],
+)
+def test_what_the_dry_run_can_t_count_with(given: tuple[str, ...], said: str) -> None:
+    assert_refused(invoke("train", *given), said)
+
+
+def test_every_rank_builds_the_whole_model_before_it_is_sharded(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = find_model("qwen2.5", "tiny").parameters * 4
+    asked = {"strategy": "fsdp2", "ranks": "8", "arms": "gloo"}
+    for name in ("available_memory", "memory_for"):
+        monkeypatch.setattr(f"ringtree.train.request.{name}", lambda *_: 8 * whole - 1)
+    with pytest.raises(UsageError, match=r"qwen2\.5 tiny does not fit: 8 ranks take about"):
+        plan_of(**asked)
+    for name in ("available_memory", "memory_for"):
+        monkeypatch.setattr(f"ringtree.train.request.{name}", lambda *_: 8 * whole)
+    apart = plan_of(**asked)
+    assert len(planned_launches(apart)) == 2 * 8  # a launch an arm, of which one communicates nothing
+    # On GPUs with room for it the host's memory counts, too.
+    monkeypatch.setattr("ringtree.train.request.memory_for", lambda *_: 1000 * whole)
+    monkeypatch.setattr("ringtree.train.request.available_memory", lambda: 8 * whole - 1)
+    with pytest.raises(UsageError, match="8 ranks build the whole model in float32 first, which takes about"):
+        plan_of(**asked)
+
+
 @pytest.mark.skipif(lacks_gpu() is None, reason="there is a GPU")
 def test_the_dry_run_plans_arms_of_another_machine_and_says_what_is_not_here() -> None:
     result = invoke("train", "--arms", "nccl,nccl:Ring", "--ranks", "8", "--dry-run", COLUMNS="200")
     assert result.exit_code == 0
     assert "arms: nccl (reference), nccl:Ring" in result.stdout
     assert "not on this machine: nccl:Ring: " in result.stdout
-    assert "GPU-hours" in result.stdout
+    assert "their hours are not known, as no step like these was timed: run a pilot" in result.stdout
+    assert "GPU-hours" not in result.stdout
+    said = invoke("train", "--arms", "nccl", "--ranks", "8", "--dry-run", "--seconds-per-step", "1.5", COLUMNS="200")
+    assert "GPU-hours (at 1.5 s a step)" in said.stdout
     mixed = invoke("train", "--arms", "gloo,nccl", "--dry-run")
     assert_refused(mixed, "arms on CPUs and on GPUs train at different speeds")
