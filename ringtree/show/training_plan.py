@@ -20,7 +20,11 @@ def print_training_plan(console: Console, plan: Plan, seconds_per_step: float | 
     training = plan.training
     assert training is not None, "it is a training's plan"
     arms = ", ".join(arm.label + (" (reference)" if arm.label == plan.reference else "") for arm in plan.arms)
-    missing = {arm.label: why for arm in plan.arms if (why := lacking(parse_arm(arm.name))) is not None}
+    missing = {
+        arm.label: why
+        for arm in plan.arms
+        if (why := lacking(parse_arm(arm.name), training.strategy == "script")) is not None
+    }
     steps = f"{training.num_warm_up} steps to warm up, then {plan.sizes[0].max_rounds * plan.sizes[0].max_iterations}"
     models = (
         f"{model.name} ({model.parameters / 1e6:.3g} M parameters)" if model.parameters else model.name

@@ -9,8 +9,12 @@ collectives are ringtree.arms.
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from importlib.machinery import PathFinder
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Literal
 
 from ringtree.arms.engine_name import AUTO
@@ -62,9 +66,28 @@ def parse_arm(name: str) -> TrainArm:
     raise UsageError(f"unknown arm {name!r} of a training; there are: {WRITTEN}")
 
 
-def lacking(arm: TrainArm) -> str | None:
-    """Why an arm can't run on this machine; None if it can."""
+def lacking(arm: TrainArm, in_script: bool = False) -> str | None:
+    """Why an arm can't run on this machine; None if it can. `in_script`: a user's script makes its backend known."""
+    if arm.module is not None and not in_script and not _is_there(arm.module):
+        return f"no module {arm.module!r} for this Python: install it, or set PYTHONPATH"
     return lacks_torch_nccl() if arm.device == "cuda" else lacks_torch()
+
+
+def _is_there(module: str) -> bool:
+    """Whether ranks could import the module, which have this folder in their path. Imports its packages at most."""
+    locations: list[str] | None = [str(Path.cwd()), *sys.path]
+    parts = module.split(".")
+    for number in range(len(parts)):
+        spec = PathFinder.find_spec(".".join(parts[: number + 1]), locations)
+        if spec is None:
+            break
+        locations = list(spec.submodule_search_locations or [])
+    else:
+        return True
+    try:
+        return find_spec(module) is not None  # an editable install has a finder of its own
+    except (ImportError, AttributeError, ValueError):
+        return False
 
 
 def no_other(arm: TrainArm, collectives: Sequence[str], environment: Mapping[str, str]) -> str | None:

@@ -15,7 +15,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from ringtree.errors import UsageError
+from ringtree.errors import UsageError, os_errors
 from ringtree.measure.crew import spread
 from ringtree.measure.environment import available_memory, memory_for, version_of
 from ringtree.measure.plan import DEFAULT_LAUNCHES, fresh_seed, label_arms
@@ -145,7 +145,8 @@ def _training(request: TrainRequest) -> TrainingPlan:
 def _check_models(training: TrainingPlan) -> None:
     if training.tokens is not None:
         file = Path(training.tokens)
-        size = file.stat().st_size if file.is_file() else 0
+        with os_errors(f"can't read --tokens {file}", "name a file whose bytes are the tokens"), file.open("rb"):
+            size = file.stat().st_size
         if size < training.sequence:
             raise UsageError(f"--tokens {file} has {size} bytes; a sequence takes {training.sequence}")
         few = [model.name for model in training.models if model.vocabulary < 256]
@@ -175,7 +176,7 @@ def _arms(
         if arm.name == ALONE:
             raise UsageError(f"{ALONE!r} runs beside the arms of each launch anyway")
         # A plan that is only looked at may be of another machine: its printout says what is not here.
-        reason = None if request.dry_run else lacking(read)
+        reason = None if request.dry_run else lacking(read, training.strategy == "script")
         reason = reason or no_other(read, sent or ["all_reduce", "all_gather"], arm.environment)
         if reason is None:
             usable.append(arm)

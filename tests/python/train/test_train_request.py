@@ -122,7 +122,11 @@ def test_an_algorithm_of_nccl_without_a_kernel_for_the_strategy_is_left_out() ->
         ({"models": "mixtral", "experts": "parallel", "ranks": "3"}, "can't be spread over 3 ranks"),
         ({"precision": "fp8"}, "invalid --precision 'fp8'"),
         ({"sequence": 1}, "--sequence must be at least 2"),
-        ({"tokens": "/nowhere"}, "has 0 bytes"),
+        ({"tokens": "/nowhere"}, "can't read --tokens /nowhere: No such file or directory"),
+        ({"tokens": "/"}, "can't read --tokens /: Is a directory"),
+        ({"tokens": "/dev/null"}, "has 0 bytes"),
+        ({"arms": "torch:no_such.backend"}, "no module 'no_such' for this Python"),
+        ({"arms": "torch:json.no_such.backend"}, "no module 'json.no_such' for this Python"),
         ({"price": "cheap"}, "invalid price 'cheap'"),
         ({"launches": 0}, "--launches must lie in 1..1000"),
         ({"launches": 8, "budget": "10m"}, "leave --launches out"),
@@ -228,6 +232,20 @@ def test_every_rank_builds_the_whole_model_before_it_is_sharded(monkeypatch: pyt
     monkeypatch.setattr("ringtree.train.request.available_memory", lambda: 8 * whole - 1)
     with pytest.raises(UsageError, match="8 ranks build the whole model in float32 first, which takes about"):
         plan_of(**asked)
+
+
+def test_the_dry_run_names_a_backend_whose_module_is_not_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    arms = "gloo,torch:own_backends.one.fast,torch:json.encoder.any,torch:plain"
+    found = invoke("train", "--arms", arms, "--dry-run", COLUMNS="200").stdout
+    assert "not on this machine: torch:own_backends.one.fast: no module 'own_backends.one'" in found
+    assert found.count("not on this machine") == 1
+    (tmp_path / "own_backends").mkdir()
+    (tmp_path / "own_backends" / "one.py").write_text("raise SystemExit('a plan does not import it')")
+    monkeypatch.chdir(tmp_path)  # the ranks have the folder in their path
+    assert "not on this machine" not in invoke("train", "--arms", arms, "--dry-run", COLUMNS="200").stdout
+    monkeypatch.undo()
+    script = invoke("train", "--arms", arms, "--dry-run", "--", "python", "x.py", COLUMNS="200").stdout
+    assert "not on this machine" not in script  # it imports what it needs, perhaps with another Python
 
 
 @pytest.mark.skipif(lacks_gpu() is None, reason="there is a GPU")
