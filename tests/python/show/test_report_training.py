@@ -84,6 +84,25 @@ def test_charts_show_the_summary(opened: Any, tmp_path: Path) -> None:
     assert page.requests == [page.page.url]
 
 
+def test_all_figures_fit_a_page_and_scroll_in_a_narrow_one(opened: Any, tmp_path: Path) -> None:
+    """Every column can be reached: cut off at the right, one looks like the last."""
+    page = shown(opened, tmp_path, training())
+    widths = (
+        "(() => { const e = document.querySelector('#figures-0 .scroll'); return [e.scrollWidth, e.clientWidth]; })()"
+    )
+    needed, there = page.run(widths)
+    assert 0 < needed <= there
+    page.page.set_viewport_size({"width": 600, "height": 900})
+    needed, there = page.run(widths)
+    assert needed > there
+    hidden = page.run(
+        "(() => { const e = document.querySelector('#figures-0 .scroll'); e.scrollLeft = e.scrollWidth; "
+        "const right = (one) => one.getBoundingClientRect().right; "
+        "return right(e.querySelector('thead th:last-child')) - right(e); })()"
+    )
+    assert hidden <= 1
+
+
 def test_what_is_not_shown_to_differ_is_grey_however_large(opened: Any, tmp_path: Path) -> None:
     stored = training()
     verdicts = {
