@@ -12,7 +12,7 @@ from ringtree.measure.training_estimate import is_guessable, training_cost
 from ringtree.results import ON_GPU, Plan, TrainingPlan
 from ringtree.show.training_table import described
 from ringtree.train.arms import lacking, parse_arm
-from ringtree.units import count, format_duration
+from ringtree.units import count, format_duration, format_size
 
 
 def print_training_plan(console: Console, plan: Plan, seconds_per_step: float | None = None) -> None:
@@ -72,6 +72,6 @@ def _cost(plan: Plan, seconds_per_step: float | None) -> str:
 def _memory_elsewhere(training: TrainingPlan) -> str:
     largest = max(4 * model.parameters for model in training.models)
     return (
-        f"whether it fits there is not known: each rank first builds the whole model in float32, "
-        f"{largest / 1e9:.3g} GB, and then has a copy for each arm; --apart needs less memory"
+        "whether it fits there is not known: each rank first builds the whole model in float32, "
+        f"{format_size(largest >> 20 << 20 or largest)}, and then has a copy for each arm; --apart needs less memory"
     )
