@@ -1,4 +1,4 @@
-"""The warning of a plan that can't decide anything. Not for: what a difference needs (test_preflight.py and stats)."""
+"""The warning of a plan that can't decide anything. Not for: what a difference needs (judge and stats)."""
 
 from __future__ import annotations
 
