@@ -32,6 +32,7 @@ _BACKLOG = 4096  # connections lie there until this process has something to say
 _MEET_SECONDS = 1.0  # to find a place where others come and go at this moment
 _SOCKET_SECONDS = 1.0  # for what the other end's kernel has taken already, unless more have come than may lie there
 _PAUSE = 0.01
+WORD_SECONDS = 30.0  # of processes that fail for one reason some find it later, by what they try before they give up
 _LOOK_AGAIN = 0.1  # whether an earlier job has ended, or there is room for one more connection
 _open: list[HostSpeaker] = []  # keeps the connections until the process ends, unless it closes them
 
@@ -177,7 +178,7 @@ class HostSpeaker:
 
     def _is_of_this_job(self, said: float) -> bool:
         failed = _now() if self._failed is None else self._failed
-        return said >= max(self._started, failed - FIRST_WORD)
+        return said >= max(self._started, failed - WORD_SECONDS)
 
     def _forget(self, ended: socket.socket) -> None:
         ended.close()

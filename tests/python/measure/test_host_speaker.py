@@ -14,8 +14,7 @@ from collections.abc import Iterator
 import pytest
 
 from ringtree.measure import host_speaker
-from ringtree.measure.host_speaker import HostSpeaker
-from ringtree.measure.join_limits import FIRST_WORD
+from ringtree.measure.host_speaker import WORD_SECONDS, HostSpeaker
 
 
 @pytest.fixture
@@ -118,9 +117,9 @@ def test_a_word_from_long_before_a_failure_is_another_jobs(key: str, monkeypatch
     with speakers(key, 2, 3, started=999.0) as (early, late):
         earlier.announce()
         earlier.close()
-        monkeypatch.setattr(host_speaker, "_now", lambda: 1001.0 + FIRST_WORD)
+        monkeypatch.setattr(host_speaker, "_now", lambda: 1001.0 + WORD_SECONDS)
         assert not late.hears(0)
-        monkeypatch.setattr(host_speaker, "_now", lambda: 999.0 + FIRST_WORD)
+        monkeypatch.setattr(host_speaker, "_now", lambda: 999.0 + WORD_SECONDS)
         assert early.hears(0), "of one job not all fail at the same moment"
 
 
@@ -131,7 +130,7 @@ def test_the_time_of_a_word_is_handed_on(key: str, monkeypatch: pytest.MonkeyPat
         rank_0.announce()
         rank_0.close()
         first.note_failure()
-        monkeypatch.setattr(host_speaker, "_now", lambda: 1001.0 + FIRST_WORD)
+        monkeypatch.setattr(host_speaker, "_now", lambda: 1001.0 + WORD_SECONDS)
         assert first.hears(0)
         assert not second.hears(0)
 
