@@ -250,9 +250,10 @@ def test_a_rank_0_that_is_killed_while_the_others_join_is_told_once() -> None:
     agents[0].kill()
     ended = ends(agents)
     assert ended[0][0] == -signal.SIGKILL
-    assert ended[1][0] == 1
-    assert re.fullmatch(r"ringtree: .*rank 0, which serves the store .*, ended or closed it .*", ended[1][1])
-    assert ended[2] == (1, ""), "one process speaks"
+    assert [code for code, _ in ended[1:]] == [1, 1]
+    # Most often rank 1; rank 2 where that one finds it out much later.
+    (said,) = [text for _, text in ended[1:] if text]
+    assert re.fullmatch(r"ringtree: .*rank 0, which serves the store .*, ended or closed it .*", said)
 
 
 def test_a_host_without_the_secret_speaks_where_rank_0_does_not_come_in_time() -> None:
