@@ -57,7 +57,7 @@ Machine with_probed(const ProbedConstants& found, const std::string& date) {
   Machine machine = default_machine();
   if (!found.handoff_s && !found.copies()) return machine;
   if (found.handoff_s) machine.alpha_s = alpha(*found.handoff_s);
-  if (found.copies()) {
+  if (found.copy_Bps && found.near_Bps) {
     machine.copy_Bps = scaled(machine.copy_Bps, *found.copy_Bps, kReferenceCopyBps);
     machine.near_Bps = std::max(scaled(machine.near_Bps, *found.near_Bps, kReferenceNearBps), machine.copy_Bps);
   }
