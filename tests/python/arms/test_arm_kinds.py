@@ -34,6 +34,8 @@ ROOT = DOCS.parent
 @pytest.fixture
 def made_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ArmKind:
     """The kind of the how-to page, in the table of this process and of all that it starts."""
+    # Its help lists the kinds of the moment at which it is loaded, for all tests after this one.
+    importlib.import_module("ringtree.cli.compare")
     (tmp_path / "numpy_sum.py").write_text(MADE_UP)
     (tmp_path / "sitecustomize.py").write_text(
         "import numpy_sum\nfrom ringtree.arms import registry\nregistry.KINDS += (numpy_sum.KIND,)\n"
