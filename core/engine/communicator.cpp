@@ -127,8 +127,6 @@ std::string Communicator::to_choose_by(const Mesh& mesh) const {
 // rank need see the same one, and no two probes of a machine give the same constants.
 std::string Communicator::agree_at_start(Rendezvous& rendezvous, const Mesh& mesh, int rank) {
   const auto agree = [&](const char* what, const std::string& mine) {
-    // Alone, nobody waits for it: a part of one rank may outlive who serves the store.
-    if (mesh.hosts().size() == 1) return mine;
     if (rank != 0) return rendezvous.get(what, Deadline::after_seconds(settings_.timeout_s));
     rendezvous.set(what, mine);
     return mine;

@@ -14,7 +14,8 @@ from typing import Any
 from ringtree.arms.arm import Array, Setting
 from ringtree.arms.kind import ArmKind, Wish
 from ringtree.arms.nccl_name import FORMS, HEAD, idle, parse, why_not
-from ringtree.arms.on_gpu import OnGpu, all_agree, as_array, as_device, stored
+from ringtree.arms.on_gpu import OnGpu, all_agree, as_array, as_device
+from ringtree.arms.storage import stored
 from ringtree.errors import UsageError
 from ringtree.gpu import Communicator, DeviceArray, StreamClock, device_count, lacks_nccl, nccl_version, unique_id
 from ringtree.gpu import nccl as library

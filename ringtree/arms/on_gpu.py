@@ -12,11 +12,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, cast
 
-import numpy as np
-
 from ringtree.arms.arm import Array, Setting
 from ringtree.gpu import Device, DeviceArray, GpuError, StreamClock, device_count
-from ringtree.gpu.nccl import item_bytes
 from ringtree.gpu.patterns import Patterns, on_device
 
 
@@ -32,14 +29,6 @@ class OnGpu:
     def clock(self, watch: Callable[[], None] = lambda: None) -> StreamClock:
         """Returns a clock of the device's stream."""
         return StreamClock(self.device, self.timeout, watch)
-
-
-def stored(dtype: str) -> np.dtype[Any]:
-    """Returns NumPy's dtype of that name, or unsigned integers that are as wide."""
-    try:
-        return np.dtype(dtype)
-    except TypeError:
-        return np.dtype(f"uint{8 * item_bytes(dtype)}")
 
 
 def as_array(made: DeviceArray) -> Array:

@@ -1,6 +1,6 @@
 """NumPy's element types for all that arms can run: floats that NumPy lacks are held as their bits.
 
-For: the memory that arms make on the host. Not for: what lies on GPUs (on_gpu.py), or the values (ringtree.measure).
+For: the memory that arms make, on the host and on GPUs. Not for: the values in it (ringtree.measure).
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import numpy as np
 
 from ringtree._core import dtypes
 
-_BYTES = dict(dtypes())
+_BYTES = dict(dtypes()) | {"float8_e4m3fn": 1, "float8_e5m2": 1}  # these NCCL has, and not the engine
 
 
 def stored(dtype: str) -> np.dtype[Any]:

@@ -10,7 +10,8 @@ from __future__ import annotations
 import torch
 
 from ringtree.arms.arm import Array, Setting
-from ringtree.arms.on_gpu import OnGpu, as_array, as_device, stored
+from ringtree.arms.on_gpu import OnGpu, as_array, as_device
+from ringtree.arms.storage import stored
 from ringtree.gpu import DeviceArray, StreamClock
 
 
