@@ -10,6 +10,7 @@ import struct
 from collections.abc import Callable
 from functools import partial
 from typing import Any
+from weakref import WeakSet
 
 from ringtree.arms.arm import Array, Setting
 from ringtree.arms.kind import ArmKind, Wish
@@ -19,6 +20,7 @@ from ringtree.arms.storage import stored
 from ringtree.errors import UsageError
 from ringtree.gpu import Communicator, DeviceArray, StreamClock, device_count, lacks_nccl, nccl_version, unique_id
 from ringtree.gpu import nccl as library
+from ringtree.gpu.driver import Graph
 from ringtree.gpu.memory import Owned, zeros
 
 _WORDS = struct.Struct("<16q")  # a unique id as numbers, which ranks can share
@@ -32,6 +34,7 @@ class NcclArm:
         self._last: Callable[[], None] | None = None
         self._estimates: dict[int, float | None] = {}  # by elements
         self._count = 0
+        self._graphs: WeakSet[Graph] = WeakSet()
 
     def setup(self, setting: Setting) -> None:
         if setting.op == "avg" and setting.num_ranks & (setting.num_ranks - 1) and "float" in setting.dtype:
@@ -64,7 +67,9 @@ class NcclArm:
             return call
         call()  # NCCL connects ranks in the first call that needs it, which is nothing for a graph
         self.stream_clock.wait()
-        return self._gpu.device.capture(call).launch
+        graph = self._gpu.device.capture(call)
+        self._graphs.add(graph)
+        return graph.launch
 
     def executed(self) -> dict[str, Any]:
         if self._last is not None and self._count not in self._estimates:
@@ -81,6 +86,8 @@ class NcclArm:
 
     def teardown(self) -> None:
         self._gpu.device.synchronize()
+        for graph in list(self._graphs):  # NCCL waits for the end of all that hold a call of the communicator
+            graph.close()
         self._comm.close()
 
     def _make(self, count: int) -> DeviceArray:

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import Any, cast
 
 from ringtree.arms.arm import Array, Setting
-from ringtree.gpu import Device, DeviceArray, GpuError, StreamClock, device_count
+from ringtree.gpu import Device, DeviceArray, GpuError, StreamClock, own_gpu
 from ringtree.gpu.patterns import Patterns, on_device
 
 
@@ -21,8 +21,7 @@ class OnGpu:
     """A rank's GPU."""
 
     def __init__(self, setting: Setting) -> None:
-        local = setting.rank if setting.local_rank is None else setting.local_rank
-        self.patterns: Patterns = on_device(local % max(1, device_count()))
+        self.patterns: Patterns = on_device(own_gpu(setting.rank, setting.local_rank))
         self.device: Device = self.patterns.device
         self.timeout = setting.timeout
 

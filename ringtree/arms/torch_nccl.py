@@ -14,6 +14,7 @@ from ringtree.arms.gloo import GlooArm
 from ringtree.arms.kind import ArmKind, Wish, lacks_torch
 from ringtree.arms.nccl_name import idle, why_not
 from ringtree.gpu import device_count, lacks_gpu
+from ringtree.gpu.mapped import mapped_nccl_version
 from ringtree.traits import COLLECTIVES
 
 NAME = "torch:nccl"
@@ -36,7 +37,8 @@ class TorchNcclArm(GlooArm):
 def _version() -> str:
     import torch
 
-    return ".".join(map(str, torch.cuda.nccl.version()))  # type: ignore[no-untyped-call]
+    compiled = ".".join(map(str, torch.cuda.nccl.version()))  # type: ignore[no-untyped-call]
+    return mapped_nccl_version() or compiled
 
 
 def lacks_torch_nccl() -> str | None:
@@ -51,9 +53,8 @@ def lacks_torch_nccl() -> str | None:
 
 
 def _refuses(wish: Wish) -> str | None:
-    return why_not(
-        wish.collective, wish.environment, _version(), not wish.several_hosts, wish.num_ranks, device_count()
-    )
+    version, one_host = _version(), not wish.several_hosts
+    return why_not(wish.collective, wish.environment, version, one_host, wish.num_ranks, device_count())
 
 
 KIND = ArmKind(

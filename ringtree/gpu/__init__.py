@@ -8,7 +8,7 @@ and the one that PyTorch or pip brought; nccl4py and cuda-bindings would be two 
 own. All of CUDA that is needed is in the driver's library, so no CUDA runtime is looked for.
 """
 
-from ringtree.gpu.driver import Device, GpuError, StreamClock, device_count
+from ringtree.gpu.driver import Device, GpuError, StreamClock, device_count, own_gpu
 from ringtree.gpu.libraries import lacks_gpu, lacks_nccl
 from ringtree.gpu.memory import DeviceArray
 from ringtree.gpu.nccl import Communicator, NcclError, nccl_version, unique_id
@@ -24,5 +24,6 @@ __all__ = [
     "lacks_gpu",
     "lacks_nccl",
     "nccl_version",
+    "own_gpu",
     "unique_id",
 ]

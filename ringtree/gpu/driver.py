@@ -69,6 +69,12 @@ def device_count() -> int:
     return number.value
 
 
+def own_gpu(rank: int, local_rank: int | None) -> int:
+    """Returns which GPU a rank uses: the one with its number among the ranks of its host, or, where these are more than
+    the GPUs, one that it shares. Raises as device_count()."""
+    return (rank if local_rank is None else local_rank) % max(1, device_count())
+
+
 def device_memory(ordinal: int = 0) -> int:
     """Returns the bytes of memory of a GPU, free or not; makes no context."""
     handle, size = c_int(), c_size_t()
@@ -173,9 +179,15 @@ class Graph:
         if code:
             raise _error("cuGraphLaunch", code)
 
+    def close(self) -> None:
+        """Gives it back; it can't be launched any more."""
+        if self._handle:
+            _library().cuGraphExecDestroy(self._handle)
+            self._handle.value = None
+
     def __del__(self) -> None:
         if not sys.is_finalizing():
-            _library().cuGraphExecDestroy(self._handle)
+            self.close()
 
 
 class StreamClock:

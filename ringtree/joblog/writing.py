@@ -113,6 +113,9 @@ def _nccl_version() -> str | None:
     try:
         from torch.cuda import nccl
 
-        return ".".join(map(str, nccl.version()))  # type: ignore[no-untyped-call]
+        compiled = ".".join(map(str, nccl.version()))  # type: ignore[no-untyped-call]
     except (ImportError, AttributeError, RuntimeError):
         return None
+    from ringtree.gpu.mapped import mapped_nccl_version  # far more comes with it than a rank on CPUs needs
+
+    return mapped_nccl_version() or compiled

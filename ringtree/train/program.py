@@ -13,6 +13,7 @@ from contextlib import ExitStack
 import torch
 
 from ringtree.arms.torch_group import leave_group, shared_group
+from ringtree.gpu import own_gpu
 from ringtree.measure.messages import Answer, Command, RankSpec, SetUp, VisitCells, WarmCell
 from ringtree.measure.rank_main import ReportTo
 from ringtree.measure.rank_process import RankProgram, main
@@ -31,7 +32,7 @@ class TrainingProgram(RankProgram):
         self._of_cells: dict[int, Trainer] = {}
         self._device = torch.device("cpu")
         if spec.boundary == "cuda":
-            self._device = torch.device("cuda", spec.rank if spec.local_rank is None else spec.local_rank)
+            self._device = torch.device("cuda", own_gpu(spec.rank, spec.local_rank))
             torch.cuda.set_device(self._device)
         torch.set_flush_denormal(True)  # an arm that moves nothing computes on whatever lies in memory
 

@@ -52,18 +52,22 @@ int cuStreamBeginCapture_v2(Stream* stream, int) { return stream->captures = tru
 int cuStreamEndCapture(Stream* stream, Graph** graph) {
   stream->captures = false;
   *graph = new Graph(std::move(stream->captured));
-  stream->captured.clear();
+  stream->captured = {};
   return 0;
 }
 int cuGraphInstantiateWithFlags(Graph** ready, Graph* graph, unsigned long long) {
+  for (int* held : graph->holds) ++*held;
   return *ready = new Graph(*graph), 0;
 }
 int cuGraphLaunch(Graph* graph, Stream*) {
-  for (const Work& work : *graph) work();
+  for (const Work& work : graph->works) work();
   return 0;
 }
 int cuGraphDestroy(Graph* graph) { return delete graph, 0; }
-int cuGraphExecDestroy(Graph* graph) { return delete graph, 0; }
+int cuGraphExecDestroy(Graph* graph) {
+  for (int* held : graph->holds) --*held;
+  return delete graph, 0;
+}
 int cuEventCreate(double** event, unsigned) { return *event = new double(0), 0; }
 int cuEventDestroy_v2(double* event) { return delete event, 0; }
 int cuEventRecord(double* event, Stream*) { return *event = now_ms(), 0; }

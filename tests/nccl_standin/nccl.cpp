@@ -36,6 +36,7 @@ struct Shared {
 struct Comm {
   Shared* shared;
   int num_ranks, rank;
+  int graphs = 0;  // that can be launched and hold calls of it
 };
 struct UniqueId {
   char path[128];
@@ -258,6 +259,10 @@ int ncclCommInitRank(Comm** made, int num_ranks, UniqueId id, int rank) {
   return 0;
 }
 int ncclCommDestroy(Comm* comm) {
+  if (comm->graphs > 0) {  // NCCL would wait for their end, and for ever
+    last_error = "a captured graph still holds the communicator";
+    return 5;
+  }
   munmap(comm->shared, sizeof(Shared));
   return delete comm, 0;
 }
@@ -283,11 +288,14 @@ static int end_group() {
   if (--depth > 0 || ops.empty()) return 0;
   std::vector<Op> all;
   all.swap(ops);
-  enqueue(all.front().stream, [all] {
-    ops = all;
-    run_group();
-    ops.clear();
-  });
+  enqueue(
+      all.front().stream,
+      [all] {
+        ops = all;
+        run_group();
+        ops.clear();
+      },
+      &all.front().comm->graphs);
   return 0;
 }
 int ncclGroupEnd() { return end_group(); }
@@ -308,60 +316,75 @@ int ncclGroupSimulateEnd(SimInfo* info) {
 
 int ncclAllReduce(const void* send, void* receive, size_t count, int dtype, int op, Comm* comm, Stream* stream) {
   COLLECTIVE_HEAD("AllReduce", count)
-  enqueue(stream, [=] {
-    exchange(comm, send, count * item, [&](size_t offset, size_t length) {
-      for (size_t at = 0; at < length; at += item) {
-        kTypes[dtype].put(static_cast<char*>(receive) + offset + at, folded(comm, at, dtype, op));
-      }
-    });
-    spoil(receive, count);
-  });
+  enqueue(
+      stream,
+      [=] {
+        exchange(comm, send, count * item, [&](size_t offset, size_t length) {
+          for (size_t at = 0; at < length; at += item) {
+            kTypes[dtype].put(static_cast<char*>(receive) + offset + at, folded(comm, at, dtype, op));
+          }
+        });
+        spoil(receive, count);
+      },
+      &comm->graphs);
   return 0;
 }
 int ncclReduce(const void* send, void* receive, size_t count, int dtype, int op, int root, Comm* comm, Stream* stream) {
   COLLECTIVE_HEAD("Reduce", count)
-  enqueue(stream, [=] {
-    exchange(comm, send, count * item, [&](size_t offset, size_t length) {
-      for (size_t at = 0; comm->rank == root && at < length; at += item) {
-        kTypes[dtype].put(static_cast<char*>(receive) + offset + at, folded(comm, at, dtype, op));
-      }
-    });
-  });
+  enqueue(
+      stream,
+      [=] {
+        exchange(comm, send, count * item, [&](size_t offset, size_t length) {
+          for (size_t at = 0; comm->rank == root && at < length; at += item) {
+            kTypes[dtype].put(static_cast<char*>(receive) + offset + at, folded(comm, at, dtype, op));
+          }
+        });
+      },
+      &comm->graphs);
   return 0;
 }
 int ncclReduceScatter(const void* send, void* receive, size_t count, int dtype, int op, Comm* comm, Stream* stream) {
   COLLECTIVE_HEAD("ReduceScatter", count * comm->num_ranks)
-  enqueue(stream, [=] {
-    for (int block = 0; block < comm->num_ranks; ++block) {
-      const char* from = static_cast<const char*>(send) + block * count * item;
-      exchange(comm, from, count * item, [&](size_t offset, size_t length) {
-        for (size_t at = 0; comm->rank == block && at < length; at += item) {
-          kTypes[dtype].put(static_cast<char*>(receive) + offset + at, folded(comm, at, dtype, op));
+  enqueue(
+      stream,
+      [=] {
+        for (int block = 0; block < comm->num_ranks; ++block) {
+          const char* from = static_cast<const char*>(send) + block * count * item;
+          exchange(comm, from, count * item, [&](size_t offset, size_t length) {
+            for (size_t at = 0; comm->rank == block && at < length; at += item) {
+              kTypes[dtype].put(static_cast<char*>(receive) + offset + at, folded(comm, at, dtype, op));
+            }
+          });
         }
-      });
-    }
-  });
+      },
+      &comm->graphs);
   return 0;
 }
 int ncclBroadcast(const void* send, void* receive, size_t count, int dtype, int root, Comm* comm, Stream* stream) {
   COLLECTIVE_HEAD("Broadcast", count)
-  enqueue(stream, [=] {
-    exchange(comm, comm->rank == root ? send : nullptr, count * item, [&](size_t offset, size_t length) {
-      memcpy(static_cast<char*>(receive) + offset, comm->shared->slots[root], length);
-    });
-  });
+  enqueue(
+      stream,
+      [=] {
+        exchange(comm, comm->rank == root ? send : nullptr, count * item, [&](size_t offset, size_t length) {
+          memcpy(static_cast<char*>(receive) + offset, comm->shared->slots[root], length);
+        });
+      },
+      &comm->graphs);
   return 0;
 }
 int ncclAllGather(const void* send, void* receive, size_t count, int dtype, Comm* comm, Stream* stream) {
   COLLECTIVE_HEAD("AllGather", count * comm->num_ranks)
-  enqueue(stream, [=] {
-    exchange(comm, send, count * item, [&](size_t offset, size_t length) {
-      for (int rank = 0; rank < comm->num_ranks; ++rank) {
-        memcpy(static_cast<char*>(receive) + rank * count * item + offset, comm->shared->slots[rank], length);
-      }
-    });
-    spoil(receive, count);
-  });
+  enqueue(
+      stream,
+      [=] {
+        exchange(comm, send, count * item, [&](size_t offset, size_t length) {
+          for (int rank = 0; rank < comm->num_ranks; ++rank) {
+            memcpy(static_cast<char*>(receive) + rank * count * item + offset, comm->shared->slots[rank], length);
+          }
+        });
+        spoil(receive, count);
+      },
+      &comm->graphs);
   return 0;
 }
 static int add(bool sends, void* at, size_t count, int dtype, int peer, Comm* comm, Stream* stream) {

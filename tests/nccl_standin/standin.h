@@ -20,15 +20,19 @@ inline bool fails(const char* how) { return strcmp(setting("STANDIN_FAIL", ""), 
 inline int version() { return atoi(setting("STANDIN_VERSION", "22703")); }
 
 using Work = std::function<void()>;
+struct Graph {
+  std::vector<Work> works;
+  std::vector<int*> holds;  // counts of what belongs to communicators, of graphs that can be launched
+};
 struct Stream {
   bool captures = false;
-  std::vector<Work> captured;
+  Graph captured;
 };
-using Graph = std::vector<Work>;
 
-inline void enqueue(Stream* stream, Work work) {
+inline void enqueue(Stream* stream, Work work, int* holds = nullptr) {
   if (stream != nullptr && stream->captures) {
-    stream->captured.push_back(std::move(work));
+    stream->captured.works.push_back(std::move(work));
+    if (holds != nullptr) stream->captured.holds.push_back(holds);
   } else {
     work();
   }
