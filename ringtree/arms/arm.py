@@ -77,8 +77,9 @@ class Arm(Protocol):
         reduce and gather.
         """
 
-    def executed(self) -> dict[str, Any]:
-        """Returns what the last call really executed, with {"algorithm": name} if the backend tells."""
+    def executed(self, call: Callable[[], object]) -> dict[str, Any]:
+        """Returns what `call`, of `bind` and the last one made, really executed, with {"algorithm": name} if the
+        backend tells."""
 
     def teardown(self) -> None:
         """Gives back connections."""

@@ -71,7 +71,7 @@ class EngineArm:
             said = {**said, "root": root}
         return partial(self._collective, given, **said)
 
-    def executed(self) -> dict[str, Any]:
+    def executed(self, call: Callable[[], object]) -> dict[str, Any]:
         told = {
             "backend": "engine",
             "through": self._setting.boundary,

@@ -66,7 +66,7 @@ class GlooArm:
 
         return copy_and_run
 
-    def executed(self) -> dict[str, Any]:
+    def executed(self, call: Callable[[], object]) -> dict[str, Any]:
         return {"backend": self.backend, "through": "torch"}
 
     def teardown(self) -> None:

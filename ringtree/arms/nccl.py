@@ -10,7 +10,7 @@ import struct
 from collections.abc import Callable
 from functools import partial
 from typing import Any
-from weakref import WeakSet
+from weakref import WeakKeyDictionary
 
 from ringtree.arms.arm import Array, Setting
 from ringtree.arms.kind import ArmKind, Wish
@@ -31,10 +31,9 @@ class NcclArm:
 
     def __init__(self, name: str) -> None:
         self.name, self._asked = name, parse(name)
-        self._last: Callable[[], None] | None = None
+        self._counts: WeakKeyDictionary[object, int] = WeakKeyDictionary()  # elements of what was bound
+        self._plain: dict[int, Callable[[], None]] = {}  # a call of so many elements, not captured
         self._estimates: dict[int, float | None] = {}  # by elements
-        self._count = 0
-        self._graphs: WeakSet[Graph] = WeakSet()
 
     def setup(self, setting: Setting) -> None:
         if setting.op == "avg" and setting.num_ranks & (setting.num_ranks - 1) and "float" in setting.dtype:
@@ -62,18 +61,20 @@ class NcclArm:
         call = self._comm.collective(
             setting.collective, given.address, taken.address, count, setting.dtype, setting.op, setting.factor, root
         )
-        self._last, self._count = call, count
+        self._plain[count] = call
         if "graph" not in self._asked.options:
+            self._counts[call] = count
             return call
         call()  # NCCL connects ranks in the first call that needs it, which is nothing for a graph
         self.stream_clock.wait()
         graph = self._gpu.device.capture(call)
-        self._graphs.add(graph)
+        self._counts[graph] = count
         return graph.launch
 
-    def executed(self) -> dict[str, Any]:
-        if self._last is not None and self._count not in self._estimates:
-            self._estimates[self._count] = self._comm.estimate(self._last)
+    def executed(self, call: Callable[[], object]) -> dict[str, Any]:
+        count = self._counts.get(getattr(call, "__self__", call))  # a graph's call is a method of it
+        if count is not None and count not in self._estimates:
+            self._estimates[count] = self._comm.estimate(self._plain[count])
         return {
             "backend": "nccl",
             "through": library.called(self._setting.collective),
@@ -81,13 +82,14 @@ class NcclArm:
             "device": self._gpu.device.name,
             "buffers": "+".join(sorted(self._asked.options - {"graph"})) or "ordinary",
             "graph": "graph" in self._asked.options,
-            "estimated_seconds": self._estimates.get(self._count),
+            "estimated_seconds": None if count is None else self._estimates[count],
         }
 
     def teardown(self) -> None:
         self._gpu.device.synchronize()
-        for graph in list(self._graphs):  # NCCL waits for the end of all that hold a call of the communicator
-            graph.close()
+        for made in list(self._counts):
+            if isinstance(made, Graph):  # NCCL waits for the end of all that hold a call of the communicator
+                made.close()
         self._comm.close()
 
     def _make(self, count: int) -> DeviceArray:

@@ -56,7 +56,7 @@ class SendRecvArm:
         count = min(given.numel(), taken.numel()) // (setting.num_ranks if setting.collective == "all_to_all" else 1)
         return InterpretedCall(steps, rounds, setting.rank, self._group, given, taken, count, op).run
 
-    def executed(self) -> dict[str, Any]:
+    def executed(self, call: Callable[[], object]) -> dict[str, Any]:
         return {
             "backend": f"torch.distributed send/recv over {'nccl' if self.stream_clock else 'gloo'}",
             "through": "torch",

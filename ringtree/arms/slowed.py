@@ -65,8 +65,8 @@ class SlowedArm:
     def bind(self, source: Array, result: Array, root: int = 0) -> Callable[[], object]:
         return partial(self._slow, self._inner.bind(source, result, root))
 
-    def executed(self) -> dict[str, Any]:
-        return {**self._inner.executed(), "slowed_by": self._share}
+    def executed(self, call: Callable[[], object]) -> dict[str, Any]:
+        return {**self._inner.executed(call), "slowed_by": self._share}
 
     def teardown(self) -> None:
         self._inner.teardown()

@@ -49,7 +49,7 @@ class TextbookArm:
         given = taken if source is result else operand_of(source, self._setting)
         return partial(self._run, given, taken, source.size)
 
-    def executed(self) -> dict[str, Any]:
+    def executed(self, call: Callable[[], object]) -> dict[str, Any]:
         return {
             "backend": f"textbook ({self._style})",
             "through": self._setting.boundary,

@@ -6,6 +6,7 @@ interface), or NCCL called directly (nccl.py).
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from ringtree.arms.arm import Setting
@@ -30,8 +31,8 @@ class TorchNcclArm(GlooArm):
         super().setup(setting)
         self.stream_clock = self._tensors.stream_clock
 
-    def executed(self) -> dict[str, Any]:
-        return {**super().executed(), "version": _version()}
+    def executed(self, call: Callable[[], object]) -> dict[str, Any]:
+        return {**super().executed(call), "version": _version()}
 
 
 def _version() -> str:

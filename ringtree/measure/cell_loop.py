@@ -99,7 +99,7 @@ class CellLoop:
                 break
             seconds.append(self._iteration(places, -1))
         warm_up = WarmUp(num_iterations=len(seconds), ended="stable" if stable else "limit")
-        return self._answer(warm_up=warm_up, seconds=spent / len(seconds))
+        return self._answer(places, warm_up=warm_up, seconds=spent / len(seconds))
 
     def visit(self, num_untimed: int, num_timed: int, check: bool = True) -> Answer:
         """Runs `num_untimed` iterations and then `num_timed` whose times are kept: of a batch of calls each. `check`:
@@ -113,10 +113,10 @@ class CellLoop:
             if self._clock is not None:
                 device_times.append(self._clock.seconds())
         self._num_timed += num_timed
-        return self._answer(times=times, device_times=device_times)
+        return self._answer(places, times=times, device_times=device_times)
 
-    def _answer(self, **said: Any) -> Answer:
-        return Answer(executed=self._arm.executed(), first_wrong=self._first_wrong, **said)
+    def _answer(self, places: list[Place], **said: Any) -> Answer:
+        return Answer(executed=self._arm.executed(places[-1].call), first_wrong=self._first_wrong, **said)
 
     def _places(self) -> list[Place]:
         if self._kept is not None:

@@ -66,7 +66,7 @@ class TimedSides:
             self._sync.barrier()
         checked = calls[0] if finish is None else _in_turn(calls[0], finish)
         num_wrong = self._check(side.num_checks, checked, data, *places[0]) if side.num_checks else None
-        return Answer(seconds=seconds, times=times, num_wrong=num_wrong, executed=arm.executed())
+        return Answer(seconds=seconds, times=times, num_wrong=num_wrong, executed=arm.executed(calls[0]))
 
     def _buffers_of(self, arm: Arm, data: CollectiveData, side: TimeSide) -> SideBuffers:
         if self._buffers is None or self._buffers[0] != side.arm:

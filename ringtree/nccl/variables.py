@@ -31,8 +31,9 @@ else:
 NOT_SET = "not set"
 UNDOCUMENTED = "not in the manual"  # the group of which only the sources are known
 PREFIX = "NCCL_"
-# Read by programs beside the library: nccl-tests, and NCCL's own example of a tuner and its Inspector.
-OF_OTHERS = ("NCCL_TESTS_*", "NCCL_TUNER_CONFIG_FILE", "NCCL_INSPECTOR_*", "NCCL_PROFILE_*")
+# Read by programs beside the library: nccl-tests, and NCCL's own example of a tuner and its Inspector. NVIDIA's images
+# set NCCL_VERSION: it says which package is in them.
+OF_OTHERS = ("NCCL_VERSION", "NCCL_TESTS_*", "NCCL_TUNER_CONFIG_FILE", "NCCL_INSPECTOR_*", "NCCL_PROFILE_*")
 
 State = Literal["read", "not yet", "gone"]
 

@@ -13,6 +13,7 @@ from ringtree.doctor.host import Host, NotKnown
 from ringtree.doctor.records import Fact, not_known, ok, ok_unless, told, warn
 from ringtree.units import count
 
+_MPS = "nvidia-cuda-mps-server"  # runs nothing of its own
 _BUS = f"/{pci.DEVICES}"
 
 
@@ -114,6 +115,10 @@ def _others(host: Host) -> Iterator[Fact]:
     except NotKnown as because:
         yield not_known("programs on GPUs", str(because), nvidia.SMI)
         return
+    servers = [one for one in running if _MPS in one]
+    running = [one for one in running if one not in servers]
+    if servers:
+        yield told("MPS", f"on ({', '.join(servers)}): kernels of several processes run side by side", nvidia.SMI)
     if running:
         why = "they share the GPUs' time, memory and links with what is measured: wait for them, or use other GPUs"
         shown = ", ".join(running[:3]) + (f" and {len(running) - 3} more" if len(running) > 3 else "")

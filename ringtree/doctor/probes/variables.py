@@ -76,10 +76,11 @@ def _machine(host: Host) -> Machine:
         gpus = [match.gpu for name in nvidia.names(host) if (match := match_gpu(name)).gpu is not None]
     except NotKnown:
         gpus = []
+    joined = gpus if len(gpus) > 1 else []  # one alone has no peer, whatever it is sold with
     return Machine(
         several=bool(all_ports(host)),
-        nvlink=any(gpu is not None and gpu.link is not None for gpu in gpus),
-        nvls=any(gpu is not None and gpu.nvls for gpu in gpus),
+        nvlink=any(gpu is not None and gpu.link is not None for gpu in joined),
+        nvls=any(gpu is not None and gpu.nvls for gpu in joined),
     )
 
 

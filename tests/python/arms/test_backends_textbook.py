@@ -229,10 +229,11 @@ def test_textbook_arms_are_bound_to_the_callers_arrays() -> None:
         assert (source == rank).all()
         untouched, vector = arm.make_buffers(5, 2)
         vector[:] = rank + 3
-        arm.bind(vector, vector)()
+        in_place = arm.bind(vector, vector)
+        in_place()
         assert (vector == 4).all()
         assert (untouched == 0).all()
-        assert arm.executed() == {"backend": "textbook (fused)", "through": "numpy", "algorithm": "two_shot"}
+        assert arm.executed(in_place) == {"backend": "textbook (fused)", "through": "numpy", "algorithm": "two_shot"}
         arm.teardown()
 
     on_ranks(2, body)

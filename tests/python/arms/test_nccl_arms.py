@@ -138,9 +138,18 @@ def test_environments_share_a_launch_and_each_cell_says_what_ran(standin: Play) 
     told = cells["nccl:Tree/LL"].executed or {}
     assert (told["protocol"], told["num_channels"], told["version"]) == ("LL", 1, "2.27.3")
     assert told["proof"] == BY_LOG
-    assert told["estimated_seconds"] == pytest.approx(12.5e-6)
+    assert told["estimated_seconds"] == pytest.approx(14e-6)  # of the stand-in: 10 us and one a KB
     assert (cells["nccl+graph"].executed or {})["graph"] is True
     assert (cells["nccl+symmetric"].executed or {})["buffers"] == "symmetric"
+
+
+@pytest.mark.parametrize("arm", ["nccl", "nccl+graph"])
+def test_each_size_has_the_estimate_of_its_own(standin: Play, arm: str) -> None:
+    plan = plan_of(arm, sizes="4K,64K")
+    [launch] = planned_launches(plan)
+    _, cells = run_launch(plan, launch, lambda _: None, 60.0, before=())
+    told = {cell.size_bytes: (cell.executed or {})["estimated_seconds"] for cell in cells}
+    assert told == {4 << 10: pytest.approx(14e-6), 64 << 10: pytest.approx(74e-6)}
 
 
 @pytest.mark.parametrize("version", [22105, 22304, 22403, 22703, 23007])

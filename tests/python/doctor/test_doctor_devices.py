@@ -100,6 +100,15 @@ def test_a_dgx_that_is_not_so(
     assert name in [one.name for one in report.problems]
 
 
+def test_the_server_of_mps_is_no_program_that_computes(tmp_path: Path) -> None:
+    server = "77, nvidia-cuda-mps-server\n"
+    report = examine(dgx_host(dgx(tmp_path), {"running": server}))
+    assert report.problems == []
+    assert "nvidia-cuda-mps-server (77)" in fact_of(report, "MPS").value
+    beside = examine(dgx_host(tmp_path, {"running": server + "78, python\n"}))
+    assert fact_of(beside, "programs on GPUs").value == "python (78)"
+
+
 def test_dma_buf_needs_the_open_module_and_a_recent_kernel(tmp_path: Path) -> None:
     opened = "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  570.86.15\n"
     root = write(dgx(tmp_path), {"proc/modules": "nvidia 1\n", "proc/driver/nvidia/version": opened})

@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from doctor_support import bare, dgx, dgx_host, fact_of, found_mpi, host, listed, smi, software, write
+from doctor_support import H100, bare, dgx, dgx_host, fact_of, found_mpi, host, listed, smi, software, write
 
 from ringtree.arms.registry import kind_named
 from ringtree.doctor import Verdict
@@ -126,6 +126,7 @@ def test_an_nccl_for_a_newer_cuda_than_the_drivers_hinders(tmp_path: Path, packa
         ("NCCL_ALGOO", "Ring", WARN, "it does nothing in NCCL 2.26.2"),
         ("NCCL_DEBUG", "INFO", None, ""),
         ("NCCL_IB_HCA", "mlx5", None, ""),
+        ("NCCL_VERSION", "2.28.3-1", None, ""),  # as NVIDIA's images set it
     ],
 )
 def test_a_variable_that_is_set(tmp_path: Path, name: str, value: str, verdict: Verdict | None, why: str) -> None:
@@ -140,6 +141,12 @@ def test_what_a_variable_turns_off_must_be_there(tmp_path: Path) -> None:
         value = "0" if name == "NCCL_NVLS_ENABLE" else "1"
         (fact,) = variables.nccl_variables(host(bare(tmp_path / name), environment={name: value}))
         assert fact.verdict is None
+
+
+def test_one_gpu_has_no_switch_that_could_be_off(tmp_path: Path) -> None:
+    alone = dgx_host(dgx(tmp_path), {"listed": listed([H100])}, environment={"NCCL_NVLS_ENABLE": "0", "HOME": "/"})
+    (fact,) = variables.nccl_variables(alone)
+    assert fact.verdict is None
 
 
 def test_a_value_that_is_refused_is_to_mind_where_no_nccl_is(tmp_path: Path) -> None:

@@ -227,7 +227,7 @@ class OneRankArm:
 
         return call
 
-    def executed(self) -> dict[str, Any]:
+    def executed(self, call: object) -> dict[str, Any]:
         return {"algorithm": "one"}
 
 

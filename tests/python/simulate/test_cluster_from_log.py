@@ -187,3 +187,20 @@ def test_eight_a100_from_their_matrix_are_simulated_as_their_preset(
     )
     assert [one.seconds for one in ours.points] == [one.seconds for one in theirs.points]
     assert [(one.first, one.second) for one in ours.crossings] == [("double_tree", "ring")]
+
+
+def test_ranks_that_share_one_gpu_tell_of_no_link(tmp_path: Path) -> None:
+    shared = "".join(
+        f"n0:1{rank}:1{rank} [0] NCCL INFO {text}\n"
+        for rank in range(2)
+        for text in (
+            f"comm 0x{rank + 1}0 rank {rank} nRanks 2 nNodes 1 localRanks 2 localRank {rank} MNNVL 0",
+            "Pattern 4, crossNic 0, nChannels 32, bw 60.000000/60.000000, type LOC/PIX, sameChannels 1",
+            f"ncclCommInitRank comm 0x{rank + 1}0 rank {rank} nranks 2 cudaDev 0 nvmlDev 0 busId 60 commId 0xabc "
+            "- Init COMPLETE",
+        )
+    )
+    found = described(tmp_path, shared)
+    assert found.cluster.host.links is None
+    assert found.found[-1] == "a communicator of 2 ranks on 1 host"
+    assert "its ranks share one GPU: what NCCL's search found is no link between GPUs" in found.found

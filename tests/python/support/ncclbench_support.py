@@ -96,7 +96,7 @@ class LoneArm:
 
         return call
 
-    def executed(self) -> dict[str, Any]:
+    def executed(self, call: object) -> dict[str, Any]:
         return {"backend": "fake", "algorithm": "copy", "protocol": "simple"}
 
 
