@@ -7,6 +7,7 @@ that were to be reached. Not for: what stands on a page.
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -50,8 +51,10 @@ def machine_and_versions(origin: Provenance) -> list[str]:
     """Returns items of a list; no host name, no path."""
     versions = ", ".join(f"{name} {version}" for name, version in origin.versions.items() if version is not None)
     load = ", ".join(f"{value:.1f}" for value in origin.load_average)
+    gpus = ", ".join(f"{number} × {name}" for name, number in Counter(origin.gpus).items())
     return [
-        f"- machine: {origin.cpu_model}, {len(origin.affinity)} cores{' (virtual)' if origin.virtual else ''}, "
+        f"- machine: {gpus + ', ' if gpus else ''}{origin.cpu_model}, {len(origin.affinity)} cores"
+        f"{' (virtual)' if origin.virtual else ''}, "
         f"{origin.memory_bytes >> 30} GiB, Linux {origin.kernel}; load average at the start {load}",
         f"- versions: {versions}; commit {origin.git_commit or 'unknown'}",
     ]

@@ -25,6 +25,7 @@ _LOOK_EVERY = 2048  # polls of a stream between two looks at the clock and at wh
 _PROTOTYPES = {
     "cuInit": (c_uint,),
     "cuGetErrorString": (c_int, POINTER(c_char_p)),
+    "cuDriverGetVersion": (POINTER(c_int),),
     "cuDeviceGetCount": (POINTER(c_int),),
     "cuDeviceGet": (POINTER(c_int), c_int),
     "cuDeviceGetName": (c_char_p, c_int, c_int),
@@ -67,6 +68,13 @@ def device_count() -> int:
     _call("cuInit", 0)
     _call("cuDeviceGetCount", byref(number))
     return number.value
+
+
+def driver_version() -> str:
+    """Returns the newest CUDA that the driver has, "13.0". Raises NotHere or GpuError."""
+    number = c_int()
+    _call("cuDriverGetVersion", byref(number))
+    return f"{number.value // 1000}.{number.value % 1000 // 10}"
 
 
 def own_gpu(rank: int, local_rank: int | None) -> int:

@@ -12,11 +12,14 @@ import platform
 import re
 import subprocess
 import sys
+from collections.abc import Callable
 from importlib import metadata
 from pathlib import Path
 
 from ringtree.comm.cpuinfo import ROOT, cpu_model
-from ringtree.gpu.driver import device_memory
+from ringtree.errors import RingtreeError
+from ringtree.gpu.driver import device_count, device_memory, device_name, driver_version
+from ringtree.gpu.nccl import nccl_version
 from ringtree.measure import host_files
 from ringtree.measure.host_files import CpuTimes
 from ringtree.results import ON_GPU, Boundary, Launcher, Provenance
@@ -78,6 +81,7 @@ _SECRET_SETTING = re.compile(rf"([A-Za-z0-9_-]*(?:{'|'.join(_SECRET_WORDS)})[A-Z
 
 # Versions that change what is measured; those of the packages that only look at it afterwards do not.
 _MEASURING = ("ringtree", "numpy", "torch")
+_OF_GPUS = ("nccl", "cuda")
 _LOOKING = ("scipy", "duckdb")
 # What of the checkout takes part in measuring: a page that is edited between two launches changes none of them.
 _CODE = ("CMakeLists.txt", "cmake", "core", "include", "ringtree", "ringtree_autoload", "workers")
@@ -92,15 +96,17 @@ def capture(
     root: Path = ROOT,
     launcher: Launcher | None = None,
     cores: list[int] | None = None,
+    on_gpu: bool = False,
 ) -> Provenance:
     """Returns the provenance of a run that starts now; `rank_defaults`: what ranks get unless it is set; `launcher`:
     what started the processes, if one did;
-    `cores`: that ranks on this host may use, by default this process's.
+    `cores`: that ranks on this host may use, by default this process's; `on_gpu`: ranks work on GPUs.
 
     `root`: the directory that holds proc/ and sys/. What can't be read is None, 0 or empty; never raises.
     """
     affinity = sorted(os.sched_getaffinity(0)) if cores is None else cores
     versions = {name: version_of(name) for name in (*_MEASURING, *_LOOKING)}
+    gpus, of_gpus = _gpus() if on_gpu else ([], {})
     return Provenance(
         host_name=platform.node(),
         cpu_model=cpu_model(root) or platform.processor() or platform.machine(),
@@ -112,7 +118,8 @@ def capture(
         governor=host_files.governor(affinity, root),
         cgroup_cpus=host_files.cgroup_cpus(root),
         virtual=host_files.virtual(root),
-        versions={"python": platform.python_version(), **versions},
+        gpus=gpus,
+        versions={"python": platform.python_version(), **versions, **of_gpus},
         git_commit=commit_of(),
         command=[_printable(without_secrets(word)) for word in sys.argv],
         environment=allowed({**rank_defaults, **os.environ}),
@@ -132,6 +139,7 @@ def difference(before: Provenance, now: Provenance) -> list[str]:
         ("the host", before.host_name, now.host_name),
         ("the processor", before.cpu_model, now.cpu_model),
         ("the number of CPUs", before.num_cpus, now.num_cpus),
+        ("the set of GPUs", before.gpus, now.gpus),
         ("the set of usable cores", before.affinity, now.affinity),
         ("the kernel", before.kernel, now.kernel),
         ("the governor", before.governor, now.governor),
@@ -139,7 +147,7 @@ def difference(before: Provenance, now: Provenance) -> list[str]:
         ("emulation", before.emulated, now.emulated),
         *(
             (f"the version of {name}", before.versions.get(name), now.versions.get(name))
-            for name in ("python", *_MEASURING)
+            for name in ("python", *_MEASURING, *_OF_GPUS)
         ),
         ("the commit", before.git_commit, now.git_commit),
         *_launched(before.launcher, now.launcher),
@@ -172,8 +180,11 @@ def available_memory(root: Path = ROOT) -> int:
 
 
 def memory_for(boundary: Boundary | None, num_ranks: int) -> int:
-    """Returns the bytes that ranks of this host may use for operands: the host's memory, or that of their GPUs."""
-    return device_memory() * num_ranks if boundary in ON_GPU else available_memory()
+    """Returns the bytes that ranks of this host may use for operands: the host's memory, or that of their GPUs, which
+    they share where these are fewer."""
+    if boundary not in ON_GPU:
+        return available_memory()
+    return device_memory() * min(num_ranks, max(1, device_count()))
 
 
 def lacks_memory(needed: int, num_ranks: int, available: int) -> str | None:
@@ -189,6 +200,22 @@ def lacks_memory(needed: int, num_ranks: int, available: int) -> str | None:
 def measuring_versions() -> dict[str, str | None]:
     """Returns the versions that take part in measuring, which all hosts of a run must have alike."""
     return {"python": platform.python_version(), **{name: version_of(name) for name in _MEASURING}}
+
+
+def _gpus() -> tuple[list[str], dict[str, str | None]]:
+    """The names of this host's GPUs, and the versions of what works on them."""
+    asked: list[Callable[[], str]] = [nccl_version, driver_version]
+    found: list[str | None] = []
+    for ask in asked:
+        try:
+            found.append(ask())
+        except RingtreeError:
+            found.append(None)
+    try:
+        names = [device_name(ordinal) for ordinal in range(device_count())]
+    except RingtreeError:
+        names = []
+    return names, dict(zip(_OF_GPUS, found, strict=True))
 
 
 def usable_cores() -> int:

@@ -24,6 +24,7 @@ from ringtree.measure.plan import PlannedLaunch, command_of, data_seed, planned_
 from ringtree.measure.rank_group import RANK_ENVIRONMENT
 from ringtree.results import (
     FORMAT,
+    ON_GPU,
     Cell,
     Launch,
     Launcher,
@@ -140,9 +141,10 @@ def measure_launch(plan: Plan, launch: PlannedLaunch, run: Callable[[], tuple[li
 
 def _provenance(plan: Plan, crew: Crew | None) -> Provenance:
     emulated = plan.emulation is not None
+    on_gpu = plan.boundary in ON_GPU
     if crew is None:
-        return capture(emulated, RANK_ENVIRONMENT, launcher=launcher_of_one())
-    return capture(emulated, RANK_ENVIRONMENT, launcher=crew.described, cores=crew.cores)
+        return capture(emulated, RANK_ENVIRONMENT, launcher=launcher_of_one(), on_gpu=on_gpu)
+    return capture(emulated, RANK_ENVIRONMENT, launcher=crew.described, cores=crew.cores, on_gpu=on_gpu)
 
 
 def launcher_of_one() -> Launcher | None:

@@ -208,7 +208,10 @@ class Provenance(Record):
     )
     cgroup_cpus: float | None = Field(default=None, description="cores' worth of time that the cgroup allows")
     virtual: bool | None = Field(default=None, description="true in a virtual machine; None: not known")
-    versions: dict[str, str | None] = Field(description="python, ringtree, numpy, torch; None: not installed")
+    gpus: list[str] = Field(default_factory=list, description="names of this host's; empty: the run used none")
+    versions: dict[str, str | None] = Field(
+        description="python, ringtree, numpy, torch, on GPUs nccl and cuda (the driver's); None: not installed"
+    )
     git_commit: str | None
     command: list[str]
     environment: dict[str, str]

@@ -29,6 +29,7 @@ static double now_ms() {
 
 extern "C" {
 int cuInit(unsigned) { return 0; }
+int cuDriverGetVersion(int* version) { return *version = 12080, 0; }
 int cuDeviceGetCount(int* count) { return *count = atoi(setting("STANDIN_GPUS", "4")), 0; }
 int cuDeviceGet(int* device, int ordinal) { return *device = ordinal, 0; }
 int cuDeviceGetName(char* name, int length, int) { return snprintf(name, length, "Stand-in GPU"), 0; }

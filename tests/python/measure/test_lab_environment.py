@@ -12,6 +12,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from nccl_standin import Play, standin
 
 from ringtree.measure.environment import (
     allowed,
@@ -19,10 +20,13 @@ from ringtree.measure.environment import (
     capture,
     commit_of,
     difference,
+    memory_for,
     usable_cores,
     without_secrets,
 )
 from ringtree.results import Launcher, Provenance
+
+__all__ = ["standin"]
 
 
 def test_only_allow_listed_variables_are_kept() -> None:
@@ -212,3 +216,23 @@ def test_secrets_in_a_command_are_masked_and_nothing_else_is() -> None:
     assert {text: without_secrets(text) for text in masked} == masked
     for text in ("--arms", "gloo@OMP_NUM_THREADS=2", "1K:64M", "a=b", "https://host/@x"):
         assert without_secrets(text) == text
+
+
+def test_a_run_on_gpus_names_them_and_what_works_on_them(standin: Play) -> None:
+    standin(gpus=2, version=23007)
+    found = capture(emulated=False, rank_defaults={}, on_gpu=True)
+    assert found.gpus == ["Stand-in GPU"] * 2
+    assert (found.versions["nccl"], found.versions["cuda"]) == ("2.30.7", "12.8")
+    assert capture(emulated=False, rank_defaults={}).gpus == []
+    assert "nccl" not in capture(emulated=False, rank_defaults={}).versions
+    standin(gpus=1, version=22703)
+    changed = capture(emulated=False, rank_defaults={}, on_gpu=True)
+    said = difference(found, changed)
+    assert "the version of nccl was 2.30.7 and is 2.27.3" in said
+    assert any(line.startswith("the set of GPUs was") for line in said)
+
+
+def test_ranks_that_share_a_gpu_share_its_memory(standin: Play) -> None:
+    standin(gpus=2)
+    one = memory_for("cuda", 1)
+    assert [memory_for("cuda", ranks) for ranks in (2, 3, 8)] == [2 * one] * 3
