@@ -56,7 +56,8 @@ def parse_arm(name: str) -> TrainArm:
     if head == "nccl":
         return TrainArm("nccl", "cuda", slowed=slowed)
     if head == "ringtree":
-        known = sorted({name for one in ("all_reduce", "all_gather", "all_to_all") for name in builtin.names(one)})
+        sent = ("all_reduce", "all_gather", "all_to_all")
+        known = sorted({name for one in sent for name in builtin.names(one, several_hosts=True)})
         if rest not in ("", AUTO, *known):
             raise UsageError(f"unknown arm {name!r}: the engine has no {rest!r}; it has: {', '.join((AUTO, *known))}")
         return TrainArm("ringtree", algorithm=None if rest in ("", AUTO) else rest, slowed=slowed)
@@ -95,7 +96,9 @@ def no_other(arm: TrainArm, collectives: Sequence[str], environment: Mapping[str
     arm's variables, among them what it forces on NCCL."""
     if arm.backend == HEAD and environment.get(ALGO):
         return _no_kernel(environment[ALGO], collectives)
-    if arm.algorithm is not None and not any(arm.algorithm in builtin.names(one) for one in collectives):
+    if arm.algorithm is not None and not any(
+        arm.algorithm in builtin.names(one, several_hosts=True) for one in collectives
+    ):
         sent = " and ".join(collectives)
         return f"it would run as ringtree:auto: this training sends {sent}, which {arm.algorithm} does not do"
     return None

@@ -6,6 +6,7 @@ profiles that were measured (ringtree.tune).
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import datetime, timezone
 
 from ringtree.comm.profile_format import Configuration, Profile, ProfileRule, ProfileTable, this_machine
@@ -15,17 +16,21 @@ from ringtree.traits import COLLECTIVES
 SIMPLE_FROM = 64 << 10  # bytes above which ll's flags, as large as the data, cost more than they save
 
 
-def forced_profile(algorithm: str, group_sizes: list[int]) -> Profile:
-    """Returns the profile for groups of these sizes on one host: the algorithm for every collective that has it."""
-    rules = [
-        ProfileRule(until_bytes=SIMPLE_FROM, configuration=Configuration(algorithm=algorithm, protocol="ll")),
-        ProfileRule(until_bytes=None, configuration=Configuration(algorithm=algorithm, protocol="simple")),
-    ]
+def forced_profile(algorithm: str, worlds: Iterable[tuple[int, int]]) -> Profile:
+    """Returns the profile for groups of these (ranks, hosts): the algorithm for every collective that has it. Several
+    hosts have equal, consecutive ranks: there are no rules for others."""
     tables = [
-        ProfileTable(collective=collective, num_ranks=size, own_cores=own, rules=rules, sizes=[])
+        ProfileTable(
+            collective=collective,
+            num_ranks=size,
+            num_hosts=hosts,
+            own_cores=own,
+            rules=_rules(algorithm, hosts),
+            sizes=[],
+        )
         for collective in COLLECTIVES
-        if algorithm in builtin.names(collective)
-        for size in dict.fromkeys(group_sizes)
+        if algorithm in builtin.names(collective, several_hosts=True)
+        for size, hosts in dict.fromkeys(worlds)
         for own in (True, False)
     ]
     return Profile(
@@ -39,3 +44,11 @@ def forced_profile(algorithm: str, group_sizes: list[int]) -> Profile:
         wall_seconds=0.0,
         tables=tables,
     )
+
+
+def _rules(algorithm: str, hosts: int) -> list[ProfileRule]:
+    rest = ProfileRule(until_bytes=None, configuration=Configuration(algorithm=algorithm, protocol="simple"))
+    if hosts > 1:
+        return [rest]  # the flags of ll lie in shared memory
+    small = Configuration(algorithm=algorithm, protocol="ll")
+    return [ProfileRule(until_bytes=SIMPLE_FROM, configuration=small), rest]

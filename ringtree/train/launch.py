@@ -43,6 +43,7 @@ def run_training_launch(
     assert training is not None, "it is a training's plan"
     size, num_ranks = plan.workloads[launch.workload]
     model = training.models[size]
+    hosts = [0] * num_ranks if crew is None else crew.hosts_of(num_ranks)
     ranks = RankSet(
         [SetUp(arm=arm.label, name=arm.name, collective="all_reduce", op="sum", dtype="float32")
          for arm in launch.arms],
@@ -51,7 +52,7 @@ def run_training_launch(
             seed=data_seed(plan, launch.block),  # the same data for all launches of a block
             boundary=boundary_of(plan),
             program=PROGRAM,
-            job={"training": training.model_dump(mode="json"), "model": model.model_dump(mode="json")},
+            job={"training": training.model_dump(mode="json"), "model": model.model_dump(mode="json"), "hosts": hosts},
         ),
         launch.arms[0].environment,
         crew,

@@ -58,7 +58,7 @@ class TrainingProgram(RankProgram):
         try:
             shared_group(self._setting(asked))
             self._trainers[asked.arm] = Trainer(
-                asked.name, self._model, self._plan, spec.rank, spec.num_ranks, spec.seed, self._device, spec.timeout
+                asked.name, self._model, self._plan, spec.rank, spec.job["hosts"], spec.seed, self._device, spec.timeout
             )
         except Exception as raised:  # any failure disqualifies this arm only, if all ranks agree on it
             error = f"{type(raised).__name__}: {raised}".splitlines()[0]

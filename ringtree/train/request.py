@@ -16,14 +16,16 @@ from typing import Any
 from pydantic import ValidationError
 
 from ringtree.errors import UsageError, os_errors
+from ringtree.gpu import device_count
 from ringtree.measure.crew import spread
 from ringtree.measure.environment import available_memory, memory_for, version_of
 from ringtree.measure.plan import DEFAULT_LAUNCHES, fresh_seed, label_arms
 from ringtree.measure.request import DEFAULT_MARGIN, MAX_RANKS
 from ringtree.results import ArmPlan, Plan, SizePlan, TrainedModel, TrainingPlan
-from ringtree.train.arms import ALONE, WRITTEN, TrainArm, lacking, no_other, parse_arm
+from ringtree.train.arms import ALONE, WRITTEN, lacking, no_other, parse_arm
 from ringtree.train.models import find_model
 from ringtree.train.own_script import script_plan
+from ringtree.train.placement import fullest, lacks_rows, shard_rows, world_of
 from ringtree.train.request_record import OF_MODELS, TrainRequest
 from ringtree.units import count, format_size, parse_counts, parse_duration, parse_share
 
@@ -39,12 +41,12 @@ _PRICE = re.compile(r"([0-9]+(?:\.[0-9]+)?)/(?:gpu|rank)-hour")
 def make_plan(request: TrainRequest) -> Plan:
     """Returns the plan. Raises UsageError for what can't be done."""
     training = _training(request)
+    placed = _placed(request, training)
     names = [name.strip() for name in (request.arms or DEFAULT_ARMS).split(",")]
     if not all(names):
         raise UsageError(f"{request.arms!r} has an empty name; separate the arms by commas; there are: {WRITTEN}")
     left_out: dict[str, str] = {}
-    arms = _arms(request, names, training, left_out)
-    _check_ranks(request, training, [parse_arm(arm.name) for arm in arms])
+    arms = _arms(request, names, training, placed, left_out)
     launches = DEFAULT_LAUNCHES if request.launches is None else request.launches
     if not 1 <= launches <= 1000:
         raise UsageError(f"--launches must lie in 1..1000, not {launches}")
@@ -55,19 +57,19 @@ def make_plan(request: TrainRequest) -> Plan:
     if training.strategy != "script":
         arms.append(ArmPlan(label=ALONE, name=ALONE, kind="training"))
         training = training.model_copy(update={"alone": ALONE})
-        elsewhere = any(lacking(parse_arm(arm.name)) is not None for arm in arms)  # whose memory nobody knows here
-        apart = request.apart or not (elsewhere or _fit(training, len(arms), "cuda" if on_gpu else "torch"))
+        # Of another machine nobody knows the memory here.
+        elsewhere = any(lacking(parse_arm(arm.name)) is not None for arm in arms)
+        apart = request.apart or not (elsewhere or _fit(training, len(arms), on_gpu, placed[-1]))
     else:
         apart = True
     if apart:
         arms = [arm.model_copy(update={"environment": {**arm.environment, APART: arm.label}}) for arm in arms]
-    num_ranks = training.world_sizes[-1]
-    hosts = None if request.agents is None else spread(request.agents, num_ranks)
+    hosts = placed[-1]
     return Plan(
         collective="training step",
         op="none",
         dtype="bfloat16" if training.precision == "bf16" else "float32",
-        num_ranks=num_ranks,
+        num_ranks=len(hosts),
         arms=arms,
         boundary="cuda" if on_gpu else "torch",
         reference=reference,
@@ -78,7 +80,7 @@ def make_plan(request: TrainRequest) -> Plan:
         margin=parse_share(request.margin or DEFAULT_MARGIN),
         time_budget=None if request.budget is None else parse_duration(request.budget),
         left_out=left_out,
-        hosts=hosts if hosts is not None and len(set(hosts)) > 1 else None,
+        hosts=hosts if len(set(hosts)) > 1 else None,
         training=training,
     )
 
@@ -167,17 +169,23 @@ def _check_models(training: TrainingPlan) -> None:
 
 
 def _arms(
-    request: TrainRequest, names: Sequence[str], training: TrainingPlan, left_out: dict[str, str]
+    request: TrainRequest,
+    names: Sequence[str],
+    training: TrainingPlan,
+    placed: Sequence[Sequence[int]],
+    left_out: dict[str, str],
 ) -> list[ArmPlan]:
     arms = [arm.model_copy(update={"kind": "training"}) for arm in label_arms(names)]
-    usable, sent = [], collectives_of(training)
+    usable, sent, in_script = [], collectives_of(training), training.strategy == "script"
     for arm in arms:
         read = parse_arm(arm.name)
         if arm.name == ALONE:
             raise UsageError(f"{ALONE!r} runs beside the arms of each launch anyway")
         # A plan that is only looked at may be of another machine: its printout says what is not here.
-        reason = None if request.dry_run else lacking(read, training.strategy == "script")
+        reason = None if request.dry_run else lacking(read, in_script)
         reason = reason or no_other(read, sent or ["all_reduce", "all_gather"], arm.environment)
+        if reason is None and read.algorithm is not None:
+            reason = next(filter(None, map(_no_rule, placed)), None)
         if reason is None:
             usable.append(arm)
         else:
@@ -190,23 +198,30 @@ def _arms(
     return usable
 
 
-def _check_ranks(request: TrainRequest, training: TrainingPlan, arms: Sequence[TrainArm]) -> None:
+def _placed(request: TrainRequest, training: TrainingPlan) -> list[list[int]]:
+    """Returns each rank's host, for each number of ranks, ascending. Raises UsageError for what can't be placed."""
     sizes = training.world_sizes
     if sizes[-1] > MAX_RANKS:
         raise UsageError(f"--ranks must lie in 1..{MAX_RANKS}, not {sizes[-1]}")
-    if request.agents is not None:
-        for ranks in sizes:
-            spread(request.agents, ranks)
-        if any(arm.algorithm is not None for arm in arms) and len(set(request.agents)) > 1:
-            raise UsageError("an algorithm can be forced on the ringtree backend on one host only: use ringtree:auto")
-        if training.strategy == "script":
-            raise UsageError("a script is started by ringtree itself, on one host: run this without a launcher")
-    if training.sharding == "hybrid":
-        unfit = [ranks for ranks in sizes if ranks % 2 or ranks < 4]
-        if unfit:
-            raise UsageError(
-                f"--sharding hybrid has two groups of at least two ranks each: --ranks {unfit[0]} does not fit"
-            )
+    if request.agents is not None and training.strategy == "script":
+        raise UsageError("a script is started by ringtree itself, on one host: run this without a launcher")
+    placed = [[0] * ranks if request.agents is None else spread(request.agents, ranks) for ranks in sizes]
+    for hosts in placed if training.sharding == "hybrid" else []:
+        lacks = lacks_rows(hosts)
+        if lacks is not None:
+            raise UsageError(f"--sharding hybrid {lacks}: --ranks {len(hosts)} does not fit")
+    return placed
+
+
+def _no_rule(hosts: Sequence[int]) -> str | None:
+    """Why no algorithm can be forced on the engine's backend where ranks are placed so; None: one can."""
+    if world_of(hosts) is not None:
+        return None
+    placed = " ".join(map(str, hosts))
+    return (
+        "it is forced for hosts that have as many ranks each, one host's after another's, and ranks 0 to "
+        f"{len(hosts) - 1} are on hosts {placed}: start as many processes on each host, or use ringtree:auto"
+    )
 
 
 def _reference(arms: Sequence[ArmPlan], wanted: str | None) -> str:
@@ -227,14 +242,15 @@ def _size(model: TrainedModel, launches: int, script: bool) -> SizePlan:
     )
 
 
-def _fit(training: TrainingPlan, num_arms: int, boundary: Any) -> bool:
-    """Whether the copies of all arms fit into memory together. Raises UsageError if a single one does not."""
-    ranks = training.world_sizes[-1]
+def _fit(training: TrainingPlan, num_arms: int, on_gpu: bool, hosts: Sequence[int]) -> bool:
+    """Whether the copies of all arms fit into memory together: this host's, as if it were the one with the most ranks.
+    Raises UsageError if a single one does not. `hosts`: of each rank."""
+    ranks, several = fullest(hosts), len(set(hosts)) > 1
     largest = max(training.models, key=lambda model: model.parameters)
     # Every rank builds the whole float32 model, on the host and then on its GPU, before it is sharded.
     built = 4 * largest.parameters * ranks
-    held = _COPIES * (built if training.strategy == "ddp" else built // ranks)
-    free = memory_for(boundary, ranks)
+    held = _COPIES * built // _parts(training, hosts)
+    free = memory_for("cuda", min(ranks, device_count())) if on_gpu else memory_for("torch", ranks)
     here = available_memory()
     for needed, there, what in (
         (max(built, held), free, "take"),
@@ -242,8 +258,16 @@ def _fit(training: TrainingPlan, num_arms: int, boundary: Any) -> bool:
     ):
         if 0 < there < needed:
             raise UsageError(
-                f"{largest.name} does not fit: {count(ranks, 'rank')} {what} about {format_size(needed >> 20 << 20)} "
-                f"and {format_size(there >> 20 << 20)} are free; take a smaller model, or fewer --ranks"
+                f"{largest.name} does not fit: {count(ranks, 'rank')}{' of a host' if several else ''} {what} about "
+                f"{format_size(needed >> 20 << 20)} and {format_size(there >> 20 << 20)} are free; take a smaller "
+                "model, or fewer --ranks"
             )
     # Arms are made one after the other: the last is built beside what the others hold.
     return free == 0 or (num_arms - 1) * held + max(built, held) <= free // 2
+
+
+def _parts(training: TrainingPlan, hosts: Sequence[int]) -> int:
+    """Into how many parts a model is divided, of which a rank holds one."""
+    if training.strategy == "ddp":
+        return 1
+    return len(shard_rows(hosts)[0]) if training.sharding == "hybrid" else len(hosts)

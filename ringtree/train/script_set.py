@@ -73,7 +73,7 @@ class ScriptSet:
         more = {BACKEND: self._read.backend}
         if self._read.algorithm is not None:
             more[VARIABLE] = str(folder / "forced.json")
-            forced = forced_profile(self._read.algorithm, list(range(1, self._num_ranks + 1)))
+            forced = forced_profile(self._read.algorithm, [(ranks, 1) for ranks in range(1, self._num_ranks + 1)])
             Path(more[VARIABLE]).write_text(forced.model_dump_json())
         port = _free_port()
         for rank in range(self._num_ranks):

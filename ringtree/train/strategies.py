@@ -95,9 +95,8 @@ def _fsdp2(net: nn.Module, plan: TrainingPlan, groups: Groups, own: Sequence[nn.
     if groups.shard is None or groups.replica is None:
         mesh = DeviceMesh.from_group(groups.world, kind)
     else:
-        ranks = torch.arange(groups.world.size()).view(-1, groups.part)
         both = [groups.replica, groups.shard]
-        mesh = DeviceMesh.from_group(both, kind, mesh=ranks, mesh_dim_names=("replica", "shard"))
+        mesh = DeviceMesh.from_group(both, kind, mesh=torch.tensor(groups.rows), mesh_dim_names=("replica", "shard"))
     mixed = plan.precision == "bf16"
     policy = MixedPrecisionPolicy(torch.bfloat16, torch.float32) if mixed else MixedPrecisionPolicy()
     options: dict[str, Any] = {"mesh": mesh, "mp_policy": policy, "reshard_after_forward": plan.sharding != "grad_op"}

@@ -12,6 +12,7 @@ from __future__ import annotations
 import os
 import resource
 import time
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -34,15 +35,15 @@ class Trainer:
         model: TrainedModel,
         plan: TrainingPlan,
         rank: int,
-        num_ranks: int,
+        hosts: Sequence[int],
         seed: int,
         device: torch.device,
         timeout: float,
     ) -> None:
-        """Makes the arm's groups and its copy of the model. Raises what PyTorch and transformers raise."""
+        """Makes the arm's groups and its copy of the model. `hosts`: of each rank. Raises what PyTorch and transformers
+        raise."""
         arm, alone = parse_arm(name), name == ALONE
-        hybrid = num_ranks // 2 if plan.sharding == "hybrid" and num_ranks >= 4 else 0
-        groups = make_groups(arm, num_ranks, hybrid, timeout)
+        groups = make_groups(arm, hosts, plan.sharding == "hybrid", timeout)
         net = build(model, seed, device)
         spread = plan.experts == "parallel" and "num_local_experts" in model.configuration
         own = spread_experts(net, groups.world, rank, alone) if spread else []

@@ -79,30 +79,20 @@ def test_arms_apart_have_launches_of_their_own() -> None:
 
 
 def test_a_forced_algorithm_is_forced_where_it_exists() -> None:
-    rules = forced_profile("two_shot", [2]).rules_text().splitlines()
+    rules = forced_profile("two_shot", [(2, 1)]).rules_text().splitlines()
     assert {line.split()[0] for line in rules} == {"all_reduce"}
     assert {line.split()[5] for line in rules} == {"two_shot"}
+
+
+def test_between_hosts_a_forced_algorithm_has_the_one_protocol_that_there_is() -> None:
+    rules = [line.split() for line in forced_profile("ring", [(2, 1), (4, 2)]).rules_text().splitlines()]
+    assert {rule[6] for rule in rules if rule[1] == "2"} == {"ll", "simple"}
+    assert {rule[6] for rule in rules if rule[1] == "2x2"} == {"simple"}
 
 
 def test_an_algorithm_that_changes_nothing_is_left_out() -> None:
     plan = plan_of(arms="gloo,ringtree:two_shot", strategy="fsdp2")
     assert "which two_shot does not do" in plan.left_out["ringtree:two_shot"]
-
-
-def test_an_algorithm_of_nccl_without_a_kernel_for_the_strategy_is_left_out() -> None:
-    arms = "nccl,nccl:Ring,nccl:Tree,nccl:PAT,nccl:Tree+10%"
-    sharded = plan_of(arms=arms, strategy="fsdp2", ranks="2", dry_run=True)
-    assert [arm.label for arm in sharded.arms] == ["nccl", "nccl:Ring", "nccl:PAT", ALONE]
-    assert set(sharded.left_out) == {"nccl:Tree", "nccl:Tree+10%"}
-    assert sharded.left_out["nccl:Tree"] == (
-        "it would change nothing: this training sends all_gather and reduce_scatter, which NCCL's Tree does not do; "
-        "on 2.24 and later it ends in an error"
-    )
-    replicated = plan_of(arms=arms, ranks="2", dry_run=True)
-    assert set(replicated.left_out) == {"nccl:PAT"}
-    assert plan_of(arms="nccl,nccl:Tree", strategy="fsdp2", sharding="hybrid", ranks="4", dry_run=True).left_out == {}
-    script = plan_of(arms=arms, command=("python", "x.py"), dry_run=True)
-    assert script.left_out == {}
 
 
 @pytest.mark.parametrize(
@@ -118,6 +108,18 @@ def test_an_algorithm_of_nccl_without_a_kernel_for_the_strategy_is_left_out() ->
         ({"strategy": "zero"}, "invalid --strategy 'zero'"),
         ({"sharding": "full"}, "--sharding belongs to FSDP"),
         ({"strategy": "fsdp2", "sharding": "hybrid", "ranks": "2"}, "--ranks 2 does not fit"),
+        (
+            {"strategy": "fsdp2", "sharding": "hybrid", "ranks": "4,5"},
+            "two halves of at least two ranks each: --ranks 5",
+        ),
+        ({"strategy": "fsdp2", "sharding": "hybrid", "ranks": "2", "agents": [0, 1]}, "two at least: --ranks 2 does"),
+        ({"strategy": "fsdp2", "sharding": "hybrid", "ranks": "6", "agents": [0, 0, 1]}, "as many ranks on each"),
+        (
+            {"arms": "ringtree:ring", "ranks": "3", "agents": [0, 0, 1]},
+            "ranks 0 to 2 are on hosts 0 0 1: start as many",
+        ),
+        ({"ranks": "3", "agents": [0, 1]}, "--ranks must be a multiple of 2, not 3"),
+        ({"command": ("python", "t.py"), "agents": [0, 1]}, "on one host: run this without a launcher"),
         ({"experts": "parallel"}, "has no experts"),
         ({"models": "mixtral", "experts": "parallel", "ranks": "3"}, "can't be spread over 3 ranks"),
         ({"precision": "fp8"}, "invalid --precision 'fp8'"),
@@ -214,24 +216,6 @@ def test_the_dry_run_guesses_no_money_for_a_model_of_published_size(monkeypatch:
 )
 def test_what_the_dry_run_can_t_count_with(given: tuple[str, ...], said: str) -> None:
     assert_refused(invoke("train", *given), said)
-
-
-def test_every_rank_builds_the_whole_model_before_it_is_sharded(monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = find_model("qwen2.5", "tiny").parameters * 4
-    asked = {"strategy": "fsdp2", "ranks": "8", "arms": "gloo"}
-    for name in ("available_memory", "memory_for"):
-        monkeypatch.setattr(f"ringtree.train.request.{name}", lambda *_: 8 * whole - 1)
-    with pytest.raises(UsageError, match=r"qwen2\.5 tiny does not fit: 8 ranks take about"):
-        plan_of(**asked)
-    for name in ("available_memory", "memory_for"):
-        monkeypatch.setattr(f"ringtree.train.request.{name}", lambda *_: 8 * whole)
-    apart = plan_of(**asked)
-    assert len(planned_launches(apart)) == 2 * 8  # a launch an arm, of which one communicates nothing
-    # On GPUs with room for it the host's memory counts, too.
-    monkeypatch.setattr("ringtree.train.request.memory_for", lambda *_: 1000 * whole)
-    monkeypatch.setattr("ringtree.train.request.available_memory", lambda: 8 * whole - 1)
-    with pytest.raises(UsageError, match="8 ranks build the whole model in float32 first, which takes about"):
-        plan_of(**asked)
 
 
 def test_the_dry_run_names_a_backend_whose_module_is_not_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
