@@ -73,18 +73,27 @@ def why_not(
 ) -> str | None:
     """Why an arm with these variables can't be measured, in one line; None: nothing speaks against it."""
     seen = {**os.environ, **environment}
-    at = version(nccl_version)
-    shares = seen.get("NCCL_MULTI_RANK_GPU_ENABLE") == "1" and at is not None and at >= _SHARING
-    if one_host and num_ranks > num_gpus and not shares:
-        return (
-            f"{num_ranks} ranks need as many GPUs and {num_gpus} can be seen (NCCL 2.30.3 and later let two ranks "
-            f"share one with NCCL_MULTI_RANK_GPU_ENABLE=1; this is {nccl_version})"
-        )
+    too_few = too_few_gpus(environment, nccl_version, num_ranks, num_gpus) if one_host else None
+    if too_few is not None:
+        return too_few
     if TUNER_RULES in environment and not seen.get(TUNER_PLUGIN):
         return "rules of a tuner are read by its plugin: name the library by NCCL_TUNER_PLUGIN"
     if one_host and left(collective, seen, nccl_version)[0] == ("NVLSTree",):
         return "NVLSTree goes between hosts, and there is one"
     return _refused(collective, environment, seen, nccl_version)
+
+
+def too_few_gpus(environment: Mapping[str, str], nccl_version: str | None, num_ranks: int, num_gpus: int) -> str | None:
+    """Why so many ranks of one host can't run on its GPUs; None: they can. `nccl_version`: None: not known."""
+    at, seen = version(nccl_version), {**os.environ, **environment}
+    known_to_share = nccl_version is None or (at is not None and at >= _SHARING)
+    if num_ranks <= num_gpus or (seen.get("NCCL_MULTI_RANK_GPU_ENABLE") == "1" and known_to_share):
+        return None
+    this = "" if nccl_version is None else f"; this is {nccl_version}"
+    return (
+        f"{num_ranks} ranks need as many GPUs and {num_gpus} can be seen (NCCL 2.30.3 and later let two ranks "
+        f"share one with NCCL_MULTI_RANK_GPU_ENABLE=1{this})"
+    )
 
 
 def idle(environment: Mapping[str, str], nccl_version: str) -> dict[str, str]:

@@ -32,10 +32,10 @@ class TorchNcclArm(GlooArm):
         self.stream_clock = self._tensors.stream_clock
 
     def executed(self, call: Callable[[], object]) -> dict[str, Any]:
-        return {**super().executed(call), "version": _version()}
+        return {**super().executed(call), "version": torch_nccl_version()}
 
 
-def _version() -> str:
+def torch_nccl_version() -> str:
     import torch
 
     compiled = ".".join(map(str, torch.cuda.nccl.version()))  # type: ignore[no-untyped-call]
@@ -54,7 +54,7 @@ def lacks_torch_nccl() -> str | None:
 
 
 def _refuses(wish: Wish) -> str | None:
-    version, one_host = _version(), not wish.several_hosts
+    version, one_host = torch_nccl_version(), not wish.several_hosts
     return why_not(wish.collective, wish.environment, version, one_host, wish.num_ranks, device_count())
 
 
@@ -70,7 +70,7 @@ KIND = ArmKind(
     ops=("sum", "prod", "min", "max"),
     lacks=lacks_torch_nccl,
     refuses=_refuses,
-    without_effect=lambda environment: {} if lacks_torch_nccl() else idle(environment, _version()),
+    without_effect=lambda environment: {} if lacks_torch_nccl() else idle(environment, torch_nccl_version()),
     device="cuda",
     in_place_only=("all_reduce", "reduce", "broadcast"),
     start_seconds=0.5,

@@ -12,6 +12,7 @@ from ringtree.measure.training_estimate import is_guessable, training_cost
 from ringtree.results import ON_GPU, Plan, TrainingPlan
 from ringtree.show.training_table import described
 from ringtree.train.arms import lacking, parse_arm
+from ringtree.train.placement import fullest
 from ringtree.units import count, format_duration, format_size
 
 
@@ -20,10 +21,11 @@ def print_training_plan(console: Console, plan: Plan, seconds_per_step: float | 
     training = plan.training
     assert training is not None, "it is a training's plan"
     arms = ", ".join(arm.label + (" (reference)" if arm.label == plan.reference else "") for arm in plan.arms)
+    in_script, ranks = training.strategy == "script", fullest(plan.hosts or [0] * plan.num_ranks)
     missing = {
         arm.label: why
         for arm in plan.arms
-        if (why := lacking(parse_arm(arm.name), training.strategy == "script")) is not None
+        if (why := lacking(parse_arm(arm.name), in_script, ranks, arm.environment)) is not None
     }
     steps = f"{training.num_warm_up} steps to warm up, then {plan.sizes[0].max_rounds * plan.sizes[0].max_iterations}"
     models = (

@@ -2,8 +2,8 @@
 
     gloo   nccl   nccl:Ring   ringtree:auto   ringtree:ring   torch:my_package.my_backend   …+10% slows the step
 
-For: reading an arm's name, and why one can't run here. Not for: making its groups (groups.py); arms that run single
-collectives are ringtree.arms.
+For: reading an arm's name, and why one can't run here. Not for: making its groups (groups.py), what NCCL makes of one
+(nccl_arms.py); arms that run single collectives are ringtree.arms.
 """
 
 from __future__ import annotations
@@ -19,12 +19,11 @@ from typing import Literal
 
 from ringtree.arms.engine_name import AUTO
 from ringtree.arms.kind import lacks_torch
-from ringtree.arms.nccl_name import ALGO, HEAD
+from ringtree.arms.nccl_name import too_few_gpus
 from ringtree.arms.slowed import split_slowed
-from ringtree.arms.torch_nccl import lacks_torch_nccl
+from ringtree.arms.torch_nccl import lacks_torch_nccl, torch_nccl_version
 from ringtree.errors import UsageError
-from ringtree.nccl import library_support, read
-from ringtree.nccl.support import first_release_with_error
+from ringtree.gpu import device_count
 from ringtree.schedules import algorithms as builtin
 
 ALONE = "no communication"  # the arm that moves nothing: the same step, with all that the strategy does besides
@@ -67,11 +66,18 @@ def parse_arm(name: str) -> TrainArm:
     raise UsageError(f"unknown arm {name!r} of a training; there are: {WRITTEN}")
 
 
-def lacking(arm: TrainArm, in_script: bool = False) -> str | None:
-    """Why an arm can't run on this machine; None if it can. `in_script`: a user's script makes its backend known."""
+def lacking(
+    arm: TrainArm, in_script: bool = False, ranks: int = 1, environment: Mapping[str, str] | None = None
+) -> str | None:
+    """Why an arm can't run on this machine; None if it can. `in_script`: a user's script makes its backend known, with
+    a PyTorch of its own perhaps; `ranks`: of one host; `environment`: the arm's variables."""
     if arm.module is not None and not in_script and not _is_there(arm.module):
         return f"no module {arm.module!r} for this Python: install it, or set PYTHONPATH"
-    return lacks_torch_nccl() if arm.device == "cuda" else lacks_torch()
+    if arm.device != "cuda":
+        return lacks_torch()
+    return lacks_torch_nccl() or too_few_gpus(
+        environment or {}, None if in_script else torch_nccl_version(), ranks, device_count()
+    )
 
 
 def _is_there(module: str) -> bool:
@@ -91,25 +97,11 @@ def _is_there(module: str) -> bool:
         return False
 
 
-def no_other(arm: TrainArm, collectives: Sequence[str], environment: Mapping[str, str]) -> str | None:
-    """Why an arm would not differ from another; None if it does. `collectives`: the training's, `environment`: the
-    arm's variables, among them what it forces on NCCL."""
-    if arm.backend == HEAD and environment.get(ALGO):
-        return _no_kernel(environment[ALGO], collectives)
+def no_other(arm: TrainArm, collectives: Sequence[str]) -> str | None:
+    """Why an arm of the engine would not differ from ringtree:auto; None if it does. `collectives`: the training's."""
     if arm.algorithm is not None and not any(
         arm.algorithm in builtin.names(one, several_hosts=True) for one in collectives
     ):
         sent = " and ".join(collectives)
         return f"it would run as ringtree:auto: this training sends {sent}, which {arm.algorithm} does not do"
     return None
-
-
-def _no_kernel(setting: str, collectives: Sequence[str]) -> str | None:
-    """As no_other(), of NCCL_ALGO: none of the collectives has a kernel of what the setting leaves, in any release."""
-    left = {one: read(ALGO, setting, one).left for one in collectives}
-    asked = [(one, name) for one, names in left.items() for name in names]
-    if not asked or any(library_support(*each).outcome == "runs" for each in asked):
-        return None
-    sent, since = " and ".join(collectives), [first_release_with_error(*each) for each in asked]
-    ends = f"; on {since[0]} and later it ends in an error" if since[0] is not None else ""
-    return f"it would change nothing: this training sends {sent}, which NCCL's {setting} does not do{ends}"

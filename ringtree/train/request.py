@@ -15,6 +15,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from ringtree.arms.torch_nccl import lacks_torch_nccl, torch_nccl_version
 from ringtree.errors import UsageError, os_errors
 from ringtree.gpu import device_count
 from ringtree.measure.crew import spread
@@ -24,6 +25,7 @@ from ringtree.measure.request import DEFAULT_MARGIN, MAX_RANKS
 from ringtree.results import ArmPlan, Plan, SizePlan, TrainedModel, TrainingPlan
 from ringtree.train.arms import ALONE, WRITTEN, lacking, no_other, parse_arm
 from ringtree.train.models import find_model
+from ringtree.train.nccl_arms import why_not
 from ringtree.train.own_script import script_plan
 from ringtree.train.placement import fullest, lacks_rows, shard_rows, world_of
 from ringtree.train.request_record import OF_MODELS, TrainRequest
@@ -57,8 +59,9 @@ def make_plan(request: TrainRequest) -> Plan:
     if training.strategy != "script":
         arms.append(ArmPlan(label=ALONE, name=ALONE, kind="training"))
         training = training.model_copy(update={"alone": ALONE})
+        ranks = fullest(placed[-1])
         # Of another machine nobody knows the memory here.
-        elsewhere = any(lacking(parse_arm(arm.name)) is not None for arm in arms)
+        elsewhere = any(lacking(parse_arm(arm.name), False, ranks, arm.environment) is not None for arm in arms)
         apart = request.apart or not (elsewhere or _fit(training, len(arms), on_gpu, placed[-1]))
     else:
         apart = True
@@ -104,6 +107,12 @@ def collectives_of(training: TrainingPlan) -> list[str]:
     sent = ["all_reduce"] if training.strategy == "ddp" else ["all_gather", "reduce_scatter"]
     sent += ["all_reduce"] if training.strategy != "ddp" and training.sharding == "hybrid" else []
     return sent + (["all_to_all"] if training.experts == "parallel" else [])
+
+
+def _sent_besides(training: TrainingPlan) -> list[str]:
+    """Returns what a training sends besides its steps' gradients and weights: DDP makes sure that all ranks begin alike
+    and have laid the same buckets."""
+    return ["all_gather", "broadcast"] if training.strategy == "ddp" else []
 
 
 def _training(request: TrainRequest) -> TrainingPlan:
@@ -182,8 +191,11 @@ def _arms(
         if arm.name == ALONE:
             raise UsageError(f"{ALONE!r} runs beside the arms of each launch anyway")
         # A plan that is only looked at may be of another machine: its printout says what is not here.
-        reason = None if request.dry_run else lacking(read, in_script)
-        reason = reason or no_other(read, sent or ["all_reduce", "all_gather"], arm.environment)
+        reason = None if request.dry_run else lacking(read, in_script, fullest(placed[-1]), arm.environment)
+        reason = reason or no_other(read, sent or ["all_reduce", "all_gather"])
+        if reason is None and read.device == "cuda":
+            version = None if lacks_torch_nccl() else torch_nccl_version()
+            reason = why_not(arm.environment, sent, _sent_besides(training), version)
         if reason is None and read.algorithm is not None:
             reason = next(filter(None, map(_no_rule, placed)), None)
         if reason is None:
