@@ -13,10 +13,10 @@ from ringtree.errors import UsageError
 from ringtree.measure.crew import Crew
 from ringtree.measure.launch import run_sets
 from ringtree.measure.messages import ProgressReport, SetSpec, SetUp
-from ringtree.measure.plan import PlannedLaunch, data_seed
+from ringtree.measure.plan import PlannedLaunch, by_environment, data_seed
 from ringtree.measure.rank_group import STALL_LIMIT
 from ringtree.measure.rank_set import RankSet
-from ringtree.results import Cell, Launch, Plan
+from ringtree.results import ArmPlan, Cell, Launch, Plan
 from ringtree.train.script_set import ScriptSet
 
 PROGRAM = "ringtree.train.program"
@@ -44,22 +44,24 @@ def run_training_launch(
     size, num_ranks = plan.workloads[launch.workload]
     model = training.models[size]
     hosts = [0] * num_ranks if crew is None else crew.hosts_of(num_ranks)
-    ranks = RankSet(
-        [SetUp(arm=arm.label, name=arm.name, collective="all_reduce", op="sum", dtype="float32")
-         for arm in launch.arms],
-        SetSpec(
-            num_ranks=num_ranks,
-            seed=data_seed(plan, launch.block),  # the same data for all launches of a block
-            boundary=boundary_of(plan),
-            program=PROGRAM,
-            job={"training": training.model_dump(mode="json"), "model": model.model_dump(mode="json"), "hosts": hosts},
-        ),
-        launch.arms[0].environment,
-        crew,
-        stall_limit,
-    )  # fmt: skip
-    pids, cells = run_sets(plan, launch, [ranks], on_progress, {}, NoProbe())
+    spec = SetSpec(
+        num_ranks=num_ranks,
+        seed=data_seed(plan, launch.block),  # the same data for all launches of a block
+        boundary=boundary_of(plan),
+        program=PROGRAM,
+        job={"training": training.model_dump(mode="json"), "model": model.model_dump(mode="json"), "hosts": hosts},
+    )
+    # What is forced on NCCL is a variable: arms on GPUs share a launch, and those of each environment have processes.
+    sets = [
+        RankSet([_set_up(arm) for arm in arms], spec, arms[0].environment, crew, stall_limit)
+        for arms in by_environment(launch.arms)
+    ]
+    pids, cells = run_sets(plan, launch, sets, on_progress, {}, NoProbe())
     return pids, stored(cells, training.alone)
+
+
+def _set_up(arm: ArmPlan) -> SetUp:
+    return SetUp(arm=arm.label, name=arm.name, collective="all_reduce", op="sum", dtype="float32")
 
 
 def run_script_launch(

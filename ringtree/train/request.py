@@ -20,7 +20,7 @@ from ringtree.errors import UsageError, os_errors
 from ringtree.gpu import device_count
 from ringtree.measure.crew import spread
 from ringtree.measure.environment import available_memory, memory_for, version_of
-from ringtree.measure.plan import DEFAULT_LAUNCHES, fresh_seed, label_arms
+from ringtree.measure.plan import APART, DEFAULT_LAUNCHES, fresh_seed, label_arms
 from ringtree.measure.request import DEFAULT_MARGIN, MAX_RANKS
 from ringtree.results import ArmPlan, Plan, SizePlan, TrainedModel, TrainingPlan
 from ringtree.train.arms import ALONE, WRITTEN, lacking, no_other, parse_arm
@@ -35,7 +35,6 @@ DEFAULT_MODELS, DEFAULT_ARMS, DEFAULT_RANKS = "qwen2.5", "gloo,ringtree:auto", "
 ROUNDS, STEPS_A_VISIT = 5, 5  # 25 measured steps
 ENDLESS = 1e9  # seconds of a cell: steps are counted, not timed out
 HOW_TO_GET_TRANSFORMERS = "transformers is not installed: pip install 'ringtree[train]'"
-APART = "RINGTREE_TRAIN_ARM"  # names the arm of a launch of its own, and so gives each another environment
 _COPIES = 4  # of a model's parameters: weights, gradients, buckets, what a step leaves
 _PRICE = re.compile(r"([0-9]+(?:\.[0-9]+)?)/(?:gpu|rank)-hour")
 
