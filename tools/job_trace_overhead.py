@@ -2,6 +2,7 @@
 
     torchrun --nproc-per-node 2 tools/job_trace_overhead.py [ddp|fsdp2] [--pairs 100]
     torchrun --nproc-per-node 1 tools/job_trace_overhead.py calls [--pairs 20]
+    torchrun --nproc-per-node 2 tools/job_trace_overhead.py ddp|fsdp2 --gpu [--pairs 6]
 
 For: the figure on docs/training.md. Not for: what is recorded (tests/python/torch/test_torch_job_trace.py).
 
@@ -11,16 +12,22 @@ in a long job one of ten). The interval is of the median of the ratios.
 
 `calls`: what a collective costs the process in CPU time, of all its threads, which other people's load changes little:
 all-reduces of 256 bytes in a group of one rank, 20 a step.
+
+`--gpu`: a transformer on GPUs with NCCL, which ranks share where there are too few. Blocks are seconds long, as the
+tracer records one step of many there, and begin after the first steps, in which the GPU's record is started for the
+first time. What one recorded step adds is told as well, from the traces. Six pairs take about half a minute.
 """
 
 from __future__ import annotations
 
 import argparse
+import functools
 import os
 import random
 import statistics
 import tempfile
 import time
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -30,9 +37,12 @@ from torch.distributed.fsdp import fully_shard
 from torch.nn.parallel import DistributedDataParallel
 
 from ringtree.joblog import tracer
+from ringtree.joblog.reading import read_trace
+from ringtree.joblog.records import RankRecord
 from ringtree.stats import median_interval
 
 WIDTH, LAYERS, BATCH, STEPS = 512, 8, 64, 20
+GPU_LAYERS, GPU_BATCH, GPU_BLOCK, FIRST_STEPS = 12, (8, 256, 1024), 2.0, 3  # batch, tokens, width; seconds
 
 
 def model(kind: str) -> Any:
@@ -60,6 +70,83 @@ def block(net: Any, optimizer: torch.optim.Optimizer, folder: str | None) -> flo
         tracer.stop()
     dist.barrier()
     return statistics.fmean(times)
+
+
+class GpuTraining:
+    """A transformer that is trained on this rank's GPU, which may be another's, too."""
+
+    def __init__(self, kind: str) -> None:
+        self.device = torch.device("cuda", dist.get_rank() % torch.cuda.device_count())
+        torch.cuda.set_device(self.device)
+        torch.manual_seed(0)
+        make = functools.partial(nn.TransformerEncoderLayer, GPU_BATCH[-1], 16, dropout=0.0, batch_first=True)
+        net: Any = nn.Sequential(*(make() for _ in range(GPU_LAYERS))).to(self.device)
+        if kind == "fsdp2":
+            for layer in net:
+                fully_shard(layer)
+            net = fully_shard(net)
+        self._net = net if kind == "fsdp2" else DistributedDataParallel(net)
+        self._optimizer = torch.optim.AdamW(self._net.parameters(), lr=1e-4)
+        self._batch = torch.ones(GPU_BATCH, device=self.device)
+
+    def steps(self, num: int) -> float:
+        """Seconds that so many steps take on all ranks, until the GPU is done with them."""
+        torch.cuda.synchronize()
+        begin = time.perf_counter()
+        for _ in range(num):
+            with torch.autocast("cuda", torch.bfloat16):
+                loss = self._net(self._batch).square().mean()
+            loss.backward()
+            self._optimizer.step()
+            self._optimizer.zero_grad()
+        torch.cuda.synchronize()
+        return time.perf_counter() - begin
+
+
+def gpu_blocks(kind: str, pairs: int) -> None:
+    """Prints what tracing adds to a block of steps, and what one recorded step adds."""
+    training = GpuTraining(kind)
+    training.steps(10)
+    a_step = torch.tensor([training.steps(10) / 10], device=training.device)
+    dist.all_reduce(a_step, dist.ReduceOp.MAX)  # the same number of steps on all ranks
+    num = max(10, round(GPU_BLOCK / a_step.item()))
+    chooser = random.Random(1)
+    ratios, plain, recorded = [], [], []
+    for _ in range(pairs):
+        traced_first = chooser.random() < 0.5
+        times = {}
+        for traced in (traced_first, not traced_first):
+            with tempfile.TemporaryDirectory() as folder:
+                if traced:
+                    tracer.install(folder)
+                training.steps(FIRST_STEPS)
+                times[traced] = training.steps(num) / num
+                if traced:
+                    tracer.stop()
+                    recorded += added_by_records(read_trace(Path(folder)).ranks[0])
+        ratios.append(times[True] / times[False])
+        plain.append(times[False])
+    if dist.get_rank() == 0:
+        name = f"{torch.cuda.get_device_name()}, PyTorch {torch.__version__}"
+        print(f"{kind}: {statistics.median(plain) * 1e3:.2f} ms a step, {pairs} pairs of {num} steps, {name}")
+        found = median_interval(ratios)
+        print(f"traced / untraced: {found.median:.4f} ({found.low:.4f} to {found.high:.4f}, {found.label})")
+        longer, beside = (statistics.median(of) * 1e3 for of in zip(*recorded, strict=True))
+        print(
+            f"{len(recorded)} steps recorded: {longer:.2f} ms longer than the others' median, and {beside:.2f} ms after"
+        )
+
+
+def added_by_records(rank: RankRecord) -> list[tuple[float, float]]:
+    """Of each recorded step: by how much it is longer than others, and what lies between it and the next."""
+    others = [line.end - line.begin for line in rank.steps if not line.timed and line.step >= FIRST_STEPS]
+    usual = statistics.median(others)
+    begins = {line.step: line.begin for line in rank.steps}
+    return [
+        (line.end - line.begin - usual, begins[line.step + 1] - line.end)
+        for line in rank.steps
+        if line.step in rank.device_steps and line.step + 1 in begins
+    ]
 
 
 def calls(rounds: int) -> None:
@@ -95,8 +182,16 @@ def calls(rounds: int) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("kind", nargs="?", choices=("ddp", "fsdp2", "calls"), default="ddp")
-    parser.add_argument("--pairs", type=int, default=100)
+    parser.add_argument("--pairs", type=int)
+    parser.add_argument("--gpu", action="store_true")
     asked = parser.parse_args()
+    asked.pairs = asked.pairs or (6 if asked.gpu else 100)
+    if asked.gpu:
+        torch.cuda.set_device(int(os.environ["LOCAL_RANK"]) % torch.cuda.device_count())
+        dist.init_process_group("nccl")
+        gpu_blocks(asked.kind, asked.pairs)
+        dist.destroy_process_group()
+        return
     dist.init_process_group("gloo")
     torch.set_num_threads(1)
     if asked.kind == "calls":

@@ -12,12 +12,12 @@ import typer
 
 from ringtree.cli.options import AsJson
 from ringtree.cli.outcome import FAILED, exit_codes
-from ringtree.joblog.environment import DEFAULT_TIME_EVERY
 from ringtree.joblog.picture import write_picture
 from ringtree.joblog.reading import read_trace
 from ringtree.joblog.reports import trace_report
 from ringtree.joblog.running import run_traced
 from ringtree.joblog.summary import summarise
+from ringtree.joblog.timed_steps import DEFAULT_TIME_EVERY
 from ringtree.show.cells import console_for_tables, say
 from ringtree.show.job_trace_table import print_summary
 
@@ -32,8 +32,13 @@ def trace(
     out: Annotated[Path, typer.Option(help="The folder of the trace; new or empty.")] = Path("job-trace"),
     optimizer_steps: Annotated[int, typer.Option(min=1, help="Optimizer steps that make one step of the job.")] = 1,
     time_every: Annotated[
-        int, typer.Option(min=1, help="One step of so many is timed; of the others, calls and bytes alone.")
-    ] = DEFAULT_TIME_EVERY,
+        int | None,
+        typer.Option(
+            min=1,
+            help="One step of so many is timed; of the others, calls and bytes alone.",
+            show_default=f"{DEFAULT_TIME_EVERY}, on GPUs more where that costs over 1 % of the job",
+        ),
+    ] = None,
     skip: Annotated[
         int | None, typer.Option(min=0, help="First steps that the table leaves out.", show_default="2, or fewer")
     ] = None,

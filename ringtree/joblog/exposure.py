@@ -1,7 +1,7 @@
 """How much of a rank's time passes with a collective under way and nothing else done, and which collective it is.
 
 For: CPU ranks, from two clocks that the tracer reads at the begin and end of each call. Not for: GPUs, whose kernels
-the host can't time: there every figure is None.
+the host can't time (on_gpu).
 
 Between two neighbouring readings the wall clock advances by w and the CPU time of the rank's issuing threads, without
 what they spend inside calls, by c. If a collective was under way all that while, w - c (not below 0) is exposed, and

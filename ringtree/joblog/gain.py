@@ -50,7 +50,7 @@ def predict(summary: Summary, stored: StoredRun, reference: str | None = None) -
     if now not in labels:
         raise UsageError(f"the run has no arm {now!r}; it has: {', '.join(labels)}")
     if summary.exposed is None:
-        raise UsageError("the trace has no exposed times (GPUs, or no step was timed): a gain can't be predicted")
+        raise UsageError("the trace has no exposed times, as `ringtree trace` says of it: a gain can't be predicted")
     rows = [row for row in summary.rows if _fits(row, stored)]
     exposed = sum(row.exposed or 0.0 for row in rows)
     if not rows or not exposed:

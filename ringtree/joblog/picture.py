@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from ringtree.errors import os_errors
-from ringtree.joblog.exposure import exposed_times
+from ringtree.joblog.call_times import CallSpan, spans_of
 from ringtree.joblog.records import CallLine, JobTrace, RankRecord
 from ringtree.joblog.summary import Summary, kind_of, median_step
 from ringtree.trace_events import TraceEvent, TraceFile, Tracks, process_name, rank_process, span, write_trace
@@ -50,18 +50,21 @@ def step_timeline(trace: JobTrace, summary: Summary, step: int) -> TraceFile:
 
 
 def _calls(pid: int, rank: RankRecord, step: int | None, origin: float) -> list[TraceEvent]:
-    exposed = exposed_times(rank.calls, rank.steps)
+    spans = spans_of(rank)
+    shown = []
+    for call in rank.calls:
+        if step is None or call.step == step:
+            issued = call.begin if call.issued is None else call.issued
+            shown.append((spans.get(call.call) or CallSpan(call.begin, issued, 0.0, None), call))
+    shown.sort(key=lambda one: (one[0].begin, one[1].call))  # on a GPU not the order in which they were issued
     tracks = Tracks()
     slices = []
-    for call in rank.calls:
-        if step is not None and call.step != step:
-            continue
-        end = call.issued if call.end is None else call.end
-        end = call.begin if end is None else end
-        track = tracks.take(call.begin, end)
-        args = _arguments(call, rank, exposed.get(call.call))
+    for times, call in shown:
+        track = tracks.take(times.begin, times.end)
+        args = _arguments(call, rank, times.exposed)
         name = f"{call.collective} {format_size(kind_of(call, rank).size_bytes)}"
-        slices.append(_slice(pid, _STEP_TRACK + 1 + track, name, call.begin - origin, end - call.begin, args))
+        begin, seconds = times.begin - origin, times.end - times.begin
+        slices.append(_slice(pid, _STEP_TRACK + 1 + track, name, begin, seconds, args))
     return slices
 
 

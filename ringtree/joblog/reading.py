@@ -14,9 +14,12 @@ from ringtree.errors import UsageError
 from ringtree.joblog.records import (
     LINE,
     CallLine,
+    DeviceCallLine,
+    DeviceStepLine,
     EndLine,
     GroupLine,
     JobTrace,
+    NotTimedLine,
     RankLine,
     RankRecord,
     StepLine,
@@ -60,6 +63,9 @@ def _read_rank(file: Path, notes: list[str]) -> RankRecord:
     groups: dict[int, GroupLine] = {}
     calls: list[CallLine] = []
     steps: list[StepLine] = []
+    device_calls: dict[int, DeviceCallLine] = {}
+    device_steps: dict[int, DeviceStepLine] = {}
+    not_timed: list[NotTimedLine] = []
     end: EndLine | None = None
     for number, text in enumerate(lines, 1):
         try:
@@ -78,6 +84,12 @@ def _read_rank(file: Path, notes: list[str]) -> RankRecord:
             calls.append(line)
         elif isinstance(line, StepLine):
             steps.append(line)
+        elif isinstance(line, DeviceCallLine):
+            device_calls[line.call] = line
+        elif isinstance(line, DeviceStepLine):
+            device_steps[line.step] = line
+        elif isinstance(line, NotTimedLine):
+            not_timed.append(line)
         else:
             end = line
     if about is None:
@@ -90,7 +102,11 @@ def _read_rank(file: Path, notes: list[str]) -> RankRecord:
         )
     elif end.num_calls != len(calls):
         raise UsageError(f"{file} is damaged: it holds {count(len(calls), 'call')}, its last line says {end.num_calls}")
-    return RankRecord(about, groups, sorted(calls, key=lambda call: call.call), steps, end)
+    calls.sort(key=lambda call: call.call)
+    known = {call.call for call in calls}
+    if unknown := [number for number in device_calls if number not in known]:
+        raise UsageError(f"{file} is damaged: it times call {unknown[0]} on the GPU, which it does not hold")
+    return RankRecord(about, groups, calls, steps, end, device_calls, device_steps, not_timed)
 
 
 def _first_problem(error: ValidationError) -> str:

@@ -9,7 +9,7 @@ have spent on anything but collectives: where a collective is under way and `ran
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -25,7 +25,7 @@ class RankLine(Record):
     """The first line: which process this is."""
 
     kind: Literal["rank"]
-    format: Literal["ringtree.job-trace/1"] = Field(description="format and version")
+    format: Literal["ringtree.job-trace/1", "ringtree.job-trace/2"] = Field(description="format and version")
     rank: int = Field(ge=0, lt=_MAX_RANKS)
     world_size: int = Field(ge=1, le=_MAX_RANKS)
     host: str
@@ -87,6 +87,51 @@ class StepLine(Record):
     timed: bool = Field(description="the ends of its calls were noted")
 
 
+class DeviceCallLine(Record):
+    """When a call's kernels ran on the GPU, in a step that was recorded there."""
+
+    kind: Literal["device_call"]
+    call: int = Field(ge=0)
+    begin: float = Field(description="of the first of its kernels")
+    end: float = Field(description="of the last")
+    in_flight: float = Field(ge=0, description="seconds in which one of them ran; waiting for late ranks is in it")
+    exposed: float = Field(ge=0, description="seconds of that in which nothing else ran on the GPU")
+
+    @model_validator(mode="after")
+    def _ends_after_its_begin(self) -> DeviceCallLine:
+        if self.end < self.begin:
+            raise ValueError("call ends before it begins")
+        return self
+
+
+class KernelTotalLine(Record):
+    """All kernels of one kind in a step."""
+
+    kernel: str
+    num: int = Field(ge=0)
+    in_flight: float = Field(ge=0)
+    exposed: float = Field(ge=0)
+
+
+class DeviceStepLine(Record):
+    """A step that was recorded on the GPU."""
+
+    kind: Literal["device_step"]
+    step: int = Field(ge=0)
+    exposed: float = Field(ge=0, description="of all kernels of collectives")
+    lost: list[str] = Field(description="collectives some of whose calls have no kernel that is known for theirs")
+    unmatched: int = Field(ge=0, description="kernels of collectives that are no known call's")
+    kernels: list[KernelTotalLine] = Field(description="by kind, where any is lost or unmatched")
+
+
+class NotTimedLine(Record):
+    """A step that was to be recorded on the GPU, and was not."""
+
+    kind: Literal["not_timed"]
+    step: int = Field(ge=0)
+    why: str
+
+
 class EndLine(Record):
     """The last line of a rank that ended by itself. begin and end: of what followed the last step."""
 
@@ -99,7 +144,10 @@ class EndLine(Record):
     ran_end: float
 
 
-Line = Annotated[RankLine | GroupLine | CallLine | StepLine | EndLine, Field(discriminator="kind")]
+Line = Annotated[
+    RankLine | GroupLine | CallLine | StepLine | DeviceCallLine | DeviceStepLine | NotTimedLine | EndLine,
+    Field(discriminator="kind"),
+]
 LINE: TypeAdapter[Line] = TypeAdapter(Line)
 
 
@@ -112,6 +160,9 @@ class RankRecord:
     calls: list[CallLine]  # in the order of their begin
     steps: list[StepLine]
     end: EndLine | None  # None: the rank was killed, or the file cut off
+    device_calls: dict[int, DeviceCallLine] = field(default_factory=dict)
+    device_steps: dict[int, DeviceStepLine] = field(default_factory=dict)
+    not_timed: list[NotTimedLine] = field(default_factory=list)
 
 
 @dataclass(frozen=True)

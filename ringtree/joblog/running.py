@@ -14,16 +14,14 @@ from pathlib import Path
 
 from ringtree.compiling import BuildError
 from ringtree.errors import RingtreeError, UsageError, os_errors
-from ringtree.joblog.environment import DEFAULT_TIME_EVERY, EVERY, FOLDER, TIME_EVERY
+from ringtree.joblog.environment import EVERY, FOLDER, TIME_EVERY
 from ringtree.joblog.reading import FILES
 
 _LOADED = "loaded-*"
 _OWN_WAY = 10.0  # seconds
 
 
-def run_traced(
-    command: Sequence[str], folder: Path, optimizer_steps: int = 1, time_every: int = DEFAULT_TIME_EVERY
-) -> int:
+def run_traced(command: Sequence[str], folder: Path, optimizer_steps: int = 1, time_every: int | None = None) -> int:
     """Runs `command` with its ranks recorded into `folder`; returns its exit code, 128 + n where signal n ended it.
 
     Raises UsageError for a folder that holds something or a command that can't be started, BuildError before the job
@@ -34,7 +32,7 @@ def run_traced(
         if any(folder.iterdir()):
             raise UsageError(f"{folder} is not empty: name another folder by --out, or remove it")
     _compile_tracer()
-    variables = {FOLDER: str(folder.resolve()), EVERY: str(optimizer_steps), TIME_EVERY: str(time_every)}
+    variables = {FOLDER: str(folder.resolve()), EVERY: str(optimizer_steps), TIME_EVERY: str(time_every or "")}
     with os_errors(f"can't start {command[0]}"):
         job = subprocess.Popen(command, env={**os.environ, **variables})
     code = _wait(job)

@@ -104,7 +104,7 @@ def actions_of(calls: list[CallLine], step: StepLine) -> list[Action]:
 def _scripted(call: CallLine, rank: RankRecord) -> ScriptedCall:
     kind = kind_of(call, rank)
     if kind.device != "cpu":
-        raise UsageError("the trace is of a job on GPUs, whose calls the host can't time: it can't be replayed")
+        raise UsageError("the trace is of a job on GPUs, and a replay computes on CPUs: it can't be replayed")
     if kind.collective not in SHAPES:
         raise UsageError(f"replay can't run {kind.collective}; it can run: {', '.join(SHAPES)}")
     if kind.group_size != rank.about.world_size:

@@ -11,12 +11,13 @@ from __future__ import annotations
 
 import statistics
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from ringtree.errors import UsageError
-from ringtree.joblog.exposure import exposed_times
+from ringtree.joblog.call_times import CallSpan, runs_on_gpu, spans_of
+from ringtree.joblog.gpu_notes import gpu_notes
 from ringtree.joblog.records import CallLine, JobTrace, RankRecord
 from ringtree.joblog.sizes import size_of_call
 from ringtree.units import count
@@ -96,18 +97,25 @@ def summarise(trace: JobTrace, skip: int | None = None) -> Summary:
         if skip >= common:
             raise UsageError(f"--skip {skip} leaves none of {count(common, 'step')}")
         first, last = skip, common - 1
-    per_rank = [_of_rank(rank, None if whole_run else range(first, last + 1)) for rank in trace.ranks]
+    counted = range(first, last + 1)
+    per_rank = [_of_rank(rank, None if whole_run else counted) for rank in trace.ranks]
     steps = [step for found, _ in per_rank for step in found]
-    untimed = sum(call.device != "cpu" for rank in trace.ranks for call in rank.calls)
-    if untimed:
-        notes.append(f"{count(untimed, 'call')} on GPUs: counted; the host can't time them")
+    on_gpus = gpu_notes(trace, None if whole_run else counted)
+    notes += on_gpus
     mean = statistics.fmean(step.end - step.begin for step in steps)
     timed = [(step.end - step.begin, step.exposed) for step in steps if step.exposed is not None]
     timed_time = statistics.fmean(seconds for seconds, _ in timed) if timed else None
     exposed = statistics.fmean(idle for _, idle in timed) if timed else None
-    if not timed and not untimed:
+    if not timed and not on_gpus:
         notes.append("none of these steps was timed: trace more of them, or all (--time-every 1)")
-    rows = _rows([row for _, rows in per_rank for row in rows], len(steps), len(timed), timed_time)
+    lost = {
+        name
+        for rank in trace.ranks
+        for number, step in rank.device_steps.items()
+        if number in counted
+        for name in step.lost
+    }
+    rows = _rows([row for _, rows in per_rank for row in rows], len(steps), len(timed), timed_time, lost)
     num_timed = len(timed) // len(trace.ranks)
     return Summary(rows, steps, len(trace.ranks), first, last, whole_run, mean, timed_time, num_timed, exposed, notes)
 
@@ -126,42 +134,43 @@ class _Call(NamedTuple):
 
 
 def _of_rank(rank: RankRecord, counted: range | None) -> tuple[list[StepOfRank], list[_Call]]:
-    exposed = exposed_times(rank.calls, rank.steps)
+    spans = spans_of(rank)
     calls = [call for call in rank.calls if counted is None or call.step in counted]
-    found = [_Call(kind_of(call, rank), None if call.end is None else call.end - call.begin, exposed.get(call.call))
-             for call in calls]  # fmt: skip
+    found = []
+    for call in calls:
+        span = spans.get(call.call)
+        seconds, exposed = (None, None) if span is None else (span.in_flight, span.exposed)
+        found.append(_Call(kind_of(call, rank), seconds, exposed))
     if counted is None:
-        return [_whole_run(rank, exposed)], found
+        return [_whole_run(rank, spans)], found
     by_step: dict[int, list[CallLine]] = defaultdict(list)
     for call in calls:
         by_step[call.step].append(call)
-    spans = {line.step: line for line in rank.steps}
-    steps = [
-        StepOfRank(
-            rank.about.rank,
-            step,
-            spans[step].begin,
-            spans[step].end,
-            _sum(by_step[step], exposed) if spans[step].timed else None,
-        )
-        for step in counted
-    ]
+    lines = {line.step: line for line in rank.steps}
+    steps = []
+    for step in counted:
+        line = lines[step]
+        exposed = _exposed(rank, step, by_step[step], spans) if line.timed else None
+        steps.append(StepOfRank(rank.about.rank, step, line.begin, line.end, exposed))
     return steps, found
 
 
-def _whole_run(rank: RankRecord, exposed: dict[int, float]) -> StepOfRank:
+def _whole_run(rank: RankRecord, spans: dict[int, CallSpan]) -> StepOfRank:
     begins = [call.begin for call in rank.calls]
     ends = [call.end for call in rank.calls if call.end is not None]
     begin = min(begins, default=0.0)
     end = rank.end.end if rank.end is not None else max(ends, default=begin)
-    return StepOfRank(rank.about.rank, 0, begin, end, _sum(rank.calls, exposed))
+    return StepOfRank(rank.about.rank, 0, begin, end, _exposed(rank, None, rank.calls, spans))
 
 
-def _sum(calls: Sequence[CallLine], exposed: dict[int, float]) -> float | None:
-    """None if a GPU's are among them; a call of a timed step that never ended counts as nothing."""
-    if any(call.device != "cpu" for call in calls):
+def _exposed(rank: RankRecord, step: int | None, calls: Sequence[CallLine], spans: dict[int, CallSpan]) -> float | None:
+    """None if a GPU's are among them, in a step that was not recorded there; a call of a timed step that never ended
+    counts as nothing."""
+    on_gpu = None if step is None else rank.device_steps.get(step)
+    if on_gpu is None and any(runs_on_gpu(call, rank) for call in calls):
         return None
-    return sum(exposed.get(call.call, 0.0) for call in calls)
+    on_cpu = [spans[call.call].exposed or 0.0 for call in calls if call.device == "cpu" and call.call in spans]
+    return sum(on_cpu) + (0.0 if on_gpu is None else on_gpu.exposed)
 
 
 def kind_of(call: CallLine, rank: RankRecord) -> Kind:
@@ -171,14 +180,18 @@ def kind_of(call: CallLine, rank: RankRecord) -> Kind:
     return Kind(call.collective, size, call.dtype, group.size, group.backend, call.device)
 
 
-def _rows(calls: Sequence[_Call], num_steps: int, num_timed: int, timed_time: float | None) -> list[Row]:
+def _rows(
+    calls: Sequence[_Call], num_steps: int, num_timed: int, timed_time: float | None, lost: Collection[str]
+) -> list[Row]:
+    """`lost`: collectives whose times on GPUs are not all known, and so none of a row's."""
     by_kind: dict[Kind, list[_Call]] = defaultdict(list)
     for call in calls:
         by_kind[call.kind].append(call)
     rows = []
     for kind, found in by_kind.items():
-        seconds = [call.seconds for call in found if call.seconds is not None]
-        exposed = [call.exposed for call in found if call.exposed is not None]
+        known = [] if kind.device != "cpu" and kind.collective in lost else found
+        seconds = [call.seconds for call in known if call.seconds is not None]
+        exposed = [call.exposed for call in known if call.exposed is not None]
         a_step = sum(exposed) / num_timed if exposed and num_timed else None
         rows.append(
             Row(

@@ -1,7 +1,8 @@
 """Records every collective that this process issues through torch.distributed, from PyTorch's dispatcher.
 
 For: `install(folder)`, called in a rank (by ringtree_autoload under `ringtree trace`, or by a program itself), and
-`stop()`. Not for: reading what was recorded (reading.py), nor what runs on a GPU (the host can't time it).
+`stop()`. Not for: reading what was recorded (reading.py), nor when a call ran on a GPU, which the host can't tell
+(on_gpu).
 
 Each collective of torch.distributed is an operator `c10d::…`, whoever asks for it: Python's functions, FSDP2 and
 functional collectives, DDP's reducer in C++. Each of them gets a kernel in PyTorch's dispatcher, in C++
@@ -10,8 +11,8 @@ Python took some 100 µs a call. A profiler was rejected (it records all operato
 was a wrapped ProcessGroup (DDP and FSDP look for the real one). Here are the steps, which end with the optimizer's,
 and the file.
 
-One step of `time_every` is timed, and of the others calls and bytes alone are recorded. What goes past the dispatcher
-is not seen: symmetric memory, ProcessGroups in Python.
+One step of some is timed (timed_steps.py), and of the others calls and bytes alone are recorded. What goes past the
+dispatcher is not seen: symmetric memory, ProcessGroups in Python.
 """
 
 from __future__ import annotations
@@ -27,8 +28,10 @@ from pathlib import Path
 from typing import Any
 
 from ringtree.compiling import BuildError
-from ringtree.joblog.environment import DEFAULT_TIME_EVERY, EVERY, FOLDER, TIME_EVERY
+from ringtree.joblog.environment import EVERY, FOLDER, TIME_EVERY
+from ringtree.joblog.on_gpu.steps import DeviceSteps
 from ringtree.joblog.operators import described_group, read_operators
+from ringtree.joblog.timed_steps import TimedSteps
 from ringtree.joblog.waits import Waits
 from ringtree.joblog.writing import RankFile
 from ringtree.torch.building import load
@@ -38,9 +41,10 @@ _CAPACITY = 1 << 16  # calls that are kept between two steps before they are wri
 _active: Tracer | None = None
 
 
-def install(folder: Path | str, optimizer_steps: int = 1, time_every: int = DEFAULT_TIME_EVERY) -> None:
+def install(folder: Path | str, optimizer_steps: int = 1, time_every: int | None = None) -> None:
     """Begins to record this process's collectives into a file of `folder`, which exists. A step ends with every
-    `optimizer_steps`-th optimizer step; one of `time_every` is timed. Does nothing where it has been called before.
+    `optimizer_steps`-th optimizer step; one of `time_every` is timed, by default of ten or, on GPUs, of more where that
+    takes too long. Does nothing where it has been called before.
 
     Compiles ringtree's part in C++ if that has not been done. Raises BuildError: it cannot be (the text says how to).
     """
@@ -58,11 +62,9 @@ def install_from_environment() -> None:
     if folder:
         marker = Path(folder) / f"loaded-{os.getpid()}"
         marker.touch()
-        asked = (
-            int(os.environ.get(name) or default) for name, default in ((EVERY, 1), (TIME_EVERY, DEFAULT_TIME_EVERY))
-        )
+        every, time_every = (os.environ.get(name) for name in (EVERY, TIME_EVERY))
         try:
-            install(folder, *asked)
+            install(folder, int(every or 1), int(time_every) if time_every else None)
         except Exception as error:
             kind = "" if isinstance(error, BuildError) else f"{type(error).__name__}: "
             marker.write_text(" ".join(f"{kind}{error}".split()))
@@ -86,7 +88,9 @@ def stop() -> None:
 class Tracer:
     """The recording of one process."""
 
-    def __init__(self, folder: Path, optimizer_steps: int, time_every: int) -> None:
+    def __init__(self, folder: Path, optimizer_steps: int, time_every: int | None) -> None:
+        timed = TimedSteps(time_every)
+        self._gpu = DeviceSteps(timed)
         self._waits = Waits()
         self._recorder: Any = load().Recorder(
             group=self._number_of_group,
@@ -94,7 +98,7 @@ class Tracer:
             watch=lambda: self._waits.watch(self._recorder),
             capacity=_CAPACITY,
         )
-        self._file = RankFile(folder, time_every, self._recorder)
+        self._file = RankFile(folder, timed, self._recorder)
         self._every = optimizer_steps
         self._pid = os.getpid()
         self._gave_up = False
@@ -109,6 +113,7 @@ class Tracer:
         for operator in read_operators():
             self._recorder.add(operator.name, operator.collective, operator.roles)
         self._recorder.start()
+        self._gpu.start()
         self._hook = register_optimizer_step_post_hook(self._optimizer_stepped)
         atexit.register(self.stop)
 
@@ -119,6 +124,7 @@ class Tracer:
         self._hook = None
         self._recorder.stop()
         self._waits.stop()
+        self._gpu.stop()
         atexit.unregister(self.stop)
         if not self._is_on():
             return
@@ -128,9 +134,24 @@ class Tracer:
         self._write(self._file.close)
 
     def end_step(self) -> None:
-        if self._is_on():
-            self._write(self._file.end_step)
-            self._recorder.drop_waits()
+        if not self._is_on():
+            return
+        turns = self._gpu.settle(self._file.num_steps + 1)
+        self._write(self._end_step)
+        self._recorder.drop_waits()
+        if turns:
+            self._write(self._turn)
+
+    def _end_step(self, now: float, ran: float) -> None:
+        if line := self._file.end_step(now, ran):
+            self._gpu.note_length(line.step, line.end - line.begin, line.timed)
+
+    def _turn(self, *_: float) -> None:
+        """Between two steps, in none of which this counts."""
+        if (ended := self._file.ended_step()) is not None:
+            self._file.add(self._gpu.turn(ended, self._file.num_steps))
+            self._file.keep_calls(self._gpu.is_recording)
+            self._file.begin_step(*self._recorder.read_clocks())
 
     def _is_on(self) -> bool:
         """Says whether this process is recorded: not if that has failed, nor in a fork of the rank."""
@@ -158,6 +179,7 @@ class Tracer:
         """Of the recorder, at the first call of a group."""
         try:
             described = described_group(group, device)
+            self._gpu.meet(device, described.size)
             with self._lock:
                 return self._file.number_of(described, *self._recorder.read_clocks())
         except Exception as error:

@@ -50,7 +50,7 @@ class RowWorth:
 class ArmWorth:
     """What an arm could change: bytes a step, and the exposed time of these calls, seconds and share of the step.
 
-    `refusal`: why no communicator can be made at all. `bound` is None where the trace has no times (GPU).
+    `refusal`: why no communicator can be made at all. `bound` is None where the trace has no times of them.
     """
 
     arm: ArmPlan

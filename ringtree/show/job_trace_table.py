@@ -11,6 +11,7 @@ from ringtree.joblog.summary import Row, Summary
 from ringtree.show.cells import cell, plain_table, say
 from ringtree.units import count, format_share, format_size, format_time
 
+_IDLE = {False: "its rank's threads computed nothing", True: "nothing else ran on its rank's GPU"}
 HEADINGS = (
     "collective", "size", "dtype", "ranks", "calls", "bytes", "a call", "in flight", "exposed", "share of step",
 )  # fmt: skip
@@ -39,10 +40,15 @@ def trace_lines(summary: Summary) -> list[str]:
             f"{count(summary.num_ranks, 'rank')}, {count(counted, 'step')}{skipped}: "
             f"{format_time(summary.step_time)} a step{_timed(summary)}"
         ]
+    idle = " and ".join(_IDLE[on_gpu] for on_gpu in sorted({row.kind.device != "cpu" for row in summary.rows}))
     lines += [
         "a step, mean over ranks and steps (times: over timed steps); a call: median. In flight: sum of the calls,",
-        "which may overlap. Exposed: while it was in flight, its rank's threads computed nothing.",
+        f"which may overlap. Exposed: while it was in flight, {idle or _IDLE[False]}.",
     ]
+    if any(row.kind.device != "cpu" and row.call_time is not None for row in summary.rows):
+        lines.append(
+            "On GPUs a call is in flight while its kernels run, which also wait in there for ranks that are late."
+        )
     if summary.exposed is not None and summary.share is not None:
         per_step = [one.exposed / (one.end - one.begin) for one in summary.steps if one.exposed is not None]
         lines.append(

@@ -50,7 +50,7 @@ def test_the_last_start_of_a_rank_counts(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("lines", "said"),
     [
-        ([rank_line(format="ringtree.job-trace/2")], "damaged in line 1: rank.format: Input should be"),
+        ([rank_line(format="ringtree.job-trace/3")], "damaged in line 1: rank.format: Input should be"),
         ([rank_line(), CALL], "damaged in line 2: there is no group 0"),
         ([group_line()], "damaged in line 1: only the first line says which rank this is"),
         ([rank_line(), rank_line()], "damaged in line 2: only the first line says"),

@@ -59,3 +59,17 @@ def whole_rank(folder: Path, calls: Sequence[dict[str, Any]], steps: Sequence[di
     end = max([0.0, *(line["end"] or 0.0 for line in (*calls, *steps))])
     lines = [rank_line(**more), *groups, *calls, *steps, end_line(len(calls), len(steps), end)]
     return write_rank(folder, lines, more.get("rank", 0))
+
+
+def gpu_call(call: int, step: int, begin: float, **more: Any) -> dict[str, Any]:
+    """As the host records it: issued, with no end."""
+    return call_line(call, begin, None, (0.0, 0.0), step=step, device="cuda", **more)
+
+
+def device_call(call: int, begin: float, end: float, exposed: float) -> dict[str, Any]:
+    times = {"begin": begin, "end": end, "in_flight": end - begin, "exposed": exposed}
+    return {"kind": "device_call", "call": call, **times}
+
+
+def device_step(step: int, exposed: float, **more: Any) -> dict[str, Any]:
+    return {"kind": "device_step", "step": step, "exposed": exposed, "lost": [], "unmatched": 0, "kernels": [], **more}
