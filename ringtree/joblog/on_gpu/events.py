@@ -7,6 +7,7 @@ Times are seconds of the host's monotonic clock.
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -48,11 +49,14 @@ class DeviceEvent(NamedTuple):
 Span = tuple[float, float]
 
 
-def is_collective(event: DeviceEvent) -> bool:
+# A step has thousands of events of some dozens of names, and is read in the job's own time: hence the caches.
+@functools.lru_cache(maxsize=1 << 12)
+def is_collective(name: str) -> bool:
     """Says whether it is a kernel of a library of collectives."""
-    return _LIBRARIES.match(event.name) is not None
+    return _LIBRARIES.match(name) is not None
 
 
+@functools.lru_cache(maxsize=1 << 12)
 def kind_of_kernel(name: str) -> str:
     """Returns the kind of a collective's kernel, "other" where the name does not say (ncclDevKernel_Generic)."""
     lowered = name.lower()
@@ -67,17 +71,17 @@ def fits(collective: str, name: str) -> bool:
     return kind in (OTHER, KERNEL_OF.get(collective))
 
 
-def is_copy_on_device(event: DeviceEvent) -> bool:
+@functools.lru_cache(maxsize=1 << 12)
+def is_copy_on_device(name: str) -> bool:
     """Says whether it is a copy from GPU memory to GPU memory, as copy engines do for NCCL, too."""
-    return event.name.startswith("Memcpy") and ("DtoD" in event.name or "PtoP" in event.name)
+    return name.startswith("Memcpy") and ("DtoD" in name or "PtoP" in name)
 
 
-def is_computing(event: DeviceEvent) -> bool:
+@functools.lru_cache(maxsize=1 << 12)
+def is_computing(name: str) -> bool:
     """Says whether a step has to do it whatever its collectives take: not for copies from and to the host, which wait
     for nothing and which nothing on the GPU waits for."""
-    if event.name.startswith("Memcpy"):
-        return is_copy_on_device(event)
-    return not is_collective(event)
+    return is_copy_on_device(name) if name.startswith("Memcpy") else not is_collective(name)
 
 
 def union(spans: Iterable[Span]) -> list[Span]:

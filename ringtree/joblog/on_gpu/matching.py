@@ -49,7 +49,7 @@ def match(calls: Sequence[HostCall], events: Iterable[DeviceEvent]) -> Matching:
     found = Matching()
     inside = _Inside(ordered)
     outside, unknown = [], []
-    for kernel in sorted((event for event in events if is_collective(event)), key=lambda event: event.begin):
+    for kernel in sorted((event for event in events if is_collective(event.name)), key=lambda event: event.begin):
         if kernel.launched is None:
             unknown.append(kernel)
         elif (call := inside.find(kernel.launched, kernel.name)) is not None:
@@ -60,7 +60,7 @@ def match(calls: Sequence[HostCall], events: Iterable[DeviceEvent]) -> Matching:
     _match_by_order([call for call in ordered if call.number not in found.events], unknown, found)
     without = {call.number for call in ordered if call.number not in found.events}
     for copy in events:
-        if without and copy.launched is not None and is_copy_on_device(copy):
+        if without and copy.launched is not None and is_copy_on_device(copy.name):
             call = inside.find(copy.launched)
             if call is not None and call.number in without:
                 found.events[call.number].append(copy)

@@ -18,9 +18,10 @@ from ringtree.joblog.on_gpu.events import DeviceEvent, is_collective, is_copy_on
 
 OWN_PROFILER = "the job runs a profiler of its own, and there can be one only"
 _NANOSECOND = 1e-9
-# Kineto's names of events on the GPU; what else there is (ranges, waits) is none of its work.
+# Kineto's names of events on the GPU and on the host; what else there is (ranges, waits) is none of the GPU's work.
 _WORK = frozenset(("kernel", "gpu_memcpy", "gpu_memset"))
-_NO_WORK = ("Context Sync", "Stream Sync", "Event Sync", "Stream Wait Event", "nccl:")  # where it gives no such name
+_LAUNCHES = frozenset(("cuda_runtime", "cuda_driver"))
+_NO_WORK = ("Context Sync", "Stream Sync", "Event Sync", "Stream Wait Event", "nccl:")
 
 
 class NoRecordError(Exception):
@@ -81,32 +82,32 @@ def read_events(events: Iterable[Any], ahead_ns: int) -> list[DeviceEvent]:
     launches: dict[int, int] = {}
     work = []
     for event in events:
-        if event.device_type().name == "CPU":
-            launches[event.correlation_id()] = event.start_ns()
-        elif _is_work(event):
+        kind = _kind(event)
+        if kind in _WORK:
             work.append(event)
+        elif kind in _LAUNCHES:
+            launches[event.correlation_id()] = event.start_ns()
     found = []
     for event in work:
+        name, device, stream = event.name(), event.device_index(), event.device_resource_id()
         begin = event.start_ns() - ahead_ns  # before it is a float, which has no nanoseconds of this century
-        read = DeviceEvent(
-            event.name(),
-            event.device_index(),
-            event.device_resource_id(),
-            begin * _NANOSECOND,
-            (begin + event.duration_ns()) * _NANOSECOND,
-        )
-        if is_collective(read) or is_copy_on_device(read):
-            launched = launches.get(event.correlation_id())
-            read = read._replace(launched=None if launched is None else (launched - ahead_ns) * _NANOSECOND)
-        found.append(read)
+        end = begin + event.duration_ns()
+        launched = None
+        if is_collective(name) or is_copy_on_device(name):
+            at = launches.get(event.correlation_id())
+            launched = None if at is None else (at - ahead_ns) * _NANOSECOND
+        found.append(DeviceEvent(name, device, stream, begin * _NANOSECOND, end * _NANOSECOND, launched))
     return found
 
 
-def _is_work(event: Any) -> bool:
-    kind = getattr(event, "activity_type", None)  # older PyTorch has none
-    if kind is not None:
-        return kind() in _WORK
-    return not event.name().startswith(_NO_WORK)
+def _kind(event: Any) -> str:
+    """Returns Kineto's name of the kind of event; older PyTorch does not say it, and has few that are neither."""
+    said = getattr(event, "activity_type", None)
+    if said is not None:
+        return str(said())
+    if event.device_type().name == "CPU":
+        return "cuda_runtime"
+    return "" if event.name().startswith(_NO_WORK) else "kernel"
 
 
 def _ahead_ns() -> int:

@@ -68,14 +68,16 @@ def device_step(calls: Sequence[HostCall], events: Iterable[DeviceEvent], begin:
     """Returns the times of a step's calls; those with something to send are given. What lies outside of the step
     (begin, end) does not count."""
     clipped = [
-        event._replace(begin=max(event.begin, begin), end=min(event.end, end))
+        event if begin <= event.begin and event.end <= end else _clip(event, begin, end)
         for event in events
         if begin < event.end >= event.begin < end
     ]
     found = match(calls, clipped)
     taken = {id(event) for of_call in found.events.values() for event in of_call}
-    collective = [event for event in clipped if id(event) in taken or is_collective(event)]
-    exposed = exposed_of(collective, [event for event in clipped if id(event) not in taken and is_computing(event)])
+    collective = [event for event in clipped if id(event) in taken or is_collective(event.name)]
+    exposed = exposed_of(
+        collective, [event for event in clipped if id(event) not in taken and is_computing(event.name)]
+    )
     counted: set[int] = set()  # what calls share counts for the first
     times = {}
     for number, of_call in sorted(found.events.items()):
@@ -87,6 +89,10 @@ def device_step(calls: Sequence[HostCall], events: Iterable[DeviceEvent], begin:
     lost = sorted({call.collective for call in found.lacking})
     totals = _totals(collective, exposed) if lost or found.unmatched else []
     return DeviceStep(times, sum(exposed.values()), lost, len(found.unmatched), totals)
+
+
+def _clip(event: DeviceEvent, begin: float, end: float) -> DeviceEvent:
+    return event._replace(begin=max(event.begin, begin), end=min(event.end, end))
 
 
 def exposed_of(collective: Sequence[DeviceEvent], computing: Iterable[DeviceEvent]) -> dict[int, float]:
@@ -121,7 +127,7 @@ def exposed_of(collective: Sequence[DeviceEvent], computing: Iterable[DeviceEven
 def _totals(collective: Iterable[DeviceEvent], exposed: dict[int, float]) -> list[KernelTotal]:
     by_kind: dict[str, list[DeviceEvent]] = defaultdict(list)
     for event in collective:
-        by_kind[kind_of_kernel(event.name) if is_collective(event) else "copies"].append(event)
+        by_kind[kind_of_kernel(event.name) if is_collective(event.name) else "copies"].append(event)
     return [
         KernelTotal(
             kind, len(of), length(union((one.begin, one.end) for one in of)), sum(exposed[id(one)] for one in of)
