@@ -39,22 +39,32 @@ class Gpu(Protocol):
 
 
 class Cuda:
-    """The current CUDA device."""
+    """The CUDA devices that the rank uses: those on which it has a context. The current one need not be among them, and
+    asking for it would make one, of some hundred MB."""
 
     def synchronise(self) -> None:
         import torch
 
-        torch.cuda.synchronize()
+        for device in self._devices():
+            torch.cuda.synchronize(device)
 
     def is_capturing(self) -> bool:
         import torch
 
-        return torch.cuda.is_current_stream_capturing()
+        with torch.cuda.device(self._devices()[0]):
+            return torch.cuda.is_current_stream_capturing()
 
     def run_something(self) -> None:
         import torch
 
-        torch.zeros(1, device="cuda").add_(1)
+        torch.zeros(1, device=torch.device("cuda", self._devices()[0])).add_(1)
+
+    def _devices(self) -> list[int]:
+        import torch
+
+        internal: Any = torch._C
+        used = [at for at in range(torch.cuda.device_count()) if internal._cuda_hasPrimaryContext(at)]
+        return used or [torch.cuda.current_device()]
 
 
 class EndedStep(NamedTuple):
@@ -114,7 +124,7 @@ class DeviceSteps:
                 self._captures = self._gpu.is_capturing()
                 if not self._captures:
                     self._gpu.synchronise()
-            except RuntimeError as error:  # of the job's own kernels; it will be told where it looks for it
+            except Exception as error:  # of the job's own kernels, most likely; it is told where it looks for it
                 self._give_up(error)
         return wants or self.is_recording or (self._sends and self._timed.is_timed(next_step))
 
