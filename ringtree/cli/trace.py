@@ -35,8 +35,9 @@ def trace(
         int | None,
         typer.Option(
             min=1,
-            help="One step of so many is timed; of the others, calls and bytes alone.",
-            show_default=f"{DEFAULT_TIME_EVERY}, on GPUs more where that costs over 1 % of the job",
+            help="One step of so many is timed, of the others calls and bytes alone. By default of ten; on GPUs of "
+            "more, where that would take over 1 % of the job.",
+            show_default=str(DEFAULT_TIME_EVERY),
         ),
     ] = None,
     skip: Annotated[
