@@ -2,7 +2,7 @@
 
     torchrun --nproc-per-node 2 tools/job_trace_overhead.py [ddp|fsdp2] [--pairs 100]
     torchrun --nproc-per-node 1 tools/job_trace_overhead.py calls [--pairs 20]
-    torchrun --nproc-per-node 2 tools/job_trace_overhead.py ddp|fsdp2 --gpu [--pairs 6]
+    torchrun --nproc-per-node 2 tools/job_trace_overhead.py ddp|fsdp2 --gpu [--pairs 5]
 
 For: the figure on docs/training.md. Not for: what is recorded (tests/python/torch/test_torch_job_trace.py).
 
@@ -15,7 +15,7 @@ all-reduces of 256 bytes in a group of one rank, 20 a step.
 
 `--gpu`: a transformer on GPUs with NCCL, which ranks share where there are too few. Blocks are seconds long, as the
 tracer records one step of many there, and begin after the first steps, in which the GPU's record is started for the
-first time. What one recorded step adds is told as well, from the traces. Six pairs take about half a minute.
+first time. What one recorded step adds is told as well, from the traces. Five pairs take about half a minute.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from ringtree.joblog.records import RankRecord
 from ringtree.stats import median_interval
 
 WIDTH, LAYERS, BATCH, STEPS = 512, 8, 64, 20
-GPU_LAYERS, GPU_BATCH, GPU_BLOCK, FIRST_STEPS = 12, (8, 256, 1024), 2.0, 3  # batch, tokens, width; seconds
+GPU_LAYERS, GPU_BATCH, GPU_BLOCK, FIRST_STEPS = 12, (16, 256, 512), 2.0, 3  # batch, tokens, width; seconds
 
 
 def model(kind: str) -> Any:
@@ -185,7 +185,7 @@ def main() -> None:
     parser.add_argument("--pairs", type=int)
     parser.add_argument("--gpu", action="store_true")
     asked = parser.parse_args()
-    asked.pairs = asked.pairs or (6 if asked.gpu else 100)
+    asked.pairs = asked.pairs or (5 if asked.gpu else 100)
     if asked.gpu:
         torch.cuda.set_device(int(os.environ["LOCAL_RANK"]) % torch.cuda.device_count())
         dist.init_process_group("nccl")
