@@ -101,10 +101,11 @@ def read_events(events: Iterable[Any], ahead_ns: int) -> list[DeviceEvent]:
 
 
 def _kind(event: Any) -> str:
-    """Returns Kineto's name of the kind of event; older PyTorch does not say it, and has few that are neither."""
-    said = getattr(event, "activity_type", None)
-    if said is not None:
-        return str(said())
+    """Returns Kineto's name of the kind of event. Older PyTorch does not say it, or by a number; then all that is the
+    host's is taken for a launch, whose correlation tells, and all that is the GPU's for work."""
+    said = getattr(event, "activity_type", int)()
+    if isinstance(said, str):
+        return said
     if event.device_type().name == "CPU":
         return "cuda_runtime"
     return "" if event.name().startswith(_NO_WORK) else "kernel"
