@@ -1,7 +1,7 @@
 """What a command does as one of the processes that a launcher has started: measure as the lab, or serve it.
 
-For: compare, tune and bench. Not for: agents themselves (ringtree.measure.crew), or commands that measure on one host
-without a launcher only.
+For: compare, train, tune and bench. Not for: agents themselves (ringtree.measure.crew), or commands that measure on one
+host without a launcher only.
 """
 
 from __future__ import annotations

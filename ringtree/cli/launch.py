@@ -27,7 +27,12 @@ from ringtree.units import parse_duration
 
 # Commands that agents can serve -> parameter for the number of ranks, how it is written, and whether it counts those
 # of one process.
-RANKS = {"compare": ("ranks", "--ranks", False), "tune": ("ranks", "--ranks", False), "bench": ("ngpus", "-g", True)}
+RANKS = {
+    "compare": ("ranks", "--ranks", False),
+    "train": ("ranks", "--ranks", False),
+    "tune": ("ranks", "--ranks", False),
+    "bench": ("ngpus", "-g", True),
+}
 REACH_SECONDS = 60.0  # a client that loads much and asks a far cluster
 OF_SOME_KINDS = ("port", "image", "claim", "wheel")
 # After `--` comes another command's line, options and all.
@@ -43,7 +48,7 @@ def launch(
     context: typer.Context,
     asked: Any,
     command: Annotated[
-        list[str], typer.Argument(metavar="-- COMMAND...", help="compare, tune or bench, with options.")
+        list[str], typer.Argument(metavar="-- COMMAND...", help="compare, train, tune or bench, with options.")
     ],
     hosts: Annotated[str, typer.Option(help="How many, or which: 4, gpu[01-04], or a,b.")] = "2",
     ranks_per_host: Annotated[int, typer.Option(min=1, help="Ranks of each host, under its one agent.")] = 1,
@@ -125,6 +130,8 @@ def with_ranks(command: list[str], num_hosts: int, ranks_per_host: int) -> tuple
     context = loaded(name).make_context(f"ringtree {name}", list(rest))
     if context.args:
         raise UsageError(f"{name} does not know {context.args[0]!r}: see ringtree {name} --help")
+    if context.params.get("script"):
+        raise UsageError("a script of your own is started on one host, without a launcher: run ringtree train there")
     parameter, option, of_one = RANKS[name]
     source = context.get_parameter_source(parameter)
     if (source is not None and source.name == "COMMANDLINE") or context.params.get("resume_run") is not None:

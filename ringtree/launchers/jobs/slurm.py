@@ -30,7 +30,7 @@ def render(job: Job) -> list[JobFile]:
         "slurm.sbatch",
         name=job.name,
         num_hosts=str(job.num_hosts),
-        resuming=_RESUMING if job.words[0] == "compare" else "",
+        resuming=_RESUMING if job.words[0] in ("compare", "train") else "",
         nodelist=f"#SBATCH --nodelist={','.join(job.host_names)}\n" if job.host_names else "",
         time=_time(job.seconds),
         exports="".join(f"export {name}={shlex.quote(value)}\n" for name, value in job.environment.items()),

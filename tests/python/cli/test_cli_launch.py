@@ -24,6 +24,8 @@ ANSIBLE = ("launch", "--ansible", "--hosts", "gpu[01-02]", "--name", "two")
         ("compare --sizes 8", "compare --ranks 8 --sizes 8"),
         ("compare --ranks 6", "compare --ranks 6"),
         ("compare --resume last", "compare --resume last"),
+        ("train --arms gloo", "train --ranks 8 --arms gloo"),
+        ("train --ranks 2,4", "train --ranks 2,4"),
         ("tune", "tune --ranks 8"),
         ("bench -b 8", "bench -g 4 -b 8"),  # of each process, as with nccl-tests under mpirun
         ("bench -g 2", "bench -g 2"),
@@ -39,6 +41,13 @@ def test_a_job_file_is_printed() -> None:
     assert done.stdout.startswith("#!/bin/bash\n")
     for line in ("#SBATCH --nodes=3", "#SBATCH --time=00:45:00", "export A=b=c", "  set -- --ranks 3 --arms auto,ring"):
         assert f"{line}\n" in done.stdout
+
+
+def test_a_job_file_of_a_training_says_how_to_go_on() -> None:
+    done = invoke(*SLURM, "--hosts", "2", "--ranks-per-host", "4", "--", "train", "--strategy", "fsdp2")
+    assert done.exit_code == 0, done.stderr
+    assert "  set -- --ranks 8 --strategy fsdp2\n" in done.stdout
+    assert "`sbatch FILE --resume last` goes on" in done.stdout
 
 
 def test_files_are_written_and_nothing_is_written_over(tmp_path: Path) -> None:
@@ -136,8 +145,9 @@ def test_a_client_that_is_missing_is_named_before_anything_is_written(
         (("launch", "--slurm", "--k8s", "--", "compare"), "say for what: one of"),
         (
             (*SLURM, "--", "audit", "x.log"),
-            "'audit' does not run on several hosts: after -- comes compare, tune, bench",
+            "'audit' does not run on several hosts: after -- comes compare, train, tune, bench",
         ),
+        ((*SLURM, "--", "train", "--", "python", "x.py"), "a script of your own is started on one host"),
         ((*SLURM, "--", "bench", "--nonsense"), "bench does not know '--nonsense'"),
         (
             (*SLURM, "--image", "x", "--port", "1", "--", "compare"),
