@@ -38,6 +38,12 @@ from ringtree_autoload.made_groups import FOLDER
 BACKEND = "RINGTREE_TRAIN_BACKEND"
 _POLL = 0.05  # seconds between two looks at the ranks
 _WARM_UP = 5  # of so many lines one is not counted
+# A thread of Gloo's that holds tensors when Python ends is ended inside a destructor (pytorch/pytorch issue 190489).
+_NO_EXCEPTION = "terminate called without an active exception"
+_LEAVE = (
+    " (PyTorch's Gloo outlived Python: at the script's end, call torch.distributed.destroy_process_group(), flush its "
+    "output, and leave by os._exit(0))"
+)
 
 
 class ScriptSet:
@@ -111,7 +117,9 @@ class ScriptSet:
         for number, rank in enumerate(self._ranks):
             code = rank.poll()
             if code not in (None, 0):
-                raise SetFailed(f"rank {number} of {self._said()} {_ended(code or 0)}: {self._last_words(number)}")
+                last = self._last_words(number)
+                advice = _LEAVE if code == -signal.SIGABRT and last.startswith(_NO_EXCEPTION) else ""
+                raise SetFailed(f"rank {number} of {self._said()} {_ended(code or 0)}: {last}{advice}")
         rates = self._rates()
         skipped = len(rates) // _WARM_UP
         self._seconds = [self._num_ranks * (1 + self._read.slowed) / rate for rate in rates[skipped:]]

@@ -77,6 +77,10 @@ def test_a_rank_is_killed_the_run_goes_on_and_an_arm_that_loses_a_gradient_is_fo
         ("print('tok: ...')", "finds '...', which is not a number above 0, in the line 'tok: ...'"),
         ("print('tok: 12,345')", "finds '12', a part of the number in the line 'tok: 12,345'"),
         ("import sys; sys.exit('no such data')", "exited with code 1: no such data"),
+        (
+            "import os; os.write(2, b'terminate called without an active exception\\n'); os.abort()",
+            "call torch.distributed.destroy_process_group(), flush its output, and leave by os._exit(0))",
+        ),
     ],
 )
 def test_scripts_that_fail(tmp_path: Path, script: str, said: str) -> None:
