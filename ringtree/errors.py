@@ -31,7 +31,9 @@ class VerificationError(UsageError):
 class PeerError(RingtreeError):
     """A rank died or left while it was needed; the message names rank, pid, collective and sequence number.
 
-    `ranks`: which, if it ended while ranks met; empty once they have met, and where one refused to meet and says why.
+    `ranks`: which, in order, and with it those that were known to have died by then: of ranks that die together perhaps
+    not all (Communicator.gone has those that were found since). Empty where a rank refused to meet and says why, and
+    where ranks lost each other though none ended.
     """
 
     def __init__(self, message: str = "", ranks: Iterable[int] = ()) -> None:

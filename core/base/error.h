@@ -19,8 +19,8 @@ struct WorldError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// A peer's process ended or it left the communicator while it was still needed. `ranks`: which, if it ended while
-/// ranks met; empty for one that refused to meet and says why, and once the communicator is made.
+/// A peer's process ended or it left the communicator while it was still needed. `ranks`: which, in order, and with it
+/// those that were known to have died by then; empty for one that refused to meet and says why.
 struct PeerError : WorldError {
   explicit PeerError(const std::string& what, std::vector<int> of = {}) : WorldError(what), ranks(std::move(of)) {}
   std::vector<int> ranks;

@@ -1,5 +1,6 @@
 // The communicator. Arrays are looked at with the GIL held; the collective runs without it, so that ranks may be
 // threads of one process, unless it is so small that it is done before the GIL would be back.
+#include <nanobind/stl/map.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
@@ -176,6 +177,7 @@ void bind_communicator(nb::module_& module) {
       .def_prop_ro("own_cores", &Communicator::own_cores)
       .def_prop_ro("shared_bytes", &Communicator::shared_bytes)
       .def_prop_ro("hosts", [](const Communicator& self) { return self.hosts(); })
+      .def_prop_ro("gone", &Communicator::gone)
       .def_prop_ro("network_bytes", &Communicator::network_bytes)
       .def("transfer", &transfer, "transfers"_a, "timeout"_a)
       .def(

@@ -57,6 +57,7 @@ class ByteReader {
   }
 
   bool ok() const { return ok_; }
+  size_t num_left() const { return rest_.size(); }
   /// Everything was read, nothing is left and there was no fault.
   bool done() const { return ok_ && rest_.empty(); }
 

@@ -95,8 +95,10 @@ void CallWatch::check_gone() {
   const std::optional<int> peer = session_.members().first_missing(call_.sequence);
   if (!peer) return;
   const char* how = session_.members().left_in_order(*peer) ? " left the communicator" : " died";
-  session_.fail(FailureKind::peer, session_.members().describe(*peer) + how + " before it completed " + call_text() +
-                                       ": " + call_.to_string());
+  session_.fail(
+      FailureKind::peer,
+      session_.members().describe(*peer) + how + " before it completed " + call_text() + ": " + call_.to_string(),
+      peer);
 }
 
 void CallWatch::compare_calls() {

@@ -136,6 +136,13 @@ std::string Communicator::agree_at_start(Rendezvous& rendezvous, const Mesh& mes
   return choosing;
 }
 
+std::map<int, bool> Communicator::gone() const {
+  std::map<int, bool> found;
+  for (int peer = 0; peer < world_size(); ++peer)
+    if (session_->members().is_gone(peer)) found[peer] = session_->members().has_died(peer);
+  return found;
+}
+
 void Communicator::close() {
   const bool ours = fork_count() == fork_count_;  // in a child made by fork() only its copies are closed
   if (ours && !queue_.is_own_thread()) queue_.drain(nullptr);
@@ -148,7 +155,8 @@ void Communicator::close() {
   }
   const bool idle = gate_.close() || !ours;  // a child has no other threads
   if (!idle)
-    session_->fail(FailureKind::peer, session_->members().describe(rank()) + " closed its communicator during a call");
+    session_->fail(FailureKind::peer, session_->members().describe(rank()) + " closed its communicator during a call",
+                   rank());
   session_->close(!idle);
   if (!idle) return;  // the call's own links keep their descriptors until the communicator goes
   links_.close_descriptors();

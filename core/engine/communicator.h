@@ -6,6 +6,7 @@
 #pragma once
 
 #include <atomic>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -52,6 +53,9 @@ class Communicator {
   size_t shared_bytes() const { return links_.outgoing_bytes(); }
   /// By rank, the number of its host; hosts are counted in the order of their first ranks.
   const std::vector<int>& hosts() const { return session_->mesh().hosts(); }
+  /// Of each rank that is no longer there, as far as this one has heard: whether it died; else it left in order. From
+  /// any thread.
+  std::map<int, bool> gone() const;
   /// Bytes that this rank has exchanged with ranks of other hosts, headers included. When no call is under way.
   std::pair<uint64_t, uint64_t> network_bytes() const {
     const TcpPort* port = session_->port();

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/base/error.h"
 
@@ -26,11 +27,15 @@ struct Interrupted : WorldError {
 struct Failure {
   FailureKind kind = FailureKind::error;
   std::string text;
+  std::vector<int> ranks = {};  // of a peer's: as PeerError::ranks
 
   [[noreturn]] void raise() const;
-  /// As the payload of an abort message, and back; nothing if the payload is not one.
+  /// As the payload of an abort message, and back: of the ranks at most kMaxRanks, and none that is not of this world;
+  /// nothing if the payload is not one.
   std::string encode() const;
-  static std::optional<Failure> decode(std::string_view payload);
+  static std::optional<Failure> decode(std::string_view payload, int world_size);
+
+  static constexpr size_t kMaxRanks = 4096;
 };
 
 }  // namespace ringtree

@@ -63,6 +63,9 @@ class Membership {
   bool left_in_order(int rank) const {
     return gone_[static_cast<size_t>(rank)].load(std::memory_order_relaxed) == kSaidBye;
   }
+  bool has_died(int rank) const {
+    return gone_[static_cast<size_t>(rank)].load(std::memory_order_acquire) == kDied;  // pairs with set_gone()
+  }
   /// A peer that has gone before it completed call `sequence`, if any.
   std::optional<int> first_missing(uint64_t sequence) const;
 

@@ -158,8 +158,8 @@ void Session::warn_of_suspects() {
 void Session::on_message(int peer, ControlType type, const std::string& payload, Fd fd) {
   try {
     if (type == ControlType::abort) {
-      set_failure(
-          Failure::decode(payload).value_or(Failure{FailureKind::error, members_->describe(peer) + " gave up"}));
+      set_failure(Failure::decode(payload, world_size_)
+                      .value_or(Failure{FailureKind::error, members_->describe(peer) + " gave up"}));
     } else if (type == ControlType::status) {
       on_status(peer, payload);
     } else {
@@ -188,8 +188,12 @@ bool Session::set_failure(Failure failure) {
   return first;
 }
 
-void Session::fail(FailureKind kind, const std::string& text) {
-  if (set_failure({kind, text})) pass_on();
+// Ranks that die together are found one by one: of a peer's end all that are known to have died are told.
+void Session::fail(FailureKind kind, const std::string& text, std::optional<int> peer) {
+  Failure failure{kind, text};
+  for (int rank = 0; kind == FailureKind::peer && rank < world_size_; ++rank)
+    if (rank == peer || members_->has_died(rank)) failure.ranks.push_back(rank);
+  if (set_failure(std::move(failure))) pass_on();
 }
 
 // Also what another rank told us: whoever raises may leave at once, and its bye must not reach a peer before the reason

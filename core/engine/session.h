@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -55,8 +56,9 @@ class Session {
   [[noreturn]] void raise_failure();
   /// Meaningful once failed().
   Failure failure() const { return failure_.get(); }
-  /// Ends the communicator here and tells all peers. The first failure wins.
-  void fail(FailureKind kind, const std::string& text);
+  /// Ends the communicator here and tells all peers. The first failure wins. `peer`: whose end this is, of a failure
+  /// that is one rank's.
+  void fail(FailureKind kind, const std::string& text, std::optional<int> peer = {});
 
   /// Waits until `ready()`, called under the lock that notify() takes, holds. `give_up()` is called without the lock
   /// every few milliseconds and ends the wait by returning true. True if ready.

@@ -105,8 +105,10 @@ bool TransferWay::is_cut_off() {
 
 void fail_for_gone_peer(Session& session, int peer, const std::string& what) {
   const char* how = session.members().left_in_order(peer) ? " left the communicator" : " died";
-  session.fail(FailureKind::peer, session.members().describe(peer) + how + " before the " + what + " of " +
-                                      session.members().describe(session.rank()) + " was complete");
+  session.fail(FailureKind::peer,
+               session.members().describe(peer) + how + " before the " + what + " of " +
+                   session.members().describe(session.rank()) + " was complete",
+               peer);
 }
 
 std::string late_text(Session& session, const std::string& what, double timeout_s) {

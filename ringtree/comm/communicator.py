@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 import warnings
 from contextlib import AbstractContextManager
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from ringtree._core import Communicator as CoreCommunicator
 from ringtree._core import Store
@@ -88,6 +88,11 @@ class Communicator(Collectives, AbstractContextManager["Communicator"]):
         """By rank, the number of its host; hosts are counted in the order of their first ranks. Ranks share a host if
         they run on one kernel and in one network namespace, or by RINGTREE_HOSTID where that is set."""
         return self._core.hosts
+
+    @property
+    def gone(self) -> dict[int, Literal["died", "left"]]:
+        """Ranks that are no longer there, as far as this one has heard: they died, or left in order (close())."""
+        return {rank: "died" if died else "left" for rank, died in self._core.gone.items()}
 
     @property
     def network_bytes(self) -> tuple[int, int]:

@@ -53,6 +53,18 @@ TEST(Failures, a_rank_that_leaves_is_named_with_the_call_that_needed_it) {
   }
 }
 
+TEST(Failures, who_was_missed_is_told_on_every_rank) {
+  std::vector<std::vector<int>> found(4);
+  const auto outcomes = run_communicators(4, test_settings(), [&](Communicator& communicator) {
+    sum_of_ones(communicator, 100, "ring");
+    if (communicator.rank() == 2) return;
+    found[static_cast<size_t>(communicator.rank())] = ranks_in_error([&] { sum_of_ones(communicator, 100, "ring"); });
+    EXPECT_EQ(communicator.failure()->ranks, std::vector<int>{2});
+  });
+  expect_all_well(outcomes, "");
+  for (const size_t rank : {0, 1, 3}) EXPECT_EQ(found[rank], std::vector<int>{2}) << rank;
+}
+
 TEST(Failures, a_rank_that_is_done_and_leaves_at_once_disturbs_nobody) {
   constexpr int kRounds = kSanitized ? 60 : 200;
   const char* names[] = {"ring", "tree", "naive", "two_shot"};
