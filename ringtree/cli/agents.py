@@ -7,7 +7,6 @@ host without a launcher only.
 from __future__ import annotations
 
 import contextlib
-import re
 import sys
 from collections.abc import Callable, Sequence
 from threading import Timer
@@ -18,6 +17,7 @@ from ringtree.launchers import Identity, identify
 from ringtree.measure.crew import MEETING, Crew
 from ringtree.measure.ending import ended_by_sigterm, ended_by_the_lab
 from ringtree.measure.joining import crew_of_the_launcher
+from ringtree.measure.who_is_left import word_of_the_lowest
 from ringtree.measure.who_speaks import SaidElsewhere
 
 MOST_NAMED = 8  # of the ranks that are missing
@@ -82,8 +82,6 @@ def _serve(crew: Crew) -> None:
     try:
         crew.serve()
     except RingtreeError as error:
-        # The lab says what went wrong; if it is the one that died, the next agent does.
-        lab_died = isinstance(error, PeerError) and re.search(r"\brank 0\b", str(error)) is not None
-        if lab_died and crew.number == 1:
-            raise
-        raise SaidElsewhere(error) from None
+        # The lab says what went wrong; if it has died, too, one of those that are left does.
+        word = word_of_the_lowest(crew.comm, error) if isinstance(error, PeerError) else None
+        raise SaidElsewhere(error) if word is None else word from None

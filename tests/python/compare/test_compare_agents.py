@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 from hosts_support import Hosts, on_host, why_no_hosts
-from lab_support import read_until, wait_until
+from lab_support import is_running, read_until, wait_until
 from launchers_support import PATIENCE_S, free_ports, start_by_hand
 
 from ringtree._core import UnixStore, missing_ranks
@@ -43,6 +43,11 @@ def ends(processes: list[subprocess.Popen[str]]) -> Ended:
     return ended
 
 
+def children(pid: int) -> list[int]:
+    """The processes that one has started: of an agent, its ranks of this launch."""
+    return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
 @pytest.mark.parametrize("victim", [1, 2])
 def test_an_agent_that_dies_ends_the_run_with_what_was_stored(victim: int, tmp_path: Path) -> None:
     agents = start_by_hand(3, *LONG, "--runs", str(tmp_path))
@@ -66,6 +71,25 @@ def test_a_lab_that_dies_is_told_by_one_agent(tmp_path: Path) -> None:
     assert ended[1][0] == 1
     assert "rank 0" in ended[1][1]
     assert ended[2] == (1, "")
+
+
+@pytest.mark.parametrize(("victims", "speaker"), [((0, 1), 2), ((1, 0, 2), 3), ((2, 0), 1), ((1, 2), 0)])
+def test_of_agents_that_die_together_the_lowest_that_is_left_tells(
+    victims: tuple[int, ...], speaker: int, tmp_path: Path
+) -> None:
+    agents = start_by_hand(4, *LONG, "--runs", str(tmp_path))
+    read_until(agents[0], "launch 2 of 500")
+    started = [child for agent in agents for child in children(agent.pid)]
+    for victim in victims:
+        agents[victim].kill()
+    ended = ends(agents)
+    for rank, (code, said) in enumerate(ended):
+        assert code == (-signal.SIGKILL if rank in victims else 1), ended
+        assert bool(said) is (rank == speaker), ended
+    named = re.search(r"ranks? ((?:\d+, )*\d+) ", ended[speaker][1])
+    assert named is not None, ended
+    assert set(range(speaker)) <= set(map(int, named[1].split(", "))) <= set(victims), ended
+    assert wait_until(lambda: not any(map(is_running, started)), PATIENCE_S) is not None, "ranks end with their agents"
 
 
 def test_ctrl_c_of_all_is_told_once(tmp_path: Path) -> None:
