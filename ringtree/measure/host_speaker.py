@@ -6,7 +6,8 @@ so over its connections, which close when it has ended. So the others know that 
 themselves: mpirun ends all with the first. One that ended without a word has said nothing, and another takes its place.
 
 An earlier job may have the same name, where a launcher gives no job id, and still have processes. So a word has its
-time: one said before this process was started, or long before it failed, is that job's.
+time: one said before this process was started, or long before it failed, is that job's. And no job has a rank twice: of
+those that are connected, in the order of their starts, the first one whose rank was there before begins another job.
 
 For: processes of one host that have not met, perhaps as rank 0 is missing. Not for: what is said, and whether rank 0
 can say it (who_speaks.py). Nothing is left behind: the kernel drops the name with its process.
@@ -19,22 +20,28 @@ import os
 import socket
 import struct
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from multiprocessing.connection import wait
 from pathlib import Path
+from typing import NamedTuple
 
 from ringtree.measure.join_limits import FIRST_WORD
 
 _SAID, _ASKED = b"s", b"a"
-_RANK = struct.Struct("!I")
+_WHO = struct.Struct("!Id")  # what a member says of itself: its rank, and when it was started
 _TIME = struct.Struct("!d")  # follows _SAID: seconds of the clock that counts from boot
 _BACKLOG = 4096  # connections lie there until this process has something to say; old kernels take 128
 _MEET_SECONDS = 1.0  # to find a place where others come and go at this moment
 _SOCKET_SECONDS = 1.0  # for what the other end's kernel has taken already, unless more have come than may lie there
 _PAUSE = 0.01
 WORD_SECONDS = 30.0  # of processes that fail for one reason some find it later, by what they try before they give up
-_LOOK_AGAIN = 0.1  # whether an earlier job has ended, or there is room for one more connection
+_LOOK_AGAIN = 0.1  # whether an earlier job has ended, or there is room for one more connection, or a free descriptor
 _open: list[HostSpeaker] = []  # keeps the connections until the process ends, unless it closes them
+
+
+class _Who(NamedTuple):
+    rank: int
+    started: float  # seconds since boot
 
 
 class HostSpeaker:
@@ -46,8 +53,10 @@ class HostSpeaker:
         self._name, self._rank = f"\0ringtree-{os.geteuid()}-{key}-speaker", rank
         self._listener: socket.socket | None = None
         self._holder: socket.socket | None = None  # to the process that listens
-        self._members: dict[socket.socket, int] = {}  # from those that do not: their ranks
+        self._members: dict[socket.socket, _Who] = {}  # from those that do not
         self._found_no_room = False  # for one more connection to the process that listens
+        self._has_no_descriptor = False  # for one that has come: it stays in the queue, and the listener ready
+        self._took_over = False  # the place of one that ended; others may be about to come here from there
         self._is_asked = False  # to speak
         self._started = _start_of_this_process() if started is None else started
         self._failed: float | None = None
@@ -89,6 +98,8 @@ class HostSpeaker:
             if self._waits_for_room:
                 self.join()
             more = more_of_another if self._holder or self._waits_for_room else 0.0
+            if self._took_over and not self._holder:
+                more = min(more_of_another, _MEET_SECONDS)
             left = start + seconds + more - time.monotonic()
             heard = self._look(max(min(left, _LOOK_AGAIN) if self._waits_for_room else left, 0.0))
             if heard is not None:
@@ -136,7 +147,7 @@ class HostSpeaker:
                 self._found_no_room = True
                 raise
             _require_our_user(own)
-            own.sendall(_RANK.pack(self._rank))
+            own.sendall(_WHO.pack(self._rank, self._started))
 
         self._found_no_room = False
         self._holder = _made(prepare)
@@ -144,31 +155,36 @@ class HostSpeaker:
 
     def _admit(self) -> None:
         """Takes those that have come."""
+        self._has_no_descriptor = False
         while self._listener:
             try:
                 member = self._listener.accept()[0]
+            except (BlockingIOError, ConnectionAbortedError):
+                return
             except OSError:
+                self._has_no_descriptor = True
                 return
             try:
                 member.settimeout(_SOCKET_SECONDS)
                 _require_our_user(member)
-                self._members[member] = _rank_of(member)
+                self._members[member] = _who_is(member)
             except OSError:
                 member.close()
 
     def _look(self, seconds: float) -> socket.socket | None:
         """Returns the connection over which it was heard, within `seconds`; None, perhaps sooner: none."""
         self._admit()
-        places = [one for one in (self._listener, self._holder, *self._members) if one is not None]
-        for ready in wait(places, seconds):
-            if ready is self._listener or not isinstance(ready, socket.socket):
+        for ready in self._ready((self._listener, self._holder, *self._members), seconds):
+            if ready is self._listener:
                 continue
             said = _received(ready)
             if said == _ASKED:
                 self._is_asked = True
             elif said != _SAID:
                 self._forget(ready)
-            elif self._is_of_this_job(moment := _time_of(ready)):
+            elif (ready is self._holder or ready in self._own_members()) and self._is_in_time(
+                moment := _time_of(ready)
+            ):
                 self._said = moment
                 return ready
             else:
@@ -176,7 +192,30 @@ class HostSpeaker:
                 self._forget(ready)
         return None
 
-    def _is_of_this_job(self, said: float) -> bool:
+    def _ready(self, places: Iterable[socket.socket | None], seconds: float) -> list[socket.socket]:
+        """Returns those of the places at which there is something, within `seconds`, perhaps sooner none."""
+        if self._has_no_descriptor:
+            places, seconds = [one for one in places if one is not self._listener], min(seconds, _LOOK_AGAIN)
+        there = [one for one in places if one is not None]
+        found = wait(there, seconds)
+        return [one for one in there if one in found]
+
+    def _own_members(self) -> list[socket.socket]:
+        """Returns the connections from those of this process's job."""
+        mine = _Who(self._rank, self._started)
+        group: dict[int, _Who] = {}  # by rank
+        own: list[socket.socket] = []
+        for who, place in sorted([(mine, None), *((who, place) for place, who in self._members.items())], key=_start):
+            if group.get(who.rank, who) != who:
+                if mine in group.values():
+                    break
+                group, own = {}, []
+            group[who.rank] = who
+            if place is not None:
+                own.append(place)
+        return own
+
+    def _is_in_time(self, said: float) -> bool:
         failed = _now() if self._failed is None else self._failed
         return said >= max(self._started, failed - WORD_SECONDS)
 
@@ -185,19 +224,20 @@ class HostSpeaker:
         if ended is self._holder:
             self._holder = None
             self.join()
+            self._took_over = self._listener is not None
         else:
             del self._members[ended]
 
     def _ask_a_lower_one(self) -> bool:
-        lowest = min(self._members, key=self._members.__getitem__, default=None)
-        if lowest is None or self._members[lowest] > self._rank:
+        lowest = min(self._own_members(), key=lambda member: self._members[member].rank, default=None)
+        if lowest is None or self._members[lowest].rank > self._rank:
             return False
         return _sent(lowest, _ASKED)
 
     def _say_it(self, but: socket.socket | None = None) -> None:
         self._admit()
         word = _SAID + _TIME.pack(_now() if self._said is None else self._said)
-        for other in (self._holder, *self._members):
+        for other in (self._holder, *self._own_members()):
             if other is not None and other is not but:
                 _sent(other, word)
 
@@ -205,9 +245,9 @@ class HostSpeaker:
         """Tells those that come within `seconds`, until who says it has ended at `end`, or until there are
         `num_others`."""
         until = time.monotonic() + seconds
-        while (left := until - time.monotonic()) > 0 and len(self._members) != num_others:
-            ready = wait([one for one in (self._listener, end) if one is not None], left)
-            if self._listener in ready:
+        while (left := until - time.monotonic()) > 0 and len(self._own_members()) != num_others:
+            ready = self._ready((self._listener, end), left)
+            if self._listener in ready or self._has_no_descriptor:
                 self._say_it(but=end)
             if end is not None and end in ready and not _received(end):
                 return
@@ -230,12 +270,16 @@ def _require_our_user(connection: socket.socket) -> None:
         raise PermissionError
 
 
-def _rank_of(member: socket.socket) -> int:
+def _who_is(member: socket.socket) -> _Who:
     """Raises OSError if it has ended before it said it."""
-    text = member.recv(_RANK.size, socket.MSG_WAITALL)
-    if len(text) < _RANK.size:
+    text = member.recv(_WHO.size, socket.MSG_WAITALL)
+    if len(text) < _WHO.size:
         raise ConnectionError
-    return int(_RANK.unpack(text)[0])
+    return _Who(*_WHO.unpack(text))
+
+
+def _start(one: tuple[_Who, socket.socket | None]) -> float:
+    return one[0].started
 
 
 def _time_of(word: socket.socket) -> float:

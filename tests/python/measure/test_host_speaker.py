@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import itertools
 import os
+import resource
 import socket
 import subprocess
 import sys
@@ -123,6 +125,29 @@ def test_a_word_from_long_before_a_failure_is_another_jobs(key: str, monkeypatch
         assert early.hears(0), "of one job not all fail at the same moment"
 
 
+def two_jobs(key: str, monkeypatch: pytest.MonkeyPatch) -> list[list[HostSpeaker]]:
+    """Two jobs of one name, ranks 1 and 2 of each: the later one was started before the earlier one failed."""
+    monkeypatch.setattr(host_speaker, "_now", lambda: 1010.0)
+    jobs = [[HostSpeaker(key, rank, started + 0.1 * rank) for rank in (1, 2)] for started in (1000.0, 1005.0)]
+    for one in (*jobs[0], *jobs[1]):
+        one.join()
+    return jobs
+
+
+def test_a_job_that_was_started_before_one_of_the_same_name_spoke_says_its_own_word(
+    key: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert [who_speaks(*job) for job in two_jobs(key, monkeypatch)] == [[True, False]] * 2
+
+
+def test_a_later_job_does_not_silence_one_of_the_same_name(key: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    earlier, later = two_jobs(key, monkeypatch)
+    for one in later:
+        one.announce()
+        one.close()
+    assert who_speaks(*earlier) == [True, False]
+
+
 def test_the_time_of_a_word_is_handed_on(key: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(host_speaker, "_now", lambda: 1000.0)
     with speakers(key, 1, 2, started=999.0) as (first, second):
@@ -176,6 +201,28 @@ def test_where_no_socket_can_be_made_each_is_alone(key: str, refused: int, monke
     with speakers(key, 1, 2) as (first, second):
         assert first.speaks()
         assert second.speaks()
+
+
+def test_one_that_can_take_no_connection_waits_without_haste(key: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It has no descriptor left, and what has come makes its listener ready all the time."""
+    first, second = HostSpeaker(key, 1), HostSpeaker(key, 2)
+    for one in (first, second):
+        one.join()
+    num_looks, admit = itertools.count(), first._admit
+    monkeypatch.setattr(first, "_admit", lambda: next(num_looks) >= 0 and admit())
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    lowest_free = os.dup(0)
+    os.close(lowest_free)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (lowest_free, hard))
+    try:
+        assert not first.hears(0.5)
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    assert 1 < next(num_looks) < 20
+    second.announce()
+    second.close()
+    assert first.hears(60), "with a descriptor it takes it"
+    first.close()
 
 
 def test_one_that_finds_no_room_waits_for_it_only_when_it_has_something_to_hear(
