@@ -20,6 +20,10 @@ constexpr int64_t kLongestPauseNs = 20'000'000;
 // An answer that the server owes at once gets this long even when the caller's deadline has passed.
 constexpr double kAnswerSeconds = 1.0;
 constexpr double kSetSeconds = 10.0;
+// For who serves to be reached again after a connection has ended: most likely its process has. What is still to be
+// said then is why one does not go on, several times; a rank must not wait for each of them as if rank 0 were yet to
+// come.
+constexpr int64_t kReturnNs = 2'000'000'000;
 constexpr int64_t kLongestWaitMs = 3'600'000;
 
 }  // namespace
@@ -61,7 +65,7 @@ SocketStore::Answer SocketStore::ask(const std::string& request, const std::stri
       idle_.pop_back();
     }
   }
-  if (!socket.valid()) socket = connect(deadline);
+  if (!socket.valid()) socket = connect_again(key, deadline);
   if (!write_all(socket.get(), request, deadline)) server_ended(key);
   Answer answer = receive_answer(socket.get(), key, deadline);
   if (answer.kind == StoreFrameKind::closing) server_ended(key);
@@ -70,7 +74,19 @@ SocketStore::Answer SocketStore::ask(const std::string& request, const std::stri
   return answer;
 }
 
-SocketStore::Answer SocketStore::receive_answer(int socket, const std::string& key, Deadline deadline) const {
+Fd SocketStore::connect_again(const std::string& key, Deadline deadline) {
+  const int64_t return_by_ns = return_by_ns_.load(std::memory_order_relaxed);
+  if (return_by_ns == INT64_MAX) return connect(deadline);
+  try {
+    Fd socket = connect(Deadline{std::min(deadline.at_ns, return_by_ns)});
+    return_by_ns_.store(INT64_MAX, std::memory_order_relaxed);
+    return socket;
+  } catch (const TimeoutError&) {
+    server_ended(key);
+  }
+}
+
+SocketStore::Answer SocketStore::receive_answer(int socket, const std::string& key, Deadline deadline) {
   const int64_t start_ns = now_ns();
   std::string in;
   char buffer[size_t{16} << 10];
@@ -87,7 +103,9 @@ SocketStore::Answer SocketStore::receive_answer(int socket, const std::string& k
   }
 }
 
-void SocketStore::server_ended(const std::string& key) const {
+void SocketStore::server_ended(const std::string& key) {
+  int64_t none = INT64_MAX;
+  return_by_ns_.compare_exchange_strong(none, now_ns() + kReturnNs, std::memory_order_relaxed);
   throw PeerError("rank 0, which serves " + name_ + ", ended or closed it before it answered for key '" + key +
                       "': look at rank 0's own error",
                   {0});

@@ -2,6 +2,8 @@
 // ranks of one host, TcpStore for several. Rank 0 asks its own server over a socket like everybody else: one code path.
 #pragma once
 
+#include <atomic>
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -43,8 +45,9 @@ class SocketStore : public Store {
     std::string value;
   };
   Answer ask(const std::string& request, const std::string& key, Deadline deadline);
-  Answer receive_answer(int socket, const std::string& key, Deadline deadline) const;
-  [[noreturn]] void server_ended(const std::string& key) const;
+  Fd connect_again(const std::string& key, Deadline deadline);
+  Answer receive_answer(int socket, const std::string& key, Deadline deadline);
+  [[noreturn]] void server_ended(const std::string& key);
 
   const std::string name_;
   std::unique_ptr<StoreServer> server_;  // rank 0 only
@@ -52,6 +55,8 @@ class SocketStore : public Store {
   // One request at a time on a connection; threads that ask at once take one each, so that a waiting get() never keeps
   // another thread from the set() that it waits for.
   std::vector<Fd> idle_;
+  // Until when it is connected again, once a connection was ended at the other end. A time, it publishes nothing.
+  std::atomic<int64_t> return_by_ns_{INT64_MAX};
 };
 
 }  // namespace ringtree
