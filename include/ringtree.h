@@ -203,8 +203,9 @@ RT_API rtResult_t rtCommAbort(rtComm_t comm, const char* reason);
 #define RT_SPLIT_NOCOLOR (-1)
 /* Makes communicators of parts of this one, with its settings: ranks of the same `color` form one, in the order of
  * `key`, then of rank. *part is NULL where color is RT_SPLIT_NOCOLOR. Called by all ranks, which meet through rank 0 of
- * rtCommInitRank(): as long as anything is to be split it keeps one of the communicators that come from there. Not
- * within a group. One at a time. Errors as rtCommInitRank() and any call. */
+ * rtCommInitRank(): as long as anything is to be split it keeps one of the communicators that come from there, also
+ * when its own call has returned and those of other parts have not. Not within a group. One at a time. Errors as
+ * rtCommInitRank() and any call. */
 RT_API rtResult_t rtCommSplit(rtComm_t comm, int color, int key, rtComm_t* part);
 
 /* After a failure: a new communicator of the ranks that are still there, in the order of ranks. Called by all of them;
