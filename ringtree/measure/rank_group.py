@@ -25,9 +25,11 @@ from typing import Any
 from pydantic import BaseModel, TypeAdapter
 
 from ringtree.errors import RingtreeError
+from ringtree.measure import rank_start
 from ringtree.measure.framing import ReportReader, write_record
 from ringtree.measure.lifeline import Guard
 from ringtree.measure.messages import DoneReport, FailureReport
+from ringtree.measure.rank_start import RankProcess
 from ringtree.units import count
 
 # What ranks get unless the user has set it. One thread a rank is torchrun's default too: with a rank a core, more only
@@ -47,7 +49,7 @@ class _Rank:
     """One rank as its starter sees it."""
 
     rank: int
-    process: subprocess.Popen[bytes]
+    process: RankProcess
     spec_to: int  # held open until the end: the rank's lifeline
     report_from: int
     output: int  # memory file with its standard output and error
@@ -166,17 +168,10 @@ def _start_rank(
     spec_from, spec_to = os.pipe()
     report_from, report_to = os.pipe()
     output = os.memfd_create(f"ringtree-rank-{rank}")
-    # The rank must find this very ringtree, wherever it was imported from; the working directory must not shadow it.
+    # The rank must find this very ringtree, wherever it was imported from.
     path = os.pathsep.join(str(Path(entry or ".").absolute()) for entry in sys.path)
-    process = subprocess.Popen(
-        [sys.executable, "-m", module, *map(str, (spec_from, report_to, *more))],
-        stdin=subprocess.DEVNULL,
-        stdout=output,
-        stderr=output,
-        cwd="/",
-        env={**RANK_ENVIRONMENT, **os.environ, **environment, "PYTHONPATH": path},
-        pass_fds=(spec_from, report_to, *more, *inherited),
-    )
+    variables = {**RANK_ENVIRONMENT, **os.environ, **environment, "PYTHONPATH": path}
+    process = rank_start.start_process(module, (spec_from, report_to, *more), inherited, output, variables)
     os.close(spec_from)
     os.close(report_to)
     return _Rank(rank, process, spec_to, report_from, output, reader)

@@ -7,6 +7,7 @@ from contextlib import ExitStack
 from typing import Any
 
 import pytest
+from forked_ranks import forked_ranks
 from lent_ranks import cells_in, ranks_to_lend
 from nccl_standin import Play, put_in_place, standin
 
@@ -20,7 +21,7 @@ from ringtree.measure.rank_set import RankSet
 from ringtree.measure.request import Request, make_plan
 from ringtree.results import Cell, Launch, Plan
 
-__all__ = ["standin"]
+__all__ = ["forked_ranks", "standin"]
 BY_LOG = "the log of NCCL processes with the same variables"
 BY_DESIGN = "NCCL sends it point to point, whatever is asked for"
 

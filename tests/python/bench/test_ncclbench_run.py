@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from forked_ranks import forked_ranks
 from ncclbench_support import options_of, pids_of, rows_of, side
 from test_ncclbench_text import ROW
 from typer.testing import CliRunner, Result
@@ -24,6 +25,8 @@ from ringtree.cli import app
 from ringtree.measure.collective_data import shape_of
 from ringtree.measure.rank_group import LaunchFailed
 from ringtree.nccl.nccl_tests import COLLECTIVES, OPS
+
+__all__ = ["forked_ranks"]
 
 COMMAND = importlib.import_module("ringtree.cli.bench")
 THREE_SIZES = ("-b", "8", "-e", "128K", "-f", "128", "-n", "2", "-w", "1")

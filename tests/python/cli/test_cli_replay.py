@@ -7,12 +7,15 @@ from pathlib import Path
 
 import pytest
 from cli_support import assert_refused, invoke
+from forked_ranks import forked_ranks
 from joblog_support import call_line, end_line, group_line, rank_line, step_line, write_rank
 
 from ringtree.errors import UsageError
 from ringtree.joblog.replay import Samples, _judged
 from ringtree.joblog.replayed_dtypes import with_dtypes_of
 from ringtree.joblog.script import Script, ScriptedCall
+
+__all__ = ["forked_ranks"]
 
 
 def job(folder: Path, dtype: str = "float32") -> Path:

@@ -14,10 +14,13 @@ from pathlib import Path
 
 import pytest
 from cli_support import assert_refused, invoke, invoke_quickly
+from forked_ranks import forked_ranks
 from lab_support import children_of, is_running, start_quick_ringtree, start_ringtree, wait_until
 
 from ringtree.measure.environment import usable_cores
 from ringtree.results import read_run
+
+__all__ = ["forked_ranks"]
 
 ENDLESS = ("--ranks", "3", "--arms", "ring,tree", "--sizes", "1K:1M", "--launches", "1000", "--no-preflight")
 

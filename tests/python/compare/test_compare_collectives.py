@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from cli_support import invoke_quickly
+from forked_ranks import forked_ranks
 from lent_ranks import cells_in, ranks_to_lend
 from typer.testing import CliRunner
 
@@ -22,6 +23,8 @@ from ringtree.measure.recording import run_comparison
 from ringtree.measure.request import Request, make_plan
 from ringtree.results import Cell, Plan, StoredRun, read_run
 from ringtree.stats import busbw
+
+__all__ = ["forked_ranks"]
 
 # In every process that finds it: a call leaves one element of rank 0's result wrong.
 SPOILT = """

@@ -10,12 +10,15 @@ from pathlib import Path
 
 import pytest
 from cli_support import invoke, invoke_quickly
+from forked_ranks import forked_ranks
 from profile_support import make_profile, make_table
 
 from ringtree.comm.profile import VARIABLE, own_cores
 from ringtree.comm.profile_format import Configuration, ProfileRule
 from ringtree.results import read_run
 from ringtree.results.files import LAUNCHES_FILE
+
+__all__ = ["forked_ranks"]
 
 
 def run(*arguments: object) -> None:

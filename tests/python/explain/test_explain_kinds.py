@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from forked_ranks import forked_ranks
 from nccl_standin import Play, standin
 from typer.testing import CliRunner
 
@@ -25,7 +26,7 @@ from ringtree.explain.plan import Asked, pilot_plan
 from ringtree.explain.rungs import Rung, arms_of, without_lacking
 from ringtree.schedules import algorithms
 
-__all__ = ["standin"]
+__all__ = ["forked_ranks", "standin"]
 BOUNDARIES = {"python": "torch", "native": "native", "nccl": "cuda"}
 
 

@@ -1,8 +1,8 @@
 """Processes that are forked by a server which has imported what is slow to import, and has no threads.
 
-For: ranks that tests start (fault_support.py, torch_ranks.py). Not for: what is read only once. A process has the
-variables of who started it, but the interpreter, the dynamic linker and imports have read those of the server: PYTHON*,
-LD_*, threads of OpenMP and BLAS, PyTorch's log levels. Who needs these starts a process of its own.
+For: ranks that tests start (fault_support.py, torch_ranks.py, forked_ranks.py). Not for: what is read only once. A
+process has the variables of who started it, but the interpreter, the dynamic linker and imports have read those of the
+server: PYTHON*, LD_*, threads of OpenMP and BLAS, PyTorch's log levels. Who needs these starts a process of its own.
 
 multiprocessing has one such server a process, which starts with the first process: what it is to import is said before.
 """
@@ -17,7 +17,9 @@ from multiprocessing.process import BaseProcess
 from typing import Any
 
 PROCESSES = multiprocessing.get_context("forkserver")
-_OF_THE_SERVER = dict(os.environ)  # while tests are collected: no test has changed any yet
+# While tests are collected: no test has changed any yet. A thread a process, as the lab's ranks have.
+_OF_THE_SERVER = {"OMP_NUM_THREADS": "1", **os.environ}
+_READ_AT_START = ("PYTHON", "LD_", "GLIBC_", "MALLOC_", "OMP_", "GOMP_", "KMP_", "MKL_", "OPENBLAS_", "TORCH_")
 _preloaded: list[str] = []
 
 
@@ -26,6 +28,16 @@ def preload(*modules: str) -> None:
     as it has another path."""
     _preloaded.extend(modules)
     PROCESSES.set_forkserver_preload(_preloaded)
+
+
+def wants_its_own(environment: Mapping[str, str]) -> bool:
+    """Whether variables that are read once differ from the server's: a fork would not have them. PYTHONPATH aside,
+    which is sys.path."""
+    return any(
+        environment.get(name) != _OF_THE_SERVER.get(name)
+        for name in {*environment, *_OF_THE_SERVER} - {"PYTHONPATH"}
+        if name.startswith(_READ_AT_START)
+    )
 
 
 def start(target: Callable[..., None], *arguments: Any) -> BaseProcess:

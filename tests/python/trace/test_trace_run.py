@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from cli_support import assert_refused, invoke
+from forked_ranks import forked_ranks
 from rich.console import Console
 from trace_support import event, made_up, reduced, traces_of
 
@@ -22,6 +23,8 @@ from ringtree.show.trace_table import print_run
 from ringtree.trace import summarise
 from ringtree.trace.request import Asked, Options, make_options
 from ringtree.trace.traced_run import TracedRun
+
+__all__ = ["forked_ranks"]
 
 
 @pytest.mark.parametrize(

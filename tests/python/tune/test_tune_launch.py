@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from forked_ranks import forked_ranks
 from lab_support import children_of, is_running, start_ringtree, wait_until
 from profile_support import make_profile, make_table
 from tune_support import configuration, make_request
@@ -33,6 +34,8 @@ from ringtree.tune.regret import regrets
 from ringtree.tune.tuning import begin_or_resume, run, unfinished
 from ringtree.tune.which import explain
 from ringtree.tune.world import World
+
+__all__ = ["forked_ranks"]
 
 pytestmark = pytest.mark.slow
 SIZES = [8, 128 << 10]
