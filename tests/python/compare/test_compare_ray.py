@@ -16,10 +16,11 @@ from typing import Any
 import pytest
 from lab_support import read_until
 from launchers_support import PATIENCE_S, RINGTREE, plain_environment
+from needed import needs
 
 from ringtree.results import find_run, read_run
 
-pytest.importorskip("ray", reason="Ray is not installed (pip install 'ringtree[ray]')")
+needs("ray", "Ray is not installed (pip install 'ringtree[ray]')")
 pytestmark = pytest.mark.slow
 
 COMPARE = ["compare", "--arms", "auto,ring", "--sizes", "8", "--no-preflight", "--launches"]

@@ -9,6 +9,7 @@ import math
 
 import pytest
 from comparison_support import noise
+from needed import needs
 from train_support import plan_of, training_cell, training_run
 
 from ringtree.errors import UsageError
@@ -21,7 +22,7 @@ from ringtree.results import TrainedModel
 from ringtree.train.arms import ALONE
 
 pytest.importorskip("torch")
-pytest.importorskip("transformers")
+needs("transformers")
 
 ARMS = "gloo,ringtree:ring,ringtree:auto"
 MODEL = TrainedModel(name="m", parameters=1000, layers=2, width=64, vocabulary=64)

@@ -14,6 +14,7 @@ from cli_support import invoke
 from comparison_support import noise, stored_run
 from joblog_support import call_line, step_line, whole_rank
 from lab_support import make_plan
+from needed import needs
 from train_support import plan_of, training_run
 
 from ringtree.errors import UsageError
@@ -23,8 +24,8 @@ from ringtree.show.training_page import read_trainings, stored_data, trace_extra
 from ringtree.train.arms import ALONE
 
 pytest.importorskip("torch")
-pytest.importorskip("transformers")
-pytest.importorskip("plotly")
+needs("transformers")
+needs("plotly")
 
 ARMS = "gloo,ringtree:ring,ringtree:auto,ringtree:two_shot"
 GREY, WHITE = "rgb(217,217,217)", "rgb(255,255,255)"

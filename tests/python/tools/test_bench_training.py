@@ -10,18 +10,18 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
-
-pytest.importorskip("torch")
-pytest.importorskip("transformers")
-
 from bench.stored import keep
 from bench.training.page import bars_of, write_page
 from bench.training.parts import CALLS, GLOO, OURS, STEPS, plans
+from needed import needs
 from train_support import training_run
 
 from ringtree.errors import UsageError
 from ringtree.results import Plan, StoredRun
 from ringtree.train.arms import ALONE
+
+pytest.importorskip("torch")
+needs("transformers")
 
 CALL = {GLOO: 300e-6, OURS: 5e-6}
 

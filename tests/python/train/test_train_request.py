@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from cli_support import assert_refused, invoke
+from needed import needs
 from train_support import MINI, mini_model, plan_of
 
 from ringtree.errors import UsageError
@@ -25,7 +26,7 @@ from ringtree.train.forced import forced_profile
 from ringtree.train.models import FAMILIES, PUBLISHED, find_model, num_parameters
 
 pytest.importorskip("torch")
-pytest.importorskip("transformers")
+needs("transformers")
 
 
 def num_expert_parameters(configuration: Mapping[str, Any]) -> int:

@@ -16,13 +16,14 @@ from pathlib import Path
 import pytest
 from cli_support import invoke
 from lab_support import children_of, start_ringtree, wait_until
+from needed import needs
 from train_support import mini_model
 
 from ringtree.judge.training import summarise_training
 from ringtree.results import find_run, read_run
 
 pytest.importorskip("torch")
-pytest.importorskip("transformers")
+needs("transformers")
 
 pytestmark = pytest.mark.torch
 
