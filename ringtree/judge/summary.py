@@ -124,7 +124,8 @@ def _cell(cells: RunCells, run: Run, row: SizeRow, arm: str, judged: Judged | No
         arm=arm,
         verified=why is None,
         disqualified=why,
-        executed=sorted({str(executed["algorithm"]) for executed in told if "algorithm" in executed}),
+        # NCCL's symmetric kernels follow no algorithm by name, and old releases tell none.
+        executed=sorted({str(name) for one in told if (name := one.get("algorithm") or one.get("kernel"))}),
         batch=next(iter(seen.values())).cell.batch,
         num_iterations=sum(len(of_block) for of_block in pooled.values()),
     )

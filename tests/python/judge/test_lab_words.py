@@ -220,6 +220,15 @@ def test_what_auto_executed_is_told() -> None:
     assert executed_lines(comparison) == ["auto executed tree at 1 KB; ring at 4 KB"]
 
 
+def test_a_kernel_that_follows_no_algorithm_is_told_by_its_name() -> None:
+    plan = make_plan(arms=("gloo", "auto", "ring"))
+    told = {"gloo": {"algorithm": None, "kernel": None}, "auto": {"algorithm": None, "kernel": "AllReduce_AGxLL"}}
+    cells = [make_cell(arm, KB, 1.0, executed=told.get(arm, {})) for arm in ("gloo", "auto", "ring")]
+    launches = [make_launch(launch, cells) for launch in range(6)]
+    comparison = summarise(StoredRun(make_stored(plan, lambda *_: 1.0).path, make_run(plan), launches, []))
+    assert executed_lines(comparison) == ["auto executed AllReduce_AGxLL at 1 KB"]
+
+
 def test_size_spans() -> None:
     assert size_span([KB]) == "at 1 KB"
     assert size_span([KB, 4 * KB]) == "at 1 KB and 4 KB"
