@@ -196,6 +196,13 @@ def format_change(ratio: float) -> str:
     )
 
 
+def format_change_range(low: float, high: float) -> str:
+    """Returns "+5.7% to +104%", "2.1× to 3.0×" for a range of ratios: one unit for both ends."""
+    if low < 2 <= high:
+        return f"{format_change(low)} to {100 * (high - 1):+.0f}%"
+    return f"{format_change(low)} to {format_change(high)}"
+
+
 def format_share(share: float) -> str:
     """Returns a share as a percentage: "12%", "3.4%", "0.05%"."""
     percent = 100 * share

@@ -45,8 +45,8 @@ def report(
     logs what the audit found."""
     with exit_codes():
         extras = [] if explain is None else [_waterfall(explain)]
-        extras += [trace_extra(folder) for folder in trace or []]
         trainings = read_trainings(run, runs, setup)
+        extras += [trace_extra(folder, trainings) for folder in trace or []]
         if trainings:
             _write(output, training_page(trainings, title=title, extras=extras))
             return

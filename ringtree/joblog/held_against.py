@@ -6,14 +6,16 @@ of either.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 from ringtree.errors import UsageError
 from ringtree.joblog.gain import Gain
 from ringtree.joblog.summary import Summary
 from ringtree.judge.training_records import TrainingCellSummary, TrainingSummary
-from ringtree.units import format_change, format_share
+from ringtree.units import format_change, format_change_range, format_share, format_size
 
+SAME_JOB = 0.05  # of a step's bytes: a job's own all-reduce of a loss, or a mean over steps, is less
 OWN = "ringtree:"  # before the engine's algorithms in a training's arms; compare's names have nothing there
 
 
@@ -34,7 +36,33 @@ def against_training(gains: Sequence[Gain], summary: Summary, training: Training
     if not lines:
         arms = ", ".join(gain.arm for gain in gains)
         raise UsageError(f"{training.run} has no comparison of {arms} on {summary.num_ranks} ranks to hold against")
+    return [*_of_other_jobs(summary, training), *lines]
+
+
+def _of_other_jobs(summary: Summary, training: TrainingSummary) -> list[str]:
+    """A line for each model whose step sends something else than the traced one: a prediction for one job is not held
+    against another. Where a training's bytes are not known (a script's) nothing is said."""
+    traced = Counter[str]()
+    for row in summary.rows:
+        if row.kind.collective != "barrier":
+            traced[row.kind.collective] += round(row.bytes)
+    lines = []
+    for cell in training.cells:
+        if (cell.num_ranks, cell.arm) != (summary.num_ranks, training.reference) or not cell.collectives:
+            continue
+        trained = Counter({one.collective: one.size_bytes for one in cell.collectives if one.collective != "barrier"})
+        most = max(traced.total(), trained.total())
+        if any(abs(traced[name] - trained[name]) > SAME_JOB * most for name in traced | trained):
+            lines.append(
+                f"note: a step of the trace sends {_sent(traced)}, one of {cell.model} in {training.run} "
+                f"{_sent(trained)}: they are not the same job, so the prediction need not hold"
+            )
     return lines
+
+
+def _sent(sizes: Counter[str]) -> str:
+    told = [f"{format_size(size)} of {name}" for name, size in sorted(sizes.items()) if size]
+    return ", ".join(told) or "nothing"
 
 
 def _in_trainings(arm: str) -> tuple[str, ...]:
@@ -49,7 +77,7 @@ def _held(gain: Gain, summary: Summary, training: TrainingSummary, cell: Trainin
     said = f"{where}: predicted step {format_change(gain.step.ratio)}, measured {format_change(versus.ratio)}"
     if versus.low is None or versus.high is None:
         return [f"{said}: one launch has no interval to hold it against"]
-    span = f"({format_change(versus.low)} to {format_change(versus.high)})"
+    span = f"({format_change_range(versus.low, versus.high)})"
     if versus.low <= gain.step.ratio <= versus.high:
         return [f"{said} {span}: inside"]
     overlap = gain.step.low is not None and gain.step.high is not None

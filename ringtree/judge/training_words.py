@@ -9,7 +9,7 @@ from ringtree.judge.comparison import Versus
 from ringtree.judge.training_records import TrainingCellSummary, TrainingSummary
 from ringtree.measure.plan import planned_launches
 from ringtree.results import NOT_KNOWN, StoredRun
-from ringtree.units import count, format_change, format_duration, format_margin
+from ringtree.units import count, format_change, format_change_range, format_duration, format_margin
 
 
 def training_verdicts(summary: TrainingSummary) -> list[str]:
@@ -89,8 +89,9 @@ def training_notes(summary: TrainingSummary) -> list[str]:
     notes = []
     if compared:
         error = 100 * (1 - summary.level)
+        family = f"all {len(compared)} comparisons together" if len(compared) > 1 else "one comparison"
         notes.append(
-            f"verdicts: sign-flip max-T of whole launches over all {len(compared)} comparisons together: at most "
+            f"verdicts: sign-flip max-T of whole launches over {family}: at most "
             f"{error:.2g} % of runs report a false difference; margin {format_margin(summary.margin)}; smallest "
             f"attainable p {2.0 ** (1 - max(versus.num_launches for versus in compared)):.2g}"
         )
@@ -98,6 +99,11 @@ def training_notes(summary: TrainingSummary) -> list[str]:
         notes.append(
             "exposed: what a step takes longer than the same step, in the same round, without communication; the parts "
             "of a step are means, and add up to the mean step"
+        )
+    if compared:
+        notes.append(
+            "Δ: the median over launches of the two arms' ratio in the same launch; it need not be the ratio of the "
+            "medians beside it, in which launches differ, too"
         )
     if any(versus.verdict == "inconclusive" for versus in compared):
         notes.append("to use more launches, start a new run: adding launches after looking raises the error rate")
@@ -110,7 +116,7 @@ def _verdict(cell: TrainingCellSummary, versus: Versus, summary: TrainingSummary
     change = format_change(1 / versus.ratio)
     span = ""
     if versus.low is not None and versus.high is not None:
-        span = f" ({format_change(1 / versus.high)} to {format_change(1 / versus.low)})"
+        span = f" ({format_change_range(1 / versus.high, 1 / versus.low)})"
     if versus.verdict in ("faster", "slower"):
         return f"{against}: {versus.verdict}, {change} tokens/s{span}"
     if versus.verdict == "equivalent":

@@ -30,6 +30,7 @@ from ringtree.show.printable import printable
 from ringtree.units import (
     count,
     format_change,
+    format_change_range,
     format_factor,
     format_factor_range,
     format_margin,
@@ -245,7 +246,7 @@ def mark(versus: Versus | None, wide: bool) -> Text:
         ratio, low, high = 1 / ratio, high and 1 / high, low and 1 / low
     text = f"{MARKS[versus.verdict]} {format_factor(ratio) + '×' if claimed else format_change(ratio)}"
     if wide and low is not None and high is not None:
-        interval = format_factor_range(low, high) if claimed else f"{format_change(low)} to {format_change(high)}"
+        interval = format_factor_range(low, high) if claimed else format_change_range(low, high)
         text += f" ({interval})"
     return Text(text, style=_STYLES[versus.verdict])
 

@@ -14,7 +14,7 @@ from ringtree.judge.comparison import Comparison, FactorEffect, Versus
 from ringtree.show.marks import MARKS
 from ringtree.show.printable import printable
 from ringtree.stats import least_launches
-from ringtree.units import format_change, format_size
+from ringtree.units import format_change, format_change_range, format_size
 
 TITLE = "Effects of the factors"
 
@@ -71,7 +71,7 @@ def _row(comparison: Comparison, one: FactorEffect) -> list[str]:
 def _interval(versus: Versus) -> str:
     if versus.low is None or versus.high is None:
         return "1 launch"
-    return f"{format_change(versus.low)} to {format_change(versus.high)}"
+    return format_change_range(versus.low, versus.high)
 
 
 def _verdict(versus: Versus) -> str:

@@ -12,7 +12,7 @@ from ringtree.joblog.replay import Replay
 from ringtree.joblog.script import Script
 from ringtree.joblog.summary import Summary
 from ringtree.show.cells import cell, plain_table, say
-from ringtree.units import count, format_change, format_time, format_time_range
+from ringtree.units import count, format_change, format_change_range, format_time, format_time_range
 
 
 def print_replay(console: Console, summary: Summary, script: Script, found: Replay) -> None:
@@ -27,7 +27,7 @@ def print_replay(console: Console, summary: Summary, script: Script, found: Repl
         elif versus.low is None or versus.high is None:
             change, verdict = format_change(versus.ratio), versus.verdict
         else:
-            ends = f"{format_change(versus.low)} to {format_change(versus.high)}"
+            ends = format_change_range(versus.low, versus.high)
             change, verdict = f"{format_change(versus.ratio)} ({ends})", versus.verdict
         exposed = f"{format_time(arm.exposed.median)} ({format_time_range(arm.exposed.low, arm.exposed.high)})"
         table.add_row(*map(cell, (arm.arm, format_time(arm.step.median), exposed, change, verdict)))

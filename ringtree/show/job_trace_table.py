@@ -29,6 +29,20 @@ def print_summary(console: Console, summary: Summary) -> None:
         say(console, line)
 
 
+def explained(summary: Summary) -> list[str]:
+    """Returns what the table's columns are, in lines for a terminal; a page makes one of them."""
+    idle = " and ".join(_IDLE[on_gpu] for on_gpu in sorted({row.kind.device != "cpu" for row in summary.rows}))
+    lines = [
+        "a step, mean over ranks and steps (times: over timed steps); a call: median. In flight: sum of the calls,",
+        f"which may overlap. Exposed: while it was in flight, {idle or _IDLE[False]}.",
+    ]
+    if any(row.kind.device != "cpu" and row.call_time is not None for row in summary.rows):
+        lines.append(
+            "On GPUs a call is in flight while its kernels run, which also wait in there for ranks that are late."
+        )
+    return lines
+
+
 def trace_lines(summary: Summary) -> list[str]:
     """Returns what stands above the table, then what stands below it."""
     if summary.whole_run:
@@ -40,15 +54,7 @@ def trace_lines(summary: Summary) -> list[str]:
             f"{count(summary.num_ranks, 'rank')}, {count(counted, 'step')}{skipped}: "
             f"{format_time(summary.step_time)} a step{_timed(summary)}"
         ]
-    idle = " and ".join(_IDLE[on_gpu] for on_gpu in sorted({row.kind.device != "cpu" for row in summary.rows}))
-    lines += [
-        "a step, mean over ranks and steps (times: over timed steps); a call: median. In flight: sum of the calls,",
-        f"which may overlap. Exposed: while it was in flight, {idle or _IDLE[False]}.",
-    ]
-    if any(row.kind.device != "cpu" and row.call_time is not None for row in summary.rows):
-        lines.append(
-            "On GPUs a call is in flight while its kernels run, which also wait in there for ranks that are late."
-        )
+    lines += explained(summary)
     if summary.exposed is not None and summary.share is not None:
         per_step = [one.exposed / (one.end - one.begin) for one in summary.steps if one.exposed is not None]
         lines.append(

@@ -16,7 +16,7 @@ from ringtree.joblog.worth import TO_NCCL, ArmWorth, Effect
 from ringtree.nccl.names import algorithm_name
 from ringtree.nccl.support import first_release_with_error
 from ringtree.show.cells import cell, plain_table, say
-from ringtree.units import format_change, format_share, format_size, format_time
+from ringtree.units import format_change, format_change_range, format_share, format_size, format_time
 
 _WORDS: dict[Effect, str] = {
     "changes": "can change",
@@ -61,7 +61,7 @@ def print_gains(console: Console, gains: Sequence[Gain], notes: Sequence[str]) -
     for gain in gains:
         step = gain.step
         bounded = step.low is not None and step.high is not None
-        ends = f"{format_change(step.low or 0.0)} to {format_change(step.high or 0.0)}, " if bounded else ""
+        ends = f"{format_change_range(step.low or 0.0, step.high or 0.0)}, " if bounded else ""
         of = f"measured: {format_share(gain.covered)} of the exposed time"
         say(console, f"  {gain.arm}: {format_change(step.ratio)} ({ends}{step.label}; {of})")
     for note in notes:

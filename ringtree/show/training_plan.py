@@ -29,7 +29,7 @@ def print_training_plan(console: Console, plan: Plan, seconds_per_step: float | 
     }
     steps = f"{training.num_warm_up} steps to warm up, then {plan.sizes[0].max_rounds * plan.sizes[0].max_iterations}"
     models = (
-        f"{model.name} ({model.parameters / 1e6:.3g} M parameters)" if model.parameters else model.name
+        f"{model.name} ({_millions(model.parameters)} M parameters)" if model.parameters else model.name
         for model in training.models
     )
     for line in (
@@ -77,3 +77,9 @@ def _memory_elsewhere(training: TrainingPlan) -> str:
         "whether it fits there is not known: each rank first builds the whole model in float32, "
         f"{format_size(largest >> 20 << 20 or largest)}, and then has a copy for each arm; --apart needs less memory"
     )
+
+
+def _millions(number: int) -> str:
+    """Three digits, or all in front of the point: "1.02", "7,616"."""
+    millions = number / 1e6
+    return f"{millions:,.0f}" if millions >= 100 else f"{millions:.3g}"

@@ -18,7 +18,15 @@ from ringtree.judge.training_words import worth_line
 from ringtree.results import TrainingPlan
 from ringtree.show.marks import MARKS
 from ringtree.show.printable import printable
-from ringtree.units import count, format_change, format_share, format_size, format_time, format_time_range
+from ringtree.units import (
+    count,
+    format_change,
+    format_change_range,
+    format_share,
+    format_size,
+    format_time,
+    format_time_range,
+)
 
 _HEADINGS = ("ranks", "arm", "tokens/s\na rank", "step\ninterval", "exposed", "efficiency", "Δ tokens/s\ninterval")
 
@@ -35,7 +43,7 @@ def print_training(console: Console, summary: TrainingSummary, steps: int | None
         cells = [cell for cell in summary.cells if cell.model == model]
         console.print()
         console.print(_text(model, "bold"))
-        console.print(_table(cells, summary.training.strategy == "script"))
+        console.print(_table(cells, summary.training.strategy == "script", verbose))
         if verbose and any(cell.parts for cell in cells):
             console.print(_parts(cells))
         if verbose and any(cell.collectives for cell in cells):
@@ -64,17 +72,17 @@ def described(training: TrainingPlan) -> str:
     return f"training: {', '.join(parts)}"
 
 
-def _table(cells: list[TrainingCellSummary], script: bool) -> Table:
+def _table(cells: list[TrainingCellSummary], script: bool, verbose: bool) -> Table:
     # The box has a blank column between two: with that all fits into 80.
     table = Table(box=box.SIMPLE_HEAD, padding=0, pad_edge=False)
     for heading in _HEADINGS:
         table.add_column(heading, justify="left" if heading == "arm" else "right", overflow="fold")
     for cell in cells:
-        table.add_row(str(cell.num_ranks), printable(cell.arm), *_figures(cell, script))
+        table.add_row(str(cell.num_ranks), printable(cell.arm), *_figures(cell, script, verbose))
     return table
 
 
-def _figures(cell: TrainingCellSummary, script: bool) -> list[str]:
+def _figures(cell: TrainingCellSummary, script: bool, verbose: bool) -> list[str]:
     """Two lines each, where there are two things to say. A script's steps are its own: its interval is of tokens/s."""
     if cell.disqualified is not None or cell.step is None:
         return ["✗" if cell.disqualified is not None else "–", *["–"] * 4]
@@ -82,14 +90,21 @@ def _figures(cell: TrainingCellSummary, script: bool) -> list[str]:
     span = format_time_range(step.low, step.high) if step.num_launches > 1 else "1 launch"
     change = "" if versus is None else f"{MARKS[versus.verdict]} {format_change(1 / versus.ratio)}"
     if versus is not None and versus.low is not None and versus.high is not None:
-        change += f"\n{format_change(1 / versus.high)} to {format_change(1 / versus.low)}"
+        change += f"\n{format_change_range(1 / versus.high, 1 / versus.low)}"
     return [
         f"{cell.tokens_per_second or 0:,.0f}\n{cell.tokens_per_second_a_rank or 0:,.0f}",
         f"{format_time(step.median)}\n{span}" if not script else _rates(cell, step),
-        "–" if cell.exposed is None else _signed_time(cell.exposed.median),
+        "–" if cell.exposed is None else _exposed(cell.exposed, verbose),
         "–" if cell.efficiency is None else format_share(cell.efficiency),
         change,
     ]
+
+
+def _exposed(exposed: Interval, verbose: bool) -> str:
+    """A figure that can't be is known by its interval."""
+    if not verbose or exposed.num_launches <= 1:
+        return _signed_time(exposed.median)
+    return f"{_signed_time(exposed.median)}\n{_signed_time(exposed.low)} to\n{_signed_time(exposed.high)}"
 
 
 def _rates(cell: TrainingCellSummary, step: Interval) -> str:

@@ -100,7 +100,7 @@ function drawHeatmap(run, place) {
     points.x.push(x);
     points.y.push(y);
     points.text.push(found.wrong ? 'wrong' : versus && wordy ? words.change(versus.ratio) : '');
-    const interval = versus && versus.low !== null ? `, ${words.change(versus.low)} to ${words.change(versus.high)}` : '';
+    const interval = versus && versus.low !== null ? `, ${words.changes(versus.low, versus.high)}` : '';
     points.hovertext.push(plain(found.wrong ? `${arm}: ${found.wrong}` : versus ? `${arm}, ${words.size(size)}: ${words.change(versus.ratio)}${interval}: ${versus.verdict} (${versus.label})` : arm));
   }));
   document.querySelectorAll('.reference').forEach((one) => { one.textContent = run.reference; });

@@ -62,7 +62,7 @@ class Report {
 function runFigures(run, place) {
   const rows = run.cells.filter((c) => c.place === place).map((c) => [
     c.size, c.arm, c.time && c.time.median, intervalOf(c), c.time && c.algbw, c.time && c.busbw, c.versus && c.versus.ratio,
-    c.versus && c.versus.low !== null ? `${words.change(c.versus.low)} – ${words.change(c.versus.high)}` : '',
+    c.versus && c.versus.low !== null ? words.changes(c.versus.low, c.versus.high, ' – ') : '',
     c.wrong || (c.versus ? c.versus.verdict : c.arm === run.reference ? 'reference' : ''), c.time && c.time.launches,
   ]);
   const headings = [['size', words.size], ['arm', null], ['time', words.time], ['interval', null], ['algbw', words.rate], ['busbw', words.rate],

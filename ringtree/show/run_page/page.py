@@ -32,6 +32,7 @@ class Extra:
     headings: Sequence[str] = ()
     rows: Sequence[Sequence[str]] = field(default_factory=tuple)
     lines: Sequence[str] = ()
+    below: Sequence[str] = ()  # lines that explain the table
 
 
 def report_page(views: Sequence[View], *, title: str, extras: Sequence[Extra] = ()) -> str:
@@ -58,4 +59,5 @@ def report_page(views: Sequence[View], *, title: str, extras: Sequence[Extra] = 
 def extra_block(one: Extra) -> dict[str, Any]:
     """Returns what the template needs of an extra."""
     picture = None if one.svg is None else "data:image/svg+xml;base64," + base64.b64encode(one.svg).decode()
-    return {"title": one.title, "picture": picture, "headings": one.headings, "rows": one.rows, "lines": one.lines}
+    fields = {name: getattr(one, name) for name in ("title", "headings", "rows", "lines", "below")}
+    return {"picture": picture, **fields}

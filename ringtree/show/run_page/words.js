@@ -17,6 +17,12 @@ const words = {
   rate(rate) {
     return rate >= 1e8 ? `${words.digits(rate / 1e9)} GB/s` : `${words.digits(rate / 1e6)} MB/s`;
   },
+  // One unit for both ends: percent, unless both are factors.
+  changes(low, high, between = ' to ') {
+    const percent = (ratio) => `${ratio < 1 ? '' : '+'}${Math.round(100 * (ratio - 1))}%`;
+    const first = low < 0.5 && high >= 0.5 ? percent(low) : words.change(low);
+    return `${first}${between}${low < 2 && high >= 2 ? percent(high) : words.change(high)}`;
+  },
   change(ratio) {
     if (ratio >= 2) return `${words.digits(ratio)}×`;
     if (ratio < 0.5) return `1/${words.digits(1 / ratio)}`;

@@ -32,7 +32,7 @@ from ringtree.show.training_page.imported_runs import (
 )
 from ringtree.show.views.log_arms import finding_row
 from ringtree.stats import median_interval
-from ringtree.units import count, format_change
+from ringtree.units import count, format_change, format_change_range
 
 UNIT = "tokens/s"
 Cell = dict[str, Any]
@@ -240,7 +240,7 @@ def _shown(cell: Cell, reference: str) -> str:
 
 def _interval(cell: Cell) -> str:
     versus = cell["versus_reference"]
-    return f" ({format_change(1 / versus['high'])} to {format_change(1 / versus['low'])}, {versus['label']})"
+    return f" ({format_change_range(1 / versus['high'], 1 / versus['low'])}, {versus['label']})"
 
 
 def _keeping(log: Log) -> Callable[[Callable[[Item], None]], Any]:

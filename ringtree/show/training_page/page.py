@@ -6,6 +6,7 @@ For: `ringtree report` and the web app, of runs of `ringtree train` and imported
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -13,14 +14,14 @@ from typing import Any
 from ringtree.audit import Setup
 from ringtree.errors import UsageError
 from ringtree.joblog.reading import read_trace
-from ringtree.joblog.summary import summarise
+from ringtree.joblog.summary import Summary, summarise
 from ringtree.judge.observations import origins_of_run
 from ringtree.judge.training import summarise_training
 from ringtree.logs.storing import find_log
 from ringtree.results import StoredRun, find_run, read_run
 from ringtree.results.reading import read_header
 from ringtree.show.html import json_block, packaged, render, script_block, source_hashes
-from ringtree.show.job_trace_table import HEADINGS, row_texts, trace_lines
+from ringtree.show.job_trace_table import HEADINGS, explained, row_texts, trace_lines
 from ringtree.show.plotly_source import plotly_source
 from ringtree.show.run_page import Extra, extra_block
 from ringtree.show.training_page.imported import imported_data, training_tables
@@ -57,15 +58,32 @@ def read_trainings(names: Sequence[str], runs: Path, setup: Setup | None = None)
     return list(found.values())
 
 
-def trace_extra(folder: Path) -> Extra:
-    """Returns a job trace's table, as `ringtree trace` prints it. Raises UsageError for a folder that holds none."""
-    summary = summarise(read_trace(folder))
+def trace_extra(folder: Path, trainings: Sequence[Training] = ()) -> Extra:
+    """Returns a job trace's table, as `ringtree trace` prints it, and whether it is of as many ranks as the `trainings`
+    that it stands beside. Raises UsageError for a folder that holds none."""
+    trace = read_trace(folder)
+    summary = summarise(trace)
+    first, *others = trace_lines(summary)
+    about = explained(summary)
+    below = [" ".join(about), *(line for line in others if line not in about)]
     return Extra(
         f"Collectives of the traced job {folder.name}",
         headings=HEADINGS,
         rows=[row_texts(row) for row in summary.rows],
-        lines=trace_lines(summary),
+        lines=[f"traced: {shlex.join(trace.ranks[0].about.command)}", first, *_other_ranks(summary, trainings)],
+        below=below,
     )
+
+
+def _other_ranks(summary: Summary, trainings: Sequence[Training]) -> list[str]:
+    """A trace is of a job that somebody names: nothing says that it is one that was swept."""
+    swept = sorted({ranks for one in trainings for ranks in one["training"]["world_sizes"]})
+    if not swept or summary.num_ranks in swept:
+        return []
+    return [
+        f"note: the trace is of {count(summary.num_ranks, 'rank')}, the training of {', '.join(map(str, swept))}: "
+        "they are not the same job"
+    ]
 
 
 def training_page(trainings: Sequence[Training], *, title: str | None = None, extras: Sequence[Extra] = ()) -> str:

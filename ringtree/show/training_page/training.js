@@ -50,8 +50,9 @@ function rateText(run, c) {
   return plain(`${c.arm}, ${c.model}, ${ranksOf(run, c.num_ranks)}: ${rateWords(c.tokens_per_second)} ${run.unit}, ${span}`);
 }
 
-function drawRates(run, n) {
-  const places = placesOf(run);
+// An axis for each model: a small one's bars would be too low beside those of a fast one.
+function drawRatesOf(run, n, model, m) {
+  const places = run.training.world_sizes.map((ranks) => ({ model, ranks, name: ranksOf(run, ranks) }));
   const traces = run.arms.map(({ label }, i) => {
     const shown = places.map((place) => [place, cellOf(run, place, label)]).filter(([, c]) => usable(c));
     const ends = shown.map(([, c]) => rateEnds(c) || [c.tokens_per_second, c.tokens_per_second]);
@@ -62,7 +63,7 @@ function drawRates(run, n) {
     };
   }).filter((trace) => trace.x.length > 0);
   const xaxis = { type: 'category', categoryorder: 'array', categoryarray: places.map(({ name }) => name) };
-  draw(`rates-${n}`, traces, { barmode: 'group', height: 400, xaxis, yaxis: { title: { text: run.unit }, rangemode: 'tozero' } }, `${run.unit} of each arm by ranks`);
+  draw(`rates-${n}-${m}`, traces, { barmode: 'group', height: 400, xaxis, yaxis: { title: { text: run.unit }, rangemode: 'tozero' } }, `${run.unit} of ${model}, each arm by ranks`);
 }
 
 function drawDifferences(run, n) {
@@ -78,7 +79,7 @@ function drawDifferences(run, n) {
     points.x.push(x);
     points.y.push(y);
     points.text.push(c.disqualified ? '✗ disqualified' : words.change(1 / versus.ratio));
-    const span = versus && versus.low !== null ? `, ${words.change(1 / versus.high)} to ${words.change(1 / versus.low)}` : '';
+    const span = versus && versus.low !== null ? `, ${words.changes(1 / versus.high, 1 / versus.low)}` : '';
     points.hovertext.push(plain(c.disqualified ? `${arm}: ${c.disqualified}` : `${arm}, ${place.model}, ${ranksOf(run, place.ranks)}: ${words.change(1 / versus.ratio)}${span}: ${versus.verdict} (${versus.label})`));
   }));
   document.getElementById(`heatmap-${n}`).style.minWidth = window.matchMedia('print').matches ? '0' : `${10 + 7 * places.length}rem`;
@@ -128,7 +129,7 @@ function allFigures(run) {
     const parts = c.parts || {};
     return [c.model, c.num_ranks, c.arm, c.tokens_per_second, c.tokens_per_second_a_rank, c.step && c.step.median,
       c.step && hasInterval(c.step) ? `${words.time(c.step.low)} – ${words.time(c.step.high)}` : c.rate ? `${rateWords(c.rate.low)} – ${rateWords(c.rate.high)}` : '', c.efficiency,
-      ...PARTS.map(([part]) => parts[part]), versus && 1 / versus.ratio, versus && versus.low !== null ? `${words.change(1 / versus.high)} – ${words.change(1 / versus.low)}` : '',
+      ...PARTS.map(([part]) => parts[part]), versus && 1 / versus.ratio, versus && versus.low !== null ? words.changes(1 / versus.high, 1 / versus.low, ' – ') : '',
       c.disqualified ? `disqualified: ${c.disqualified}` : versus ? versus.verdict : c.arm === run.reference ? 'reference' : '', c.num_launches];
   });
   const headings = [['model', null], ['ranks', null], ['arm', null], [run.unit, rateWords], ['a rank', rateWords], ['step', words.time], ['interval', null], ['efficiency', percentOf],
@@ -137,10 +138,17 @@ function allFigures(run) {
   return makeTable(run.heading, kept.map((i) => headings[i]), rows.map((row) => kept.map((i) => row[i])));
 }
 
+// What a step sends, as the arms do it: of rank 0, counted in a step that is not timed.
+function stepBytes(run) {
+  const rows = run.cells.flatMap((c) => (c.collectives || []).map((one) => [c.model, c.num_ranks, c.arm, one.collective, one.calls, one.size_bytes]));
+  const headings = [['model', null], ['ranks', null], ['arm', null], ['collective', null], ['calls a step', null], ['bytes a step', words.size]];
+  return rows.length > 0 ? makeTable('Collectives of a step', headings, rows) : null;
+}
+
 function drawTraining(run, n) {
-  drawRates(run, n);
   drawDifferences(run, n);
   run.models.forEach((model, m) => {
+    drawRatesOf(run, n, model, m);
     if (run.training.world_sizes.length > 1) drawScalingOf(run, n, model, m);
     drawParts(run, n, model, m);
   });
@@ -148,7 +156,13 @@ function drawTraining(run, n) {
 
 const trainings = JSON.parse(document.getElementById('runs').textContent);
 equipAll();
-trainings.forEach((run, n) => document.getElementById(`figures-${n}`).replaceChildren(allFigures(run)));
+trainings.forEach((run, n) => {
+  document.getElementById(`figures-${n}`).replaceChildren(allFigures(run));
+  const bytes = stepBytes(run);
+  const place = document.getElementById(`collectives-${n}`);
+  place.closest('section').hidden = bytes === null;
+  if (bytes !== null) place.replaceChildren(bytes);
+});
 const drawAll = () => trainings.forEach(drawTraining);
 // Paper is light and narrow: what is drawn for the screen is drawn anew, and again afterwards.
 for (const media of ['(prefers-color-scheme: dark)', 'print']) window.matchMedia(media).addEventListener('change', drawAll);

@@ -20,6 +20,7 @@ from ringtree.joblog.summary import Summary, summarise
 from ringtree.joblog.worth import worth
 from ringtree.judge.training import summarise_training
 from ringtree.nccl.support import first_release_with_error
+from ringtree.results import CalledCollective
 from ringtree.show.job_worth_table import bytes_line, verdict
 from ringtree.train.arms import ALONE
 
@@ -188,6 +189,12 @@ def test_a_prediction_is_held_against_a_training(
     assert len(why) == len(reasons)
     for line, reason in zip(why, reasons, strict=True):
         assert line.strip().startswith(reason)
+    for sent, others in ((4 << 20, 0), (8 << 20, 1)):  # the trace: 4 MB
+        called = [CalledCollective(collective="all_reduce", calls=1, size_bytes=sent)]
+        cells = [one.model_copy(update={"collectives": called}) for one in training.cells]
+        notes = against_training(gains, summary, training.model_copy(update={"cells": cells}))[: -len([first, *why])]
+        assert len(notes) == others
+        assert not notes or "sends 4 MB of all_reduce, one of qwen2.5 tiny in" in notes[0]
     with pytest.raises(UsageError, match="no comparison of auto on 2 ranks"):
         against_training(gains, summary, training.model_copy(update={"cells": []}))
     other = training.model_copy(update={"reference": "ringtree:ring"})

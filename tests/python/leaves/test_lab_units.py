@@ -125,6 +125,13 @@ def test_factors_changes_and_shares() -> None:
         "2.0×",
         "5.0×",
     ]
+    spans = ((0.95, 1.05), (1.057, 2.04), (2.1, 3.04), (0.1, 2.5))
+    assert [units.format_change_range(*span) for span in spans] == [
+        "-5.0% to +5.0%",
+        "+5.7% to +104%",
+        "2.1× to 3.0×",
+        "-90% to +150%",
+    ]
     assert [units.format_share(share) for share in (1.0, 0.12, 0.099, 0.0005)] == ["100%", "12%", "9.9%", "0.05%"]
     assert [units.format_margin(margin) for margin in (0.02, 0.005, 0.1)] == ["2 %", "0.5 %", "10 %"]
 

@@ -62,9 +62,10 @@ def test_charts_show_the_summary(opened: Any, tmp_path: Path) -> None:
     stored = training()
     summary = summarise_training(stored)
     page = shown(opened, tmp_path, stored)
-    bars = page.run("document.getElementById('rates-0').data.map(t => [t.name, t.y])")
+    bars = page.run("document.getElementById('rates-0-0').data.map(t => [t.name, t.y])")
+    assert page.page.locator("[id^=rates-0-]").count() == 2
     for arm, rates in bars:
-        cells = [one for one in summary.cells if one.arm == arm]
+        cells = [one for one in summary.cells if (one.model, one.arm) == ("qwen2.5 tiny", arm)]
         assert rates == pytest.approx([one.tokens_per_second for one in cells], rel=1e-5)
     lines = page.run("document.getElementById('scaling-0-1').data.map(t => [t.name, t.x, t.y])")
     base = summary.find("mixtral tiny", 1, "gloo")
@@ -140,8 +141,8 @@ def test_an_arm_that_trained_something_else_is_marked_and_not_drawn(opened: Any,
     assert "Yellow: disqualified." in page.page.inner_text("main")
     texts = page.run("document.getElementById('heatmap-0').data[0].text")
     assert texts.count("✗ disqualified") == 1
-    auto = page.run("document.getElementById('rates-0').data.find(t => t.name === 'ringtree:auto').x.length")
-    assert auto == 5  # of six
+    auto = page.run("document.getElementById('rates-0-0').data.find(t => t.name === 'ringtree:auto').x.length")
+    assert auto == 2  # of three
     assert page.run("document.querySelectorAll('td b, li b').length") == 0
     assert page.problems == []
 
@@ -155,7 +156,13 @@ def test_a_trace_stands_beside_it_and_the_command_refuses_a_mixture(tmp_path: Pa
     trace = tmp_path / "job-trace"
     calls = [call_line(0, 0.1, 0.2, (0.1, 0.1)), call_line(1, 1.1, 1.2, (1.1, 1.1), step=1)]
     whole_rank(trace, calls, [step_line(0, 0.0, 1.0, (0.0, 1.0)), step_line(1, 1.0, 2.0, (1.0, 2.0))])
-    extra = trace_extra(trace)
+    extra = trace_extra(trace, [stored_data(run)])
+    assert extra.lines[0] == "traced: train"
+    assert not [line for line in extra.lines if line.startswith("note")]  # the sweep has one rank, too
+    swept = training_run(plan_of(arms="gloo", ranks="2,4", launches=1), steps)
+    noted = trace_extra(trace, [stored_data(swept)]).lines[-1]
+    assert noted == "note: the trace is of 1 rank, the training of 2, 4: they are not the same job"
+    assert "which may overlap. Exposed" in extra.below[0]
     assert extra.rows[0][:3] == ("all_reduce (gloo)", "4 KB", "float32")
     output = tmp_path / "page.html"
     result = invoke("report", run.run.run_id, "--runs", tmp_path, "--trace", trace, "-o", output)
@@ -180,7 +187,7 @@ def test_a_script_counts_in_units_of_its_own() -> None:
     plan = stored.run.plan.model_copy(update={"training": asked.model_copy(update={"strategy": "script"})})
     scripted = stored_data(dataclasses.replace(stored, run=stored.run.model_copy(update={"plan": plan})))
     page = training_page([scripted])
-    assert "<h2>Units/s of the script by ranks</h2>" in page
+    assert "<h2>Units/s of the script of qwen2.5 tiny by ranks</h2>" in page
     assert "In units/s of the script." in page
 
 
@@ -198,7 +205,7 @@ def test_an_imported_table_is_drawn_and_claims_nothing(opened: Any, tmp_path: Pa
     file.write_text(training_page([data]), encoding="utf-8")
     page = Page(opened, file.as_uri(), viewport={"width": 1280, "height": 900})
     page.drawn()
-    bars = page.run("document.getElementById('rates-0').data.map(t => [t.name, t.x, t.y])")
+    bars = page.run("document.getElementById('rates-0-0').data.map(t => [t.name, t.x, t.y])")
     assert bars == [
         ["default", ["8 ranks on 1 host", "16 ranks on 2 hosts"], [1000, 1900]],
         ["tree", ["16 ranks on 2 hosts"], [1800]],
@@ -289,7 +296,7 @@ def test_rows_that_repeat_each_other_are_launches(opened: Any, tmp_path: Path) -
     file.write_text(training_page([data]), encoding="utf-8")
     page = Page(opened, file.as_uri(), viewport={"width": 1280, "height": 900})
     page.drawn()
-    assert page.run("document.getElementById('rates-0').data[0].error_y.array") == [15, 0]
+    assert page.run("document.getElementById('rates-0-0').data[0].error_y.array") == [15, 0]
     assert page.run("document.getElementById('heatmap-0').layout.shapes.map(s => s.fillcolor)")[0] != GREY
     assert page.problems == []
 
@@ -366,9 +373,9 @@ def test_names_of_models_are_text_and_runs_without_an_interval_have_none(opened:
     assert page.run("document.getElementById('heatmap-0').layout.xaxis.ticktext[0]") == (
         "&lt;b&gt;x<br>8 ranks on 1 host"
     )
-    assert page.run("document.getElementById('rates-0').data[0].x[0]").startswith("&lt;b&gt;x<br>")
-    assert page.run("document.getElementById('rates-0').data[0].error_y.visible") is False
-    assert page.run("document.getElementById('rates-0').data[0].hovertext[0]").endswith("5 launches, no interval")
+    assert page.page.locator("h2", has_text="Tokens/s of <b>x by ranks").count() == 1
+    assert page.run("document.getElementById('rates-0-0').data[0].error_y.visible") is False
+    assert page.run("document.getElementById('rates-0-0').data[0].hovertext[0]").endswith("5 launches, no interval")
     assert page.run("document.querySelectorAll('main b').length") == 0
     assert page.problems == []
 
