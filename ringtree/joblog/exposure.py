@@ -18,7 +18,7 @@ on a machine with fewer cores than threads, exposed time is too high.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from ringtree.joblog.records import CallLine, StepLine
@@ -35,8 +35,28 @@ class _Reading(NamedTuple):
 
 def exposed_times(calls: Sequence[CallLine], steps: Sequence[StepLine] = ()) -> dict[int, float]:
     """Seconds of each call, by its number, up to the end of its step; calls without an end are left out."""
-    timed = [call for call in calls if call.end is not None and call.ran_end is not None]
-    exposed = {call.call: 0.0 for call in timed}
+    exposed = {call.call: 0.0 for call in _timed(calls)}
+    for number, _, seconds in _pieces(calls, steps):
+        exposed[number] += seconds
+    return exposed
+
+
+def exposed_spans(calls: Sequence[CallLine], steps: Sequence[StepLine] = ()) -> dict[int, list[tuple[float, float]]]:
+    """The same as begin and end of each piece. Between two readings only how long a rank idled is known, not when: it
+    is taken to have computed first and waited then, as whoever waits for a collective does."""
+    spans: dict[int, list[tuple[float, float]]] = {call.call: [] for call in _timed(calls)}
+    for number, until, seconds in _pieces(calls, steps):
+        spans[number].append((until - seconds, until))
+    return spans
+
+
+def _timed(calls: Sequence[CallLine]) -> list[CallLine]:
+    return [call for call in calls if call.end is not None and call.ran_end is not None]
+
+
+def _pieces(calls: Sequence[CallLine], steps: Sequence[StepLine]) -> Iterator[tuple[int, float, float]]:
+    """The call, when the interval between two readings ended, and seconds of it that were exposed, above 0."""
+    timed = _timed(calls)
     step_ends = {line.step: line.end for line in steps}
     until = {call.call: step_ends.get(call.step, math.inf) for call in timed}
     readings = [_Reading(line.end, line.ran_end, None, False) for line in steps]
@@ -51,10 +71,11 @@ def exposed_times(calls: Sequence[CallLine], steps: Sequence[StepLine] = ()) -> 
     for now, ran, number, begins in readings:
         oldest = next((call for call in under_way if before < until[call]), None)
         if oldest is not None:
-            exposed[oldest] += max(0.0, (now - before) - max(0.0, ran - ran_before))
+            idle = max(0.0, (now - before) - max(0.0, ran - ran_before))
+            if idle > 0:
+                yield oldest, now, idle
         if number is not None and begins:
             under_way[number] = None
         elif number is not None:
             under_way.pop(number)
         before, ran_before = now, ran
-    return exposed

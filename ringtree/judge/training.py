@@ -14,10 +14,11 @@ import numpy as np
 from ringtree.judge.cells import ONE_CLASS, RunCells, effect_matrix
 from ringtree.judge.comparison import Interval
 from ringtree.judge.training_records import StepParts, TrainingCellSummary, TrainingSummary
+from ringtree.judge.training_timeline import Division, divided, timeline
 from ringtree.judge.training_views import WorkloadRun, workload_runs
 from ringtree.judge.training_words import training_caveats, training_notes, training_verdicts
 from ringtree.judge.versus import versus_record
-from ringtree.results import Cell, StoredRun
+from ringtree.results import Cell, RecordedStep, StoredRun
 from ringtree.stats import judge, median_interval
 
 
@@ -76,6 +77,7 @@ def _cell(run: WorkloadRun, cells: RunCells, arm: str) -> TrainingCellSummary:
     step = median_interval(list(medians.values()), plan.level)
     own, both = cells.seen(size, arm), _with_alone(run, cells, arm)
     exposed = [exposed_seconds(*pair) for pair in both.values()]
+    recorded = recorded_steps([one.cell for one in own.values()])
     told = [one.cell.trained.collectives for one in own.values() if one.cell.trained]
     peaks = [peak for one in own.values() if one.cell.trained for peak in one.cell.trained.peak_bytes if peak]
     # A script tells tokens/s itself, and one "token" is then what it counts.
@@ -88,6 +90,7 @@ def _cell(run: WorkloadRun, cells: RunCells, arm: str) -> TrainingCellSummary:
             "tokens_per_second_a_rank": rate / run.num_ranks,
             "exposed": Interval.from_fields_of(median_interval(exposed, plan.level)) if exposed else None,
             "parts": step_parts(list(both.values())) if both else None,
+            "timeline": timeline(recorded) if recorded else None,
             "collectives": next(filter(None, told), []),
             "peak_bytes": max(peaks, default=None),
         }
@@ -118,6 +121,16 @@ def _with_alone(run: WorkloadRun, cells: RunCells, arm: str) -> dict[int, tuple[
     }
 
 
+def recorded_steps(cells: Sequence[Cell]) -> list[list[RecordedStep]]:
+    """Returns the recorded steps of each cell of which all ranks have one."""
+    found = []
+    for cell in cells:
+        of_ranks = [one for one in (cell.trained.recorded if cell.trained else []) if one is not None]
+        if of_ranks and len(of_ranks) == len(cell.times):
+            found.append(of_ranks)
+    return found
+
+
 def step_parts(pairs: Sequence[tuple[Cell, Cell]]) -> StepParts:
     """Returns the parts of a mean step; of cells with the same one without communication, launch by launch."""
     steps, inputs, computing, slowest = [], [], [], []
@@ -129,13 +142,24 @@ def step_parts(pairs: Sequence[tuple[Cell, Cell]]) -> StepParts:
         told = alone.trained.input_seconds if alone.trained else []
         inputs.append(float(np.mean(told)) if told else 0.0)
     step, alone_mean, slowest_mean, fetching = (float(np.mean(each)) for each in (steps, computing, slowest, inputs))
-    return StepParts(
+    parts = StepParts(
         step=step,
         input=fetching,
         compute=alone_mean - fetching,
         imbalance=slowest_mean - alone_mean,
         exposed=step - slowest_mean,
     )
+    recorded = recorded_steps([cell for cell, _ in pairs])
+    return _as_recorded(parts, divided(recorded)) if recorded else parts
+
+
+def _as_recorded(parts: StepParts, found: Division) -> StepParts:
+    """A recorded step is not timed, and one of a launch: what it tells is how the idle time of the others is shared."""
+    idle, total = parts.imbalance + parts.exposed, found.total or 1.0
+    imbalance = idle * found.waiting / total
+    by_collective = {name: idle * seconds / total for name, seconds in found.exposed.items()}
+    update = {"imbalance": imbalance, "exposed": idle - imbalance, "recorded": True, "by_collective": by_collective}
+    return parts.model_copy(update=update)
 
 
 def _by_visit(cell: Cell) -> list[list[float]]:

@@ -20,8 +20,10 @@ class StepParts(Record):
     """Where a step's time goes, means over the steps of all launches; the four add up to `step` exactly.
 
     `input`: fetching tokens, the ranks' mean. `compute`: of the same step without communication, the ranks' mean, less
-    the input. `imbalance`: what its slowest rank takes beyond that mean. `exposed`: what the step takes beyond the one
-    without communication; below 0 where noise is larger.
+    the input. What the step takes beyond that mean is `imbalance` and `exposed`, below 0 where noise is larger. Where
+    steps of the arm were recorded (`recorded`) they share it as the ranks' idle time did there: waiting for the slowest
+    rank, and communication, `by_collective`. Elsewhere imbalance is what the slowest rank takes beyond the mean without
+    communication, the same for all arms.
     """
 
     step: float
@@ -29,6 +31,33 @@ class StepParts(Record):
     compute: float
     imbalance: float
     exposed: float
+    recorded: bool = False
+    by_collective: dict[str, float] = Field(default={}, description="add up to exposed; empty: not known")
+
+
+class TimelineSpan(Record):
+    """What a rank did: "input", "compute", "waiting" for the slowest rank, "exposed <collective>"."""
+
+    what: str
+    begin: float
+    end: float
+
+
+class TimelineCall(Record):
+    """A collective in flight."""
+
+    collective: str
+    size_bytes: int
+    begin: float
+    end: float
+
+
+class StepTimeline(Record):
+    """Rank 0's recorded step of the launch whose is the median one, to the slowest rank's end; it was not timed."""
+
+    seconds: float
+    spans: list[TimelineSpan] = Field(description="one after the other, without gaps")
+    calls: list[TimelineCall]
 
 
 class TrainingCellSummary(Record):
@@ -48,6 +77,7 @@ class TrainingCellSummary(Record):
         default=None, description="tokens/s/rank over those of the arm on the smallest number of ranks"
     )
     parts: StepParts | None = None
+    timeline: StepTimeline | None = Field(default=None, description="null: not recorded, as on GPUs")
     collectives: list[CalledCollective] = Field(default=[], description="of a step of rank 0; empty: not known")
     peak_bytes: int | None = Field(default=None, description="the largest of all ranks; on a CPU of all arms together")
     versus_reference: Versus | None = None

@@ -100,6 +100,7 @@ def training_notes(summary: TrainingSummary) -> list[str]:
             "exposed: what a step takes longer than the same step, in the same round, without communication; the parts "
             "of a step are means, and add up to the mean step"
         )
+        notes.append(_how_divided(summary))
     if compared:
         notes.append(
             "Δ: the median over launches of the two arms' ratio in the same launch; it need not be the ratio of the "
@@ -108,6 +109,19 @@ def training_notes(summary: TrainingSummary) -> list[str]:
     if any(versus.verdict == "inconclusive" for versus in compared):
         notes.append("to use more launches, start a new run: adding launches after looking raises the error rate")
     return notes
+
+
+def _how_divided(summary: TrainingSummary) -> str:
+    """What tells imbalance from exposed communication."""
+    if any(cell.parts is not None and cell.parts.recorded for cell in summary.cells):
+        return (
+            "imbalance and exposed, by collective, share what a step takes beyond computing as the idle time of a step "
+            "does that each launch records and doesn't time: waiting for the slowest rank, and for communication"
+        )
+    return (
+        "no step was recorded (GPUs, whose collectives the host can't time, or no compiler): imbalance is that of the "
+        "step without communication, the same for all arms, and exposed time is not told apart by collective"
+    )
 
 
 def _verdict(cell: TrainingCellSummary, versus: Versus, summary: TrainingSummary) -> str:

@@ -23,7 +23,18 @@ from ringtree.measure.probe import Handoff
 from ringtree.measure.process_set import CellKey, ProcessSet, SetFailed, Visited, check_boundary
 from ringtree.measure.rank_group import LaunchFailed
 from ringtree.measure.visits import is_visited, num_iterations, num_rewarming, share_rounds
-from ringtree.results import ON_GPU, Cell, Plan, SizePlan, TrainedCell, TrainedSteps, Visit, WarmUp, WrongElement
+from ringtree.results import (
+    ON_GPU,
+    Cell,
+    Plan,
+    RecordedStep,
+    SizePlan,
+    TrainedCell,
+    TrainedSteps,
+    Visit,
+    WarmUp,
+    WrongElement,
+)
 from ringtree.units import format_size
 
 # Seconds from an answer until all ranks sleep: they spin for a fraction of a millisecond before they do.
@@ -101,7 +112,12 @@ def _trained(before: TrainedCell, more: list[TrainedSteps], timed: bool) -> Trai
         input_seconds=_joined(before.input_seconds, inputs),
         peak_bytes=[rank.peak_bytes for rank in more],
         collectives=before.collectives or more[0].collectives,
+        recorded=before.recorded or _if_any([rank.recorded for rank in more]),
     )
+
+
+def _if_any(recorded: list[RecordedStep | None]) -> list[RecordedStep | None]:
+    return recorded if any(recorded) else []
 
 
 def _joined(before: list[list[float]], more: list[list[float]]) -> list[list[float]]:

@@ -33,7 +33,16 @@ from ringtree.results.records import (
     WrongElement,
 )
 from ringtree.results.store import RunWriter, StoreError, new_run_id
-from ringtree.results.training import NOT_KNOWN, CalledCollective, TrainedCell, TrainedModel, TrainedSteps, TrainingPlan
+from ringtree.results.training import (
+    NOT_KNOWN,
+    CalledCollective,
+    RecordedCall,
+    RecordedStep,
+    TrainedCell,
+    TrainedModel,
+    TrainedSteps,
+    TrainingPlan,
+)
 from ringtree.results.writer_lock import writer_of
 
 __all__ = [
@@ -59,6 +68,8 @@ __all__ = [
     "Printed",
     "Provenance",
     "Record",
+    "RecordedCall",
+    "RecordedStep",
     "Run",
     "RunListing",
     "RunWriter",

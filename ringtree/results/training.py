@@ -64,6 +64,26 @@ class CalledCollective(Record):
     size_bytes: int
 
 
+class RecordedCall(Record):
+    """A collective of a recorded step; times are seconds since the step's begin on this rank."""
+
+    collective: str
+    group: str = Field(description="torch.distributed's name of the group, the same on its ranks")
+    group_size: int
+    size_bytes: int = Field(description="as nccl-tests counts it")
+    begin: float
+    end: float | None = Field(description="null: it was not seen to end")
+    exposed: list[tuple[float, float]] = Field(description="when the rank's threads computed nothing because of it")
+
+
+class RecordedStep(Record):
+    """One rank's step that was looked at and not timed, from when all ranks were let go."""
+
+    seconds: float
+    input_seconds: float = 0.0
+    calls: list[RecordedCall] = Field(description="in the order of their begin")
+
+
 class TrainedSteps(Record):
     """What one rank's steps gave besides their times. `losses`, `input_seconds`: one a step."""
 
@@ -71,6 +91,7 @@ class TrainedSteps(Record):
     input_seconds: list[float] = Field(default=[])
     peak_bytes: int = Field(default=0, description="of this rank's memory so far; 0: not known")
     collectives: list[CalledCollective] = Field(default=[], description="of the last step, if they were counted")
+    recorded: RecordedStep | None = Field(default=None, description="the last step, if it was recorded")
 
 
 class TrainedCell(Record):
@@ -80,3 +101,6 @@ class TrainedCell(Record):
     input_seconds: list[list[float]] = Field(default=[], description="by rank, of each timed step: fetching its tokens")
     peak_bytes: list[int] = Field(default=[], description="by rank; on a CPU of the process, which hosts all arms")
     collectives: list[CalledCollective] = Field(default=[], description="of rank 0, in the last step of the warm-up")
+    recorded: list[RecordedStep | None] = Field(
+        default=[], description="by rank, the last step of the warm-up; empty: not recorded, as on GPUs"
+    )

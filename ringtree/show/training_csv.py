@@ -10,7 +10,8 @@ from collections.abc import Callable, Mapping
 from ringtree.judge.training_records import TrainingCellSummary, TrainingSummary
 from ringtree.show.csv_text import csv_text
 
-# `collectives`: as "all_reduce:3:4194304", calls and bytes of a step. `step_ratio`: over the reference's, below 1 is
+# `collectives`: as "all_reduce:3:4194304", calls and bytes of a step. `mean_exposed_by_collective`: as
+# "all_reduce:0.0123"; empty where no step was recorded. `step_ratio`: over the reference's, below 1 is
 # faster.
 COLUMNS: Mapping[str, Callable[[TrainingSummary, TrainingCellSummary], object]] = {
     "run": lambda run, cell: run.run,
@@ -40,6 +41,9 @@ COLUMNS: Mapping[str, Callable[[TrainingSummary, TrainingCellSummary], object]] 
     "peak_bytes": lambda run, cell: cell.peak_bytes,
     "collectives": lambda run, cell: " ".join(
         f"{one.collective}:{one.calls}:{one.size_bytes}" for one in cell.collectives
+    ),
+    "mean_exposed_by_collective": lambda run, cell: " ".join(
+        f"{name}:{seconds!r}" for name, seconds in (cell.parts.by_collective if cell.parts else {}).items()
     ),
     "bytes_a_step": lambda run, cell: sum(one.size_bytes for one in cell.collectives) if cell.collectives else None,
     "step_ratio": lambda run, cell: cell.versus_reference and cell.versus_reference.ratio,

@@ -129,12 +129,14 @@ def _parts(cells: list[TrainingCellSummary]) -> Table:
 def _collectives(cells: list[TrainingCellSummary]) -> Table:
     """What a rank calls in a step."""
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
-    for heading in ("ranks", "arm", "collective", "calls a step", "bytes a step"):
+    for heading in ("ranks", "arm", "collective", "calls a step", "bytes a step", "exposed"):
         table.add_column(heading, justify="left" if heading in ("arm", "collective") else "right", overflow="fold")
     for cell in cells:
         for called in cell.collectives:
             size = format_size(called.size_bytes)
-            table.add_row(str(cell.num_ranks), printable(cell.arm), called.collective, str(called.calls), size)
+            seconds = None if cell.parts is None else cell.parts.by_collective.get(called.collective)
+            exposed = "–" if seconds is None else _signed_time(seconds)
+            table.add_row(str(cell.num_ranks), printable(cell.arm), called.collective, str(called.calls), size, exposed)
     return table
 
 

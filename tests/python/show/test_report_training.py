@@ -19,7 +19,7 @@ from train_support import plan_of, training_run
 
 from ringtree.errors import UsageError
 from ringtree.judge.training import summarise_training
-from ringtree.results import RunWriter, StoredRun
+from ringtree.results import CalledCollective, RecordedCall, RecordedStep, RunWriter, StoredRun
 from ringtree.show.training_page import read_trainings, stored_data, trace_extra, training_page
 from ringtree.train.arms import ALONE
 
@@ -84,6 +84,48 @@ def test_charts_show_the_summary(opened: Any, tmp_path: Path) -> None:
     assert page.page.locator(".verdicts li").count() == len(summary.verdicts)
     assert page.problems == []
     assert page.requests == [page.page.url]
+
+
+def recorded(stored: StoredRun) -> StoredRun:
+    """The run, in which gloo's ranks recorded a step of 0.1 s that waits for an all-reduce of 8 MB from 0.06 on."""
+    call = RecordedCall(
+        collective="all_reduce", group="0", group_size=2, size_bytes=8 << 20, begin=0.02, end=0.1, exposed=[(0.06, 0.1)]
+    )
+    called = [CalledCollective(collective="all_reduce", calls=1, size_bytes=8 << 20)]
+    for launch in stored.launches:
+        for n, cell in enumerate(launch.cells):
+            if cell.arm == "gloo" and len(cell.times) == 2 and cell.trained is not None:
+                update = {"recorded": [RecordedStep(seconds=0.1, calls=[call])] * 2, "collectives": called}
+                trained = cell.trained.model_copy(update=update)
+                launch.cells[n] = cell.model_copy(update={"trained": trained})
+    return stored
+
+
+def test_a_recorded_step_is_a_timeline_and_divides_exposed_time(opened: Any, tmp_path: Path) -> None:
+    stored = recorded(training())
+    cell = summarise_training(stored).find("qwen2.5 tiny", 2, "gloo")
+    assert cell is not None
+    assert cell.parts is not None
+    page = shown(opened, tmp_path, stored)
+    bars = page.run("document.getElementById('timeline-0-0').data.map(t => [t.name, t.base, t.x])")
+    assert bars == [
+        ["compute", [0], [pytest.approx(60)]],
+        ["exposed all_reduce", [pytest.approx(60)], [pytest.approx(40)]],
+        ["in flight", [pytest.approx(20)], [pytest.approx(80)]],
+    ]
+    parts = dict(page.run("document.getElementById('parts-0-0').data.map(t => [t.name, t.x])"))
+    names = page.run("document.getElementById('parts-0-0').data[0].y")
+    at = names.index("2 ranks, gloo")
+    assert parts["exposed"][at] == 0
+    assert parts["exposed all_reduce"][at] == pytest.approx(1e3 * cell.parts.exposed, rel=1e-5)
+    assert sum(values[at] for values in parts.values()) == pytest.approx(1e3 * cell.parts.step, rel=1e-5)
+    rows = page.run("[...document.querySelectorAll('#collectives-0 tbody tr')].map(r => r.innerText.split(/\\s*\\t/))")
+    assert [row[2:6] for row in rows] == [["gloo", "all_reduce", "1", "8 MB"]] * 2  # of each model
+    assert page.problems == []
+    plain = shown(opened, tmp_path, training())
+    for chart in ("timeline-0-0", "collectives-0"):
+        assert plain.run(f"document.getElementById('{chart}').closest('section').hidden")
+    assert "no step was recorded" in plain.page.inner_text("main")
 
 
 def test_all_figures_fit_a_page_and_scroll_in_a_narrow_one(opened: Any, tmp_path: Path) -> None:

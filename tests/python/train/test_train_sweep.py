@@ -156,8 +156,21 @@ def test_the_collectives_of_a_step_and_the_csv(tmp_path: Path) -> None:
     kinds = {name: int(size) for name, _, size in (one.split(":") for one in both["collectives"].split())}
     assert kinds["all_reduce"] == 4 * parameters  # every gradient once, in float32
     assert int(both["bytes_a_step"]) == sum(kinds.values())
+    recorded = [one for launch in stored.launches for cell in launch.cells if cell.trained
+                for one in cell.trained.recorded]  # fmt: skip
+    assert len(recorded) == 2  # both ranks of the one cell that communicates
+    for step in recorded:
+        assert step is not None
+        assert sum(call.size_bytes for call in step.calls if call.collective == "all_reduce") == 4 * parameters
+        # An end is noted by one of the backend's threads, which may be after the step's.
+        assert all(0 <= call.begin <= min(call.end or 0, step.seconds) for call in step.calls)
     cell = summarise_training(stored).find("mini", 2, "gloo")
     assert cell is not None
+    assert cell.timeline is not None
+    assert cell.timeline.spans[0].begin == 0
+    assert cell.timeline.spans[-1].end == cell.timeline.seconds
+    assert cell.parts is not None
+    assert cell.parts.recorded
     assert cell.step is not None
     assert float(both["step_s"]) == cell.step.median
     shown = invoke("show", "last", "-v", "--runs", tmp_path / "runs", COLUMNS="200")
