@@ -59,7 +59,7 @@ class Trainer:
         self._called: list[CalledCollective] = []
         self._recorded: RecordedStep | None = None
         # What communicates nothing has no collectives to look at, and those of GPUs the host can't time.
-        self._records = not alone and num_ranks > 1 and device.type == "cpu" and _can_record()
+        self._records = not alone and len(hosts) > 1 and device.type == "cpu" and _can_record()
 
     def step(self) -> None:
         """One step of the optimizer; returns when it is done, on a GPU too."""
