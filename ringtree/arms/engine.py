@@ -19,12 +19,12 @@ from ringtree.arms.arm import Array, Setting
 from ringtree.arms.engine_name import AS_AUTO, AUTO, FOR_SHARED, SHARED, UNFUSED, parse_engine_name
 from ringtree.arms.kind import ALGORITHM, ArmKind
 from ringtree.arms.program import Native
-from ringtree.arms.storage import stored
 from ringtree.arms.unfused import unfused
 from ringtree.comm.group import group as group_calls
 from ringtree.comm.shared import empty
 from ringtree.schedules import algorithms as builtin
 from ringtree.schedules.schedule import schedule
+from ringtree.storage import storage_of
 from ringtree.traits import REDUCING, ROOTED
 
 SEND_RECV = "send_recv"  # no collective: every rank sends to the next one and receives from the one before
@@ -53,7 +53,7 @@ class EngineArm:
     def make_buffers(self, count: int, num_buffers: int) -> list[Array]:
         if self._shared:
             return shared_vectors(count, num_buffers, self._setting.dtype)
-        return [np.zeros(count, dtype=stored(self._setting.dtype)) for _ in range(num_buffers)]
+        return [np.zeros(count, dtype=storage_of(self._setting.dtype)) for _ in range(num_buffers)]
 
     def bind(self, source: Array, result: Array, root: int = 0) -> Callable[[], object]:
         given, taken = operand_of(source, self._setting), operand_of(result, self._setting)
@@ -129,9 +129,9 @@ class EngineArm:
 def shared_vectors(count: int, num_vectors: int, dtype: str) -> list[Array]:
     """Returns vectors of zeros that peers can read in place, each on lines of its own. All in one buffer: a rank has
     few of these at a time."""
-    item = stored(dtype).itemsize
+    item = storage_of(dtype).itemsize
     stride = -(-count * item // LINE_BYTES) * LINE_BYTES // item
-    memory: Array = empty((num_vectors, stride), stored(dtype))
+    memory: Array = empty((num_vectors, stride), storage_of(dtype))
     return [memory[i, :count] for i in range(num_vectors)]
 
 

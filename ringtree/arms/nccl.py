@@ -16,12 +16,12 @@ from ringtree.arms.arm import Array, Setting
 from ringtree.arms.kind import ArmKind, Wish
 from ringtree.arms.nccl_name import FORMS, HEAD, idle, parse, why_not
 from ringtree.arms.on_gpu import OnGpu, all_agree, as_array, as_device
-from ringtree.arms.storage import stored
 from ringtree.errors import UsageError
 from ringtree.gpu import Communicator, DeviceArray, StreamClock, device_count, lacks_nccl, nccl_version, unique_id
 from ringtree.gpu import nccl as library
 from ringtree.gpu.driver import Graph
 from ringtree.gpu.memory import Owned, zeros
+from ringtree.storage import storage_of
 
 _WORDS = struct.Struct("<16q")  # a unique id as numbers, which ranks can share
 
@@ -93,7 +93,7 @@ class NcclArm:
         self._comm.close()
 
     def _make(self, count: int) -> DeviceArray:
-        device, patterns, dtype = self._gpu.device, self._gpu.patterns, stored(self._setting.dtype)
+        device, patterns, dtype = self._gpu.device, self._gpu.patterns, storage_of(self._setting.dtype)
         if not self._asked.options & {"registered", "symmetric"}:
             return zeros(device, patterns, count, dtype)
         address, num_bytes = library.allocate(count * dtype.itemsize), count * dtype.itemsize

@@ -16,9 +16,9 @@ from ringtree._core import TextbookCall, TextbookGroup, UnixStore, textbook_styl
 from ringtree.arms.arm import Array, Setting
 from ringtree.arms.engine import operand_of
 from ringtree.arms.kind import ALGORITHM, OPS, ArmKind, names_algorithm
-from ringtree.arms.storage import stored
 from ringtree.errors import UsageError
 from ringtree.schedules.schedule import schedule
+from ringtree.storage import storage_of
 
 COLLECTIVE = "all_reduce"
 _STYLES = {f"textbook-{style}": style for style in textbook_styles()}
@@ -42,7 +42,7 @@ class TextbookArm:
         self._schedule = schedule(setting.collective, self._algorithm, ranks=setting.num_ranks)
 
     def make_buffers(self, count: int, num_buffers: int) -> list[Array]:
-        return [np.zeros(count, dtype=stored(self._setting.dtype)) for _ in range(num_buffers)]
+        return [np.zeros(count, dtype=storage_of(self._setting.dtype)) for _ in range(num_buffers)]
 
     def bind(self, source: Array, result: Array, root: int = 0) -> Callable[[], object]:
         taken = operand_of(result, self._setting)

@@ -11,8 +11,8 @@ import torch
 
 from ringtree.arms.arm import Array, Setting
 from ringtree.arms.on_gpu import OnGpu, as_array, as_device
-from ringtree.arms.storage import stored
 from ringtree.gpu import DeviceArray, StreamClock
+from ringtree.storage import storage_of
 
 
 class GpuTensors:
@@ -30,7 +30,7 @@ class GpuTensors:
         made = []
         for _ in range(num_buffers):
             tensor = torch.zeros(count, dtype=getattr(torch, self._dtype), device="cuda")
-            array = DeviceArray(self._gpu.patterns, stored(self._dtype), tensor.data_ptr(), count, tensor)
+            array = DeviceArray(self._gpu.patterns, storage_of(self._dtype), tensor.data_ptr(), count, tensor)
             made.append(as_array(array))
         return made
 

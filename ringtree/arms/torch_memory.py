@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ringtree.arms.arm import Array, Setting
-from ringtree.arms.storage import stored
+from ringtree.storage import storage_of
 
 if TYPE_CHECKING:  # a rank without a GPU needs nothing of what finds one
     import torch
@@ -30,7 +30,7 @@ class HostTensors:
         """Returns arrays of zeros."""
         import torch
 
-        as_numpy = getattr(torch, stored(self._dtype).name)
+        as_numpy = getattr(torch, storage_of(self._dtype).name)
         zeros = [torch.zeros(count, dtype=getattr(torch, self._dtype)) for _ in range(num_buffers)]
         return [tensor.view(as_numpy).numpy() for tensor in zeros]
 

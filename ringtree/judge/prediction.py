@@ -7,12 +7,12 @@ nothing (it knows links between hosts and no other cost).
 from __future__ import annotations
 
 from ringtree.measure.collective_data import elements_of
-from ringtree.measure.exact_data import storage_of
 from ringtree.results import Plan
 from ringtree.schedules import algorithms as builtin
 from ringtree.schedules import model
 from ringtree.schedules.emulation import Emulation
 from ringtree.schedules.schedule import schedule as make_schedule
+from ringtree.storage import storage_of
 
 
 def predicted_seconds(plan: Plan, algorithms: list[str], size_bytes: int) -> float | None:

@@ -16,7 +16,8 @@ from pathlib import Path
 
 from ringtree.arms.engine import SEND_RECV
 from ringtree.errors import UsageError
-from ringtree.measure.exact_data import Array, ExactData, Wrong, factor_of, storage_of, stored_patterns
+from ringtree.measure.exact_data import Array, ExactData, Wrong, factor_of, stored_patterns
+from ringtree.storage import storage_of
 from ringtree.traits import BLOCKED, COLLECTIVES, GIVES_BLOCK, IN_PLACE, REDUCING, ROOTED, TAKES_BLOCK
 
 VECTOR, BLOCK, BLOCKS = "vector", "block", "blocks"

@@ -183,11 +183,6 @@ def factor_of(op: str, rank: int) -> int:
     return 1 + rank % _LARGEST_FACTOR if op == "premul_sum" else 1
 
 
-def storage_of(dtype: str) -> np.dtype[np.generic]:
-    """Returns NumPy's dtype of that name or, where it has none, the unsigned integers that are as wide."""
-    return NARROW_FLOATS[dtype].storage if dtype in NARROW_FLOATS else np.dtype(dtype)
-
-
 def _stored(pattern: _Pattern, dtype: str) -> Array:
     return NARROW_FLOATS[dtype].encode(pattern) if dtype in NARROW_FLOATS else pattern.astype(dtype)
 

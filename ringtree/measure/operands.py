@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from ringtree.arms import Arm, Array
 from ringtree.measure.collective_data import RESULT, SOURCE, CollectiveData, sides_in
-from ringtree.measure.exact_data import storage_of
 from ringtree.measure.messages import Memory
+from ringtree.storage import storage_of
 
 
 class Operands:

@@ -18,7 +18,7 @@ from ringtree.measure.collective_data import SHAPES, whole_size
 from ringtree.measure.crew import spread
 from ringtree.measure.environment import lacks_memory, memory_for
 from ringtree.measure.estimate import cell_budget, start_seconds
-from ringtree.measure.exact_data import DTYPES, largest_value, storage_of
+from ringtree.measure.exact_data import DTYPES, largest_value
 from ringtree.measure.factors import factorial_design
 from ringtree.measure.narrow_floats import NARROW_FLOATS
 from ringtree.measure.plan import (
@@ -32,6 +32,7 @@ from ringtree.measure.plan import (
 )
 from ringtree.nccl.nccl_tests import NO_OP
 from ringtree.results import ON_GPU, ArmPlan, Boundary, EmulatedCluster, Plan
+from ringtree.storage import storage_of
 from ringtree.units import (
     count,
     format_size,

@@ -15,7 +15,8 @@ import numpy as np
 
 from ringtree.comm.shared import empty
 from ringtree.measure.collective_data import CollectiveData, Elements, sides_in
-from ringtree.measure.exact_data import Array, storage_of
+from ringtree.measure.exact_data import Array
+from ringtree.storage import storage_of
 
 
 class SideBuffers:

@@ -38,9 +38,10 @@ from ringtree.arms import Program
 from ringtree.compiling import BuildError
 from ringtree.errors import RingtreeError
 from ringtree.measure.collective_data import write_patterns
-from ringtree.measure.exact_data import PERIOD, PHASE_STEP, storage_of
+from ringtree.measure.exact_data import PERIOD, PHASE_STEP
 from ringtree.measure.process_set import SetFailed
 from ringtree.measure.worker_processes import WorkerProcesses, descendants
+from ringtree.storage import storage_of
 
 UNSUPPORTED = "error unsupported"
 GOODBYE = 5.0  # seconds that ranks get to leave after `quit`

@@ -12,12 +12,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ringtree.arms import Native
-from ringtree.measure.exact_data import storage_of
 from ringtree.measure.messages import Answer, SetUp, TimeSide
 from ringtree.measure.probe import usable_cores
 from ringtree.measure.worker_ranks import Answer as Timed
 from ringtree.measure.worker_ranks import HasWorkers, Refused, Work, WorkerRanks
 from ringtree.measure.worker_set import read_controls
+from ringtree.storage import storage_of
 
 ALIGNMENT = 64  # of workers' buffers, bytes
 
