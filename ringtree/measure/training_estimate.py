@@ -13,6 +13,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 
+from ringtree.language_models import num_in_experts
 from ringtree.measure.plan import by_environment, planned_launches
 from ringtree.results import ON_GPU, Plan, TrainedModel
 
@@ -67,6 +68,6 @@ def step_operations(model: TrainedModel, tokens: int) -> float:
     configuration, active = model.configuration, float(model.parameters)
     experts = configuration.get("num_local_experts", 0)
     if experts:
-        one = 3 * configuration["hidden_size"] * configuration["intermediate_size"] * model.layers
+        one = num_in_experts(configuration) // experts
         active -= one * (experts - configuration.get("num_experts_per_tok", 2))
     return 6.0 * active * tokens

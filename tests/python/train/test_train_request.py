@@ -23,7 +23,7 @@ from ringtree.measure.training_estimate import step_operations, training_cost
 from ringtree.results.listing import num_planned
 from ringtree.train.arms import ALONE
 from ringtree.train.forced import forced_profile
-from ringtree.train.models import FAMILIES, PUBLISHED, find_model, num_parameters
+from ringtree.train.models import FAMILIES, find_model
 
 pytest.importorskip("torch")
 needs("transformers")
@@ -33,12 +33,6 @@ def num_expert_parameters(configuration: Mapping[str, Any]) -> int:
     """How many parameters lie in experts, of three matrices each."""
     of_one = 3 * configuration["hidden_size"] * configuration["intermediate_size"]
     return int(configuration["num_hidden_layers"] * configuration["num_local_experts"] * of_one)
-
-
-def test_parameters_are_those_of_the_published_models() -> None:
-    assert num_parameters(PUBLISHED["qwen2.5-7b"]) == 7_615_616_512
-    assert num_parameters(PUBLISHED["qwen2.5-0.5b"]) == 494_032_768
-    assert num_parameters(PUBLISHED["mixtral-8x7b"]) == 46_702_792_704
 
 
 @pytest.mark.torch

@@ -1,12 +1,12 @@
 """So much of a language model is (not) in its experts, and what follows for the traffic: "about 30 % of Mixtral's
 parameters are outside the experts, so there is far less to all-reduce".
 
-The numbers are those of the published config.json of each model; of others nothing is said.
+The numbers follow from the published config.json of each model (ringtree.language_models); of others nothing is said.
 """
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from pydantic import Field
 
@@ -16,32 +16,9 @@ from ringtree.audit.claims.records import Part
 from ringtree.audit.claims.statement import Answer, Statement, UndecidedError
 from ringtree.audit.claims.written import percent
 from ringtree.audit.training import Training, collectives_of
+from ringtree.language_models import PUBLISHED, num_in_experts, num_parameters
 
 Which = Literal["in the experts", "outside the experts", "active for a token"]
-
-
-class Decoder(NamedTuple):
-    """Experts of three matrices hidden × ffn in each layer; embeddings in and out are not shared."""
-
-    hidden: int
-    ffn: int
-    layers: int
-    experts: int
-    active: int
-    kv_width: int  # heads for keys and values × their width
-    vocabulary: int
-
-    def parameters(self) -> tuple[int, int]:
-        """Parameters of all experts; and of attention, routers, norms and embeddings."""
-        layer = 2 * self.hidden * (self.hidden + self.kv_width) + self.hidden * self.experts + 2 * self.hidden
-        outside = self.layers * layer + 2 * self.vocabulary * self.hidden + self.hidden
-        return self.layers * self.experts * 3 * self.hidden * self.ffn, outside
-
-
-MODELS = {
-    "Mixtral-8x7B": Decoder(4096, 14336, 32, 8, 2, 1024, 32000),
-    "Mixtral-8x22B": Decoder(6144, 16384, 56, 8, 2, 1024, 32768),
-}
 
 
 class Parameters(Statement):
@@ -55,15 +32,17 @@ class Parameters(Statement):
     training: Training | None = Field(default=None, description="as the sentence has it; the table's is not taken")
 
     def judge(self, about: About) -> Answer:
-        model = MODELS.get(self.model)
-        if model is None:
+        model = PUBLISHED.get(self.model.lower())
+        if model is None or not num_in_experts(model):
             settles = "its number of parameters in and outside the experts"
             raise UndecidedError("the model's configuration is not known here", settles)
-        inside, outside = model.parameters()
-        total, active = inside + outside, outside + inside * model.active / model.experts
+        inside, total = num_in_experts(model), num_parameters(model)
+        outside, experts = total - inside, model["num_local_experts"]
+        active = outside + inside * model["num_experts_per_tok"] / experts
         counts = {"in the experts": inside, "outside the experts": outside, "active for a token": active}
         share = percent(counts[self.which] / total, 1)
-        product = f"{model.layers} · {model.experts} · 3 · {model.hidden} · {model.ffn} = {inside / 1e9:.2f}e9"
+        factors = (model["num_hidden_layers"], experts, 3, model["hidden_size"], model["intermediate_size"])
+        product = f"{' · '.join(map(str, factors))} = {inside / 1e9:.2f}e9"
         shown = f"{self.model}: {product} in experts of {total / 1e9:.2f}e9: {share} are {self.which}"
         said, near = f"{share} of the parameters are {self.which}", abs(active / total - self.value.value) < 0.05
         hint = f"; {percent(active / total)} are active for a token, which is something else" if near else ""
