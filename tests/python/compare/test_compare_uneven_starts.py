@@ -106,21 +106,23 @@ def test_a_rank_0_that_comes_late_says_the_mistake_of_all(flavour: str, tmp_path
     assert said.startswith("ringtree: rank processes need the secret too: give it by RINGTREE_SECRET_FILE")
 
 
-def test_a_rank_that_never_comes_is_named_by_rank_0(flavour: str, tmp_path: Path) -> None:
-    with started(flavour, 3, 2, tmp_path, RINGTREE_JOIN_SECONDS="20") as (process, gate):
-        stderr = said_without_the_held_one(process, gate, "ringtree: rank 0 waited ")
+def line_without(rank: int, flavour: str, directory: Path, beginning: str) -> str:
+    """Returns the one line, of this `beginning`, that three ranks say of which `rank` never comes."""
+    with started(flavour, 3, rank, directory, RINGTREE_JOIN_SECONDS="20") as (process, gate):
+        stderr = said_without_the_held_one(process, gate, beginning)
     assert process.returncode == 1, stderr
     (said,) = lines_of_ringtree(stderr)
-    assert said.startswith("ringtree: rank 0 waited ")
+    assert said.startswith(beginning)
+    return said
+
+
+def test_a_rank_that_never_comes_is_named_by_rank_0(flavour: str, tmp_path: Path) -> None:
+    said = line_without(2, flavour, tmp_path, "ringtree: rank 0 waited ")
     assert " for rank 2 of 3, which did not come: " in said
 
 
 def test_a_rank_0_that_never_comes_is_named_by_another(flavour: str, tmp_path: Path) -> None:
-    with started(flavour, 3, 0, tmp_path, RINGTREE_JOIN_SECONDS="20") as (process, gate):
-        stderr = said_without_the_held_one(process, gate, "ringtree: rank 0 did not open ")
-    assert process.returncode == 1, stderr
-    (said,) = lines_of_ringtree(stderr)
-    assert said.startswith("ringtree: rank 0 did not open the store ")
+    said = line_without(0, flavour, tmp_path, "ringtree: rank 0 did not open the store ")
     assert said.endswith("raise RINGTREE_JOIN_SECONDS (now 20)")
 
 
