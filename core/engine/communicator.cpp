@@ -2,81 +2,24 @@
 #include "core/engine/communicator.h"
 
 #include <algorithm>
-#include <array>
-#include <bit>
 
 #include "core/base/fork_count.h"
-#include "core/bootstrap/unix_socket.h"
-#include "core/model/probed_constants.h"
+#include "core/engine/agreement.h"
 #include "core/reduce/kernels.h"
 #include "core/transport/withdrawn_buffer.h"
 
 namespace ringtree {
-namespace {
-
-// Of the ranks that run on one kernel with `rank`: hosts may be network namespaces of one machine. Every rank reads the
-// same pages, so every rank counts alike: nothing needs to be agreed.
-bool on_one_kernel(Session& session, int a, int b) {
-  return session.mesh().peer(a).boot_id == session.mesh().peer(b).boot_id;
-}
-
-int count_cores(Session& session, int rank) {
-  std::array<uint64_t, kCpuMaskWords> all{};
-  for (int other = 0; other < session.world_size(); ++other)
-    for (size_t i = 0; i < kCpuMaskWords && on_one_kernel(session, rank, other); ++i)
-      all[i] |= session.members().page(other).cpu_mask[i];
-  int count = 0;
-  for (uint64_t word : all) count += std::popcount(word);
-  return std::max(1, count);
-}
-
-// Of the kernel on which most ranks share their cores.
-double ranks_per_core(Session& session) {
-  double most = 0;
-  for (int rank = 0; rank < session.world_size(); ++rank) {
-    int num_ranks = 0;
-    for (int other = 0; other < session.world_size(); ++other) num_ranks += on_one_kernel(session, rank, other) ? 1 : 0;
-    most = std::max(most, static_cast<double>(num_ranks) / count_cores(session, rank));
-  }
-  return most;
-}
-
-Machine agreed_machine(const std::string& text) {
-  const std::optional<Machine> machine = parse_machine(text);
-  if (!machine) throw WorldError("rank 0 sent malformed constants of the machine: " + text);
-  return *machine;
-}
-
-Selection selection_of(Session& session, const Settings& settings, const std::string& choosing) {
-  Selection selection;
-  selection.num_ranks = session.world_size();
-  selection.num_channels = settings.num_channels;
-  selection.emulation = settings.emulation;
-  selection.shared_buffers = settings.shared_buffers;
-  selection.deterministic = settings.deterministic;
-  selection.hosts = settings.emulation ? HostGroups::blocks(selection.num_ranks, settings.emulation->ranks_per_host)
-                                       : HostGroups(session.mesh().hosts());
-  if (is_machine_text(choosing))
-    selection.machine = agreed_machine(choosing);
-  else
-    selection.profile = Profile::parse(choosing);
-  selection.machine.num_cores = count_cores(session, session.rank());
-  selection.ranks_per_core = ranks_per_core(session);
-  selection.own_cores = selection.ranks_per_core <= 1;
-  return selection;
-}
-
-}  // namespace
-
 Communicator::Communicator(Store& store, int rank, int world_size, const Settings& settings, AlgorithmTable table,
                            const std::string& prefix)
     : settings_(settings), fork_count_(fork_count()), parts_(store, prefix), shared_(world_size), links_(settings) {
-  std::string choosing;
+  Agreed agreed;
   session_ = std::make_unique<Session>(
       store, rank, world_size, settings, prefix, router(),
-      [&](Rendezvous& rendezvous, const Mesh& mesh) { choosing = agree_at_start(rendezvous, mesh, rank); });
+      [&](Rendezvous& rendezvous, const Mesh& mesh) { agreed = agree_at_start(rendezvous, mesh, rank, settings_); });
+  parts_.set_token(agreed.token);
   // Only now, when every rank has the profile: if it is wrong, each says so itself.
-  preparer_ = std::make_unique<const CallPreparer>(rank, std::move(table), selection_of(*session_, settings, choosing));
+  preparer_ =
+      std::make_unique<const CallPreparer>(rank, std::move(table), selection_of(*session_, settings, agreed.choosing));
   bool all_can_be_fenced = true;  // every rank reads the same pages, so every rank finds the same
   for (int peer = 0; peer < world_size; ++peer) all_can_be_fenced &= session_->members().page(peer).can_be_fenced;
   policy_ = settings_.emulation ? WaitPolicy::emulated()
@@ -111,29 +54,6 @@ LinkRouter Communicator::router() {
 Communicator::~Communicator() {
   close();
   if (fork_count() != fork_count_) gate_.abandon_mailbox();
-}
-
-// What rank 0 has for `auto` to choose by: its profile, else the constants that it probed for the model, as text.
-std::string Communicator::to_choose_by(const Mesh& mesh) const {
-  const std::vector<int>& hosts = mesh.hosts();
-  const bool asks_closed_form =
-      hosts.size() > 1 && !settings_.emulation && std::ranges::all_of(hosts, [](int host) { return host == 0; });
-  if (!settings_.profile.empty() || !settings_.probe || !asks_closed_form) return settings_.profile;
-  // The others wait for it: a part of the time that they have.
-  return machine_text(settings_.probe(settings_.timeout_s / 8));
-}
-
-// Returns what rank 0 has for `auto` to choose by, which counts on all ranks: a profile is a file, of which not every
-// rank need see the same one, and no two probes of a machine give the same constants.
-std::string Communicator::agree_at_start(Rendezvous& rendezvous, const Mesh& mesh, int rank) {
-  const auto agree = [&](const char* what, const std::string& mine) {
-    if (rank != 0) return rendezvous.get(what, Deadline::after_seconds(settings_.timeout_s));
-    rendezvous.set(what, mine);
-    return mine;
-  };
-  std::string choosing = agree("profile", rank == 0 ? to_choose_by(mesh) : "");
-  parts_.set_token(agree("token", rank == 0 ? random_hex(16) : ""));
-  return choosing;
 }
 
 std::map<int, bool> Communicator::gone() const {

@@ -122,8 +122,6 @@ class Communicator {
   template <class Body>
   void run_alone(const Body& body, CallerLock* lock = nullptr);
   void post(TaggedMessage message);
-  std::string to_choose_by(const Mesh& mesh) const;
-  std::string agree_at_start(Rendezvous& rendezvous, const Mesh& mesh, int rank);
   LinkRouter router();
   void run_checked(const Call& call, CallerLock* lock);
   /// Makes the plan if there is none. The others have begun the call: on failure they are told.
