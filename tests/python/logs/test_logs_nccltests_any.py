@@ -99,7 +99,8 @@ def test_what_any_version_prints_is_read_as_it_was_printed(style: object, tables
     lines = heading(chosen)
     for power, *figures in tables:
         first, second = tuple(map(str, figures[:3])), tuple(map(str, figures[3:]))
-        values = dict(zip(("time", "algbw", "busbw"), zip(first, second, strict=True), strict=True))
+        sides = zip(first, second, strict=True)
+        values: dict[str, tuple[str, ...]] = dict(zip(("time", "algbw", "busbw"), sides, strict=True))
         values |= {"cputime": values["time"], "redop": ("sum",), "op": ("sum",), "root": ("0",)}
         values |= dict.fromkeys(("#wrong", "hipevt", "i_min", "i_max", "i_p99", "i_cv%"), ("0", "0"))
         values |= {"error": ("0e+00", "0e+00"), "res": ("0e+00", "0e+00"), "timestamp": ("2026-01-02 03:04:05",)}

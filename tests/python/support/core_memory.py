@@ -15,7 +15,7 @@ Link = tuple[int, int, int, int]  # from rank, to rank, tag, channel
 
 def seconds_per_byte(memory: Any, gone_through: float) -> float:
     """Returns the table's entry; on a straight line over log(bytes) between two; at the ends the end's."""
-    points = [(math.log(size), 1 / rate) for size, rate in zip(memory.bytes, memory.rate, strict=True)]
+    points = [(math.log(size), 1 / float(rate)) for size, rate in zip(memory.bytes, memory.rate, strict=True)]
     at = math.log(gone_through) if gone_through > 0 else -math.inf
     if at <= points[0][0]:
         return points[0][1]
@@ -63,7 +63,7 @@ class CoreWork:
         in_buffers = seconds_per_byte(self._memory, slots + buffers)
         in_ring = written / self._efficiency
         seconds = in_ring / self._memory.core_rate + in_ring * in_slots + touched * in_buffers
-        return seconds * float(self._memory.core_rate) / (size / self._efficiency)
+        return float(seconds * self._memory.core_rate / (size / self._efficiency))
 
     def copy_seconds(self, rank: int) -> float:
         """Returns seconds a byte that the rank copies for itself."""

@@ -55,7 +55,7 @@ class EventSimulation:
         self.ends: dict[Any, list[float]] = defaultdict(list)  # of each slice, by lane
 
     def slices(self, step: Any, number: int) -> int:
-        return max(1, math.ceil(step["bytes"][number] / self.slice_bytes))
+        return max(1, math.ceil(float(step["bytes"][number]) / self.slice_bytes))
 
     def skip_empty(self, key: Any) -> None:
         """A step without bytes has nothing to do after the first pass."""
