@@ -40,6 +40,8 @@ void fuzz_one(std::string_view input) {
     if (message.payload.size() > kMaxControlPayloadBytes) fuzz_fail("a payload beyond the limit");
     RankPage page;
     if (const auto status = RankStatus::decode(message.payload)) status->show_on(page);
-    Failure::decode(message.payload);
+    if (const auto failure = Failure::decode(message.payload, 8))
+      for (const int rank : failure->ranks)
+        if (rank < 0 || rank >= 8) fuzz_fail("a rank that the world does not have");
   }
 }
