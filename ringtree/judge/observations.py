@@ -5,6 +5,7 @@ For: whoever takes stored runs and logs alike. Not for: effects paired inside th
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from ringtree.judge.cells import RunCells, refuse_training
@@ -46,6 +47,7 @@ def origins_of_run(stored: StoredRun) -> dict[str, Origin]:
         "host": where.host_name,
         "launcher": "" if where.launcher is None else _started_by(where.launcher),
         "processor": f"{where.cpu_model}, {where.num_cpus} cores",
+        "GPUs": ", ".join(f"{number} × {name}" for name, number in Counter(where.gpus).items()),
         "kernel": where.kernel,
         "virtual machine": {True: "yes", False: "no", None: "not known"}[where.virtual],
         "load at the start": ", ".join(f"{one:.2f}" for one in where.load_average),
@@ -66,7 +68,7 @@ def origins_of_run(stored: StoredRun) -> dict[str, Origin]:
             plan.emulation.hosts if plan.emulation is not None else hosts,
             arm.label,
             facts={name: value for name, value in facts.items() if value},
-            compared=("host", "processor", "emulated", "simulated", *versions),
+            compared=("host", "processor", "GPUs", "emulated", "simulated", *versions),
         )
         for arm in plan.arms
     }
