@@ -43,6 +43,7 @@ def waiting_line(identity: Identity, missing: Sequence[int] = ()) -> str:
     """Returns what rank 0 says while the others have not come, as where variables are left over in a shell. `missing`:
     the first of them, where that is known."""
     whom = "the other processes"
+    missing = [rank for rank in missing if rank != identity.rank]  # on a slow start it has not come itself yet
     if missing:
         named = ", ".join(map(str, missing[:MOST_NAMED])) + (", …" if len(missing) > MOST_NAMED else "")
         whom = f"rank {named}" if len(missing) == 1 else f"ranks {named}"

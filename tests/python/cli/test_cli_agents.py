@@ -7,6 +7,7 @@ import threading
 import pytest
 
 from ringtree.cli import agents
+from ringtree.launchers import Identity
 
 
 @pytest.fixture
@@ -68,3 +69,12 @@ def test_nothing_is_said_where_all_come(
     monkeypatch.setattr(agents, "crew_of_the_launcher", lambda: None)
     assert agents._meet(3600.0) is None
     assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize(
+    ("missing", "whom"),
+    [([], "the other processes"), ([0], "the other processes"), ([0, 3], "rank 3"), ([1, 2], "ranks 1, 2")],
+)
+def test_rank_0_waits_for_others_and_never_for_itself(missing: list[int], whom: str) -> None:
+    line = agents.waiting_line(Identity("torchrun", 0, 4), missing)
+    assert line.startswith(f"ringtree: waiting for {whom}: ")
