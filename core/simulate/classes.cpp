@@ -83,9 +83,9 @@ class StabilityCheck {
       connection_around(id, one_), connection_around(first, other_);
       const int link = around_.link_of(id), first_link = around_.link_of(first);
       if (!same_work(around_.connection(id), around_.connection(first))) return false;
-      if (one_ != other_ || placed_.latency(link) != placed_.latency(first_link) ||
-          placed_.copy_rate(link) != placed_.copy_rate(first_link))
-        return false;
+      if (one_ != other_ || placed_.latency(link) != placed_.latency(first_link)) return false;
+      for (const Leg leg : {Leg::crossing, Leg::reading})
+        if (placed_.copy_rate(link, leg) != placed_.copy_rate(first_link, leg)) return false;
     }
     return true;
   }
@@ -117,7 +117,10 @@ class StabilityCheck {
     const TrafficLink& ends = placed_.traffic.links[around_.link_of(id)];
     seen = {classes_.of_lane[around_.sender(id)], classes_.of_lane[around_.receiver(id)], ends.sender_port,
             ends.receiver_port};
-    for (const int on : placed_.route(around_.link_of(id))) seen.push_back(classes_.of_link[on]);
+    for (const int on : placed_.route(around_.link_of(id))) {
+      seen.push_back(classes_.of_link[on]);
+      seen.push_back(core_of(placed_, around_, on, id));
+    }
   }
 
   /// Classes that cross the link and whose core it is to them, ascending, and how many connections of each do.
@@ -161,9 +164,11 @@ Colouring first_colours(const PlacedTraffic& placed, const Neighbourhood& around
   for (int id = 0; id < around.num_lanes(); ++id) of.lanes[id] = around.content(id).value();
   for (int id = 0; id < around.num_connections(); ++id) {
     const int link = around.link_of(id);
-    of.connections[id] = Colour(1).add(placed.latency(link)).add(placed.copy_rate(link)).value();
     const int connection = around.connection(id);
-    of.connections[id] = Colour(of.connections[id])
+    of.connections[id] = Colour(1)
+                             .add(placed.latency(link))
+                             .add(placed.copy_rate(link, Leg::crossing))
+                             .add(placed.copy_rate(link, Leg::reading))
                              .add(placed.work.of_sender(connection))
                              .add(placed.work.of_receiver(connection))
                              .value();
@@ -186,7 +191,8 @@ void refine(const PlacedTraffic& placed, const Neighbourhood& around, const Colo
     Colour colour(now.connections[id]);
     colour.add(now.lanes[around.sender(id)]).add(now.lanes[around.receiver(id)]);
     colour.add(ends.sender_port).add(ends.receiver_port);
-    for (const int on : placed.route(around.link_of(id))) colour.add(now.links[on]);
+    for (const int on : placed.route(around.link_of(id)))
+      colour.add(now.links[on]).add(core_of(placed, around, on, id));
     next.connections[id] = colour.value();
   }
   for (int id = 0; id < placed.network.num_links(); ++id) {

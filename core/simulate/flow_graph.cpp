@@ -46,16 +46,29 @@ void FlowGraph::add_connections(const PlacedTraffic& placed, const Classes& clas
     const int link = id % traffic.num_links(), first_lane = id / traffic.num_links() * traffic.num_lanes();
     const TrafficLink& ends = traffic.links[link];
     connections.push_back({classes.of_lane[first_lane + ends.sender], classes.of_lane[first_lane + ends.receiver],
-                           ticks_of(placed.latency(link)), placed.copy_rate(link), kCopying});
-    first_route_.push_back(static_cast<int>(route_link_.size()));
-    for (const int on : placed.route(link)) {
-      const int of_class = classes.of_link[on];  // two links of a route may be alike: one stands for both
-      const bool is_new = std::none_of(route_link_.begin() + first_route_.back(), route_link_.end(),
-                                       [&](const RouteLink& one) { return one.link == of_class; });
-      if (is_new) route_link_.push_back({of_class});
-    }
+                           ticks_of(placed.latency(link)), kNoFlow});
+  }
+  const int num_connections = static_cast<int>(connections.size());
+  for (int i = 0; i < num_connections; ++i) add_flow(placed, classes, i, Leg::crossing);
+  for (int i = 0; i < num_connections; ++i) {
+    if (!placed.has_reading(classes.connections[i] % traffic.num_links())) continue;
+    connections[i].reading = static_cast<int>(flows.size());
+    add_flow(placed, classes, i, Leg::reading);
   }
   first_route_.push_back(static_cast<int>(route_link_.size()));
+}
+
+void FlowGraph::add_flow(const PlacedTraffic& placed, const Classes& classes, int connection, Leg leg) {
+  const int link = classes.connections[connection] % placed.traffic.num_links();
+  flows.push_back({connection, placed.copy_rate(link, leg), kCopying});
+  first_route_.push_back(static_cast<int>(route_link_.size()));
+  for (const int on : placed.route(link)) {
+    if (!placed.takes(on, link, leg)) continue;
+    const int of_class = classes.of_link[on];  // two links of a route may be alike: one stands for both
+    const bool is_new = std::none_of(route_link_.begin() + first_route_.back(), route_link_.end(),
+                                     [&](const RouteLink& one) { return one.link == of_class; });
+    if (is_new) route_link_.push_back({of_class});
+  }
 }
 
 void FlowGraph::add_links(const PlacedTraffic& placed, const Classes& classes) {
@@ -65,24 +78,27 @@ void FlowGraph::add_links(const PlacedTraffic& placed, const Classes& classes) {
     first_crossing_.push_back(static_cast<int>(crossing_.size()));
     std::map<int, Crossing> found;
     for (int channel = 0; channel < placed.size.num_channels; ++channel)
-      for (const int link : placed.crossing(id)) {
-        const int connection = channel * num_links + link, of_class = classes.of_connection[connection];
-        Crossing& one = found.try_emplace(of_class, Crossing{of_class, 0, 0}).first->second;
-        one.weight += placed.weight(id, connection);
-        ++one.count;
-      }
-    for (const auto& [connection, one] : found) {
+      for (const int link : placed.crossing(id))
+        for (const Leg leg : {Leg::crossing, Leg::reading}) {
+          if (!placed.takes(id, link, leg)) continue;
+          const int connection = channel * num_links + link, of_class = classes.of_connection[connection];
+          const int flow = leg == Leg::crossing ? of_class : connections[of_class].reading;
+          Crossing& one = found.try_emplace(flow, Crossing{flow, 0, 0}).first->second;
+          one.weight += placed.weight(id, connection, leg);
+          ++one.count;
+        }
+    for (const auto& [flow, one] : found) {
       crossing_.push_back(one);
-      for (int at = first_route_[connection]; at < first_route_[connection + 1]; ++at)
+      for (int at = first_route_[flow]; at < first_route_[flow + 1]; ++at)
         if (route_link_[at].link == static_cast<int>(link_rate.size()) - 1) route_link_[at].weight = one.weight;
     }
   }
   first_crossing_.push_back(static_cast<int>(crossing_.size()));
 }
 
-// Most links are never short: what their connections can send at all, each held back by copying and by the slowest link
-// of its route, fits. Such a link needs no sharing; where a connection has it to itself it is a cap like copying. A
-// core on which messages count other than their bytes is always shared.
+// Most links are never short: what their flows can carry at all, each held back by copying and by the slowest link of
+// its route, fits. Such a link needs no sharing; where a flow has it to itself it is a cap like copying. A core on which
+// messages count other than their bytes is always shared.
 void FlowGraph::find_shared() {
   std::vector<bool> weighted(link_rate.size());
   for (int link = 0; link < static_cast<int>(link_rate.size()); ++link) {
@@ -90,26 +106,26 @@ void FlowGraph::find_shared() {
     weighted[link] = std::any_of(all.begin(), all.end(),
                                  [](const Crossing& one) { return one.weight != static_cast<double>(one.count); });
   }
-  std::vector<double> most(connections.size());
-  for (int id = 0; id < static_cast<int>(connections.size()); ++id) {
-    most[id] = connections[id].cap;
+  std::vector<double> most(flows.size());
+  for (int id = 0; id < static_cast<int>(flows.size()); ++id) {
+    most[id] = flows[id].cap;
     for (const RouteLink& on : route(id))
       if (!weighted[on.link]) most[id] = std::min(most[id], link_rate[on.link]);
   }
   std::vector<bool> shared(link_rate.size());
   for (int link = 0; link < static_cast<int>(link_rate.size()); ++link) {
     double sum = 0;
-    for (const Crossing& one : crossing(link)) sum += one.weight * most[one.connection];
+    for (const Crossing& one : crossing(link)) sum += one.weight * most[one.flow];
     shared[link] = weighted[link] || sum > link_rate[link] * (1 + 1e-12);
   }
-  for (int id = 0; id < static_cast<int>(connections.size()); ++id) {
+  for (int id = 0; id < static_cast<int>(flows.size()); ++id) {
     first_shared_.push_back(static_cast<int>(shared_link_.size()));
     for (const RouteLink& on : route(id)) {
       if (shared[on.link]) {
         shared_link_.push_back(on);
-      } else if (link_rate[on.link] <= connections[id].cap) {
-        connections[id].cap = link_rate[on.link];
-        connections[id].cap_by = on.link;
+      } else if (link_rate[on.link] <= flows[id].cap) {
+        flows[id].cap = link_rate[on.link];
+        flows[id].cap_by = on.link;
       }
     }
   }

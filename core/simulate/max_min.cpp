@@ -16,13 +16,13 @@ bool about(double value, double wanted) { return std::abs(value - wanted) <= kAl
 }  // namespace
 
 MaxMin::MaxMin(const FlowGraph& graph, SharingFault fault)
-    : graph_(graph), fault_(fault), links_(graph.link_rate.size()), flows_(graph.connections.size()) {}
+    : graph_(graph), fault_(fault), links_(graph.link_rate.size()), flows_(graph.flows.size()) {}
 
-void MaxMin::set_active(int connection, bool active) {
-  FlowState& flow = flows_[connection];
-  flow.active = active;
-  if (!flow.is_dirty) dirty_.push_back(connection);
-  flow.is_dirty = true;
+void MaxMin::set_active(int flow, bool active) {
+  FlowState& state = flows_[flow];
+  state.active = active;
+  if (!state.is_dirty) dirty_.push_back(flow);
+  state.is_dirty = true;
 }
 
 void MaxMin::touch(int link) {
@@ -32,26 +32,26 @@ void MaxMin::touch(int link) {
   touched_links_.push_back(link);
 }
 
-void MaxMin::join(int connection) {
-  if (flows_[connection].in_region || !flows_[connection].active) return;
-  flows_[connection].in_region = true;
-  region_.push_back(connection);
-  for (const RouteLink& on : graph_.shared_route(connection)) touch(on.link);
+void MaxMin::join(int flow) {
+  if (flows_[flow].in_region || !flows_[flow].active) return;
+  flows_[flow].in_region = true;
+  region_.push_back(flow);
+  for (const RouteLink& on : graph_.shared_route(flow)) touch(on.link);
 }
 
 const std::vector<int>& MaxMin::settle(Ticks now) {
   new_rates_.clear();
   if (dirty_.empty()) return new_rates_;
-  for (const int connection : dirty_) {
-    flows_[connection].is_dirty = false;
-    const bool was = flows_[connection].rate > 0;
-    if (was == flows_[connection].active) continue;
-    if (!was) join(connection);
-    for (const RouteLink& on : graph_.shared_route(connection)) {
+  for (const int flow : dirty_) {
+    flows_[flow].is_dirty = false;
+    const bool was = flows_[flow].rate > 0;
+    if (was == flows_[flow].active) continue;
+    if (!was) join(flow);
+    for (const RouteLink& on : graph_.shared_route(flow)) {
       touch(on.link);
-      for (const Crossing& one : graph_.crossing(on.link)) join(one.connection);
+      for (const Crossing& one : graph_.crossing(on.link)) join(one.flow);
     }
-    if (was) change(connection, 0, now);
+    if (was) change(flow, 0, now);
   }
   dirty_.clear();
   if (!region_.empty()) {
@@ -62,34 +62,34 @@ const std::vector<int>& MaxMin::settle(Ticks now) {
     check_region();
   }
   for (const int link : touched_links_) links_[link].touched = false;
-  for (const int connection : region_) flows_[connection].in_region = false;
+  for (const int flow : region_) flows_[flow].in_region = false;
   touched_links_.clear();
   region_.clear();
   return new_rates_;
 }
 
-/// Progressive filling of the region: all its connections rise together until a cap or a full link stops some.
+/// Progressive filling of the region: all its flows rise together until a cap or a full link stops some.
 void MaxMin::fill() {
   for (const int link : touched_links_) {
     LinkState& state = links_[link];
     state.fixed = state.open = state.most = 0;
     state.full = false;
     for (const Crossing& one : graph_.crossing(link)) {
-      if (!flows_[one.connection].active) continue;
-      if (flows_[one.connection].in_region) {
+      if (!flows_[one.flow].active) continue;
+      if (flows_[one.flow].in_region) {
         state.open += one.weight;
       } else {
-        state.fixed += one.weight * flows_[one.connection].rate;
+        state.fixed += one.weight * flows_[one.flow].rate;
       }
     }
     state.left = std::max(0.0, graph_.link_rate[link] - state.fixed);
   }
-  for (const int connection : region_) flows_[connection].frozen = false;
-  const auto freeze = [&](int connection, double at, int by) {
-    flows_[connection].frozen = true;
-    flows_[connection].new_rate = at;
-    flows_[connection].limit = by;
-    for (const RouteLink& on : graph_.shared_route(connection)) {
+  for (const int flow : region_) flows_[flow].frozen = false;
+  const auto freeze = [&](int flow, double at, int by) {
+    flows_[flow].frozen = true;
+    flows_[flow].new_rate = at;
+    flows_[flow].limit = by;
+    for (const RouteLink& on : graph_.shared_route(flow)) {
       links_[on.link].left = std::max(0.0, links_[on.link].left - on.weight * at);
       links_[on.link].open -= on.weight;
     }
@@ -102,12 +102,12 @@ void MaxMin::fill() {
       if (state.open > kOpen) level = std::min(level, state.left / state.open);
     }
     double cap = std::numeric_limits<double>::infinity();
-    for (const int connection : region_)
-      if (!flows_[connection].frozen) cap = std::min(cap, graph_.connections[connection].cap);
+    for (const int flow : region_)
+      if (!flows_[flow].frozen) cap = std::min(cap, graph_.flows[flow].cap);
     if (cap <= level) {
-      for (const int connection : region_)
-        if (!flows_[connection].frozen && graph_.connections[connection].cap <= level) {
-          freeze(connection, graph_.connections[connection].cap, graph_.connections[connection].cap_by);
+      for (const int flow : region_)
+        if (!flows_[flow].frozen && graph_.flows[flow].cap <= level) {
+          freeze(flow, graph_.flows[flow].cap, graph_.flows[flow].cap_by);
           ++num_frozen;
         }
       continue;
@@ -118,15 +118,15 @@ void MaxMin::fill() {
       state.full = true;
       state.level = level;
       for (const Crossing& one : graph_.crossing(link))
-        if (flows_[one.connection].active && flows_[one.connection].in_region && !flows_[one.connection].frozen) {
-          freeze(one.connection, level, link);
+        if (flows_[one.flow].active && flows_[one.flow].in_region && !flows_[one.flow].frozen) {
+          freeze(one.flow, level, link);
           ++num_frozen;
         }
     }
   }
 }
 
-/// Connections outside the region that have more than a full link's level, or whose bottleneck was a link that is not
+/// Flows outside the region that have more than a full link's level, or whose bottleneck was a link that is not
 /// full any more, or on which another has more now, join. False if there is none.
 bool MaxMin::extend() {
   const size_t before = region_.size();
@@ -135,38 +135,38 @@ bool MaxMin::extend() {
     LinkState& state = links_[touched_links_[i]];
     double load = state.fixed;
     for (const Crossing& one : graph_.crossing(touched_links_[i]))
-      if (flows_[one.connection].active && flows_[one.connection].in_region) {
-        load += one.weight * flows_[one.connection].new_rate;
-        state.most = std::max(state.most, flows_[one.connection].new_rate);
+      if (flows_[one.flow].active && flows_[one.flow].in_region) {
+        load += one.weight * flows_[one.flow].new_rate;
+        state.most = std::max(state.most, flows_[one.flow].new_rate);
       }
     const bool short_of = load < graph_.link_rate[touched_links_[i]] * (1 - kAlmost);
     for (const Crossing& one : graph_.crossing(touched_links_[i])) {
-      const int connection = one.connection;
-      if (!flows_[connection].active || flows_[connection].in_region) continue;
-      const bool above = state.full && flows_[connection].rate > state.level * (1 + kAlmost);
-      const bool lost = flows_[connection].limit == touched_links_[i] &&
-                        (short_of || state.most > flows_[connection].rate * (1 + kAlmost)) &&
-                        !about(flows_[connection].rate, graph_.connections[connection].cap);
-      if (above || lost) join(connection);
+      const int flow = one.flow;
+      if (!flows_[flow].active || flows_[flow].in_region) continue;
+      const bool above = state.full && flows_[flow].rate > state.level * (1 + kAlmost);
+      const bool lost = flows_[flow].limit == touched_links_[i] &&
+                        (short_of || state.most > flows_[flow].rate * (1 + kAlmost)) &&
+                        !about(flows_[flow].rate, graph_.flows[flow].cap);
+      if (above || lost) join(flow);
     }
   }
   return region_.size() > before;
 }
 
 void MaxMin::apply(Ticks now) {
-  for (const int connection : region_) {
-    const double to = flows_[connection].new_rate * fault_.of_rates;
-    const double from = flows_[connection].rate;
+  for (const int flow : region_) {
+    const double to = flows_[flow].new_rate * fault_.of_rates;
+    const double from = flows_[flow].rate;
     if (to == from || (from > 0 && std::abs(to - from) <= 1e-12 * to)) continue;  // the same but for rounding
-    change(connection, to, now);
-    new_rates_.push_back(connection);
+    change(flow, to, now);
+    new_rates_.push_back(flow);
   }
 }
 
-void MaxMin::change(int connection, double to, Ticks now) {
-  const double from = flows_[connection].rate;
-  flows_[connection].rate = to;
-  for (const RouteLink& on : graph_.route(connection)) {
+void MaxMin::change(int flow, double to, Ticks now) {
+  const double from = flows_[flow].rate;
+  flows_[flow].rate = to;
+  for (const RouteLink& on : graph_.route(flow)) {
     LinkState& state = links_[on.link];
     bring_up(state, now);
     state.num_active += (to > 0 ? 1 : 0) - (from > 0 ? 1 : 0);
@@ -184,23 +184,23 @@ void MaxMin::bring_up(LinkState& link, Ticks now) const {
 void MaxMin::check_region() const {
   const auto fail = [](const std::string& what) { throw ConservationError("simulation: " + what + " (a bug)"); };
   constexpr double kSlack = 1e-6;
-  for (const int connection : region_) {
-    const double rate = flows_[connection].rate;
-    for (const RouteLink& on : graph_.route(connection))
+  for (const int flow : region_) {
+    const double rate = flows_[flow].rate;
+    for (const RouteLink& on : graph_.route(flow))
       if (links_[on.link].load > graph_.link_rate[on.link] * (1 + kSlack))
         fail("link " + std::to_string(on.link) + " carries " + std::to_string(links_[on.link].load) + " of " +
              std::to_string(graph_.link_rate[on.link]) + " bytes per second");
-    const double cap = graph_.connections[connection].cap;
+    const double cap = graph_.flows[flow].cap;
     const auto is_bottleneck = [&](const RouteLink& on) {
       if (links_[on.link].load < graph_.link_rate[on.link] * (1 - kSlack)) return false;
       const auto all = graph_.crossing(on.link);
       return std::none_of(all.begin(), all.end(),
-                          [&](const Crossing& one) { return flows_[one.connection].rate > rate * (1 + kSlack); });
+                          [&](const Crossing& one) { return flows_[one.flow].rate > rate * (1 + kSlack); });
     };
-    const auto route = graph_.shared_route(connection);
+    const auto route = graph_.shared_route(flow);
     const bool has_bottleneck = rate >= cap * (1 - kSlack) || std::any_of(route.begin(), route.end(), is_bottleneck);
     if (!has_bottleneck || rate > cap * (1 + kSlack))
-      fail("connection " + std::to_string(connection) + " has " + std::to_string(rate) +
+      fail("flow " + std::to_string(flow) + " has " + std::to_string(rate) +
            " bytes per second, which is not its fair share");
   }
 }

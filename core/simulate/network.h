@@ -13,13 +13,14 @@ namespace ringtree {
 
 inline constexpr int kNoCore = -1, kAllCores = -2;  // in place of a rank
 
-/// What a core takes to read or write memory beside moving a message through slots, by how many bytes its rank goes
-/// through: caches hold some. Empty: that takes nothing. core_work.h says what comes of it.
+/// Which links stand for cores: a message crosses its sender's, and then its receiver's reads it. And what a core takes
+/// to read or write memory beside moving a message through slots, by how many bytes its rank goes through: caches hold
+/// some. Without sizes that takes nothing. core_work.h says what comes of it.
 struct CoreMemory {
   double core_rate = 0;        // bytes per second that a core moves through slots, sent and received together
   std::vector<double> bytes;   // that are gone through, ascending
   std::vector<double> rate;    // bytes per second that a core then reads or writes
-  std::vector<int> link_core;  // of each link: the rank whose core it stands for, kAllCores or kNoCore
+  std::vector<int> link_core;  // of each link: the rank whose core it stands for, kAllCores or kNoCore; empty: none
 };
 
 struct SimulatedNetwork {

@@ -111,10 +111,12 @@ double PlacedTraffic::latency(int link) const {
   return seconds;
 }
 
-double PlacedTraffic::copy_rate(int link) const {
+double PlacedTraffic::copy_rate(int link, Leg leg) const {
   const TrafficLink& ends = traffic.links[static_cast<size_t>(link)];
-  return std::min(network.copy_rate[static_cast<size_t>(ends.src_rank)],
-                  network.copy_rate[static_cast<size_t>(ends.dst_rank)]);
+  const double sender = network.copy_rate[static_cast<size_t>(ends.src_rank)],
+               receiver = network.copy_rate[static_cast<size_t>(ends.dst_rank)];
+  if (leg == Leg::reading) return receiver;
+  return has_reading(link) ? sender : std::min(sender, receiver);
 }
 
 double PlacedTraffic::own_copy_rate(int rank) const {
@@ -134,18 +136,19 @@ PlacedTraffic::Core PlacedTraffic::core(int network_link, int link) const {
   return of == ends.src_rank ? Core::of_sender : of == ends.dst_rank ? Core::of_receiver : Core::none;
 }
 
-double PlacedTraffic::weight(int network_link, int connection) const {
-  switch (core(network_link, connection % traffic.num_links())) {
-    case Core::none:
-      return 1;
-    case Core::of_sender:
-      return work.of_sender(connection);
-    case Core::of_receiver:
-      return work.of_receiver(connection);
-    case Core::all:  // it stands for both ends: its rate is that of half the cores
-      return (work.of_sender(connection) + work.of_receiver(connection)) / 2;
-  }
-  return 1;
+bool PlacedTraffic::takes(int network_link, int link, Leg leg) const {
+  const Core of = core(network_link, link);
+  return of == Core::all || (of == Core::of_receiver) == (leg == Leg::reading);
+}
+
+bool PlacedTraffic::has_reading(int link) const {
+  const auto all = route(link);
+  return std::any_of(all.begin(), all.end(), [&](int on) { return takes(on, link, Leg::reading); });
+}
+
+double PlacedTraffic::weight(int network_link, int connection, Leg leg) const {
+  if (core(network_link, connection % traffic.num_links()) == Core::none) return 1;
+  return leg == Leg::reading ? work.of_receiver(connection) : work.of_sender(connection);
 }
 
 }  // namespace ringtree

@@ -23,6 +23,10 @@ struct CallSize {
   size_t slice_bytes = 0;  // as cut_parts() has it: 0 for about slots/2 slices a step
 };
 
+/// What a message takes of links, one after the other. It crosses: its sender writes it, and it travels. Where the
+/// receiver's core is a link (CoreMemory::link_core), that core then reads it, as soon as a slice takes it.
+enum class Leg : uint8_t { crossing, reading };
+
 class PlacedTraffic {
  public:
   /// Throws UsageError for an impossible network, protocol or size, and for a pair of ranks without a route.
@@ -44,12 +48,12 @@ class PlacedTraffic {
   int like(int channel) const { return like_[static_cast<size_t>(channel)]; }
 
   std::span<const int> route(int link) const;
-  /// Links of the schedule that cross a link of the network, on each channel.
+  /// Links of the schedule whose route has a link of the network, on each channel.
   std::span<const int> crossing(int network_link) const;
   /// Seconds from a message's last byte leaving to its arrival.
   double latency(int link) const;
-  /// Most bytes per second that the ends of a link of the schedule copy.
-  double copy_rate(int link) const;
+  /// Most bytes per second that copying allows.
+  double copy_rate(int link, Leg leg) const;
   /// Bytes per second that a rank copies for itself.
   double own_copy_rate(int rank) const;
   /// Seconds a byte that a rank reads and writes for a fold without messages, beside folding. None where it copies in
@@ -59,8 +63,12 @@ class PlacedTraffic {
   /// Whose core a link of the network is to a link of the schedule that crosses it.
   enum class Core : uint8_t { none, of_sender, of_receiver, all };
   Core core(int network_link, int link) const;
+  /// Whether the leg takes a link of the route: reading takes cores alone, crossing all but the receiver's.
+  bool takes(int network_link, int link, Leg leg) const;
+  /// Whether the route has a core that reads.
+  bool has_reading(int link) const;
   /// Bytes that a byte of a connection counts on a link of the network: 1, but on cores (core_work.h).
-  double weight(int network_link, int connection) const;
+  double weight(int network_link, int connection, Leg leg) const;
 
   const Traffic& traffic;
   const CallSize size;

@@ -1,4 +1,4 @@
-// What a simulation knows of each lane, connection and message at the time that it has reached.
+// What a simulation knows of each lane, flow and message at the time that it has reached.
 //
 // For: simulate.cpp. Not for: what does not change while it runs (flow_graph.h), or shares of links (max_min.h).
 #pragma once
@@ -23,18 +23,21 @@ struct SimulatedLane {
   Mark before = 0;  // of the slice that it is busy with: what it waited for last
   int32_t id = 0;
   CriticalPath::Kind kind = CriticalPath::Kind::launch;
-  bool busy = false;
+  // What it is busy with: first reading, where that takes time, then folding or copying.
+  enum class Phase : uint8_t { idle, awaits_arrival, reads, works } phase = Phase::idle;
+  int32_t num_reading = 0;  // messages that it still reads
 };
 
-struct SimulatedConnection {
+/// A flow, and of crossings what is known of the connection.
+struct SimulatedFlow {
   int sender = 0, receiver = 0;                          // lanes
   uint32_t num_sent = 0, num_crossed = 0, num_read = 0;  // messages
-  uint32_t stamp = 0;                                    // of the end of the one that crosses, unless rates change
+  uint32_t stamp = 0;                                    // of the end of the one under way, unless rates change
   Ticks latency = 0, since = 0;                          // since when `left` is so
-  double left = 0, rate = 0;                             // bytes of the one that crosses, and per second
+  double left = 0, rate = 0;                             // bytes of the one under way, and per second
   int64_t bytes_sent = 0;                                // of all messages
-  Mark before = 0;                                       // what the one that crosses waited for
-  bool crossing = false, may_stop = false, sender_waits = false;
+  Mark before = 0;                                       // what the one under way waited for
+  bool under_way = false, may_stop = false, sender_waits = false;
 };
 
 /// A message in its slot.

@@ -18,7 +18,7 @@ Simulation::Simulation(const PlacedTraffic& placed, const FlowGraph& graph, Shar
       sharing_(graph, fault),
       path_(graph),
       lanes_(graph.lanes.size()),
-      connections_(graph.connections.size()),
+      flows_(graph.flows.size()),
       messages_(graph.connections.size() * static_cast<size_t>(slots_)) {
   for (size_t i = 0; i < lanes_.size(); ++i) {
     const GraphLane& of = graph.lanes[i];
@@ -28,10 +28,11 @@ Simulation::Simulation(const PlacedTraffic& placed, const FlowGraph& graph, Shar
     lanes_[i].reduce_rate = of.reduce_rate;
     lanes_[i].fold_seconds = of.fold_seconds;
   }
-  for (size_t i = 0; i < connections_.size(); ++i) {
-    connections_[i].sender = graph.connections[i].sender;
-    connections_[i].receiver = graph.connections[i].receiver;
-    connections_[i].latency = graph.connections[i].latency;
+  for (size_t i = 0; i < flows_.size(); ++i) {
+    const GraphConnection& of = graph.connections[graph.flows[i].connection];
+    flows_[i].sender = of.sender;
+    flows_[i].receiver = of.receiver;
+    flows_[i].latency = of.latency;
   }
 }
 
@@ -53,7 +54,7 @@ void Simulation::run() {
 
 int64_t Simulation::link_bytes(int link) const {
   int64_t bytes = 0;
-  for (const Crossing& one : graph_.crossing(link)) bytes += one.count * connections_[one.connection].bytes_sent;
+  for (const Crossing& one : graph_.crossing(link)) bytes += one.count * bytes_of(one);
   return bytes;
 }
 
@@ -62,7 +63,8 @@ void Simulation::fetch(const SimulatedEvent& event) const {
   if ((event.what & 1) == 0) {
     fetch_whole(lanes_[index]);
   } else {
-    fetch_whole(connections_[index]);
+    fetch_whole(flows_[index]);
+    if (is_reading(static_cast<int>(index))) return;
     fetch_for_writing(&messages_[index * slots_]);
     fetch_for_writing(&messages_[index * slots_ + slots_ / 2]);
   }
@@ -77,9 +79,11 @@ void Simulation::handle(const SimulatedEvent& event, Mark start) {
   }
   const int index = static_cast<int>(event.what >> 1);
   if ((event.what & 1) == 0) {
+    if (lanes_[index].phase == SimulatedLane::Phase::awaits_arrival) return begin_reading(index);
     ++num_events_;
     finish_slice(index);
-  } else if (connections_[index].stamp == event.stamp) {
+  } else if (flows_[index].stamp == event.stamp) {
+    if (is_reading(index)) return finish_reading(index);
     ++num_events_;
     finish_crossing(index);
   }
@@ -123,39 +127,76 @@ bool Simulation::met(const TrafficWait& wait, int index) const {
 
 void Simulation::try_slice(int index, Trigger trigger, Mark mark) {
   SimulatedLane& lane = lanes_[index];
-  if (lane.busy || finished(lane)) return;
+  if (lane.phase != SimulatedLane::Phase::idle || finished(lane)) return;
   Ticks arrived = 0;
   int awaited = -1;
-  for (const int port : traffic_.recv_ports(*lane.step)) {
+  const auto recv_ports = traffic_.recv_ports(*lane.step);
+  for (const int port : recv_ports) {
     const int id = lane.ports[port];
-    const SimulatedConnection& connection = connections_[id];
+    const SimulatedFlow& connection = flows_[id];
     if (connection.num_crossed == connection.num_read) return;
     const Ticks arrival = message(id, connection.num_read).arrival;
     if (awaited < 0 || arrival > arrived) arrived = arrival, awaited = id;
   }
   for (const int port : traffic_.send_ports(*lane.step)) {
-    SimulatedConnection& connection = connections_[lane.ports[port]];
+    SimulatedFlow& connection = flows_[lane.ports[port]];
     if (connection.num_sent - connection.num_read < slots_) continue;
     connection.sender_waits = true;
     return;
   }
   for (const TrafficWait& wait : waits(lane.step))
     if (!met(wait, index)) return;
-  lane.busy = true;
-  const Ticks now = queue_.now(), begin = std::max(now, arrived);
+  const bool reads = std::any_of(recv_ports.begin(), recv_ports.end(), [&](int port) {
+    return graph_.connections[lane.ports[port]].reading != kNoFlow;
+  });
+  const Ticks begin = std::max(queue_.now(), arrived);
+  blame(lane, !reads && lane.step->num_folds > 0, awaited, arrived, trigger, mark);
+  if (recorder_ != nullptr) recorder_->begin_slice(index, begin);
+  if (!reads) return begin_work(index, begin);
+  lane.phase = SimulatedLane::Phase::awaits_arrival;
+  if (begin == queue_.now()) return begin_reading(index);
+  queue_.push({begin, static_cast<uint32_t>(index) << 1, 0});
+}
+
+void Simulation::begin_reading(int index) {
+  SimulatedLane& lane = lanes_[index];
+  lane.phase = SimulatedLane::Phase::reads;
+  lane.before = path_.add(queue_.now(), lane.before, lane.kind, lane.id);
+  for (const int port : traffic_.recv_ports(*lane.step)) {
+    const int id = lane.ports[port], reading = graph_.connections[id].reading;
+    if (reading == kNoFlow) continue;
+    ++lane.num_reading;
+    begin_flow(reading, message(id, flows_[id].num_read).bytes, lane.before);
+  }
+}
+
+void Simulation::finish_reading(int id) {
+  const int connection = graph_.flows[id].connection;
+  SimulatedLane& lane = lanes_[flows_[id].receiver];
+  ++num_reads_;
+  const Mark mark = finish_flow(id, message(connection, flows_[connection].num_read).bytes);
+  let_stop(id);
+  if (--lane.num_reading > 0) return;
+  lane.before = mark;
+  lane.kind = lane.step->num_folds > 0 ? Kind::reduce : Kind::copy;
+  lane.id = 0;
+  begin_work(flows_[id].receiver, queue_.now());
+}
+
+void Simulation::begin_work(int index, Ticks begin) {
+  SimulatedLane& lane = lanes_[index];
+  lane.phase = SimulatedLane::Phase::works;
   const double bytes = static_cast<double>(slice_bytes(lane));
   double work = 0;
   if (lane.step->num_folds > 0) work = lane.step->num_folds * bytes / lane.reduce_rate;
   if (lane.step->num_folds > 0 && lane.step->num_recv == 0) work += bytes * lane.fold_seconds;
   if (lane.step->copies) work = bytes / lane.copy_rate;
-  blame(lane, lane.step->num_folds > 0, awaited, arrived, trigger, mark);
-  if (recorder_ != nullptr) recorder_->begin_slice(index, begin);
   queue_.push({begin + ticks_of(work), static_cast<uint32_t>(index) << 1, 0});
 }
 
 void Simulation::blame(SimulatedLane& lane, bool folds, int awaited, Ticks arrived, Trigger trigger, Mark mark) {
   const Ticks now = queue_.now();
-  const auto arrival_of = [&](int id) { return message(id, connections_[id].num_read).crossed; };
+  const auto arrival_of = [&](int id) { return message(id, flows_[id].num_read).crossed; };
   lane.kind = folds ? Kind::reduce : Kind::copy;
   lane.id = 0;
   if (awaited >= 0 && (arrived > now || trigger == Trigger::message)) {
@@ -179,9 +220,9 @@ void Simulation::finish_slice(int index) {
   const TrafficStep* const step = lane.step;
   const Mark mark = path_.add(queue_.now(), lane.before, lane.kind, lane.id);
   lane.last = mark;
-  lane.busy = false;
+  lane.phase = SimulatedLane::Phase::idle;
   if (recorder_ != nullptr) recorder_->end_slice(index, lane, slice_bytes(lane), queue_.now());
-  for (const int port : traffic_.recv_ports(*step)) ++connections_[lane.ports[port]].num_read;
+  for (const int port : traffic_.recv_ports(*step)) ++flows_[lane.ports[port]].num_read;
   if (step->num_send > 0) {
     const auto bytes = static_cast<int32_t>(placed_.protocol.wire_bytes(slice_bytes(lane)));
     for (const int port : traffic_.send_ports(*step)) send(lane.ports[port], bytes, mark);
@@ -192,7 +233,7 @@ void Simulation::finish_slice(int index) {
   for (int i = traffic_.lane_first_dependent[of]; i < traffic_.lane_first_dependent[of + 1]; ++i)
     try_slice(graph_.fellows(index)[traffic_.dependents[i]], Trigger::dependency, mark);
   for (const int port : traffic_.recv_ports(*step)) {
-    SimulatedConnection& connection = connections_[lane.ports[port]];
+    SimulatedFlow& connection = flows_[lane.ports[port]];
     if (!connection.sender_waits) continue;
     connection.sender_waits = false;
     try_slice(connection.sender, Trigger::slot, mark);
@@ -200,57 +241,70 @@ void Simulation::finish_slice(int index) {
 }
 
 void Simulation::send(int id, int32_t bytes, Mark mark) {
-  SimulatedConnection& connection = connections_[id];
+  SimulatedFlow& connection = flows_[id];
   message(id, connection.num_sent++).bytes = bytes;
   connection.bytes_sent += bytes;
-  if (!connection.crossing) begin_crossing(id, mark);
+  if (!connection.under_way) begin_crossing(id, mark);
 }
 
 void Simulation::begin_crossing(int id, Mark before) {
-  SimulatedConnection& connection = connections_[id];
-  connection.crossing = true;
-  connection.before = before;
   if (recorder_ != nullptr) recorder_->begin_crossing(id, queue_.now());
-  connection.left = static_cast<double>(message(id, connection.num_crossed).bytes);
-  connection.since = queue_.now();
-  if (connection.rate == 0) sharing_.start(id);
-  if (connection.left == 0 || connection.rate > 0) schedule_end(id);
+  begin_flow(id, message(id, flows_[id].num_crossed).bytes, before);
+}
+
+void Simulation::begin_flow(int id, int32_t bytes, Mark before) {
+  SimulatedFlow& flow = flows_[id];
+  flow.under_way = true;
+  flow.before = before;
+  flow.left = static_cast<double>(bytes);
+  flow.since = queue_.now();
+  if (flow.rate == 0) sharing_.start(id);
+  if (flow.left == 0 || flow.rate > 0) schedule_end(id);
 }
 
 void Simulation::schedule_end(int id) {
-  SimulatedConnection& connection = connections_[id];
+  SimulatedFlow& connection = flows_[id];
   // Ends are at whole ticks, so that less than nothing may be left where a rate changes just then.
   const double seconds = connection.left <= 0 ? 0 : connection.left / connection.rate;
   queue_.push({queue_.now() + ticks_of(seconds), end_of(id), ++connection.stamp});
 }
 
 void Simulation::finish_crossing(int id) {
-  SimulatedConnection& connection = connections_[id];
-  take_passed(id);
-  // Ends are at whole ticks: what that leaves or takes too much is less than a tick's share.
+  SimulatedFlow& connection = flows_[id];
   SimulatedMessage& done = message(id, connection.num_crossed);
-  if (std::abs(connection.left) > connection.rate * 2 / kTicksPerSecond + 1e-9 * static_cast<double>(done.bytes))
-    throw ConservationError("simulation: a message of " + std::to_string(done.bytes) + " bytes ended with " +
-                            std::to_string(connection.left) + " to go (a bug)");
-  const int by = done.bytes == 0 ? kCopying : sharing_.limit(id);
-  const Mark mark =
-      path_.add(queue_.now(), connection.before, by == kCopying ? Kind::copy : Kind::link, std::max(by, 0));
+  const Mark mark = finish_flow(id, done.bytes);
   done.crossed = mark;
   done.arrival = queue_.now() + connection.latency;
-  if (recorder_ != nullptr) recorder_->end_crossing(id, queue_.now(), done.arrival, by);
+  if (recorder_ != nullptr) recorder_->end_crossing(id, queue_.now(), done.arrival, limit_of(id, done.bytes));
   ++connection.num_crossed;
-  connection.crossing = false;
   if (connection.num_crossed < connection.num_sent) {
     begin_crossing(id, mark);
-  } else if (!connection.may_stop) {
-    connection.may_stop = true;
-    may_stop_.push_back(id);
+  } else {
+    let_stop(id);
   }
   try_slice(connection.receiver, Trigger::message, mark);
 }
 
+Mark Simulation::finish_flow(int id, int32_t bytes) {
+  SimulatedFlow& flow = flows_[id];
+  take_passed(id);
+  // Ends are at whole ticks: what that leaves or takes too much is less than a tick's share.
+  if (std::abs(flow.left) > flow.rate * 2 / kTicksPerSecond + 1e-9 * static_cast<double>(bytes))
+    throw ConservationError("simulation: a message of " + std::to_string(bytes) + " bytes ended with " +
+                            std::to_string(flow.left) + " to go (a bug)");
+  flow.under_way = false;
+  const int by = limit_of(id, bytes);
+  return path_.add(queue_.now(), flow.before, by == kCopying ? Kind::copy : Kind::link, std::max(by, 0));
+}
+
+void Simulation::let_stop(int id) {
+  if (flows_[id].may_stop) return;
+  flows_[id].may_stop = true;
+  may_stop_.push_back(id);
+}
+
 void Simulation::take_passed(int id) {
-  SimulatedConnection& connection = connections_[id];
+  SimulatedFlow& connection = flows_[id];
   if (std::isinf(connection.rate)) connection.left = 0;  // nothing limits it
   if (queue_.now() == connection.since) return;
   connection.left -= connection.rate * static_cast<double>(queue_.now() - connection.since) / kTicksPerSecond;
@@ -259,15 +313,15 @@ void Simulation::take_passed(int id) {
 
 void Simulation::share() {
   for (const int id : may_stop_) {
-    connections_[id].may_stop = false;
-    if (connections_[id].crossing) continue;
+    flows_[id].may_stop = false;
+    if (flows_[id].under_way) continue;
     sharing_.stop(id);
-    connections_[id].rate = 0;
+    flows_[id].rate = 0;
   }
   may_stop_.clear();
   for (const int id : sharing_.settle(queue_.now())) {
-    SimulatedConnection& connection = connections_[id];
-    if (!connection.crossing) continue;
+    SimulatedFlow& connection = flows_[id];
+    if (!connection.under_way) continue;
     take_passed(id);
     connection.rate = sharing_.rate(id);
     schedule_end(id);
@@ -286,8 +340,8 @@ void Simulation::check_links() {
   for (int link = 0; link < static_cast<int>(graph_.link_rate.size()); ++link) {
     double carried = sharing_.carried(link, queue_.now()), sent = 0;
     for (const Crossing& one : graph_.crossing(link))
-      sent += one.weight * static_cast<double>(connections_[one.connection].bytes_sent);
-    const double rounding = graph_.link_rate[link] / kTicksPerSecond * static_cast<double>(num_events_ + 1);
+      sent += one.weight * static_cast<double>(bytes_of(one));
+    const double rounding = graph_.link_rate[link] / kTicksPerSecond * static_cast<double>(num_events_ + num_reads_ + 1);
     if (std::abs(carried - sent) > 1e-6 * sent + rounding)
       throw ConservationError("simulation: link " + std::to_string(link) + " carried " + std::to_string(carried) +
                               " bytes, but " + std::to_string(sent) + " were sent over it (a bug)");

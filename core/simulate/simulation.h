@@ -1,5 +1,5 @@
-// Simulation: the events of one call, from the launch to the last slice. An event is a slice that is done or a message
-// that has crossed. All events of one time are handled before rates are shared anew, so their order does not matter.
+// Simulation: the events of one call, from the launch to the last slice. An event is a slice that is done, or a message
+// that has crossed or was read. All events of one time are handled before rates are shared anew, so their order does not matter.
 //
 // For: simulate.cpp. Not for: what lanes are alike (classes.h), how links are shared (max_min.h), the figures of a rank
 // or a link (simulate.h).
@@ -84,13 +84,21 @@ class Simulation {
 
   void finish_slice(int index);
 
-  // --- connections
+  /// The lane's slice begins to read what has arrived, where that takes a core.
+  void begin_reading(int index);
+  void finish_reading(int id);
+  /// It has read: it folds or copies.
+  void begin_work(int index, Ticks begin);
+
+  // --- flows
 
   void send(int id, int32_t bytes, Mark mark);
 
-  /// The next message of a connection begins to cross. If the connection still has a share from the message before, it
-  /// keeps it.
+  /// The next message of a connection begins to cross.
   void begin_crossing(int id, Mark before);
+
+  /// Bytes begin to flow. If the flow still has a share from the message before, it keeps it.
+  void begin_flow(int id, int32_t bytes, Mark before);
 
   static uint32_t end_of(int id) { return static_cast<uint32_t>(id) << 1 | 1; }
 
@@ -98,7 +106,19 @@ class Simulation {
 
   void finish_crossing(int id);
 
+  /// Throws ConservationError if more of `bytes` is left than rounding. Returns a mark of what limited the flow.
+  Mark finish_flow(int id, int32_t bytes);
+
+  /// What limits a flow that carries so many bytes: a link of the graph, or kCopying.
+  int limit_of(int id, int32_t bytes) const { return bytes == 0 ? kCopying : sharing_.limit(id); }
+
+  /// A flow without a next message may give up its share, once all events of this time are handled.
+  void let_stop(int id);
+
   void take_passed(int id);
+
+  bool is_reading(int id) const { return static_cast<size_t>(id) >= graph_.connections.size(); }
+  int64_t bytes_of(const Crossing& one) const { return flows_[graph_.flows[one.flow].connection].bytes_sent; }
 
   /// After all events of a time: what has nothing left to send gives up its share.
   void share();
@@ -116,10 +136,10 @@ class Simulation {
   CriticalPath path_;
   EventQueue queue_;
   std::vector<SimulatedLane> lanes_;
-  std::vector<SimulatedConnection> connections_;
+  std::vector<SimulatedFlow> flows_;
   std::vector<SimulatedMessage> messages_;  // `slots_` a connection
   std::vector<int> may_stop_;
-  int64_t num_events_ = 0;
+  int64_t num_events_ = 0, num_reads_ = 0;
 };
 
 }  // namespace ringtree

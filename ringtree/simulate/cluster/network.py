@@ -127,7 +127,7 @@ def build_network(
 
 def _core_memory(memory: Memory | None, links: list[Link], ranks_per_host: int) -> CoreMemory:
     """Ranks that take turns on a core go through its caches together, so one of them reaches a level sooner."""
-    if memory is None or memory.core is None or not memory.touched:
+    if memory is None or memory.core is None:
         return NO_MEMORY
     turns = memory.ranks_of_a_core(ranks_per_host)
     return CoreMemory(

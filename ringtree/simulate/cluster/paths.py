@@ -137,7 +137,7 @@ class Paths:
         first = host * self._ranks_per_host
         cores = [Link(f"host {host} core of rank {rank}", CORE, rate, 0.0, first + rank) for rank in (mine, theirs)]
         if memory.cores is not None and memory.cores < self._ranks_per_host:
-            cores.append(Link(f"host {host} all cores", CORE, rate * memory.cores / 2, 0.0, ALL_CORES))
+            cores.append(Link(f"host {host} all cores", CORE, rate * memory.cores, 0.0, ALL_CORES))
         return cores
 
     def _between(self, host: int, between: LinkClass, here: int, there: int) -> list[Link]:

@@ -50,19 +50,49 @@ Schedule multicast(int num_ranks) {
   });
 }
 
-// The sender reads its input and writes a slot, the receiver reads the slot and writes its scratch.
+// The sender reads its input and writes a slot; then the receiver reads the slot and writes its scratch.
 TEST(CoreWork, OneMessage) {
   const Schedule schedule = testing::messages(2, {{0, 1}});
   const Simulated out = run(schedule, cores_of(Traffic(schedule)));
-  EXPECT_NEAR(out.seconds, kSize / kCore + 2 * kSize / kTouched, 1e-11);
+  EXPECT_NEAR(out.seconds, 2 * (kSize / kCore + 2 * kSize / kTouched), 1e-11);
   EXPECT_EQ(out.link_bytes, (std::vector<int64_t>{kBytes, kBytes}));  // of messages, not of memory
 }
 
+// Each core takes the bytes, one after the other. Links that are no cores are crossed at once.
 TEST(CoreWork, WithoutATableAMessageTakesItsBytes) {
   const Schedule schedule = testing::messages(2, {{0, 1}});
   SimulatedNetwork network = cores_of(Traffic(schedule));
+  network.memory = {0, {}, {}, {0, 1}};
+  EXPECT_NEAR(run(schedule, network).seconds, 2 * kSize / kCore, 1e-11);
   network.memory = {};
   EXPECT_NEAR(run(schedule, network).seconds, kSize / kCore, 1e-11);
+}
+
+// A core that reads is slower than the one that wrote, and has nothing to copy slower than that.
+TEST(CoreWork, EachEndCopiesAtItsOwnRate) {
+  const Schedule schedule = testing::messages(2, {{0, 1}});
+  SimulatedNetwork network = cores_of(Traffic(schedule));
+  network.memory = {0, {}, {}, {0, 1}};
+  network.copy_rate = {5e9, 2e9};
+  const Simulated out = run(schedule, network);
+  EXPECT_NEAR(out.seconds, kSize / 5e9 + kSize / 2e9, 1e-11);
+  EXPECT_NEAR(out.limit.copy, out.seconds, 1e-11);
+  network.link_rate = {1e9, kCore};
+  EXPECT_NEAR(run(schedule, network).limit.link, kSize / 1e9, 1e-11);
+}
+
+// A message is read when a slice takes it: the second while the first is folded has to wait, but is written meanwhile.
+TEST(CoreWork, ACoreReadsWhatASliceTakes) {
+  const Schedule schedule = testing::messages(2, {{0, 1}});
+  SimulatedNetwork network = cores_of(Traffic(schedule));
+  network.memory = {0, {}, {}, {0, 1}};
+  network.link_rate = {4 * kCore, kCore};
+  const WireProtocol protocol;
+  const double slice = double{kSlotBytes} / kCore;
+  const Simulated out = simulate(Traffic(schedule), {3 * kSlotBytes, 1, 1, kSlotBytes}, network, protocol);
+  EXPECT_NEAR(out.seconds, slice / 4 + 3 * slice, 1e-11);
+  EXPECT_NEAR(out.link_busy[0], 3 * slice / 4, 1e-11);
+  EXPECT_NEAR(out.link_busy[1], 3 * slice, 1e-11);
 }
 
 // Half of what is on the wire is data; buffers hold data alone, slots all of it.
@@ -72,25 +102,25 @@ TEST(CoreWork, FlagsLieInSlotsOnly) {
   protocol.efficiency = 0.5;
   protocol.slot_bytes = 4 * kSlotBytes;
   EXPECT_NEAR(run(schedule, cores_of(Traffic(schedule)), protocol).seconds,
-              2 * kSize / kCore + 2 * kSize / kTouched + kSize / kTouched, 1e-11);
+              2 * (2 * kSize / kCore + 2 * kSize / kTouched + kSize / kTouched), 1e-11);
 }
 
-// Two messages that a core sends share it.
+// Two messages that a core sends share it; two others read them at the same time.
 TEST(CoreWork, ACoreDoesTheWorkOfAllItsMessages) {
   const Schedule schedule = testing::messages(3, {{0, 1}, {0, 2}});
-  EXPECT_NEAR(run(schedule, cores_of(Traffic(schedule))).seconds, 2 * (kSize / kCore + 2 * kSize / kTouched), 1e-11);
+  EXPECT_NEAR(run(schedule, cores_of(Traffic(schedule))).seconds, 3 * (kSize / kCore + 2 * kSize / kTouched), 1e-11);
 }
 
 // What two read is written once, and so is its source read once.
 TEST(CoreWork, AMulticastIsWrittenOnce) {
   for (const int ranks : {3, 6}) {
     const Schedule schedule = multicast(ranks);
-    EXPECT_NEAR(run(schedule, cores_of(Traffic(schedule))).seconds, kSize / kCore + 2 * kSize / kTouched, 1e-11)
+    EXPECT_NEAR(run(schedule, cores_of(Traffic(schedule))).seconds, 2 * (kSize / kCore + 2 * kSize / kTouched), 1e-11)
         << ranks;
   }
 }
 
-// Where a link stands for all cores, at the rate of half of them, a message takes the mean of both ends' work.
+// A link that stands for all cores does what either end does.
 TEST(CoreWork, AllCoresTogether) {
   const Schedule schedule = multicast(3);
   SimulatedNetwork network = cores_of(Traffic(schedule));
@@ -98,9 +128,8 @@ TEST(CoreWork, AllCoresTogether) {
   network.link_rate.assign(3, testing::kForEver);
   network.link_rate[0] = kCore;
   network.memory.link_core[0] = kAllCores;
-  // In units of a byte moved: of a message half a write and half a read at the sender's end, all at the receiver's.
-  const double both = (0.5 + kCore / kTouched + 1 + 2 * kCore / kTouched) / 2;
-  EXPECT_NEAR(run(schedule, network).seconds, 2 * both * kSize / kCore, 1e-11);
+  // The sender reads its input and writes the slot once, and then two read the slot and write what they keep.
+  EXPECT_NEAR(run(schedule, network).seconds, 3 * (kSize / kCore + 2 * kSize / kTouched), 1e-11);
 }
 
 TEST(CoreWork, ARankCopiesAtHalfOfWhatItTouches) {
@@ -150,7 +179,8 @@ TEST(CoreWork, AFoldIsFoldingAloneWhereARankCopiesInNoTime) {
 }
 
 // A message of eight slots goes through two slots: L is 128 KB, B what the rank has in a buffer, 512 KB. Slots are gone
-// through at the pace of L + min(L, B) = 256 KB, buffers at that of B + L = 640 KB, each with an entry of its own.
+// through at the pace of L + min(L, B) = 256 KB, buffers at that of B + L = 640 KB, each with an entry of its own. The
+// last of the eight is read when all are written.
 TEST(CoreWork, SlotsAndBuffersHaveTheirOwnPace) {
   const Schedule schedule = testing::messages(2, {{0, 1}});
   SimulatedNetwork network = cores_of(Traffic(schedule));
@@ -162,7 +192,7 @@ TEST(CoreWork, SlotsAndBuffersHaveTheirOwnPace) {
   const auto seconds = [&] {
     return simulate(Traffic(schedule), {512 << 10, 1, 1, protocol.slot_data()}, network, protocol).seconds;
   };
-  EXPECT_NEAR(seconds(), bytes * (1 / kCore + 1 / 8e9 + 1 / 1e9), 1e-10);
+  EXPECT_NEAR(seconds(), 9 * bytes / 8 * (1 / kCore + 1 / 8e9 + 1 / 1e9), 1e-10);
 }
 
 // A rank that passes a message on touches no buffer: B is 0, and L the slots of both its links, 256 KB.

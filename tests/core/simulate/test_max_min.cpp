@@ -65,12 +65,12 @@ std::vector<double> reference(const Case& of, const std::vector<bool>& active) {
     for (size_t link = 0; link < left.size(); ++link)
       if (users[link] > 0) step = std::min(step, left[link] / users[link]);
     for (size_t i = 0; i < num; ++i)
-      if (open[i]) step = std::min(step, of.placed.copy_rate(static_cast<int>(i)) - rate[i]);
+      if (open[i]) step = std::min(step, of.placed.copy_rate(static_cast<int>(i), Leg::crossing) - rate[i]);
     for (size_t link = 0; link < left.size(); ++link) left[link] -= step * users[link];
     for (size_t i = 0; i < num; ++i) {
       if (!open[i]) continue;
       rate[i] += step;
-      bool stays = rate[i] < of.placed.copy_rate(static_cast<int>(i)) * (1 - 1e-12);
+      bool stays = rate[i] < of.placed.copy_rate(static_cast<int>(i), Leg::crossing) * (1 - 1e-12);
       for (int link : of.placed.route(static_cast<int>(i))) stays = stays && left[link] > 1e-9;
       open[i] = stays;
     }

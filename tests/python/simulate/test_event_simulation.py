@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from core_memory import CoreWork, seconds_per_byte
+from core_memory import ALL_CORES, CoreWork, seconds_per_byte
 from event_simulation import EventSimulation, fair_shares, waits_of
 from random_schedule import RandomSchedule
 
@@ -39,13 +39,14 @@ def cut(longest: int, widest: int, slots: int, slot_data: int) -> tuple[int, int
 
 
 def draw_memory(draw: random.Random, ranks: int, links: int) -> Any:
-    """Returns cores that some links stand for, with a table of up to three rates; of half of the networks none."""
+    """Returns cores that some links stand for in two of three networks, with a table of up to three rates in half."""
     levels = draw.choice([0, 0, 0, 1, 2, 3])
+    has_cores = levels > 0 or draw.random() < 1 / 3
     return SimpleNamespace(
         core_rate=draw.choice([0.8, 2, 9]) * 1e9 if levels else 0.0,
         bytes=np.array(sorted(draw.sample([3e3, 2e4, 1e5, 4e5, 2e6], levels))),
         rate=np.array([draw.choice([1, 4, 30]) * 1e9 for _ in range(levels)]),
-        link_core=np.array([draw.randint(-2, ranks - 1) for _ in range(links)] if levels else [], dtype=np.int32),
+        link_core=np.array([draw.randint(-2, ranks - 1) for _ in range(links)] if has_cores else [], dtype=np.int32),
     )
 
 
@@ -76,6 +77,21 @@ def parts_of(schedule: Any, count: int, channels: int) -> list[list[int]]:
     ]
 
 
+def ways_of(link: Any, ids: list[int], network: Any, work: CoreWork | None) -> tuple[Any, Any]:
+    """Returns what a message takes to cross, and then to be read, as fair_shares() takes it: reading takes the cores of
+    its receiver alone, which crossing does not."""
+    stands_for = dict(enumerate(network.memory.link_core))
+    core = {one: int(stands_for.get(one, -1)) for one in ids}
+    rates = network.rank_copy_rate[list(link[:2])]
+    read = [one for one in ids if core[one] in (link[1], ALL_CORES)]
+    cross = [one for one in ids if core[one] != link[1]]
+    counts = {
+        way: [work.on_link(way, link, core[one]) if work else 1.0 for one in of]
+        for way, of in (("out", cross), ("in", read))
+    }
+    return (cross, rates[0] if read else min(rates), counts["out"]), (read, rates[1], counts["in"])
+
+
 def reference(schedule: Any, count: int, network: Any, protocol: Any, channels: int = 1) -> EventSimulation:
     """Returns the simulation of a call, which has run."""
     parts = parts_of(schedule, count, channels)
@@ -87,6 +103,7 @@ def reference(schedule: Any, count: int, network: Any, protocol: Any, channels: 
     lanes: dict[Any, Any] = {}
     pair = {ends: i for i, ends in enumerate(zip(network.pair_src, network.pair_dst, strict=True))}
     route: dict[Any, Any] = {}
+    reads: dict[Any, Any] = {}
     latency = {}
     for channel, rank in itertools.product(range(channels), range(schedule.num_ranks + len(schedule.switches))):
         steps, chunks = schedule.program(rank), parts[channel]
@@ -105,9 +122,7 @@ def reference(schedule: Any, count: int, network: Any, protocol: Any, channels: 
             sends = [(rank, reader, step.send_tag, channel) for reader in step.send_to]
             for link in sends:
                 ids = network.routes[pair[link[:2]]]
-                route[link] = ids, min(network.rank_copy_rate[list(link[:2])])
-                if work:
-                    route[link] += (work.on_links(link, ids),)
+                route[link], reads[link] = ways_of(link, ids, network, work)
                 latency[link] = protocol.step_latency + sum(network.link_latency[ids])
             lane.append(
                 {
@@ -124,8 +139,9 @@ def reference(schedule: Any, count: int, network: Any, protocol: Any, channels: 
         for lane in range(1 + max(step.lane for step in steps)):
             for one in lanes[rank, channel, lane]:
                 one["waits"] = [(of, place[at], by_slice, before) for of, at, by_slice, before in one["waits"]]
+    reads = {link: way for link, way in reads.items() if way[0]}
     simulation = EventSimulation(
-        lanes, route, latency, list(network.link_rate), passes, piece, protocol.slots, protocol.efficiency
+        lanes, route, reads, latency, list(network.link_rate), passes, piece, protocol.slots, protocol.efficiency
     )
     simulation.run()
     return simulation

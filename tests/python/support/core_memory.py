@@ -11,6 +11,7 @@ from collections import defaultdict
 from typing import Any
 
 Link = tuple[int, int, int, int]  # from rank, to rank, tag, channel
+ALL_CORES = -2
 
 
 def seconds_per_byte(memory: Any, gone_through: float) -> float:
@@ -69,10 +70,7 @@ class CoreWork:
         """Returns seconds a byte that the rank copies for itself."""
         return 2 * seconds_per_byte(self._memory, self._slots[rank] + self._buffers[rank])
 
-    def on_links(self, link: Link, ids: list[int]) -> list[float]:
-        """Returns what a byte of a message counts on each of the links of its route."""
-        ends = {link[0]: self.of("out", link), link[1]: self.of("in", link)}
-        return [
-            sum(ends.values()) / 2 if self._memory.link_core[one] == -2 else ends.get(self._memory.link_core[one], 1.0)
-            for one in ids
-        ]
+    def on_link(self, way: str, link: Link, core: int) -> float:
+        """Returns what a byte of a message counts on a link of its route that stands for `core`, when sent ("out")
+        or read ("in")."""
+        return self.of(way, link) if core == ALL_CORES or core in link[:2] else 1.0

@@ -35,18 +35,21 @@ def fair_shares(active: dict[Any, tuple[Any, ...]], rates: list[float]) -> dict[
 
 
 class EventSimulation:
-    """`lanes[key]`: steps in order; `route[connection]`: as fair_shares() takes it; `latency[connection]`;
-    `rates` of links; `efficiency`: data's share of what is on the wire."""
+    """`lanes[key]`: steps in order; `route[connection]`: as fair_shares() takes it, and `reads[connection]`, of what a
+    core reads after it has arrived; `latency[connection]`; `rates` of links; `efficiency`: data's share of what is on
+    the wire."""
 
     def __init__(
-        self, lanes: Any, route: Any, latency: Any, rates: Any, passes: int, slice_bytes: int, slots: int,
+        self, lanes: Any, route: Any, reads: Any, latency: Any, rates: Any, passes: int, slice_bytes: int, slots: int,
         efficiency: float,
     ):  # fmt: skip
         self.efficiency = efficiency
         self.lanes, self.route, self.latency, self.rates = lanes, route, latency, rates
+        self.reads = reads
         self.passes, self.slice_bytes, self.slots = passes, slice_bytes, slots
         self.place = dict.fromkeys(lanes, (0, 0, 0))  # pass, step, slice to do next
-        self.busy: dict[Any, float] = {}  # until when
+        self.busy: dict[Any, float] = {}  # until when; for ever while it reads
+        self.reading: dict[Any, tuple[Any, float]] = {}  # connection -> its lane, bytes that are not read
         self.sent: dict[Any, list[float]] = defaultdict(list)  # bytes of each message
         self.crossed: dict[Any, list[float]] = defaultdict(list)  # when each arrives
         self.read: dict[Any, int] = defaultdict(int)
@@ -112,7 +115,13 @@ class EventSimulation:
                         self.finish_slice(key, now)
                     if self.may_begin(key, now):
                         moved = True
-                        self.busy[key] = now + self.work(key)[1]
+                        self.begin_slice(key, now)
+                for link, (key, left) in list(self.reading.items()):
+                    if left <= 1e-7:
+                        del self.reading[link]
+                        moved = True
+                        if all(other != key for other, _ in self.reading.values()):
+                            self.busy[key] = now + self.work(key)[1]
                 for link in list(self.sent):
                     if link in self.left and self.left[link] <= 1e-7:
                         del self.left[link]
@@ -121,16 +130,30 @@ class EventSimulation:
                     if link not in self.left and len(self.crossed[link]) < len(self.sent[link]):
                         self.left[link] = self.sent[link][len(self.crossed[link])]
                         moved = True
-            shares = fair_shares({link: self.route[link] for link in self.left}, self.rates)
+            ways = {("cross", link): self.route[link] for link in self.left}
+            ways |= {("read", link): self.reads[link] for link in self.reading}
+            shares = fair_shares(ways, self.rates)
             arrivals = [times[self.read[link]] for link, times in self.crossed.items() if len(times) > self.read[link]]
-            ends = [now + self.left[link] / shares[link] for link in self.left]
-            later = [time for time in (*self.busy.values(), *arrivals, *ends) if time > now + NEAR / 2]
+            ends = [now + left / shares["cross", link] for link, left in self.left.items()]
+            ends += [now + left / shares["read", link] for link, (_, left) in self.reading.items()]
+            later = [time for time in (*self.busy.values(), *arrivals, *ends) if now + NEAR / 2 < time < math.inf]
             if not later:
                 assert all(place[0] == self.passes for place in self.place.values()), "waits for ever"
                 return self.finished
+            passed = min(later) - now
             for link in self.left:
-                self.left[link] -= shares[link] * (min(later) - now)
+                self.left[link] -= shares["cross", link] * passed
+            for link, (key, left) in self.reading.items():
+                self.reading[link] = key, left - shares["read", link] * passed
             now = min(later)
+
+    def begin_slice(self, key: Any, now: float) -> None:
+        """It reads its messages where a core does that, then folds or copies."""
+        at = self.place[key][1]
+        messages = [link for link in self.lanes[key][at]["recv"] if link in self.reads]
+        for link in messages:
+            self.reading[link] = key, self.sent[link][self.read[link]]
+        self.busy[key] = math.inf if messages else now + self.work(key)[1]
 
     def finish_slice(self, key: Any, now: float) -> None:
         del self.busy[key]
