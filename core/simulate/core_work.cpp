@@ -14,6 +14,7 @@ struct End {
   double bytes = 0;    // of its messages
   double written = 0;  // of them in slots; less than `bytes` where a slot has several readers
   double touched = 0;  // of buffers, by the steps that send or receive them: this end's share
+  double folded = 0;   // by the steps that receive them: this end's share
 };
 
 struct Tally {
@@ -40,6 +41,7 @@ Tally tally_of(const PlacedTraffic& placed) {
         for (const int port : traffic.recv_ports(step)) {
           End& end = out.receivers[connection_of(port)];
           end.bytes += bytes, end.written += bytes, end.touched += share;
+          end.folded += step.num_folds * bytes / step.num_recv;
         }
         for (const int port : traffic.send_ports(step)) {
           End& end = out.senders[connection_of(port)];
@@ -60,6 +62,7 @@ Tally tally_of(const PlacedTraffic& placed) {
 }  // namespace
 
 double pace(const CoreMemory& memory, double bytes) {
+  if (memory.bytes.empty()) return 0;
   const size_t above =
       static_cast<size_t>(std::upper_bound(memory.bytes.begin(), memory.bytes.end(), bytes) - memory.bytes.begin());
   if (above == 0) return 1 / memory.rate.front();
@@ -71,7 +74,7 @@ double pace(const CoreMemory& memory, double bytes) {
 
 CoreWork::CoreWork(const PlacedTraffic& placed) {
   const CoreMemory& memory = placed.network.memory;
-  if (memory.bytes.empty()) return;
+  if (memory.link_core.empty()) return;
   const Tally tally = tally_of(placed);
   std::vector<double> of_slots, of_buffers;
   for (size_t rank = 0; rank < tally.slots.size(); ++rank) {
@@ -84,8 +87,10 @@ CoreWork::CoreWork(const PlacedTraffic& placed) {
     if (end.bytes == 0) return 1.0;
     const double written = end.written / end.bytes;
     // What crosses are bytes on the wire, which lie in slots; buffers hold data alone.
-    const double touched = end.touched / end.bytes * placed.protocol.efficiency;
-    return written + memory.core_rate * (written * of_slots[rank] + touched * of_buffers[rank]);
+    const double data = placed.protocol.efficiency / end.bytes;
+    const double seconds = written * of_slots[rank] + end.touched * data * of_buffers[rank] +
+                           end.folded * data / placed.network.reduce_rate[rank];
+    return written + memory.core_rate * seconds;
   };
   for (int id = 0; id < placed.num_connections(); ++id) {
     const TrafficLink& link = placed.traffic.links[id % placed.traffic.num_links()];

@@ -62,7 +62,7 @@ void check_memory(const CoreMemory& memory, size_t num_links, int num_ranks) {
   for (size_t i = 0; i < memory.bytes.size(); ++i)
     if (!(memory.bytes[i] > (i == 0 ? 0 : memory.bytes[i - 1])))
       refuse_network(entry("memory.bytes", i, memory.bytes[i]) + ": sizes are above 0 and ascend");
-  if (!memory.bytes.empty() && !(memory.core_rate > 0 && std::isfinite(memory.core_rate)))
+  if (!(memory.core_rate > 0) || !std::isfinite(memory.core_rate))
     refuse_network("memory.core_rate is " + std::to_string(memory.core_rate) +
                    ": it is above 0 and finite; leave `memory` out if cores take no time");
   if (memory.link_core.size() != num_links)

@@ -5,9 +5,10 @@
 // The rules of slices, passes, slots and dependencies are those of core/model/recurrence.h. What takes time:
 //   - A lane begins a slice when it is free, all its messages have arrived, the slots that it sends into are free and
 //     what it depends on is done. Where links stand for cores, it first reads its messages, all at once, each at its
-//     max-min fair share of its rank's core. It is then busy for folds · bytes / reduce_rate, or bytes / copy_rate if
-//     it only copies within its rank, and for reading and writing if it folds without a message (core_work.h); then
-//     the slice is done, the slots that it read are free, and its messages are sent.
+//     max-min fair share of its rank's core, which also folds them (core_work.h). It is then busy for
+//     folds · bytes / reduce_rate with what no core has folded, or bytes / copy_rate if it only copies within its rank,
+//     and for reading and writing if it folds without a message; then the slice is done, the slots that it read are
+//     free, and its messages are sent.
 //   - Messages of one connection (a link of the schedule on a channel) cross one after the other, in order. While one
 //     crosses, the connection takes its max-min fair share of each link of its route, but for the receiver's core, and
 //     at most what both ends copy, or the sender alone where the receiver's core is a link.

@@ -26,6 +26,7 @@ struct SimulatedLane {
   // What it is busy with: first reading, where that takes time, then folding or copying.
   enum class Phase : uint8_t { idle, awaits_arrival, reads, works } phase = Phase::idle;
   int32_t num_reading = 0;  // messages that it still reads
+  double own_folds = 1;     // of its slice, the share that no core folds while it reads
 };
 
 /// A flow, and of crossings what is known of the connection.

@@ -146,9 +146,11 @@ void Simulation::try_slice(int index, Trigger trigger, Mark mark) {
   }
   for (const TrafficWait& wait : waits(lane.step))
     if (!met(wait, index)) return;
-  const bool reads = std::any_of(recv_ports.begin(), recv_ports.end(), [&](int port) {
+  const auto num_read = std::count_if(recv_ports.begin(), recv_ports.end(), [&](int port) {
     return graph_.connections[lane.ports[port]].reading != kNoFlow;
   });
+  const bool reads = num_read > 0;
+  lane.own_folds = reads ? 1 - static_cast<double>(num_read) / lane.step->num_recv : 1;
   const Ticks begin = std::max(queue_.now(), arrived);
   blame(lane, !reads && lane.step->num_folds > 0, awaited, arrived, trigger, mark);
   if (recorder_ != nullptr) recorder_->begin_slice(index, begin);
@@ -188,7 +190,7 @@ void Simulation::begin_work(int index, Ticks begin) {
   lane.phase = SimulatedLane::Phase::works;
   const double bytes = static_cast<double>(slice_bytes(lane));
   double work = 0;
-  if (lane.step->num_folds > 0) work = lane.step->num_folds * bytes / lane.reduce_rate;
+  if (lane.step->num_folds > 0) work = lane.step->num_folds * bytes / lane.reduce_rate * lane.own_folds;
   if (lane.step->num_folds > 0 && lane.step->num_recv == 0) work += bytes * lane.fold_seconds;
   if (lane.step->copies) work = bytes / lane.copy_rate;
   queue_.push({begin + ticks_of(work), static_cast<uint32_t>(index) << 1, 0});

@@ -87,7 +87,7 @@ class Simulation {
   /// The lane's slice begins to read what has arrived, where that takes a core.
   void begin_reading(int index);
   void finish_reading(int id);
-  /// It has read: it folds or copies.
+  /// It has read, if it had to: it folds what no core has folded, or copies.
   void begin_work(int index, Ticks begin);
 
   // --- flows

@@ -31,11 +31,10 @@ from ringtree.units import format_size
 SIZES = "16K,128K,1M,8M"
 LAUNCHES = 4
 NAME = "this-machine"
-# Two ranks have one hop in one_shot and two in the others. With more ranks ring and tree differ, and a one_shot writes
-# once for all of its readers, which the simulator counts once for each.
+# Two ranks have one hop in one_shot and two in the others. With more ranks ring and tree differ.
 _ARMS_OF_TWO, _ARMS = "ring,tree,one_shot", "ring,tree"
 _LATENCY, _COPY, _LAUNCH = "host.memory.latency.simple", "channel.copy_rate", "launch.simple"
-_LINK = "host.memory.rate"
+_LINK, _FOLD = "host.memory.rate", "channel.reduce_rate"
 _COPIED, _COPY_SECONDS, _BOUNCE_SECONDS = 1 << 20, 0.02, 1e-3
 _TOUCHED = tuple(1 << power for power in range(17, 26))  # bytes copied: 128 KB in a near cache to 32 MB beyond all
 
@@ -114,11 +113,13 @@ def _touched(num_cores: int, today: str) -> list[Touched]:
 
 
 def calibrated_by(base: Cluster, stored: list[StoredRun]) -> Calibration:
-    """Fits the rest of a probed base to runs of probe_plan(): the core's rate, folding beside it as far as the times
-    tell it, what a hop costs beyond a hand-off, and the call. Where ranks outnumber cores a hop is mostly waiting for a
-    core, beside which the call costs nothing. Raises UsageError for a base without cores."""
+    """Fits the rest of a probed base to runs of probe_plan(): the core's rate, what a hop costs beyond a hand-off, and
+    the call, as far as the times tell them. Where ranks outnumber cores a hop is mostly waiting for a core, beside which
+    the call costs nothing. Folding is a core's work like moving, and these algorithms fold about as much a byte that
+    they move, so it stays as assumed. Raises UsageError for a base without cores."""
     memory = base.host.memory
     if memory is None or memory.cores is None:
         raise UsageError(f"{base.name} does not describe a host of cores")
-    hold = {_COPY} | ({_LAUNCH} if base.host.ranks > memory.cores else set())
-    return calibrate(base, evidence_of([one for run in stored for one in observations_of_run(run)], base), hold=hold)
+    hold = {_COPY, _FOLD} | ({_LAUNCH} if base.host.ranks > memory.cores else set())
+    evidence = evidence_of([one for run in stored for one in observations_of_run(run)], base)
+    return calibrate(base, evidence, hold=hold, may_tell_nothing=True)

@@ -79,10 +79,11 @@ def calibrate(
     hold: Collection[str] = (),
     seed: int = 0,
     num_resamples: int = 999,
+    may_tell_nothing: bool = False,
 ) -> Calibration:
     """Fits the constants of `cluster` that `evidence` tells, but those of the keys `hold`; `seed`: of the bootstrap.
 
-    Raises UsageError if it tells none of them, in a line that says why.
+    Raises UsageError if it tells none of them, in a line that says why, unless it `may_tell_nothing`.
     """
     fit = Fit(cluster, evidence.cells)
     every = candidates(cluster, {one.protocol for one in evidence.cells})
@@ -92,7 +93,7 @@ def calibrate(
     used, idle = with_effect(list(free), fit.jacobian(free, list(free), start))
     told = tell(fit, free, used, start)
     fit, keys, values = told.fit, told.keys, told.values
-    if not keys:
+    if not keys and not may_tell_nothing:
         why = "; ".join(f"{key}: {why}" for key, why in told.lost.items()) or "no constant matters"
         raise UsageError(f"{evidence.covers()} tell no constant: {why}")
     intervals = _intervals(free, told, seed, num_resamples)

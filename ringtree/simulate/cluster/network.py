@@ -32,9 +32,9 @@ class ProtocolCost:
 
 @dataclass(frozen=True)
 class CoreMemory:
-    """What reading and writing takes cores beside moving messages through slots, at `core_rate` bytes/s: they have
-    `rate[i]` bytes/s while a rank goes through `bytes[i]`. `link_core`: of each link the rank whose core it stands for,
-    or ALL_CORES, NO_CORE of paths.py. All empty: it takes nothing."""
+    """Which links are cores, and what reading and writing takes them beside moving messages through slots, at
+    `core_rate` bytes/s: they have `rate[i]` bytes/s while a rank goes through `bytes[i]`; without any it takes nothing.
+    `link_core`: of each link the rank whose core it stands for, or ALL_CORES, NO_CORE of paths.py; empty: none is."""
 
     core_rate: float
     bytes: NDArray[np.float64]

@@ -129,8 +129,8 @@ class Paths:
         return [of_socket, *self._cores(host, memory, mine, theirs), *self._between(host, memory.between, here, there)]
 
     def _cores(self, host: int, memory: Memory, mine: int, theirs: int) -> list[Link]:
-        """The cores that move a message: the sender's into a slot, the receiver's out of it. Where ranks outnumber the
-        cores, no rank keeps one: all that the cores do is limited, too, and each message costs it twice."""
+        """The cores that move a message: the sender's into a slot, then the receiver's out of it. Where ranks outnumber
+        the cores, no rank keeps one: all that the cores do is limited, too."""
         if memory.core is None:
             return []
         rate = memory.core.si

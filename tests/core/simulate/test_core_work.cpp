@@ -62,7 +62,7 @@ TEST(CoreWork, OneMessage) {
 TEST(CoreWork, WithoutATableAMessageTakesItsBytes) {
   const Schedule schedule = testing::messages(2, {{0, 1}});
   SimulatedNetwork network = cores_of(Traffic(schedule));
-  network.memory = {0, {}, {}, {0, 1}};
+  network.memory = {kCore, {}, {}, {0, 1}};
   EXPECT_NEAR(run(schedule, network).seconds, 2 * kSize / kCore, 1e-11);
   network.memory = {};
   EXPECT_NEAR(run(schedule, network).seconds, kSize / kCore, 1e-11);
@@ -72,7 +72,7 @@ TEST(CoreWork, WithoutATableAMessageTakesItsBytes) {
 TEST(CoreWork, EachEndCopiesAtItsOwnRate) {
   const Schedule schedule = testing::messages(2, {{0, 1}});
   SimulatedNetwork network = cores_of(Traffic(schedule));
-  network.memory = {0, {}, {}, {0, 1}};
+  network.memory = {kCore, {}, {}, {0, 1}};
   network.copy_rate = {5e9, 2e9};
   const Simulated out = run(schedule, network);
   EXPECT_NEAR(out.seconds, kSize / 5e9 + kSize / 2e9, 1e-11);
@@ -81,11 +81,43 @@ TEST(CoreWork, EachEndCopiesAtItsOwnRate) {
   EXPECT_NEAR(run(schedule, network).limit.link, kSize / 1e9, 1e-11);
 }
 
+// The core that reads folds, too, at its share of the core: two at once take turns.
+TEST(CoreWork, ACoreFoldsWhatItReads) {
+  ScheduleShape shape{"fold", Collective::all_reduce, 2, 0, 1, 1, {}};
+  const auto folds = [&](int num_lanes) {
+    return Schedule(shape, [num_lanes](ProgramBuilder& builder) {
+      for (int lane = 0; lane < num_lanes; ++lane) {
+        Step step;
+        step.lane = lane;
+        step.src = kInput;
+        if (builder.rank() == 0) {
+          step.verb = Verb::send;
+          step.send_to = {1};
+          step.send_tag = lane;
+        } else {
+          step.verb = Verb::recv_reduce_copy;
+          step.recv = {{0, lane}};
+          step.dst = scratch(builder.reserve_scratch(1));
+        }
+        builder.add(step);
+      }
+    });
+  };
+  for (const int num_lanes : {1, 2}) {
+    const Schedule schedule = folds(num_lanes);
+    SimulatedNetwork network = cores_of(Traffic(schedule));
+    network.memory = {kCore, {}, {}, {kNoCore, 1}};
+    network.link_rate[0] = testing::kForEver;
+    network.reduce_rate = {testing::kForEver, 5e9};
+    EXPECT_NEAR(run(schedule, network).seconds, num_lanes * (kSize / kCore + kSize / 5e9), 1e-11);
+  }
+}
+
 // A message is read when a slice takes it: the second while the first is folded has to wait, but is written meanwhile.
 TEST(CoreWork, ACoreReadsWhatASliceTakes) {
   const Schedule schedule = testing::messages(2, {{0, 1}});
   SimulatedNetwork network = cores_of(Traffic(schedule));
-  network.memory = {0, {}, {}, {0, 1}};
+  network.memory = {kCore, {}, {}, {0, 1}};
   network.link_rate = {4 * kCore, kCore};
   const WireProtocol protocol;
   const double slice = double{kSlotBytes} / kCore;

@@ -116,7 +116,7 @@ def test_cores_limit_what_a_rank_sends_and_receives_together() -> None:
     cluster = base.model_copy(update={"host": four.model_copy(update={"nics": None})})
     network = cluster.network([(0, 1), (1, 0)], nodes=1)
     assert network.route(0, 1)[1:] == ["host 0 core of rank 0", "host 0 core of rank 1", "host 0 all cores"]
-    # Four ranks on two cores: a message costs two visits of a core, so all of them together move 2 × 6 / 2 GB/s.
-    assert network.link_rate[network.link_names.index("host 0 all cores")] == 6e9
+    # Four ranks on two cores: all of them together write and read at 2 × 6 GB/s.
+    assert network.link_rate[network.link_names.index("host 0 all cores")] == 12e9
     # Two ranks keep a core each.
     assert "host 0 all cores" not in cluster.network([(0, 1)], nodes=1, ranks_per_node=2).link_names

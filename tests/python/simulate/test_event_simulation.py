@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from core_memory import ALL_CORES, CoreWork, seconds_per_byte
+from core_memory import ALL_CORES, CoreWork, folds_of, seconds_per_byte
 from event_simulation import EventSimulation, fair_shares, waits_of
 from random_schedule import RandomSchedule
 
@@ -43,7 +43,7 @@ def draw_memory(draw: random.Random, ranks: int, links: int) -> Any:
     levels = draw.choice([0, 0, 0, 1, 2, 3])
     has_cores = levels > 0 or draw.random() < 1 / 3
     return SimpleNamespace(
-        core_rate=draw.choice([0.8, 2, 9]) * 1e9 if levels else 0.0,
+        core_rate=draw.choice([0.8, 2, 9]) * 1e9 if has_cores else 0.0,
         bytes=np.array(sorted(draw.sample([3e3, 2e4, 1e5, 4e5, 2e6], levels))),
         rate=np.array([draw.choice([1, 4, 30]) * 1e9 for _ in range(levels)]),
         link_core=np.array([draw.randint(-2, ranks - 1) for _ in range(links)] if has_cores else [], dtype=np.int32),
@@ -92,14 +92,22 @@ def ways_of(link: Any, ids: list[int], network: Any, work: CoreWork | None) -> t
     return (cross, rates[0] if read else min(rates), counts["out"]), (read, rates[1], counts["in"])
 
 
+def read_by_core(ends: tuple[int, int], network: Any, pair: dict[tuple[int, int], int]) -> bool:
+    """Returns whether a core of the receiver's is on the route."""
+    core = network.memory.link_core
+    return len(core) > 0 and any(core[one] in (ends[1], ALL_CORES) for one in network.routes[pair[ends]])
+
+
 def reference(schedule: Any, count: int, network: Any, protocol: Any, channels: int = 1) -> EventSimulation:
     """Returns the simulation of a call, which has run."""
     parts = parts_of(schedule, count, channels)
     slot_data = int(SLOT * protocol.efficiency / GRAIN) * GRAIN
     piece, of_pass, passes = cut(max(map(max, parts)), schedule.widest, protocol.slots, slot_data)
     work = None
-    if len(network.memory.bytes):
-        work = CoreWork(schedule, parts, piece * protocol.slots, network.memory, protocol.efficiency)
+    if len(network.memory.link_core):
+        work = CoreWork(
+            schedule, parts, piece * protocol.slots, network.memory, protocol.efficiency, network.rank_reduce_rate
+        )
     lanes: dict[Any, Any] = {}
     pair = {ends: i for i, ends in enumerate(zip(network.pair_src, network.pair_dst, strict=True))}
     route: dict[Any, Any] = {}
@@ -113,7 +121,8 @@ def reference(schedule: Any, count: int, network: Any, protocol: Any, channels: 
         for step, waits in zip(steps, waits_of(steps), strict=True):
             lane = lanes.setdefault((rank, channel, step.lane), [])
             place.append(len(lane))
-            folds = max(1, len(step.recv) + bool(step.src) - 1) if "reduce" in step.verb else 0
+            own = [peer for peer, _ in step.recv if not read_by_core((peer, rank), network, pair)]
+            folds = folds_of(step) * (len(own) / len(step.recv) if step.recv else 1)
             per_byte = folds / network.rank_reduce_rate[rank]
             if step.verb == "copy":
                 per_byte = max(1 / network.rank_copy_rate[rank], work.copy_seconds(rank) if work else 0)

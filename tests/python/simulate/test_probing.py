@@ -108,7 +108,7 @@ def test_a_core_that_never_limits_gets_the_bound_that_times_give(
     )
     base, _ = probed_base(2)
     of = dict(base.constants())
-    fast = {"host.memory.core": 1e13, "host.memory.latency.simple": 2e-7, "channel.reduce_rate": 35e9}
+    fast = {"host.memory.core": 1e13, "host.memory.latency.simple": 2e-7}
     true = changed(base, {key: constant_like(of[key], value) for key, value in fast.items()})
     found = calibrated_by(base, [simulated_run(true, tmp_path)])
     (core,) = [one for one in found.bounded if one.key == "host.memory.core"]
@@ -117,7 +117,7 @@ def test_a_core_that_never_limits_gets_the_bound_that_times_give(
     assert dict(found.cluster.constants())[core.key].si == pytest.approx(core.value)
     assert core.key not in {one.key for one in [*found.held, *found.fitted]}
     values = {one.key: one.value for one in found.fitted}
-    assert values["channel.reduce_rate"] == pytest.approx(35e9, rel=0.05)
+    assert values["host.memory.latency.simple"] == pytest.approx(2e-7, rel=0.05)
     assert max(map(abs, found.errors)) < 0.05
     (line,) = [one for one in calibration_lines(found) if core.key in one]
     assert line.startswith("bounded: host.memory.core is at least ")

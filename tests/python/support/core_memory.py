@@ -15,7 +15,9 @@ ALL_CORES = -2
 
 
 def seconds_per_byte(memory: Any, gone_through: float) -> float:
-    """Returns the table's entry; on a straight line over log(bytes) between two; at the ends the end's."""
+    """Returns the table's entry, 0 without one; on a straight line over log(bytes) between two; at the ends the end's."""
+    if not len(memory.bytes):
+        return 0.0
     points = [(math.log(size), 1 / float(rate)) for size, rate in zip(memory.bytes, memory.rate, strict=True)]
     at = math.log(gone_through) if gone_through > 0 else -math.inf
     if at <= points[0][0]:
@@ -26,12 +28,20 @@ def seconds_per_byte(memory: Any, gone_through: float) -> float:
     return points[-1][1]
 
 
-class CoreWork:
-    """Of a verified schedule with chunks of `parts[channel]` bytes, `ring` bytes of data in the slots of a link."""
+def folds_of(step: Any) -> int:
+    """Returns how often a step folds one operand into another."""
+    return max(1, len(step.recv) + bool(step.src) - 1) if "reduce" in step.verb else 0
 
-    def __init__(self, schedule: Any, parts: list[list[int]], ring: int, memory: Any, efficiency: float) -> None:
-        self._memory, self._efficiency = memory, efficiency
-        messages: dict[tuple[str, Link], list[tuple[float, float, float]]] = defaultdict(list)
+
+class CoreWork:
+    """Of a verified schedule with chunks of `parts[channel]` bytes, `ring` bytes of data in the slots of a link; ranks
+    fold at `reduce_rate[rank]` bytes/s."""
+
+    def __init__(
+        self, schedule: Any, parts: list[list[int]], ring: int, memory: Any, efficiency: float, reduce_rate: Any
+    ) -> None:
+        self._memory, self._efficiency, self._reduce_rate = memory, efficiency, reduce_rate
+        messages: dict[tuple[str, Link], list[tuple[float, float, float, float]]] = defaultdict(list)
         self._buffers: dict[int, float] = defaultdict(float)
         for (channel, chunks), rank in itertools.product(
             enumerate(parts), range(schedule.num_ranks + len(schedule.switches))
@@ -42,13 +52,14 @@ class CoreWork:
                 self._buffers[rank] += touched
                 ends = [("in", (peer, rank, tag, channel), 1) for peer, tag in step.recv]
                 ends += [("out", (rank, peer, step.send_tag, channel), len(step.send_to)) for peer in step.send_to]
+                folded = size * folds_of(step) / max(1, len(step.recv))
                 for way, link, readers in ends:
-                    messages[way, link].append((size, size / readers, touched / len(ends)))
+                    messages[way, link].append((size, size / readers, touched / len(ends), folded * (way == "in")))
         self._messages = dict(messages)
         self._slots: dict[int, float] = defaultdict(float)
         for way, link in messages:
             if way == "out":
-                held = min(ring, sum(size for size, _, _ in messages[way, link])) / efficiency
+                held = min(ring, sum(size for size, *_ in messages[way, link])) / efficiency
                 self._slots[link[0]] += held
                 self._slots[link[1]] += held
 
@@ -56,7 +67,7 @@ class CoreWork:
         """Returns what a byte of the link's messages, on the wire, counts on the core of its sender ("out") or
         receiver ("in")."""
         rank = link[0] if way == "out" else link[1]
-        size, written, touched = (sum(column) for column in zip(*self._messages[way, link], strict=True))
+        size, written, touched, folded = (sum(column) for column in zip(*self._messages[way, link], strict=True))
         if not size:
             return 1.0
         slots, buffers = self._slots[rank], self._buffers[rank]
@@ -64,6 +75,7 @@ class CoreWork:
         in_buffers = seconds_per_byte(self._memory, slots + buffers)
         in_ring = written / self._efficiency
         seconds = in_ring / self._memory.core_rate + in_ring * in_slots + touched * in_buffers
+        seconds += folded / self._reduce_rate[rank]
         return float(seconds * self._memory.core_rate / (size / self._efficiency))
 
     def copy_seconds(self, rank: int) -> float:
