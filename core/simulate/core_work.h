@@ -5,8 +5,9 @@
 // For a rank that reads and writes B bytes of buffers in the whole call, through slots of L bytes, a byte takes
 //   1 / core_rate + pace(L + min(L, B)) · 1 + pace(B + L) · touches + folds / reduce_rate
 // of the receiver, with the touches and folds of its steps shared evenly among their messages; the same of a sender,
-// who folds nothing, but what is written once for k readers takes each of these messages a k-th. Slots come round again after L bytes and about as
-// many of buffers, buffers after everything. A connection has one figure: the mean over its messages.
+// who folds nothing, but what is written once for k readers takes each of these messages a k-th. Slots come round again
+// after L bytes and about as many of buffers, buffers after everything. A connection has one figure: the mean over its
+// messages.
 #pragma once
 
 #include <cstddef>

@@ -97,8 +97,8 @@ void FlowGraph::add_links(const PlacedTraffic& placed, const Classes& classes) {
 }
 
 // Most links are never short: what their flows can carry at all, each held back by copying and by the slowest link of
-// its route, fits. Such a link needs no sharing; where a flow has it to itself it is a cap like copying. A core on which
-// messages count other than their bytes is always shared.
+// its route, fits. Such a link needs no sharing; where a flow has it to itself it is a cap like copying. A core on
+// which messages count other than their bytes is always shared.
 void FlowGraph::find_shared() {
   std::vector<bool> weighted(link_rate.size());
   for (int link = 0; link < static_cast<int>(link_rate.size()); ++link) {

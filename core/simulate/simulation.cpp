@@ -341,9 +341,9 @@ void Simulation::check_finished() const {
 void Simulation::check_links() {
   for (int link = 0; link < static_cast<int>(graph_.link_rate.size()); ++link) {
     double carried = sharing_.carried(link, queue_.now()), sent = 0;
-    for (const Crossing& one : graph_.crossing(link))
-      sent += one.weight * static_cast<double>(bytes_of(one));
-    const double rounding = graph_.link_rate[link] / kTicksPerSecond * static_cast<double>(num_events_ + num_reads_ + 1);
+    for (const Crossing& one : graph_.crossing(link)) sent += one.weight * static_cast<double>(bytes_of(one));
+    const double rounding =
+        graph_.link_rate[link] / kTicksPerSecond * static_cast<double>(num_events_ + num_reads_ + 1);
     if (std::abs(carried - sent) > 1e-6 * sent + rounding)
       throw ConservationError("simulation: link " + std::to_string(link) + " carried " + std::to_string(carried) +
                               " bytes, but " + std::to_string(sent) + " were sent over it (a bug)");

@@ -1,5 +1,6 @@
 // Simulation: the events of one call, from the launch to the last slice. An event is a slice that is done, or a message
-// that has crossed or was read. All events of one time are handled before rates are shared anew, so their order does not matter.
+// that has crossed or was read. All events of one time are handled before rates are shared anew, so their order does
+// not matter.
 //
 // For: simulate.cpp. Not for: what lanes are alike (classes.h), how links are shared (max_min.h), the figures of a rank
 // or a link (simulate.h).
