@@ -114,9 +114,9 @@ def _touched(num_cores: int, today: str) -> list[Touched]:
 
 def calibrated_by(base: Cluster, stored: list[StoredRun]) -> Calibration:
     """Fits the rest of a probed base to runs of probe_plan(): the core's rate, what a hop costs beyond a hand-off, and
-    the call, as far as the times tell them. Where ranks outnumber cores a hop is mostly waiting for a core, beside which
-    the call costs nothing. Folding is a core's work like moving, and these algorithms fold about as much a byte that
-    they move, so it stays as assumed. Raises UsageError for a base without cores."""
+    the call, as far as the times tell them. Where ranks outnumber cores a hop is mostly waiting for a core, beside
+    which the call costs nothing. Folding is a core's work like moving, and these algorithms fold about as much a byte
+    that they move, so it stays as assumed. Raises UsageError for a base without cores."""
     memory = base.host.memory
     if memory is None or memory.cores is None:
         raise UsageError(f"{base.name} does not describe a host of cores")

@@ -127,6 +127,19 @@ def test_small_sizes_do_not_tell_rates() -> None:
     assert found.cluster.channel == load_cluster("cpu-16").channel
 
 
+def test_times_that_tell_nothing_are_an_error_unless_all_is_probed() -> None:
+    base = load_cluster("cpu-16")
+    evidence = evidence_of(observed(with_known_constants(base), "4K"), base)
+    every = list(candidates(base, ["simple"]))
+    with pytest.raises(UsageError, match=r"^4 KB on 4 ranks: .* tell no constant: no constant matters$"):
+        calibrate(base, evidence, hold=every)
+    found = calibrate(base, evidence, hold=every, may_tell_nothing=True)
+    assert found.cluster == base
+    assert not found.fitted
+    assert len(found.errors) == len(evidence.cells)
+    assert list(calibration_lines(found))
+
+
 def test_a_wild_time_does_not_bend_the_fit() -> None:
     base = load_cluster("cpu-16")
     times = observed(with_known_constants(base), "1K,8K,64K,512K,4M")

@@ -15,7 +15,7 @@ ALL_CORES = -2
 
 
 def seconds_per_byte(memory: Any, gone_through: float) -> float:
-    """Returns the table's entry, 0 without one; on a straight line over log(bytes) between two; at the ends the end's."""
+    """Returns the table's entry; on a straight line over log(bytes) between two; at the ends the end's; 0 if empty."""
     if not len(memory.bytes):
         return 0.0
     points = [(math.log(size), 1 / float(rate)) for size, rate in zip(memory.bytes, memory.rate, strict=True)]
