@@ -121,13 +121,15 @@ double estimate_seconds(const CostSummary& summary, int num_ranks, size_t num_by
 
   const double total_moved = summary.total_written + summary.total_read;
   const double share = total_moved > 0 ? (summary.written + summary.read) / total_moved : 1;
-  double work_s = total_moved / 2 * size_bytes / machine.copy_Bps;
+  const double in_slots = summary.total_in_slots / 2 * size_bytes, own = total_moved / 2 * size_bytes - in_slots;
+  double work_s = own * pace(machine, own);
   if (shares_cores) {
-    const double in_slots = summary.total_in_slots / 2 * size_bytes, own = total_moved / 2 * size_bytes - in_slots;
     const Sliced mean(in_slots / static_cast<double>(std::max(int64_t{1}, summary.messages)));
-    const double slots = static_cast<double>(summary.links) * kSlots * mean.slice_bytes;
-    work_s = own * pace(machine, own) + in_slots * pace(machine, slots + std::min(slots, own)) +
-             static_cast<double>(summary.messages) * mean.num_slices * machine.message_s;
+    const double slots = std::min(static_cast<double>(summary.links) * kSlots * mean.slice_bytes, in_slots);
+    work_s += in_slots * pace(machine, slots + std::min(slots, own)) +
+              static_cast<double>(summary.messages) * mean.num_slices * machine.message_s;
+  } else {
+    work_s += in_slots / machine.copy_Bps;
   }
   return summary.hops * alpha_s + fill_s + std::max(share, 1.0 / machine.num_cores) * work_s;
 }

@@ -7,18 +7,20 @@
 // Waiting. Per hop of the longest chain of messages a receiver must notice its message: hops · alpha. Where ranks share
 // cores it must get a core first, and the others that wait there have theirs in turn: alpha is then
 // num_ranks / num_cores · switch.
-// Work. Reading a byte and writing it are taken to cost the same, half of copying it. With a core for every rank,
-//     work = (total_written + total_read) / 2 · S / copy_Bps.
-// Where ranks share cores nothing of their work is hidden in each other's waits, and it is counted more closely. Each
-// slice of a message costs message_s, whatever is in it. What is touched again after D other bytes is still at hand
-// with a probability of cache / (cache + D): then it takes 1 / near_Bps to copy it, else 1 / copy_Bps:
+// Work. Reading a byte and writing it are taken to cost the same, half of copying it. What is touched again after D
+// other bytes is still at hand with a probability of cache / (cache + D): then it takes 1 / near_Bps to copy it, else
+// 1 / copy_Bps:
 //     pace(D) = 1/near_Bps + (1/copy_Bps − 1/near_Bps) · D / (cache + D)
 // The ranks' own buffers are B = (total_written + total_read − total_in_slots) · S / 2 bytes, as most of them is read
-// and written, and next touched in the next call: D = B. Slots are used in turn, F = links · kSlots · slice bytes of
-// them, and while all of them are used once, as many bytes of the buffers pass through the cache, if there are as many:
-// D = F + min(B, F). A message has total_in_slots · S / 2 / messages bytes, cut as in cut_parts(). That is why
-// schedules with many links, which move least, lose where data is large.
-//     work = B · pace(B) + total_in_slots · S / 2 · pace(F + min(B, F)) + slices · message_s
+// and written, and next touched in the next call: D = B. What lies in slots, X = total_in_slots · S / 2, was written by
+// another core where every rank has one, and is fetched from there, however little it is:
+//     work = B · pace(B) + X / copy_Bps
+// Where ranks share cores nothing of their work is hidden in each other's waits, and it is counted more closely. Each
+// slice of a message costs message_s, whatever is in it. Slots are used in turn, F = min(links · kSlots · slice, X)
+// bytes of them, and while all of them are used once, as many bytes of the buffers pass through the cache, if there are
+// as many: D = F + min(B, F). A message has X / messages bytes, cut as in cut_parts(). That is why schedules with many
+// links, which move least, lose where data is large.
+//     work = B · pace(B) + X · pace(F + min(B, F)) + slices · message_s
 // All ranks have this together. The core with most of it has, with moved = (written + read) / 2 of the busiest rank
 // and total_moved = (total_written + total_read) / 2 of all,
 //     share = max(moved / total_moved, 1 / num_cores).

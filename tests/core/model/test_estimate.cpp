@@ -97,10 +97,24 @@ TEST(Estimate, SharedCoresLoseSlotsFromTheCache) {
   // Slots of 2 MiB and as much of the buffers: two thirds of them are gone, so that a byte takes 0.25 + 2/3 · 0.75 =
   // 0.75 ns. Of the buffers' 4 MiB two thirds are as well.
   EXPECT_NEAR(estimate_seconds(ring, 4, size_t{1} << 20, machine), 60e-6 + 10 * kMiB * 0.75e-9 / 2, kTiny);
-  // With four times the links they are 8 MiB, and all the buffers' 4 MiB come on top: 6/7 are gone.
+  // With four times the links there are 8 MiB of them, of which 6 MiB are used, once each, and all the buffers' 4 MiB
+  // come on top: 10/12 are gone.
   ring.links = 16;
-  const double many = 6 * kMiB * (0.25e-9 + 0.75e-9 * 6 / 7), own = 4 * kMiB * 0.75e-9;
+  const double many = 6 * kMiB * (0.25e-9 + 0.75e-9 * 10 / 12), own = 4 * kMiB * 0.75e-9;
   EXPECT_NEAR(estimate_seconds(ring, 4, size_t{1} << 20, machine), 60e-6 + (many + own) / 2, kTiny);
+}
+
+TEST(Estimate, OnCoresOfTheirOwnRanksFetchWhatLiesInSlots) {
+  CostSummary ring = ring_of_four();
+  ring.total_in_slots = 12;
+  Machine machine = machine_of(4);
+  machine.near_Bps = 4e9;
+  machine.cache_bytes = 4 << 20;
+  constexpr double kMiB = 1 << 20;
+  // Of the 10 MiB to copy 6 lie in slots. Of the buffers' 4 MiB half is at hand: 0.625 ns a byte. One rank in four.
+  EXPECT_NEAR(estimate_seconds(ring, 4, size_t{1} << 20, machine), 6e-6 + (6 * 1e-9 + 4 * 0.625e-9) * kMiB / 4, kTiny);
+  // Hardly any bytes: slots cost as much, buffers a quarter.
+  EXPECT_NEAR(estimate_seconds(ring, 4, 16, machine), 6e-6 + (6 * 1e-9 + 4 * 0.25e-9) * 16 / 4, 1e-12);
 }
 
 TEST(Estimate, NoBytesStillCostHops) {
