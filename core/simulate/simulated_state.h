@@ -26,12 +26,12 @@ struct SimulatedLane {
   // What it is busy with: first reading, where that takes time, then folding or copying.
   enum class Phase : uint8_t { idle, awaits_arrival, reads, works } phase = Phase::idle;
   int32_t num_reading = 0;  // messages that it still reads
-  double own_folds = 1;     // of its slice, the share that no core folds while it reads
 };
 
 /// A flow, and of crossings what is known of the connection.
 struct SimulatedFlow {
   int sender = 0, receiver = 0;                          // lanes
+  int reading = kNoFlow;                                 // GraphConnection::reading
   uint32_t num_sent = 0, num_crossed = 0, num_read = 0;  // messages
   uint32_t stamp = 0;                                    // of the end of the one under way, unless rates change
   Ticks latency = 0, since = 0;                          // since when `left` is so

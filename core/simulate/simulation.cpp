@@ -33,6 +33,7 @@ Simulation::Simulation(const PlacedTraffic& placed, const FlowGraph& graph, Shar
     flows_[i].sender = of.sender;
     flows_[i].receiver = of.receiver;
     flows_[i].latency = of.latency;
+    flows_[i].reading = of.reading;
   }
 }
 
@@ -130,13 +131,14 @@ void Simulation::try_slice(int index, Trigger trigger, Mark mark) {
   if (lane.phase != SimulatedLane::Phase::idle || finished(lane)) return;
   Ticks arrived = 0;
   int awaited = -1;
-  const auto recv_ports = traffic_.recv_ports(*lane.step);
-  for (const int port : recv_ports) {
+  bool reads = false;
+  for (const int port : traffic_.recv_ports(*lane.step)) {
     const int id = lane.ports[port];
     const SimulatedFlow& connection = flows_[id];
     if (connection.num_crossed == connection.num_read) return;
     const Ticks arrival = message(id, connection.num_read).arrival;
     if (awaited < 0 || arrival > arrived) arrived = arrival, awaited = id;
+    reads |= connection.reading != kNoFlow;
   }
   for (const int port : traffic_.send_ports(*lane.step)) {
     SimulatedFlow& connection = flows_[lane.ports[port]];
@@ -146,15 +148,10 @@ void Simulation::try_slice(int index, Trigger trigger, Mark mark) {
   }
   for (const TrafficWait& wait : waits(lane.step))
     if (!met(wait, index)) return;
-  const auto num_read = std::count_if(recv_ports.begin(), recv_ports.end(), [&](int port) {
-    return graph_.connections[lane.ports[port]].reading != kNoFlow;
-  });
-  const bool reads = num_read > 0;
-  lane.own_folds = reads ? 1 - static_cast<double>(num_read) / lane.step->num_recv : 1;
   const Ticks begin = std::max(queue_.now(), arrived);
   blame(lane, !reads && lane.step->num_folds > 0, awaited, arrived, trigger, mark);
   if (recorder_ != nullptr) recorder_->begin_slice(index, begin);
-  if (!reads) return begin_work(index, begin);
+  if (!reads) return begin_work(index, begin, 0);
   lane.phase = SimulatedLane::Phase::awaits_arrival;
   if (begin == queue_.now()) return begin_reading(index);
   queue_.push({begin, static_cast<uint32_t>(index) << 1, 0});
@@ -165,10 +162,11 @@ void Simulation::begin_reading(int index) {
   lane.phase = SimulatedLane::Phase::reads;
   lane.before = path_.add(queue_.now(), lane.before, lane.kind, lane.id);
   for (const int port : traffic_.recv_ports(*lane.step)) {
-    const int id = lane.ports[port], reading = graph_.connections[id].reading;
-    if (reading == kNoFlow) continue;
+    const int id = lane.ports[port];
+    const SimulatedFlow& connection = flows_[id];
+    if (connection.reading == kNoFlow) continue;
     ++lane.num_reading;
-    begin_flow(reading, message(id, flows_[id].num_read).bytes, lane.before);
+    begin_flow(connection.reading, message(id, connection.num_read).bytes, lane.before);
   }
 }
 
@@ -182,15 +180,19 @@ void Simulation::finish_reading(int id) {
   lane.before = mark;
   lane.kind = lane.step->num_folds > 0 ? Kind::reduce : Kind::copy;
   lane.id = 0;
-  begin_work(flows_[id].receiver, queue_.now());
+  const auto ports = traffic_.recv_ports(*lane.step);
+  const auto num_read =
+      std::count_if(ports.begin(), ports.end(), [&](int port) { return flows_[lane.ports[port]].reading != kNoFlow; });
+  begin_work(flows_[id].receiver, queue_.now(), static_cast<int>(num_read));
 }
 
-void Simulation::begin_work(int index, Ticks begin) {
+void Simulation::begin_work(int index, Ticks begin, int num_read) {
   SimulatedLane& lane = lanes_[index];
   lane.phase = SimulatedLane::Phase::works;
   const double bytes = static_cast<double>(slice_bytes(lane));
   double work = 0;
-  if (lane.step->num_folds > 0) work = lane.step->num_folds * bytes / lane.reduce_rate * lane.own_folds;
+  if (lane.step->num_folds > 0) work = lane.step->num_folds * bytes / lane.reduce_rate;
+  if (num_read > 0) work *= 1 - static_cast<double>(num_read) / lane.step->num_recv;
   if (lane.step->num_folds > 0 && lane.step->num_recv == 0) work += bytes * lane.fold_seconds;
   if (lane.step->copies) work = bytes / lane.copy_rate;
   queue_.push({begin + ticks_of(work), static_cast<uint32_t>(index) << 1, 0});

@@ -88,8 +88,8 @@ class Simulation {
   /// The lane's slice begins to read what has arrived, where that takes a core.
   void begin_reading(int index);
   void finish_reading(int id);
-  /// It has read, if it had to: it folds what no core has folded, or copies.
-  void begin_work(int index, Ticks begin);
+  /// It has read `num_read` messages: it folds what no core has folded, or copies.
+  void begin_work(int index, Ticks begin, int num_read);
 
   // --- flows
 
