@@ -235,14 +235,18 @@ def test_a_rank_that_is_none_is_told_by_each_where_nobody_knows_it(rank: str, sh
     assert ended == [(2, f"ringtree: RANK={shown} is not a number")] * 2
 
 
-@pytest.mark.parametrize("ranks", [("1", "2"), ("2", "3")])
-def test_a_rank_0_that_never_comes_is_told_by_the_lowest_that_does(ranks: tuple[str, str]) -> None:
-    # Enough for both to come: one that starts after the other has spoken can't know it.
-    numbers = {"WORLD_SIZE": "4", "MASTER_PORT": str(free_ports(1)[0]), "RINGTREE_JOIN_SECONDS": "20"}
-    ended = ends([start_by_hand(1, *LONG, **numbers, RANK=rank)[0] for rank in ranks])
-    assert ended[0][0] == 1
-    assert re.fullmatch(r"ringtree: rank 0 did not open .* raise RINGTREE_JOIN_SECONDS \(now 20\)", ended[0][1])
-    assert ended[1] == (1, ""), "one process speaks"
+def test_a_rank_0_that_never_comes_is_told_by_the_lowest_that_does() -> None:
+    """Two jobs side by side: each waits all of its budget, in which neither computes."""
+    # Enough for both ranks to come: one that starts after the other has spoken can't know it.
+    numbers = {"WORLD_SIZE": "4", "RINGTREE_JOIN_SECONDS": "20"}
+    jobs = [
+        [start_by_hand(1, *LONG, **numbers, MASTER_PORT=str(port), RANK=rank)[0] for rank in ranks]
+        for port, ranks in zip(free_ports(2), [("1", "2"), ("2", "3")], strict=True)
+    ]
+    for first, second in map(ends, jobs):
+        assert first[0] == 1
+        assert re.fullmatch(r"ringtree: rank 0 did not open .* raise RINGTREE_JOIN_SECONDS \(now 20\)", first[1])
+        assert second == (1, ""), "one process speaks"
 
 
 def test_a_rank_0_that_never_comes_to_torchruns_store_is_told_by_the_lowest_that_does() -> None:
