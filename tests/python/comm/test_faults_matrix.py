@@ -1,8 +1,8 @@
 """The fault matrix of `make faults`, few cells of it: who is told what, and when.
 
 For: every row of the matrix at least once, against the bars of docs/reliability.md. Beside other work, a row
-that is told the right things too late is skipped and says so. Not for: every collective (test_faults_death.py,
-test_faults_mismatch.py, test_faults_hosts.py).
+that is told the right things too late is skipped and says so. Rows that wait for seconds are tried all at once. Not for:
+every collective (test_faults_death.py, test_faults_mismatch.py, test_faults_hosts.py).
 """
 
 from __future__ import annotations
@@ -10,10 +10,12 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from faults import others as others_module
-from faults.bars import DISAGREE
+from faults.bars import AT_DEADLINE, DISAGREE, NO_ALARM, SUSPECTED
 from faults.matrix import Row, rows
 from faults.others import Others, judged
 from faults.trial import Cell, Survivor, Trial, World
@@ -21,19 +23,45 @@ from faults.trial import Cell, Survivor, Trial, World
 pytestmark = pytest.mark.alone
 
 
-def name_of(row: Row) -> str:
-    return f"{row.fault}, over {row.worlds[0].over}"
+ROWS = {f"{row.fault}, over {row.worlds[0].over}": row for row in rows(quick=True)}
+Tried = tuple[list[Trial], float]  # what came of a row, and others' share meanwhile
 
 
-@pytest.mark.parametrize("row", rows(quick=True), ids=name_of)
-def test_everybody_is_told_or_nobody_is_alarmed(row: Row) -> None:
-    with Others() as others:
-        trials = [row.attempt(cell) for cell in row.cells()]
+def tries(row: Row) -> list[Trial]:
+    return [row.attempt(cell) for cell in row.cells()]
+
+
+def waits(row: Row) -> bool:
+    """For seconds, in which it does next to nothing."""
+    return row.bar in (NO_ALARM, SUSPECTED, AT_DEADLINE)
+
+
+@pytest.fixture(scope="module")
+def waited(request: pytest.FixtureRequest) -> Callable[[str], Tried]:
+    """Tries all rows that wait and whose tests are to run; all are over when it returns."""
+    here = [getattr(item, "callspec", None) for item in request.session.items if item.path == request.path]
+    chosen = {spec.params.get("name") for spec in here if spec}
+    names = [name for name, row in ROWS.items() if name in chosen and waits(row)]
+    with Others() as others, ThreadPoolExecutor(max(len(names), 1)) as pool:
+        tried = {name: pool.submit(tries, ROWS[name]) for name in names}
+        pool.shutdown()
+    return lambda name: (tried[name].result(), others.share)
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_everybody_is_told_or_nobody_is_alarmed(name: str, request: pytest.FixtureRequest) -> None:
+    row = ROWS[name]
+    if waits(row):
+        trials, share = request.getfixturevalue("waited")(name)
+    else:
+        with Others() as others:
+            trials = tries(row)
+        share = others.share
     assert trials
-    wrong, late = judged(row.bar, trials, others.share)
+    wrong, late = judged(row.bar, trials, share)
     assert wrong == []
     if late:
-        pytest.skip(f"right, but late beside others that took {others.share:.0%} of the machine: {'; '.join(late)}")
+        pytest.skip(f"right, but late beside others that took {share:.0%} of the machine: {'; '.join(late)}")
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import threading
 from collections.abc import Callable, Mapping
 from multiprocessing import forkserver
 from multiprocessing.process import BaseProcess
@@ -21,6 +22,7 @@ PROCESSES = multiprocessing.get_context("forkserver")
 _OF_THE_SERVER = {"OMP_NUM_THREADS": "1", **os.environ}
 _READ_AT_START = ("PYTHON", "LD_", "GLIBC_", "MALLOC_", "OMP_", "GOMP_", "KMP_", "MKL_", "OPENBLAS_", "TORCH_")
 _preloaded: list[str] = []
+_starting = threading.Lock()  # while the variables are the server's
 
 
 def preload(*modules: str) -> None:
@@ -42,8 +44,10 @@ def wants_its_own(environment: Mapping[str, str]) -> bool:
 
 def start(target: Callable[..., None], *arguments: Any) -> BaseProcess:
     """Starts target(*arguments) with this process's variables; it is killed when this one ends."""
-    _start_the_server()
-    process = PROCESSES.Process(target=_run, args=(dict(os.environ), target, arguments), daemon=True)
+    with _starting:
+        _start_the_server()
+        environment = dict(os.environ)
+    process = PROCESSES.Process(target=_run, args=(environment, target, arguments), daemon=True)
     process.start()
     return process
 

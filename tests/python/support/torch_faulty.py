@@ -1,4 +1,4 @@
-"""Ranks that end badly: `python torch_faulty.py CASE RANK SIZE STORE`. Each prints what it was told.
+"""Ranks that end badly: `python torch_faulty.py CASE RANK SIZE STORE`, or forked. Each prints what it was told.
 
 For: test_torch_faults.py.
 """
@@ -12,6 +12,8 @@ import threading
 import time
 from collections.abc import Callable
 from datetime import timedelta
+from multiprocessing.connection import Connection
+from typing import Any
 
 import torch
 import torch.distributed as dist
@@ -157,9 +159,8 @@ def forked(rank: int) -> None:
     say("right", torch.equal(summed, torch.ones(4) * 2) and torch.equal(received, torch.ones(4)))
 
 
-def main() -> None:
-    case, rank, size, store = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), sys.argv[4]
-    timeout = timedelta(seconds=float(os.environ.get("TIMEOUT_S", "60")))
+def be_faulty(case: str, rank: int, size: int, store: str, timeout_s: float) -> None:
+    timeout = timedelta(seconds=timeout_s)
     dist.init_process_group("ringtree", init_method=f"file://{store}", rank=rank, world_size=size, timeout=timeout)
     dist.all_reduce(torch.zeros(1))
     say("ready")
@@ -169,6 +170,21 @@ def main() -> None:
         say("told", f"{type(error).__name__}: {error}")
     except KeyboardInterrupt:
         say("interrupted")
+
+
+def be_faulty_with(output: Connection, given: Connection, *arguments: Any) -> None:
+    """In a process that was forked: `output` and `given` are its standard output and input."""
+    os.dup2(given.fileno(), 0)
+    for standard in (1, 2):
+        os.dup2(output.fileno(), standard)
+    sys.stdin, sys.stdout = open(0, closefd=False), open(1, "w", closefd=False)  # noqa: SIM115 # as long as it lives
+    torch.set_num_threads(1)
+    be_faulty(*arguments)
+
+
+def main() -> None:
+    case, rank, size, store = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), sys.argv[4]
+    be_faulty(case, rank, size, store, float(os.environ["TIMEOUT_S"]))
 
 
 if __name__ == "__main__":

@@ -15,7 +15,10 @@ import pytest
 pytest.importorskip("torch")
 
 from fault_support import left_in_shared_memory
+from forked import PROCESSES, preload
+from forked import start as fork
 from torch._C import _distributed_c10d as c10d
+from torch_faulty import be_faulty_with
 
 pytestmark = [pytest.mark.torch, pytest.mark.alone]
 
@@ -23,38 +26,79 @@ SUPPORT = Path(__file__).parents[1] / "support"
 PATIENCE_S = 90
 
 
+# What the end of an interpreter does is seen in one of its own.
+OWN_INTERPRETER = ("raises_beside_a_call", "forked", "ctrl_c")
+
+preload("torch", "torch.distributed", "torch._dynamo", "ringtree")  # DDP imports torch._dynamo, in 1.5 s
+
+
+class Interpreter:
+    """A rank that is a program."""
+
+    def __init__(self, *arguments: object) -> None:
+        *words, timeout_s = map(str, arguments)
+        self._process = subprocess.Popen(
+            [sys.executable, str(SUPPORT / "torch_faulty.py"), *words],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            env={**os.environ, "TIMEOUT_S": timeout_s, "OMP_NUM_THREADS": "1"},
+        )
+        assert self._process.stdout is not None
+        self.pid, self.output, self.wait = self._process.pid, self._process.stdout, self._process.wait
+
+    def close(self) -> None:
+        self._process.kill()
+        self._process.communicate()
+
+
+class Fork:
+    """A rank that is forked: it has no PyTorch to import."""
+
+    def __init__(self, *arguments: object) -> None:
+        said, output = PROCESSES.Pipe(duplex=False)
+        given, self._to_rank = PROCESSES.Pipe(duplex=False)
+        self._process = fork(be_faulty_with, output, given, *arguments)
+        output.close()
+        given.close()
+        self.pid, self._said = self._process.pid, said
+        self.output = open(said.fileno(), closefd=False)  # noqa: SIM115 # closed below
+
+    def close(self) -> None:
+        self._process.kill()
+        self._process.join()
+        self.output.close()
+        self._said.close()
+        self._to_rank.close()
+
+
 class Faulty:
     """Ranks of torch_faulty.py."""
 
     def __init__(self, case: str, size: int, folder: Path, timeout_s: float = 60.0) -> None:
-        self.ranks = [
-            subprocess.Popen(
-                [sys.executable, str(SUPPORT / "torch_faulty.py"), case, str(rank), str(size), str(folder / "store")],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                text=True,
-                env={**os.environ, "TIMEOUT_S": str(timeout_s), "OMP_NUM_THREADS": "1"},
-            )
-            for rank in range(size)
-        ]
+        kind = Interpreter if case in OWN_INTERPRETER else Fork
+        self.ranks = [kind(case, rank, size, str(folder / "store"), timeout_s) for rank in range(size)]
 
     def line(self, rank: int, kind: str) -> tuple[float, str]:
         """The time and the text of the next line of that kind; what comes before is passed over."""
-        stream = self.ranks[rank].stdout
-        assert stream is not None
         passed = []
-        for line in stream:
+        for line in self.ranks[rank].output:
             passed.append(line)
             if line.startswith(f"{kind} "):
                 _, when, text = line.split(" ", 2)
                 return float(when), text
         raise AssertionError(f"rank {rank} never said {kind!r}: {''.join(passed)[-3000:]}")
 
+    def end(self, rank: int) -> int:
+        """Waits for the end of a rank that is a program; its exit code."""
+        process = self.ranks[rank]
+        assert isinstance(process, Interpreter)
+        return process.wait(PATIENCE_S)
+
     def close(self) -> None:
         for process in self.ranks:
-            process.kill()
-            process.communicate()
+            process.close()
 
 
 Start = Callable[..., Faulty]
@@ -120,7 +164,7 @@ def test_an_exception_ends_the_rank(start: Start) -> None:
     """What waits for ranks that never come gets a few seconds, then the process ends, so that launchers notice."""
     faulty = start("raises_beside_a_call")
     begun, _ = faulty.line(0, "ready")
-    assert faulty.ranks[0].wait(PATIENCE_S) == 1
+    assert faulty.end(0) == 1
     assert time.monotonic() - begun < 20
 
 
@@ -132,13 +176,13 @@ def test_a_child_made_by_fork(start: Start) -> None:
         assert "before fork()" in text
     assert faulty.line(0, "child")[1] == "0\n"
     assert faulty.line(0, "right")[1] == "True\n"
-    assert [process.wait(PATIENCE_S) for process in faulty.ranks] == [0, 0]
+    assert [faulty.end(rank) for rank in range(2)] == [0, 0]
 
 
 def test_ctrl_c_while_a_call_waits(start: Start) -> None:
     faulty = start("ctrl_c")
     faulty.line(0, "interrupted")
-    assert faulty.ranks[0].wait(PATIENCE_S) == 0
+    assert faulty.end(0) == 0
 
 
 def test_ctrl_c_under_torchrun(tmp_path: Path) -> None:
