@@ -14,9 +14,10 @@ import torch
 
 from ringtree.arms.torch_group import leave_group, shared_group
 from ringtree.gpu import own_gpu
+from ringtree.measure import rank_process
 from ringtree.measure.messages import Answer, Command, RankSpec, SetUp, VisitCells, WarmCell
 from ringtree.measure.rank_main import ReportTo
-from ringtree.measure.rank_process import RankProgram, main
+from ringtree.measure.rank_process import RankProgram
 from ringtree.results import TrainedModel, TrainingPlan, WarmUp
 from ringtree.train.trainer import Trainer
 
@@ -94,5 +95,10 @@ class TrainingProgram(RankProgram):
         return time.perf_counter() - started
 
 
+def main(arguments: list[str]) -> int:
+    """Runs one rank; returns the exit code."""
+    return rank_process.main(arguments, TrainingProgram)
+
+
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:], TrainingProgram))
+    sys.exit(main(sys.argv[1:]))

@@ -7,25 +7,21 @@ Results are kept in build/torch-suite/ test by test: a run that was stopped goes
 from __future__ import annotations
 
 import argparse
-import json
+import importlib
+import multiprocessing
 import os
-import subprocess
 import sys
+from collections.abc import Callable
+from multiprocessing.connection import Connection
 from pathlib import Path
+from typing import Any
 
-import torch
-
-from torch_suite import page, verdicts
+from torch_suite import page, runner, verdicts
 from torch_suite.gates import GATES
 
-_LIST = """
-import json, sys, tempfile
-from pathlib import Path
-from torch_suite import gates, runner
-with tempfile.TemporaryDirectory() as folder:
-    kind = runner._test_class(gates.open_suite(sys.argv[1], sys.argv[2], int(sys.argv[3]), Path(folder)))
-    print(json.dumps({name: runner.static_skip(kind, name) for name in runner.names(kind)}))
-"""
+_FORKS = multiprocessing.get_context("fork")
+# What a suite imports besides itself, in five seconds: here once, before a process is forked for each of them.
+_OF_ALL = ("torch.testing._internal.common_utils", "torch._dynamo", "ringtree")
 
 
 def main() -> int:
@@ -39,11 +35,16 @@ def main() -> int:
     parser.add_argument("--check", action="store_true", help="judge a whole run; the page is not written")
     parser.add_argument("--page", type=Path, default=Path("docs/torch-suite.md"))
     options = parser.parse_args()
+    os.environ.update(CUDA_VISIBLE_DEVICES="", OMP_NUM_THREADS="1")
+    for name in _OF_ALL:
+        importlib.import_module(name)
     options.results.mkdir(parents=True, exist_ok=True)
     index, count = (int(part) for part in options.shard.split("/"))
     if not 1 <= index <= count:
         parser.error(f"--shard {options.shard}: I is from 1 to N")
-    _forget_others(options.results, f"PyTorch {torch.__version__}, {options.world_size} ranks\n", options.again)
+    _forget_others(
+        options.results, f"PyTorch {sys.modules['torch'].__version__}, {options.world_size} ranks\n", options.again
+    )
     failed = 0
     for backend in options.backends:
         file = options.results / f"{backend}.jsonl"
@@ -92,9 +93,10 @@ class Plan:
 def plan(backend: str, world_size: int) -> Plan:
     found = Plan()
     for gate in GATES:
-        command = [sys.executable, "-c", _LIST, gate, backend, str(world_size)]
-        answer = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, env=_environment())
-        for name, why in json.loads(answer.stdout.splitlines()[-1]).items():
+        listed = _forked(runner.skips, gate, backend, world_size)
+        if listed is None:
+            sys.exit(f"torch_suite: the process that lists the tests of {gate} ended")
+        for name, why in listed.items():
             if name in found.gates:
                 continue
             if why:
@@ -106,20 +108,30 @@ def plan(backend: str, world_size: int) -> Plan:
 
 
 def _run(gate: str, backend: str, world_size: int, file: Path, names: list[str]) -> None:
-    command = [sys.executable, "-m", "torch_suite.runner", "--gate", gate, "--backend", backend]
-    command += ["--results", str(file), "--world-size", str(world_size), "--only", *names]
-    with (file.parent / f"{backend}.log").open("a") as log:
-        subprocess.run(command, check=False, env=_environment(), stderr=log)
+    _forked(runner.run, gate, backend, world_size, names, file)
     done = {verdict.test for verdict in verdicts.read(file)}
     for name in names:
         if name not in done:  # a test that ends the process ends those after it
             verdicts.append(file, verdicts.Verdict(name, gate, "failed", "the process that ran it ended", 0.0))
 
 
-def _environment() -> dict[str, str]:
-    here = str(Path(__file__).parents[1])
-    known = os.environ.get("PYTHONPATH")
-    return os.environ | {"PYTHONPATH": f"{here}{os.pathsep}{known}" if known else here}
+def _forked(function: Callable[..., Any], *arguments: object) -> Any:
+    """What the function returns in a process of its own; None where that has ended without."""
+    ours, theirs = _FORKS.Pipe(duplex=False)
+    process = _FORKS.Process(target=_answer, args=(theirs, function, arguments))
+    process.start()
+    theirs.close()
+    try:
+        return ours.recv()
+    except EOFError:
+        return None
+    finally:
+        process.join()
+        ours.close()
+
+
+def _answer(pipe: Connection, function: Callable[..., Any], arguments: tuple[object, ...]) -> None:
+    pipe.send(function(*arguments))
 
 
 if __name__ == "__main__":

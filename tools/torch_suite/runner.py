@@ -1,53 +1,48 @@
-"""Runs tests of one gate, in processes that are forked from this one: to import PyTorch takes longer than most of them.
-
-python -m torch_suite.runner --gate gloo --backend ringtree --results FILE [--only NAME …]
+"""Lists and runs tests of one gate, in a process that is forked for it, with ranks that are forked from that: to import
+PyTorch takes longer than most of them.
 """
 
 from __future__ import annotations
 
-import argparse
+import os
 import sys
 import tempfile
 import time
 import unittest
+from collections.abc import Sequence
 from pathlib import Path
 from types import ModuleType
 
 from torch_suite import verdicts
-from torch_suite.gates import GATES, open_suite
+from torch_suite.gates import open_suite
 from torch_suite.verdicts import Verdict
 
 # Of one test; some of them wait for deadlines of a minute.
 LIMIT_S = 150
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--gate", choices=GATES, required=True)
-    parser.add_argument("--backend", required=True)
-    parser.add_argument("--results", type=Path, required=True)
-    parser.add_argument("--world-size", type=int, default=4)
-    parser.add_argument("--only", nargs="*", help="tests; all that the gate lets through")
-    options = parser.parse_args()
+def skips(gate: str, backend: str, world_size: int) -> dict[str, str]:
+    """Why a decorator skips each test of the suite, "" where none does. Once in a process."""
     with tempfile.TemporaryDirectory() as folder:
-        suite = open_suite(options.gate, options.backend, options.world_size, Path(folder))
-        run(suite, options.gate, options.only, options.results)
+        kind = _test_class(open_suite(gate, backend, world_size, Path(folder)))
+        return {name: static_skip(kind, name) for name in dir(kind) if name.startswith("test_")}
 
 
-def run(suite: ModuleType, gate: str, only: list[str] | None, results: Path) -> None:
-    kind = _test_class(suite)
-    for name in only if only is not None else sorted(names(kind)):
-        if only is None and static_skip(kind, name):
-            continue
+def run(gate: str, backend: str, world_size: int, wanted: Sequence[str], results: Path) -> None:
+    """Runs the tests; a verdict each comes into `results`, their stderr into a log beside it. Once in a process."""
+    with (results.parent / f"{backend}.log").open("a") as log:
+        os.dup2(log.fileno(), sys.stderr.fileno())
+    with tempfile.TemporaryDirectory() as folder:
+        _run_in(_test_class(open_suite(gate, backend, world_size, Path(folder))), gate, wanted, results)
+
+
+def _run_in(kind: type[unittest.TestCase], gate: str, wanted: Sequence[str], results: Path) -> None:
+    for name in wanted:
         begin = time.monotonic()
         outcome, reason = _run_one(kind(name))
         seconds = round(time.monotonic() - begin, 1)
         verdicts.append(results, Verdict(name, gate, outcome, reason, seconds))
         print(f"{outcome:8} {seconds:6.1f} s  {gate:4}  {name}  {reason[:100]}", flush=True)
-
-
-def names(kind: type[unittest.TestCase]) -> list[str]:
-    return [name for name in dir(kind) if name.startswith("test_")]
 
 
 def static_skip(kind: type[unittest.TestCase], name: str) -> str:
@@ -85,7 +80,3 @@ def _run_one(test: unittest.TestCase) -> tuple[verdicts.Outcome, str]:
     if result.skipped:
         return "skipped", result.skipped[0][1]
     return "passed", ""
-
-
-if __name__ == "__main__":
-    main()

@@ -26,6 +26,8 @@ MINI = {
     "num_key_value_heads": 1,
     "vocab_size": 64,
 }
+# What a rank of a training imports, in four seconds.
+OF_A_TRAINING = ("torch", "torch._dynamo", "transformers.models.qwen2.modeling_qwen2", "ringtree.train.program")
 ROUNDS = 5  # of hand-made cells, a step each
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -48,11 +47,11 @@ def test_problems_of_a_whole_run() -> None:
 def test_a_check_forgets_verdicts_of_another_pytorch_and_fails_where_it_saw_too_little(tmp_path: Path) -> None:
     verdicts.append(tmp_path / "ringtree.jsonl", Verdict("test_a", "gloo", "passed", "", 1.0))
     (tmp_path / "about.txt").write_text("PyTorch 1.0, 4 ranks\n")
-    only = ("--backends", "ringtree", "--only", "test_get_rank", "--results", str(tmp_path))
-    done = suite(*only, "--check", cwd=tmp_path)
-    assert [verdict.test for verdict in verdicts.read(tmp_path / "ringtree.jsonl")] == ["test_get_rank"]
+    nothing = ("--backends", "ringtree", "--only", "test_of_no_such_name", "--results", str(tmp_path))
+    done = suite(*nothing, "--check", cwd=tmp_path)
+    assert verdicts.read(tmp_path / "ringtree.jsonl") == []
     assert done.returncode == 1
-    assert "1 tests passed, at least 120 must" in done.stdout
+    assert "0 tests passed, at least 120 must" in done.stdout
 
 
 def test_a_failure_is_a_failure(tmp_path: Path) -> None:
@@ -64,20 +63,20 @@ def test_a_failure_is_a_failure(tmp_path: Path) -> None:
 
 
 def test_goes_on_where_it_was_stopped(tmp_path: Path) -> None:
+    """What is done is not run again, a line that was cut off is, and the next is a line of its own."""
     file = tmp_path / "ringtree.jsonl"
     (tmp_path / "about.txt").write_text(f"PyTorch {torch.__version__}, 4 ranks\n")
-    first = Verdict("test_a", "gloo", "passed", "", 1.0)
+    first = Verdict("test_get_rank", "gloo", "passed", "long ago", 1.0)
     verdicts.append(file, first)
     with file.open("a") as lines:
-        lines.write('{"test": "test_b", "ga')  # stopped here
+        lines.write('{"test": "test_barrier", "ga')  # stopped here
     assert verdicts.read(file) == [first]
-    done = suite("--backends", "ringtree", "--only", "test_get_rank", "--results", str(tmp_path), cwd=tmp_path)
-    assert [verdict.test for verdict in verdicts.read(file)] == ["test_a", "test_get_rank"], (
-        "the next is a line of its own"
-    )
-    again = suite("--backends", "ringtree", "--only", "test_get_rank", "--results", str(tmp_path), cwd=tmp_path)
-    assert (done.returncode, again.returncode) == (0, 0), done.stderr[-2000:]
-    assert Counter(verdict.test for verdict in verdicts.read(file)) == {"test_a": 1, "test_get_rank": 1}
+    both = ("--only", "test_get_rank", "test_barrier")
+    done = suite("--backends", "ringtree", *both, "--results", str(tmp_path), cwd=tmp_path)
+    assert done.returncode == 0, done.stderr[-2000:]
+    kept, new = verdicts.read(file)
+    assert kept == first
+    assert (new.test, new.outcome) == ("test_barrier", "passed")
 
 
 def test_the_page_escapes_what_it_shows(tmp_path: Path) -> None:

@@ -11,12 +11,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from train_support import mini_model, plan_of
+from forked import preload
+from forked_ranks import forked_ranks
+from train_support import OF_A_TRAINING, mini_model, plan_of
 
 from ringtree.measure.plan import PlannedLaunch, planned_launches
 from ringtree.results import Plan
 from ringtree.train import launch as launching
 from ringtree.train.arms import ALONE
+
+__all__ = ["forked_ranks"]
+preload(*OF_A_TRAINING)
 
 FORCED = "gloo@NCCL_ALGO=Tree"
 

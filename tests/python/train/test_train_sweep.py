@@ -15,9 +15,11 @@ from pathlib import Path
 
 import pytest
 from cli_support import invoke
+from forked import preload
+from forked_ranks import forked_ranks
 from lab_support import children_of, start_ringtree, wait_until
 from needed import needs
-from train_support import mini_model
+from train_support import OF_A_TRAINING, mini_model
 
 from ringtree.judge.training import summarise_training
 from ringtree.results import find_run, read_run
@@ -26,6 +28,9 @@ pytest.importorskip("torch")
 needs("transformers")
 
 pytestmark = pytest.mark.torch
+
+__all__ = ["forked_ranks"]  # of labs in this process
+preload(*OF_A_TRAINING)
 
 DROPPING = "torch:dropping_backend.dropping"
 
