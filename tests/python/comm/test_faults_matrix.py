@@ -1,8 +1,8 @@
 """The fault matrix of `make faults`, few cells of it: who is told what, and when.
 
 For: every row of the matrix at least once, against the bars of docs/reliability.md. Beside other work, a row
-that is told the right things too late is skipped and says so. Rows that wait for seconds are tried all at once. Not for:
-every collective (test_faults_death.py, test_faults_mismatch.py, test_faults_hosts.py).
+that is told the right things too late is skipped and says so. Rows that wait for seconds are tried all at once. Not
+for: every collective (test_faults_death.py, test_faults_mismatch.py, test_faults_hosts.py).
 """
 
 from __future__ import annotations
