@@ -113,7 +113,6 @@ def make_report(
 
 
 def _config(options: Options, pids: Sequence[int]) -> Config:
-    where, name = device_of(options.on_gpu)
     step = (
         {"step_factor": options.asked.stepfactor}
         if options.asked.stepfactor > 1
@@ -135,18 +134,20 @@ def _config(options: Options, pids: Sequence[int]) -> Config:
         per_iter_skip=options.asked.per_iter_skip,
         parallel_init=_bool(False),
         # One of each process, as there: whoever reads per_process_max_times_us finds its processes by their place here.
-        devices=[
-            Device(
-                rank=rank,
-                group=0,
-                pid=pid,
-                hostname=options.host_of(rank),
-                device=rank,
-                device_hex=where,
-                device_info=name,
-            )
-            for rank, pid in list(enumerate(pids))[:: options.num_threads]
-        ],
+        devices=[_device(options, rank, pid) for rank, pid in list(enumerate(pids))[:: options.num_threads]],
+    )
+
+
+def _device(options: Options, rank: int, pid: int) -> Device:
+    found = device_of(rank, options.on_gpu)
+    return Device(
+        rank=rank,
+        group=0,
+        pid=pid,
+        hostname=options.host_of(rank),
+        device=found.number,
+        device_hex=found.kind,
+        device_info=found.name,
     )
 
 

@@ -60,12 +60,11 @@ def opening_lines(options: Options, pids: Sequence[int], copied: bool) -> list[s
             f"; summary skips first {options.asked.per_iter_skip} iterations" if options.asked.per_iter_skip else ""
         )
         lines.append(f"# Per-Iteration Report: host clock; i_* uses max over process rows{skipped}")
-    where, device = device_of(options.on_gpu)
     lines += ["#", "# Using devices"]
-    lines += [
-        f"#  Rank {rank:2d} Group  0 Pid {pid:6d} on {options.host_of(rank):>10s} device {rank:2d} [{where}] {device}"
-        for rank, pid in enumerate(pids)
-    ]
+    for rank, pid in enumerate(pids):
+        device = device_of(rank, options.on_gpu)
+        where = f"{options.host_of(rank):>10s} device {device.number:2d} [{device.kind}] {device.name}"
+        lines.append(f"#  Rank {rank:2d} Group  0 Pid {pid:6d} on {where}")
     return [*lines, "#", *_heading(options)]
 
 

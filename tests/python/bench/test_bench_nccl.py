@@ -12,6 +12,7 @@ from ringtree.bench.bench_run import run
 from ringtree.bench.figures import MeasuredRow
 from ringtree.bench.options import Asked, make_options
 from ringtree.errors import UsageError
+from ringtree.gpu import driver
 from ringtree.show.bench_text import opening_lines
 
 __all__ = ["standin"]
@@ -55,6 +56,13 @@ def test_options_of_gpus_are_taken(standin: Play) -> None:
     lines = opening_lines(options, [7, 8], copied=False)
     assert "# Arm: nccl+symmetric+tuner=libx.so, called from Python on GPU memory" in lines
     assert any(line.endswith("device  1 [gpu] Stand-in GPU") for line in lines)
+
+
+def test_ranks_that_share_a_gpu_are_shown_with_its_number(standin: Play, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(driver, "device_count", lambda: 1)
+    options = make_options(Asked(arm="nccl", ngpus=1))
+    lines = opening_lines(options, [7, 8], copied=False)
+    assert [line.split(" device ")[1] for line in lines if " Pid " in line] == [" 0 [gpu] Stand-in GPU"] * 2
 
 
 @pytest.mark.parametrize(
