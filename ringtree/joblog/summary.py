@@ -131,18 +131,15 @@ class _Call(NamedTuple):
     kind: Kind
     seconds: float | None
     exposed: float | None
+    in_timed: bool  # its step is one of those over which times are means
 
 
 def _of_rank(rank: RankRecord, counted: range | None) -> tuple[list[StepOfRank], list[_Call]]:
     spans = spans_of(rank)
-    calls = [call for call in rank.calls if counted is None or call.step in counted]
-    found = []
-    for call in calls:
-        span = spans.get(call.call)
-        seconds, exposed = (None, None) if span is None else (span.in_flight, span.exposed)
-        found.append(_Call(kind_of(call, rank), seconds, exposed))
     if counted is None:
-        return [_whole_run(rank, spans)], found
+        steps = [_whole_run(rank, spans)]
+        return steps, [_call(call, rank, spans, steps[0].exposed is not None) for call in rank.calls]
+    calls = [call for call in rank.calls if call.step in counted]
     by_step: dict[int, list[CallLine]] = defaultdict(list)
     for call in calls:
         by_step[call.step].append(call)
@@ -152,7 +149,14 @@ def _of_rank(rank: RankRecord, counted: range | None) -> tuple[list[StepOfRank],
         line = lines[step]
         exposed = _exposed(rank, step, by_step[step], spans) if line.timed else None
         steps.append(StepOfRank(rank.about.rank, step, line.begin, line.end, exposed))
-    return steps, found
+    timed = {one.step for one in steps if one.exposed is not None}
+    return steps, [_call(call, rank, spans, call.step in timed) for call in calls]
+
+
+def _call(call: CallLine, rank: RankRecord, spans: dict[int, CallSpan], in_timed: bool) -> _Call:
+    span = spans.get(call.call)
+    seconds, exposed = (None, None) if span is None else (span.in_flight, span.exposed)
+    return _Call(kind_of(call, rank), seconds, exposed, in_timed)
 
 
 def _whole_run(rank: RankRecord, spans: dict[int, CallSpan]) -> StepOfRank:
@@ -190,15 +194,17 @@ def _rows(
     rows = []
     for kind, found in by_kind.items():
         known = [] if kind.device != "cpu" and kind.collective in lost else found
-        seconds = [call.seconds for call in known if call.seconds is not None]
-        exposed = [call.exposed for call in known if call.exposed is not None]
+        each = [call.seconds for call in known if call.seconds is not None]
+        # Of a step whose part on the GPU is not known the host may have timed others: they are in no mean step.
+        seconds = [call.seconds for call in known if call.seconds is not None and call.in_timed]
+        exposed = [call.exposed for call in known if call.exposed is not None and call.in_timed]
         a_step = sum(exposed) / num_timed if exposed and num_timed else None
         rows.append(
             Row(
                 kind,
                 len(found) / num_steps,
                 kind.size_bytes * len(found) / num_steps,
-                statistics.median(seconds) if seconds else None,
+                statistics.median(each) if each else None,
                 sum(seconds) / num_timed if seconds and num_timed else None,
                 a_step,
                 None if a_step is None or not timed_time else a_step / timed_time,

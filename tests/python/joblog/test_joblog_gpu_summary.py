@@ -169,6 +169,19 @@ def test_calls_of_both_kinds_of_device_and_of_groups_of_one(tmp_path: Path) -> N
     assert summary.notes == []
 
 
+def test_a_step_that_was_not_recorded_on_the_gpu_is_in_no_mean_of_the_host_either(tmp_path: Path) -> None:
+    """Step 0 is timed by the host alone: 8 s of Gloo there, 2 s in step 2, which alone counts as timed."""
+    before = call_line(8, 1.0, 9.0, (0.0, 0.0), step=0)
+    counted = call_line(9, 22.0, 24.0, (0.0, 0.0), step=2)
+    file = job(tmp_path, *RECORDED, before, counted, world_size=1)
+    file.write_text(file.read_text().replace('"num_calls": 8', '"num_calls": 10'))
+    summary = summarise(read_trace(tmp_path), skip=0)
+    (on_cpu,) = (row for row in summary.rows if row.kind.device == "cpu")
+    assert (summary.num_timed, summary.exposed) == (1, 7.0)
+    assert (on_cpu.step_time, on_cpu.exposed) == (2.0, 2.0)
+    assert sum(row.exposed or 0.0 for row in summary.rows) == summary.exposed
+
+
 @pytest.mark.parametrize(
     ("line", "said"),
     [
