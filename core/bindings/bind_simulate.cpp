@@ -35,11 +35,18 @@ std::vector<Field> slice_fields() {
 }
 
 std::vector<Field> message_fields() {
-  return {{"begin", "i8", offsetof(RecordedMessage, begin)},     {"end", "i8", offsetof(RecordedMessage, end)},
-          {"arrival", "i8", offsetof(RecordedMessage, arrival)}, {"bytes", "i8", offsetof(RecordedMessage, bytes)},
-          {"sent_by", "i4", offsetof(RecordedMessage, sent_by)}, {"read_by", "i4", offsetof(RecordedMessage, read_by)},
-          {"source", "i4", offsetof(RecordedMessage, src_rank)}, {"target", "i4", offsetof(RecordedMessage, dst_rank)},
-          {"channel", "i4", offsetof(RecordedMessage, channel)}, {"limit", "i4", offsetof(RecordedMessage, limit)}};
+  return {{"begin", "i8", offsetof(RecordedMessage, begin)},
+          {"end", "i8", offsetof(RecordedMessage, end)},
+          {"arrival", "i8", offsetof(RecordedMessage, arrival)},
+          {"read", "i8", offsetof(RecordedMessage, read)},
+          {"bytes", "i8", offsetof(RecordedMessage, bytes)},
+          {"sent_by", "i4", offsetof(RecordedMessage, sent_by)},
+          {"read_by", "i4", offsetof(RecordedMessage, read_by)},
+          {"source", "i4", offsetof(RecordedMessage, src_rank)},
+          {"target", "i4", offsetof(RecordedMessage, dst_rank)},
+          {"channel", "i4", offsetof(RecordedMessage, channel)},
+          {"limit", "i4", offsetof(RecordedMessage, limit)},
+          {"read_limit", "i4", offsetof(RecordedMessage, read_limit)}};
 }
 
 void bind_recording(nb::module_& module) {

@@ -1,11 +1,12 @@
 // What a simulated call's time went on: the chain of things each of which waited for the one before, from the last rank
 // to finish back to the launch. Only the book-keeping; what waits for what is simulate.cpp's.
 //
-// Each slice that a lane has done and each message that has crossed is a mark with the mark that it waited for last.
+// Each slice that a lane has done and each message that has crossed or was read is a mark with the mark that it waited
+// for last.
 // The time between the two goes to one account:
 //   launch    until ranks begin
 //   latency   from a message's end to its arrival
-//   link      while a message crossed, if a link held it back (the one that did so when it ended); by link
+//   link      while a message crossed or was read, if a link held it back (the one that did so when it ended); by link
 //   copy      the same if copying did, and copies within a rank
 //   reduce    folding
 //   slots     a slice was ready but for a free slot

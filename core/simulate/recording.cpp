@@ -80,4 +80,11 @@ void Recorder::end_crossing(int connection, Ticks at, Ticks arrival, int limit) 
   ++sent_[static_cast<size_t>(connection)].num_crossed;
 }
 
+void Recorder::end_reading(int connection, Ticks at, int limit) {
+  const Sent& sent = sent_[static_cast<size_t>(connection)];
+  RecordedMessage& message = out_.messages[static_cast<size_t>(sent.messages[sent.num_read])];
+  message.read = at;
+  message.read_limit = limit;
+}
+
 }  // namespace ringtree

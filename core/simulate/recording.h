@@ -13,8 +13,8 @@ namespace ringtree {
 
 struct SimulatedLane;
 
-/// A slice that a lane did: it was busy from `begin` to `end` with folding or copying within its rank, for no time
-/// where it only sends or receives.
+/// A slice that a lane did: it was busy from `begin` to `end` with reading what its rank's core reads, and folding or
+/// copying within its rank; for no time where it only sends, or receives what no core reads.
 struct RecordedSlice {
   Ticks begin = 0, end = 0;
   int64_t bytes = 0;                        // of data
@@ -24,13 +24,15 @@ struct RecordedSlice {
 };
 
 /// A message: sent when the slice `sent_by` ends, on the wire from `begin` to `end`, there at `arrival`, read by the
-/// slice `read_by`, whose end frees its slot.
+/// slice `read_by`, whose end frees its slot. Where the receiver's core reads it (Leg::reading), it does so from the
+/// begin of that slice to `read`; else that is 0.
 struct RecordedMessage {
-  Ticks begin = 0, end = 0, arrival = 0;
+  Ticks begin = 0, end = 0, arrival = 0, read = 0;
   int64_t bytes = 0;                 // on the wire
   int32_t sent_by = 0, read_by = 0;  // in Recording::slices
   int32_t src_rank = 0, dst_rank = 0, channel = 0;
-  int32_t limit = kCopying;  // the link of the network that limited it when it ended, or kCopying
+  // The link of the network that limited it when it ended, and when it had been read; or kCopying.
+  int32_t limit = kCopying, read_limit = kCopying;
 };
 
 struct Recording {
@@ -58,6 +60,8 @@ class Recorder {
   void begin_crossing(int connection, Ticks at) { crossing(connection).begin = at; }
   /// `limit`: a link of the graph, or kCopying.
   void end_crossing(int connection, Ticks at, Ticks arrival, int limit);
+  /// Before the slice that reads it ends.
+  void end_reading(int connection, Ticks at, int limit);
 
  private:
   struct Sent {

@@ -174,7 +174,9 @@ void Simulation::finish_reading(int id) {
   const int connection = graph_.flows[id].connection;
   SimulatedLane& lane = lanes_[flows_[id].receiver];
   ++num_reads_;
-  const Mark mark = finish_flow(id, message(connection, flows_[connection].num_read).bytes);
+  const int32_t bytes = message(connection, flows_[connection].num_read).bytes;
+  const Mark mark = finish_flow(id, bytes);
+  if (recorder_ != nullptr) recorder_->end_reading(connection, queue_.now(), limit_of(id, bytes));
   let_stop(id);
   if (--lane.num_reading > 0) return;
   lane.before = mark;

@@ -35,12 +35,14 @@ class Slice(NamedTuple):
 
 
 class Message(NamedTuple):
-    """A message on the wire from `begin` to `end`, there at `arrival`; times in ticks. `sent_by`, `read_by`: indexes of
-    slices; `limit`: the link that limited it when it ended, -1 for copying."""
+    """A message on the wire from `begin` to `end`, there at `arrival`; times in ticks. `read`: when the receiver's core
+    had read it, which it began with the slice, 0 where no core reads. `sent_by`, `read_by`: indexes of slices; `limit`,
+    `read_limit`: the link that limited it when it ended and when it had been read, -1 for copying."""
 
     begin: int
     end: int
     arrival: int
+    read: int
     bytes: int
     sent_by: int
     read_by: int
@@ -48,6 +50,7 @@ class Message(NamedTuple):
     target: int
     channel: int
     limit: int
+    read_limit: int
 
 
 def slices_of(recording: Recording) -> list[Slice]:

@@ -3,10 +3,10 @@
 For: what each rank and each link did, by the simulator's clock. Not for: calls that ran (ringtree.trace), the format
 (ringtree.trace_events).
 
-A process a rank: a track a lane, with the slices that it folds, copies, sends or receives (those that only send or
-receive take no time), then the messages to each other rank while they cross. A process a link: the bytes of the
-messages that are crossing it as a counter, and these messages. What overlaps lies on tracks side by side. An arrow
-leads from a message to the slice that reads it.
+A process a rank: a track a lane, with the slices that it folds, copies, sends or receives (those that only send, or
+receive what no core reads, take no time), then the messages to each other rank while they cross. A process a link: the
+bytes of the messages that are crossing it as a counter, and these messages; of a core those that it writes or reads.
+What overlaps lies on tracks side by side. An arrow leads from a message to the slice that reads it.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from typing import Any
 from ringtree.schedules.algorithms import parts
 from ringtree.schedules.schedule import Schedule
 from ringtree.simulate.cluster import Cluster
+from ringtree.simulate.cluster.paths import ALL_CORES
 from ringtree.simulate.recorded import Message, RecordedCall, Slice, messages_of, slices_of
 from ringtree.simulate.run import TICKS_PER_SECOND
 from ringtree.trace_events import (
@@ -112,13 +113,23 @@ class _Writer:
         routes = self._routes()
         for message in self._messages:
             for link in routes[message.source, message.target]:
-                crossing[link].append(message)
+                crossing[link] += self._legs(message, link)
         for link, messages in enumerate(crossing):
             pid = rank_process(len(self._steps)) + link
             rate = format_rate(float(self._network.link_rate[link]))
             yield from process_name(pid, f"{self._network.link_names[link]}, {rate} (simulated)", pid)
             yield from _bytes_crossing(pid, messages)
             yield from self._side_by_side(pid, 1, "messages", messages, arrows=False)
+
+    def _legs(self, message: Message, link: int) -> list[Message]:
+        """Returns a message with the times at which it takes the link, which may be the core that reads it."""
+        cores = self._network.memory.link_core
+        core = int(cores[link]) if len(cores) else None
+        began = self._slices[message.read_by].begin
+        reading = message._replace(begin=began, end=message.read, limit=message.read_limit)
+        if core == ALL_CORES:
+            return [message, reading]
+        return [reading if core == message.target else message]
 
     def _side_by_side(
         self, pid: int, first_track: int, name: str, messages: list[Message], *, arrows: bool

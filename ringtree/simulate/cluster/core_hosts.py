@@ -17,8 +17,7 @@ _HANDOFF, _BETWEEN, _LAUNCH, _TCP = "0.1 us", "0.2 us", "0.5 us", "20 us"
 _SLOT, _SLOTS = 64 << 10, 8
 _CORE, _CORE_GBPS, _SOCKET_GBPS = "8 GB/s", 10, 150  # moved by a core through slots; copied by one, by a socket
 # One thread of a rank sends, receives and folds: the core's rate limits all of it together. A channel is not a thread
-# of its own here, so neither its copying nor its folding limits beside the core. What folding costs on top a probe
-# fits.
+# of its own here, so its copying does not limit beside the core, and folding adds little to what a core does.
 _CHANNEL = "100 GB/s"
 
 

@@ -16,6 +16,7 @@ from typer.testing import CliRunner
 
 from ringtree.cli import app
 from ringtree.simulate.asked import Asked, sweep_of
+from ringtree.simulate.cluster import cluster_text, load_cluster
 from ringtree.simulate.on_core import CORE
 from ringtree.simulate.recorded import RecordedCall, messages_of, record_single, slices_of
 from ringtree.simulate.sweep import simulate_all
@@ -105,6 +106,32 @@ def test_what_links_carry_is_there(call: RecordedCall) -> None:
         held = sum(one.bytes * (microseconds(one.end) - microseconds(one.begin)) for one in messages
                    if name in call.network.route(one.source, one.target))  # fmt: skip
         assert area == pytest.approx(held, rel=1e-9)
+
+
+def test_a_core_has_a_message_while_it_writes_or_reads_it(tmp_path: Path) -> None:
+    """Each rank's core, and all cores together where ranks take turns: first the sender's, later the receiver's."""
+    file = tmp_path / "two-cores.toml"
+    file.write_text(cluster_text(load_cluster("cpu-16")).replace("cores = 16", "cores = 2"))
+    call = record_single(sweep_of(Asked(str(file), ranks_per_node=4, algorithm="ring", sizes="64K")))
+    slices, messages = slices_of(call.recording), messages_of(call.recording)
+    assert all(one.arrival <= slices[one.read_by].begin < one.read for one in messages)
+    assert all(one.read == slices[one.read_by].end for one in messages)  # the core has folded it, too
+    expected: dict[str, list[tuple[float, float]]] = defaultdict(list)
+    for one in messages:
+        writes = microseconds(one.begin), microseconds(one.end)
+        reads = microseconds(slices[one.read_by].begin), microseconds(one.read)
+        expected[f"host 0 core of rank {one.source}"].append(writes)
+        expected[f"host 0 core of rank {one.target}"].append(reads)
+        expected["host 0 all cores"] += [writes, reads]
+    first = 1 + call.schedule.num_ranks
+    found: dict[str, list[tuple[float, float]]] = defaultdict(list)
+    for event in timeline(call):
+        if event["ph"] == "X" and event["pid"] >= first:
+            name = call.network.link_names[event["pid"] - first]
+            found[name].append((event["ts"], pytest.approx(event["ts"] + event["dur"])))
+    assert {name: sorted(spans, key=lambda one: one[0]) for name, spans in found.items() if "core" in name} == {
+        name: sorted(spans) for name, spans in expected.items()
+    }
 
 
 def test_arrows_lead_from_messages_to_the_slices_that_read_them(call: RecordedCall) -> None:
