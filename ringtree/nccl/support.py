@@ -107,13 +107,13 @@ def library_support(
     return _look_up(asked, table, at)
 
 
-def first_release_with_error(collective: str, algorithm: str) -> str | None:
-    """The release from which on, to the newest that was read, forcing the algorithm on the collective ends in an error;
-    None: it does not, in the newest. Raises UsageError for unknown names."""
+def first_release_with_error(collective: str, algorithm: str, protocol: str | None = None) -> str | None:
+    """The release from which on, to the newest that was read, forcing the algorithm (and protocol) on the collective
+    ends in an error; None: it does not, in the newest. Raises UsageError for unknown names."""
     major, newest = _number(_table().newest_read)
     first: str | None = None
     for minor in range(newest, 4, -1):
-        if library_support(collective, algorithm, None, f"{major}.{minor}").outcome != "error":
+        if library_support(collective, algorithm, protocol, f"{major}.{minor}").outcome != "error":
             break
         first = f"{major}.{minor}"
     return first

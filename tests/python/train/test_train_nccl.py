@@ -96,6 +96,15 @@ def test_a_forced_algorithm_by_release(
     assert (said or "") in (found or "").replace("which NCCL's NVLS", "which NVLS")
 
 
+def test_a_protocol_without_a_kernel_ends_in_an_error_as_well_where_no_release_is_known() -> None:
+    """NVLS has no LL: up to 2.23 something else runs, which is true of no release after it."""
+    forced = {"NCCL_ALGO": "NVLS", "NCCL_PROTO": "LL"}
+    assert why_not(forced, ("all_reduce",), BESIDE_DDP, None) == (
+        "it would change nothing: this training sends all_reduce, which NCCL's NVLS/LL does not do; on 2.24 and later "
+        "it ends in an error"
+    )
+
+
 def test_the_release_that_is_here_counts(monkeypatch: pytest.MonkeyPatch, standin: Play) -> None:  # noqa: F811
     asked: dict[str, object] = {"strategy": "fsdp2", "sharding": "hybrid", "ranks": "4", "arms": "nccl,nccl:Tree"}
     standin(gpus=4)
