@@ -31,7 +31,8 @@ from ringtree.bench.json_records import (
 from ringtree.bench.machine import device_of
 from ringtree.bench.options import Options
 from ringtree.errors import UsageError, os_errors
-from ringtree.measure.environment import allowed, without_secrets
+from ringtree.measure.environment import allowed
+from ringtree.storable import storable_command
 from ringtree.version import __version__
 
 NO_NCCL = 0  # of the field nccl_version: a number there
@@ -89,7 +90,7 @@ def make_report(
     return Report(
         version=FILE_VERSION,
         start_time=started.strftime(_TIME),
-        args=[without_secrets(word) for word in sys.argv],
+        args=storable_command(sys.argv),
         env=[f"{name}={value}" for name, value in allowed(dict(os.environ)).items()],
         nccl_version=NO_NCCL,
         ringtree=Origin(

@@ -20,6 +20,7 @@ from typing import Any, NamedTuple, TextIO
 from ringtree.joblog.on_gpu.steps import EndedStep
 from ringtree.joblog.operators import Group
 from ringtree.joblog.timed_steps import TimedSteps
+from ringtree.storable import storable_command
 
 FORMAT = "ringtree.job-trace/2"
 _FLUSH_EVERY = 0.5  # seconds
@@ -121,7 +122,7 @@ class RankFile:
         self._file = path.open("x", encoding="utf-8", buffering=1 << 16)
         self._step_begin, self._flushed = (now, ran), now
         about: dict[str, object] = {"host": socket.gethostname(), "pid": pid, "torch": str(torch.__version__)}
-        about["command"] = sys.orig_argv[:200]
+        about["command"] = storable_command(sys.orig_argv[:200])
         about |= {"nccl": _nccl_version(), "begun": time.time(), "clock": now}
         self._write({"kind": "rank", "format": FORMAT, "rank": rank, "world_size": size, **about})
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import platform
-import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -23,6 +22,7 @@ from ringtree.gpu.nccl import nccl_version
 from ringtree.measure import host_files
 from ringtree.measure.host_files import CpuTimes
 from ringtree.results import ON_GPU, Boundary, Launcher, Provenance
+from ringtree.storable import is_secret, printable, storable_command
 from ringtree.units import count, format_size
 
 __all__ = [
@@ -35,7 +35,6 @@ __all__ = [
     "memory_for",
     "usable_cores",
     "version_of",
-    "without_secrets",
 ]
 
 # Settings that change what is measured. Values of other variables (tokens, addresses, user names) are never stored.
@@ -75,9 +74,6 @@ ALLOWED_NAMES = (
 )
 # What Open MPI's launcher tells its ranks through the same prefix: contact addresses, a transport key, directories.
 _NO_SETTINGS = ("OMPI_MCA_ess_", "OMPI_MCA_initial_", "OMPI_MCA_orte_", "OMPI_MCA_pmix_", "OMPI_MCA_prte_")
-_SECRET_WORDS = ("AUTH", "CRED", "KEY", "PASS", "PWD", "SECRET", "TOKEN")
-_URL_WITH_CREDENTIALS = re.compile(r"://[^/\s]*@")
-_SECRET_SETTING = re.compile(rf"([A-Za-z0-9_-]*(?:{'|'.join(_SECRET_WORDS)})[A-Za-z0-9_-]*=)[^\s,]+", re.IGNORECASE)
 
 # Versions that change what is measured; those of the packages that only look at it afterwards do not.
 _MEASURING = ("ringtree", "numpy", "torch")
@@ -121,7 +117,7 @@ def capture(
         gpus=gpus,
         versions={"python": platform.python_version(), **versions, **of_gpus},
         git_commit=commit_of(),
-        command=[_printable(without_secrets(word)) for word in sys.argv],
+        command=storable_command(sys.argv),
         environment=allowed({**rank_defaults, **os.environ}),
         emulated=emulated,
         launcher=launcher,
@@ -160,18 +156,12 @@ def difference(before: Provenance, now: Provenance) -> list[str]:
 def allowed(environment: dict[str, str]) -> dict[str, str]:
     """Returns the variables that may be stored: on the allow-list, and neither name nor value looks like a secret."""
     return {
-        name: _printable(value)
+        name: printable(value)
         for name, value in sorted(environment.items())
         if (name.startswith(ALLOWED_PREFIXES) or name in ALLOWED_NAMES)
         and not name.startswith(_NO_SETTINGS)
-        and not any(word in name.upper() for word in _SECRET_WORDS)
-        and not _URL_WITH_CREDENTIALS.search(value)
+        and not is_secret(name, value)
     }
-
-
-def without_secrets(text: str) -> str:
-    """Returns `text` with what looks like a secret (TOKEN=…, credentials in a URL) replaced by ***."""
-    return _URL_WITH_CREDENTIALS.sub("://***@", _SECRET_SETTING.sub(r"\1***", text))
 
 
 def available_memory(root: Path = ROOT) -> int:
@@ -229,11 +219,6 @@ def _launched(before: Launcher | None, now: Launcher | None) -> list[tuple[str, 
     before, now = (None if one is None or one.num_processes == 1 else one for one in (before, now))
     fields = {"name": "the launcher", "num_processes": "the number of its processes", "hosts": "the set of its hosts"}
     return [(what, getattr(before, name, None), getattr(now, name, None)) for name, what in fields.items()]
-
-
-def _printable(text: str) -> str:
-    """Bytes that are no UTF-8 reach us as lone surrogates, which JSON refuses."""
-    return text.encode(errors="surrogateescape").decode(errors="replace")
 
 
 def _shown(value: object) -> str:

@@ -24,8 +24,8 @@ from dataclasses import dataclass
 from ringtree.arms import find_kind, kind_of
 from ringtree.errors import UsageError
 from ringtree.measure.collective_data import shape_of
-from ringtree.measure.environment import without_secrets
 from ringtree.results import ON_GPU, ArmPlan, Plan, SizePlan
+from ringtree.storable import without_secrets
 
 # Up to this size a barrier's skew is larger than a call, so several calls are timed together.
 BATCH_LIMIT = 64 << 10
