@@ -44,6 +44,11 @@ class OwnProfiler:
                 self._make_room()
             try:
                 return original(*arguments, **named)
+            except Exception:
+                from torch._C import _autograd
+
+                self.is_there = _autograd._profiler_enabled()  # not this one, which did not start; one before it, maybe
+                raise
             finally:
                 if not begins:
                     self.is_there = False

@@ -238,6 +238,28 @@ def test_the_jobs_own_profiler_has_the_right_of_way(made_up: MadeUp, watched: Jo
     assert module._prepare_profiler is not wrapped
 
 
+def test_a_profiler_of_the_jobs_that_does_not_start_is_none(made_up: MadeUp, monkeypatch: pytest.MonkeyPatch) -> None:
+    from torch.autograd import profiler as module
+    from torch.profiler import ProfilerActivity, profile
+
+    def fail(*_: object) -> None:
+        raise RuntimeError("no profiler today")
+
+    monkeypatch.setattr(module, "_enable_profiler", fail)
+    job = Job(made_up, time_every=1)
+    job.steps.start()
+    job.steps.meet("cuda", 2)
+    job.end_step()
+    with pytest.raises(RuntimeError, match="no profiler today"), profile(activities=[ProfilerActivity.CPU]):
+        pass
+    job.end_step()
+    assert made_up.is_running, "there is none that it has to make room for"
+    job.end_step()
+    job.steps.stop()
+    assert [line["step"] for line in job.lines if line["kind"] == "not_timed"] == [1]
+    assert job.lines[-1]["step"] == 2
+
+
 def test_timing_takes_a_hundredth_of_the_job_at_most() -> None:
     steps = TimedSteps(None)
     assert [step for step in range(33) if steps.is_timed(step)] == [0, 2, 12, 22, 32]
