@@ -11,6 +11,7 @@ function that PyTorch needs is looked for in the program and what was loaded bef
 from __future__ import annotations
 
 import ctypes
+import os
 from pathlib import Path
 
 
@@ -28,7 +29,8 @@ def mapped_nccl_version(maps: str = "/proc/self/maps") -> str | None:
 
 
 def _mapped(maps: str) -> list[str]:
-    files = [slash + path for _, slash, path in (line.partition("/") for line in Path(maps).read_text().splitlines())]
+    lines = map(os.fsdecode, Path(maps).read_bytes().splitlines())  # names of files are bytes, whatever they mean
+    files = [slash + path for _, slash, path in (line.partition("/") for line in lines)]
     return list(dict.fromkeys(path for path in files if "libnccl.so" in path.rpartition("/")[2]))
 
 

@@ -58,3 +58,10 @@ def test_a_file_that_is_gone_is_passed_over(standin: Play, tmp_path: Path, monke
     assert mapped_nccl_version(str(maps)) == "2.27.3"
     maps.write_text(gone)
     assert mapped_nccl_version(str(maps)) is None
+
+
+def test_files_whose_names_are_no_text_are_read_past(standin: Play, tmp_path: Path) -> None:
+    there, maps = named_as_nccl(tmp_path / "there"), tmp_path / "maps"
+    maps.write_bytes(b"7f00-7f01 r-xp 0 00:1f 7     /data/caf\xe9.bin\n" + f"7f02-7f03 r-xp 0 0 8  {there}\n".encode())
+    standin(version=22703)
+    assert mapped_nccl_version(str(maps)) == "2.27.3"
