@@ -156,10 +156,14 @@ def reference(schedule: Any, count: int, network: Any, protocol: Any, channels: 
     return simulation
 
 
-def recorded(schedule: Any, found: SimulatedCall) -> tuple[dict[Any, list[float]], dict[Any, list[float]]]:
-    """Returns the ends of slices by lane, and the arrivals of messages by connection, as the reference calls them."""
+Times = dict[Any, list[float]]
+
+
+def recorded(schedule: Any, found: SimulatedCall) -> tuple[Times, Times, Times]:
+    """Returns the ends of slices by lane, and by connection, as the reference calls them, when messages arrived and
+    when they had been read."""
     assert found.recording is not None
-    ends, arrivals = defaultdict(list), defaultdict(list)
+    ends, arrivals, reads = defaultdict(list), defaultdict(list), defaultdict(list)
     slices = found.recording.slices
     for one in slices:
         ends[int(one["rank"]), int(one["channel"]), int(one["lane"])].append(float(one["end"]) / TICKS_PER_SECOND)
@@ -168,7 +172,8 @@ def recorded(schedule: Any, found: SimulatedCall) -> tuple[dict[Any, list[float]
         tag = schedule.program(int(sender["rank"]))[sender["step"]].send_tag
         link = int(one["source"]), int(one["target"]), tag, int(one["channel"])
         arrivals[link].append(float(one["arrival"]) / TICKS_PER_SECOND)
-    return ends, arrivals
+        reads[link].append(float(one["read"]) / TICKS_PER_SECOND)
+    return ends, arrivals, reads
 
 
 def expect_same(found: dict[Any, list[float]], expected: dict[Any, list[float]], seed: int) -> None:
@@ -182,9 +187,11 @@ def expect_as_slow(schedule: Any, found: SimulatedCall, slow: EventSimulation, s
         max(time for key, time in slow.finished.items() if key[0] == rank) for rank in range(schedule.num_ranks)
     ]
     assert found.per_rank_seconds == pytest.approx(expected, rel=1e-6, abs=1e-10), seed
-    ends, arrivals = recorded(schedule, found)
+    ends, arrivals, reads = recorded(schedule, found)
     expect_same(ends, slow.ends, seed)
     expect_same(arrivals, slow.crossed, seed)
+    expect_same({link: times for link, times in reads.items() if link in slow.reads}, slow.read_at, seed)
+    assert all(not any(times) for link, times in reads.items() if link not in slow.reads), seed
 
 
 def expect_as_long(schedule: Any, draw: random.Random, counts: list[int], seed: int) -> None:

@@ -53,6 +53,7 @@ class EventSimulation:
         self.sent: dict[Any, list[float]] = defaultdict(list)  # bytes of each message
         self.crossed: dict[Any, list[float]] = defaultdict(list)  # when each arrives
         self.read: dict[Any, int] = defaultdict(int)
+        self.read_at: dict[Any, list[float]] = defaultdict(list)  # when a core had read each
         self.left: dict[Any, float] = {}  # bytes of the message that crosses
         self.finished: dict[Any, float] = dict.fromkeys(lanes, 0.0)
         self.ends: dict[Any, list[float]] = defaultdict(list)  # of each slice, by lane
@@ -119,6 +120,7 @@ class EventSimulation:
                 for link, (key, left) in list(self.reading.items()):
                     if left <= 1e-7:
                         del self.reading[link]
+                        self.read_at[link].append(now)
                         moved = True
                         if all(other != key for other, _ in self.reading.values()):
                             self.busy[key] = now + self.work(key)[1]
