@@ -5,8 +5,8 @@ For: turning choices into ringtree.results.Plan and deriving every order from it
 A block is every arm once. Arms that get the same environment share one launch of a block, so that they are paired; an
 arm with an environment of its own gets its own launch, and the launches of a block run in shuffled order. Arms in
 native processes, and on one host those on GPUs and those of a design, share a launch whatever their environments: each
-environment has processes of its own (launch.py), which sleep while others are timed. Arms of a training that are to
-run apart have launches of their own there, too.
+environment has processes of its own (launch.py), which sleep while others are timed. Not under a launcher, whose agents
+have the ranks of one environment at a time; and arms of a training that are to run apart have launches of their own.
 
 Inside a launch every size and arm is visited several times. A round visits each of them once: sizes in shuffled order,
 and for each size its arms in shuffled order, one right after the other, so that what is compared runs close together
@@ -123,7 +123,7 @@ def planned_launches(plan: Plan) -> list[PlannedLaunch]:
     """Returns all launches of a plan in the order in which they run."""
     together = plan.boundary in ON_GPU or plan.design is not None
     apart = any(APART in arm.environment for arm in plan.arms)
-    shared = plan.boundary == "native" or (together and plan.hosts is None and not apart)
+    shared = plan.boundary == "native" or (together and plan.hosts is None and not plan.by_agents and not apart)
     groups = [list(plan.arms)] if shared else by_environment(plan.arms)
     launches: list[PlannedLaunch] = []
     several = len(plan.workloads) > 1

@@ -132,6 +132,7 @@ def make_plan(request: Request) -> Plan:
         left_out=left_out,
         emulation=emulation,
         hosts=hosts_of(request, num_ranks),
+        by_agents=request.agents is not None,
         preset=request.preset,
         native_launcher=_native_launcher(request, arms, boundary),
         design=None if experiment is None else experiment[0],

@@ -127,6 +127,9 @@ class Plan(Record):
     hosts: list[int] | None = Field(
         default=None, description="by rank, the number of its host, counted by their first ranks; null: one host"
     )
+    by_agents: bool = Field(
+        default=False, description="the processes of a launcher start the ranks, of one environment at a time"
+    )
     preset: str | None = None
     native_launcher: list[str] = Field(
         default_factory=list, description="words that start the ranks of an MPI library; none: ringtree's own choice"

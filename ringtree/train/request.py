@@ -83,6 +83,7 @@ def make_plan(request: TrainRequest) -> Plan:
         time_budget=None if request.budget is None else parse_duration(request.budget),
         left_out=left_out,
         hosts=hosts if len(set(hosts)) > 1 else None,
+        by_agents=request.agents is not None,
         training=training,
     )
 

@@ -62,6 +62,16 @@ def test_an_agent_that_dies_ends_the_run_with_what_was_stored(victim: int, tmp_p
     assert read_run(find_run(tmp_path, "last")).launches
 
 
+def test_arms_with_variables_of_their_own_have_launches_of_their_own_under_agents(tmp_path: Path) -> None:
+    """Agents have the ranks of one environment at a time, on one host, too."""
+    factors = ["--factors", "OMP_NUM_THREADS=1,2", "--arms", "gloo", "--sizes", "8", "--launches", "1"]
+    agents = start_by_hand(2, "compare", *factors, "--no-preflight", "--runs", str(tmp_path))
+    assert ends(agents)[0][0] == 0
+    launches = read_run(find_run(tmp_path, "last")).launches
+    assert [len(launch.arms) for launch in launches] == [1, 1]
+    assert all(cell.error is None for launch in launches for cell in launch.cells)
+
+
 def test_a_lab_that_dies_is_told_by_one_agent(tmp_path: Path) -> None:
     agents = start_by_hand(3, *LONG, "--runs", str(tmp_path))
     read_until(agents[0], "launch 2 of 500")

@@ -35,6 +35,8 @@ def test_arms_on_gpus_share_a_launch_unless_they_run_apart() -> None:
     asked: dict[str, Any] = {"arms": f"gloo,{FORCED}", "ranks": "2", "launches": 2}
     together = planned_launches(on_gpu(plan_of(**asked)))
     assert [[arm.label for arm in launch.arms] for launch in together] == [["gloo", FORCED, ALONE]] * 2
+    under_agents = planned_launches(on_gpu(plan_of(**asked, agents=[0, 0])))  # which have one environment at a time
+    assert sorted(len(launch.arms) for launch in under_agents) == [1, 1, 2, 2]
     for apart in (plan_of(**asked, apart=True), plan_of(**asked, command=("python", "x.py"), metric="(.*)")):
         launches = planned_launches(on_gpu(apart))
         assert all(len(launch.arms) == 1 for launch in launches)
