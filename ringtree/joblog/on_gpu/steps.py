@@ -139,8 +139,10 @@ class DeviceSteps:
         lines = []
         began = time.monotonic()
         if self.is_recording:
+            was_recorded = self._record.is_running
             lines = self._close(ended)
-            self._pay(ended, time.monotonic() - began)
+            if was_recorded:  # else what made the step longer is the job's own, such as its profiler
+                self._pay(ended, time.monotonic() - began)
             began = time.monotonic()
         if self._captures or not self._wants(next_step):
             if self._timed.is_timed(next_step):

@@ -272,6 +272,28 @@ def test_timing_takes_a_hundredth_of_the_job_at_most() -> None:
     assert asked.is_timed(12), "who asks for it gets it"
 
 
+def test_a_step_that_was_not_recorded_costs_nothing(made_up: MadeUp) -> None:
+    """The job's own profiler makes step 12 twice as long; in step 22 the record does."""
+    job = Job(made_up)
+    job.steps.meet("cuda", 2)
+    while job.number < 11:
+        job.end_step()
+    job.steps._own.is_there = True
+    job.end_step()
+    job.seconds = 20.0
+    job.end_step()
+    assert job.lines[-1] == {"kind": "not_timed", "step": 12, "why": OWN}
+    assert job.timed.is_timed(22)
+    job.steps._own.is_there, job.seconds = False, 10.0
+    while job.number < 22:
+        job.end_step()
+    assert job.timed.is_timed(32)
+    job.seconds = 20.0
+    job.end_step()
+    assert job.lines[-1]["kind"] == "device_step"
+    assert not job.timed.is_timed(32)
+
+
 def test_profiler_of_pytorch_starts_stops_and_is_read() -> None:
     record = DeviceRecord("CPU")
     for _ in range(2):
