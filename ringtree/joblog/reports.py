@@ -50,7 +50,7 @@ class TraceReport(Record):
     whole_run: bool = Field(description="no step was seen, the run counts as one")
     step_time: float
     timed_time: float | None
-    num_timed: int
+    num_timed: int = Field(description="steps that a rank or more timed")
     exposed: float | None
     share: float | None = Field(description="of the step, that all collectives together have exposed")
     rows: list[TracedRow]

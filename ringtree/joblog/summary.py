@@ -63,7 +63,8 @@ class StepOfRank:
 @dataclass(frozen=True)
 class Summary:
     """A trace, summed up. `whole_run`: no step was seen, the run counts as one. `timed_time`: of the steps that were
-    timed, which takes a little longer than the others; None: there are none."""
+    timed, which takes a little longer than the others; None: there are none. `num_timed`: steps that a rank or more
+    timed, as on GPUs each rank chooses by its own clock."""
 
     rows: list[Row]
     steps: list[StepOfRank]
@@ -116,7 +117,7 @@ def summarise(trace: JobTrace, skip: int | None = None) -> Summary:
         for name in step.lost
     }
     rows = _rows([row for _, rows in per_rank for row in rows], len(steps), len(timed), timed_time, lost)
-    num_timed = len(timed) // len(trace.ranks)
+    num_timed = len({step.step for step in steps if step.exposed is not None})
     return Summary(rows, steps, len(trace.ranks), first, last, whole_run, mean, timed_time, num_timed, exposed, notes)
 
 

@@ -65,7 +65,7 @@ def trace_lines(summary: Summary) -> list[str]:
 
 
 def _timed(summary: Summary) -> str:
-    if summary.timed_time is None or summary.num_timed * summary.num_ranks == len(summary.steps):
+    if summary.timed_time is None or all(one.exposed is not None for one in summary.steps):
         return ""
     return f", {format_time(summary.timed_time)} in the {summary.num_timed} that were timed"
 

@@ -68,6 +68,16 @@ def test_times_of_both_ranks_add_up_to_rows_and_steps(tmp_path: Path) -> None:
     assert median_step(trace, summary) == 2
 
 
+def test_steps_that_some_ranks_timed_are_counted(tmp_path: Path) -> None:
+    """On GPUs ranks choose their steps by their own clocks."""
+    job(tmp_path, *RECORDED)
+    job(tmp_path, {"kind": "not_timed", "step": 2, "why": "no CUPTI"}, rank=1)
+    summary = summarise(read_trace(tmp_path))
+    assert (summary.num_timed, summary.timed_time, summary.exposed) == (1, 12.0, 5.0)
+    assert "in the 1 that were timed" in trace_lines(summary)[0]
+    assert [row.exposed for row in summary.rows] == [4.0, 1.0]
+
+
 def test_the_table_says_what_the_times_are(tmp_path: Path) -> None:
     said = " ".join(trace_lines(summary_of(tmp_path, *RECORDED)))
     assert "while it was in flight, nothing else ran on its rank's GPU." in said
