@@ -93,16 +93,20 @@ def capture(
     launcher: Launcher | None = None,
     cores: list[int] | None = None,
     on_gpu: bool = False,
+    nccl: str | None = None,
 ) -> Provenance:
     """Returns the provenance of a run that starts now; `rank_defaults`: what ranks get unless it is set; `launcher`:
     what started the processes, if one did;
-    `cores`: that ranks on this host may use, by default this process's; `on_gpu`: ranks work on GPUs.
+    `cores`: that ranks on this host may use, by default this process's; `on_gpu`: ranks work on GPUs;
+    `nccl`: the release that they call, where it is not that of the library which ringtree finds.
 
     `root`: the directory that holds proc/ and sys/. What can't be read is None, 0 or empty; never raises.
     """
     affinity = sorted(os.sched_getaffinity(0)) if cores is None else cores
     versions = {name: version_of(name) for name in (*_MEASURING, *_LOOKING)}
     gpus, of_gpus = _gpus() if on_gpu else ([], {})
+    if nccl is not None:
+        of_gpus["nccl"] = nccl
     return Provenance(
         host_name=platform.node(),
         cpu_model=cpu_model(root) or platform.processor() or platform.machine(),

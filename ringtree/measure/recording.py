@@ -13,6 +13,8 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
+from ringtree.arms.torch_nccl import KIND as TORCH_NCCL
+from ringtree.arms.torch_nccl import lacks_torch_nccl, torch_nccl_version
 from ringtree.errors import RingtreeError, UsageError
 from ringtree.launchers import identify
 from ringtree.measure.crew import Crew
@@ -67,7 +69,7 @@ def run_comparison(
         run_id=new_run_id(),
         created_utc=_utc(),
         plan=plan,
-        provenance=_provenance(plan, crew),
+        provenance=provenance_of(plan, crew),
         limits=probe_limits(plan),
         preflight=preflight,
     )
@@ -85,7 +87,7 @@ def resume_comparison(
     """
     stored = read_run(path)
     plan = stored.run.plan
-    differences = difference(stored.run.provenance, _provenance(plan, crew))
+    differences = difference(stored.run.provenance, provenance_of(plan, crew))
     if differences:
         raise UsageError(
             f"{stored.run.run_id} can't go on here, its launches would not be comparable: {'; '.join(differences)}"
@@ -139,12 +141,20 @@ def measure_launch(plan: Plan, launch: PlannedLaunch, run: Callable[[], tuple[li
     )
 
 
-def _provenance(plan: Plan, crew: Crew | None) -> Provenance:
+def provenance_of(plan: Plan, crew: Crew | None) -> Provenance:
+    """Returns the provenance of a run of the plan that starts now. `crew`: who starts its ranks, if a launcher did."""
     emulated = plan.emulation is not None
     on_gpu = plan.boundary in ON_GPU
-    if crew is None:
-        return capture(emulated, RANK_ENVIRONMENT, launcher=launcher_of_one(), on_gpu=on_gpu)
-    return capture(emulated, RANK_ENVIRONMENT, launcher=crew.described, cores=crew.cores, on_gpu=on_gpu)
+    launcher, cores = (launcher_of_one(), None) if crew is None else (crew.described, crew.cores)
+    nccl = torch_nccl_version() if on_gpu and _runs_pytorchs_nccl(plan) and lacks_torch_nccl() is None else None
+    return capture(emulated, RANK_ENVIRONMENT, launcher=launcher, cores=cores, on_gpu=on_gpu, nccl=nccl)
+
+
+def _runs_pytorchs_nccl(plan: Plan) -> bool:
+    """Whether all arms do, and none the library that ringtree calls itself. A script may have another PyTorch."""
+    if plan.training is not None:
+        return plan.training.strategy != "script"
+    return all(arm.kind == TORCH_NCCL.name for arm in plan.arms)
 
 
 def launcher_of_one() -> Launcher | None:

@@ -13,6 +13,8 @@ from cli_support import invoke
 from nccl_standin import Play, standin  # noqa: F401 # a fixture
 from train_support import plan_of
 
+from ringtree.measure import recording
+from ringtree.results import ArmPlan
 from ringtree.train.arms import ALONE
 from ringtree.train.nccl_arms import why_not
 
@@ -174,3 +176,16 @@ def test_ranks_of_a_host_need_a_gpu_each_or_share_one(
     if agents is None:
         looked_at = invoke("train", *settings, "--dry-run", COLUMNS="200").stdout
         assert "not on this machine: nccl: 2 ranks need as many GPUs and 1 can be seen" in looked_at
+
+
+def test_a_training_s_provenance_has_pytorch_s_nccl(monkeypatch: pytest.MonkeyPatch, standin: Play) -> None:  # noqa: F811
+    """LD_PRELOAD makes it another than the library that ringtree finds for itself."""
+    standin(gpus=2, version=22703)
+    monkeypatch.setattr("ringtree.train.request.memory_for", lambda *_: 0)
+    play_torch(monkeypatch, "2.30.7")
+    monkeypatch.setattr(recording, "lacks_torch_nccl", lambda: None)
+    monkeypatch.setattr(recording, "torch_nccl_version", lambda: "2.30.7")
+    plan = plan_of(arms="nccl", ranks="2")
+    assert recording.provenance_of(plan, None).versions["nccl"] == "2.30.7"
+    own = plan.model_copy(update={"training": None, "arms": [ArmPlan(label="nccl", name="nccl", kind="nccl")]})
+    assert recording.provenance_of(own, None).versions["nccl"] == "2.27.3"
