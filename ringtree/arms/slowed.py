@@ -66,7 +66,8 @@ class SlowedArm:
         return partial(self._slow, self._inner.bind(source, result, root))
 
     def executed(self, call: Callable[[], object]) -> dict[str, Any]:
-        return {**self._inner.executed(call), "slowed_by": self._share}
+        own = call.args[0] if isinstance(call, partial) else call  # what the inner arm's bind() returned
+        return {**self._inner.executed(own), "slowed_by": self._share}
 
     def teardown(self) -> None:
         self._inner.teardown()
