@@ -16,6 +16,7 @@ from ringtree.judge.comparison import MIXED, Comparison, Drift, Outlier, Straggl
 from ringtree.judge.factors import design_line
 from ringtree.judge.findings import rivals_of
 from ringtree.judge.phrases import placement_phrase
+from ringtree.judge.shared_gpus import shared_gpus
 from ringtree.judge.simulated import CAVEAT
 from ringtree.measure.plan import planned_launches
 from ringtree.results import EmulatedCluster, Plan, Provenance, StoredRun
@@ -46,6 +47,7 @@ def caveats_of(stored: StoredRun, comparison: Comparison) -> list[str]:
         caveats.append(_on_hosts(plan.hosts, stored.run.provenance))
     elif plan.num_ranks > cores:
         caveats.append(f"{plan.num_ranks} ranks on {count(cores, 'core')}: timings include OS scheduling")
+    caveats += shared_gpus(plan, stored.run.provenance)
     load = stored.run.provenance.load_average[:1]
     if load and load[0] > cores / 2:
         caveats.append(f"the machine was busy: load {load[0]:.1f} on {count(cores, 'core')} when it started")

@@ -6,6 +6,7 @@ For: sentences that say no more than the family's tests support. Not for: statis
 from __future__ import annotations
 
 from ringtree.judge.comparison import Versus
+from ringtree.judge.shared_gpus import shared_gpus
 from ringtree.judge.training_records import TrainingCellSummary, TrainingSummary
 from ringtree.measure.plan import planned_launches
 from ringtree.results import NOT_KNOWN, StoredRun
@@ -59,6 +60,7 @@ def training_caveats(stored: StoredRun) -> list[str]:
         caveats.append("a pilot run: it plans the launches of a sweep; do not use it as evidence")
     if plan.boundary == "torch" and plan.hosts is None and plan.num_ranks > cores:
         caveats.append(f"{plan.num_ranks} ranks on {count(cores, 'core')}: timings include OS scheduling")
+    caveats += shared_gpus(plan, stored.run.provenance)
     unproven = [arm.label for arm in plan.arms if _is_unproven(stored, arm.label)]
     if unproven:
         caveats.append(
