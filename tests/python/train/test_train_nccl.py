@@ -178,7 +178,7 @@ def test_ranks_of_a_host_need_a_gpu_each_or_share_one(
         assert "not on this machine: nccl: 2 ranks need as many GPUs and 1 can be seen" in looked_at
 
 
-def test_a_training_s_provenance_has_pytorch_s_nccl(monkeypatch: pytest.MonkeyPatch, standin: Play) -> None:  # noqa: F811
+def test_the_provenance_has_pytorchs_nccl(monkeypatch: pytest.MonkeyPatch, standin: Play) -> None:  # noqa: F811
     """LD_PRELOAD makes it another than the library that ringtree finds for itself."""
     standin(gpus=2, version=22703)
     monkeypatch.setattr("ringtree.train.request.memory_for", lambda *_: 0)
