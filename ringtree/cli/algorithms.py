@@ -22,7 +22,7 @@ MAX_RANKS = 1024
 
 
 def algorithms(
-    ranks: Annotated[int, typer.Option(help="Number of ranks to count for.")] = 8,
+    ranks: Annotated[int, typer.Option(help="Number of ranks to count steps and bytes for.")] = 8,
     hosts: OnHosts = None,
     json: AsJson = False,
 ) -> None:

@@ -22,7 +22,7 @@ HERE = "ready"
 def arms(
     json: Annotated[bool, typer.Option("--json", help="Print one JSON document instead.")] = False,
 ) -> None:
-    """List what compare and bench can run, how it is called, and what it lacks here."""
+    """List the arms that compare and bench can run, and what each lacks on this machine."""
     rows = [(kind, kind.lacks()) for kind in KINDS if kind.written]
     if json:
         found = {

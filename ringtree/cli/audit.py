@@ -2,9 +2,9 @@
 
 For: options, text and exit code of an audit. Not for: finding anything (ringtree.audit).
 
-Exit codes: 0 nothing above info was found, 1 warnings, 3 errors, 2 a mistake in what was asked (a file that can't be
-read, or of whose rows most can't be, too). With --claims: 3 if one falls, 2 if a table or column that one names is not
-there. `--fail-on error` leaves with 0 for warnings, `--fail-on never` with 0 for everything that was audited.
+Exit codes: 0 nothing above info was found, 1 warnings, 3 errors, 2 the command or its input is invalid (also if a file,
+or most of its rows, can't be read). With --claims: 3 if one falls, 2 if a table or column that one names is not there.
+`--fail-on error` exits with 0 for warnings, `--fail-on never` with 0 for everything that was audited.
 """
 
 from __future__ import annotations
@@ -57,8 +57,8 @@ def audit(
     ] = FailOn.WARNING,
     json: AsJson = False,
 ) -> None:
-    """Hold a log's figures against themselves and the hardware: what does not fit, by which arithmetic, and what would
-    settle it. Exits with 1 for warnings and 3 for errors."""
+    """Check a log's figures against each other and against the hardware: what does not fit, the arithmetic, and what
+    would settle it. Exits with 1 for warnings and 3 for errors."""
     with exit_codes():
         if claims is not None:
             _judge_claims(claims, files or [], json, fail_on)

@@ -46,9 +46,11 @@ _PANELS = {
         "arm": ("", f"One of {', '.join(arms_written())}."),
         "ngpus": (
             "-g",
-            with_default("Rank processes, each with -t ranks: -g times -t ranks, on GPUs one each.", "2, or 1 with -t"),
+            with_default(
+                "Processes of -t ranks each: -g × -t ranks in all; on GPUs, one GPU per rank.", "2, or 1 with -t"
+            ),
         ),
-        "nthreads": ("-t", with_default("Ranks of each process, a thread each; they share one interpreter.", "1")),
+        "nthreads": ("-t", with_default("Ranks per process, one thread each; they share one interpreter.", "1")),
         "local_register": (
             "-R",
             "0: private buffers; 2: shared ones, which peers read in place; NCCL: 1 registered, 2 symmetric.",
@@ -57,8 +59,8 @@ _PANELS = {
     "Sizes": {
         "minbytes": ("-b", "Smallest size; K, M, G are binary."),
         "maxbytes": ("-e", "Largest size."),
-        "stepbytes": ("-i", "Added from size to size."),
-        "stepfactor": ("-f", "Above 1: sizes are multiplied instead."),
+        "stepbytes": ("-i", "Step from one size to the next."),
+        "stepfactor": ("-f", "Above 1: multiply sizes by this instead."),
         "unalign": ("-u", "First element of the buffers used."),
     },
     "Operations": {
@@ -68,21 +70,21 @@ _PANELS = {
     },
     "Timing and checks": {
         "iters": ("-n", "Timed iterations."),
-        "agg_iters": ("-m", "Calls of an iteration."),
-        "warmup_iters": ("-w", "Untimed calls of each size, before all."),
-        "run_cycles": ("-N", "How often all sizes are run; 0: for ever."),
+        "agg_iters": ("-m", "Calls per iteration."),
+        "warmup_iters": ("-w", "Untimed calls of each size, before any is timed."),
+        "run_cycles": ("-N", "How many times to run all sizes; 0: forever."),
         "check": ("-c", "Checked calls after each timed loop."),
-        "average": ("-a", "Whose time: 0 rank 0, 1 mean, 2 min, 3 max of the ranks."),
+        "average": ("-a", "Time to report: 0 rank 0's, 1 mean, 2 min, 3 max over the ranks."),
         "blocking": (
             "-z",
             "1: barrier after each call; 3: after each iteration, not timed; 0, 2: none (calls wait anyway).",
         ),
-        "timeout": ("-T", "Seconds of each wait; 0: 300."),
+        "timeout": ("-T", "Timeout of each wait in seconds; 0: 300."),
     },
     "Output": {
-        "per_iter_timing": ("-I", "1: columns of the iterations."),
-        "per_iter_skip": ("-K", "First iterations that -I leaves out."),
-        "report_timestamps": ("-S", "1: when a row was done."),
+        "per_iter_timing": ("-I", "1: add columns of per-iteration times."),
+        "per_iter_skip": ("-K", "Number of first iterations that -I leaves out."),
+        "report_timestamps": ("-S", "1: add the time at which each row finished."),
     },
 }
 _OPTIONS = {
@@ -98,7 +100,9 @@ def bench(
     asked: Asked,
     output_file: Annotated[
         str | None,
-        typer.Option("-J", "--output_file", help="A .json file besides; never overwrites.", rich_help_panel="Output"),
+        typer.Option(
+            "-J", "--output_file", help="Also write a .json file; never overwrites one.", rich_help_panel="Output"
+        ),
     ] = None,
 ) -> None:
     """Measure like nccl-tests: its options, columns, JSON and exit codes, for any arm."""

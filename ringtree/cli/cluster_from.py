@@ -33,9 +33,9 @@ def cluster_from(
         Path | None, typer.Option("-o", "--output", help="The file to write. Default: standard output.")
     ] = None,
     probe: Annotated[
-        bool, typer.Option("--probe", help="Instead of a log: measure this machine, half a minute or so.")
+        bool, typer.Option("--probe", help="Measure this machine instead of reading a log; takes about half a minute.")
     ] = False,
-    ranks: Annotated[int, typer.Option(min=2, help="With --probe: ranks that the engine is measured with.")] = 2,
+    ranks: Annotated[int, typer.Option(min=2, help="With --probe: number of ranks to measure with.")] = 2,
     runs: Runs = RUNS,
 ) -> None:
     """Describe a cluster from topo -m, NCCL's topology XML or its log, or this machine; says what it could not find."""

@@ -39,7 +39,7 @@ from ringtree.measure.request import DEFAULT_ARMS, DEFAULT_SIZES, Request, make_
 from ringtree.units import parse_share
 
 OPTIONS = {
-    "ranks": with_default("Number of ranks, a process each.", "4"),
+    "ranks": with_default("Number of ranks, one process each.", "4"),
     "sizes": with_default("Sizes in bytes: a list, first:last (×4) or first:last:factor.", DEFAULT_SIZES),
     "arms": with_default(
         f"{', '.join(arms_written())}; also ring/ll128, auto/shared, …; arm@VAR=value sets a variable, arm+10% slows "
@@ -47,16 +47,17 @@ OPTIONS = {
         DEFAULT_ARMS.replace(",", ", "),  # so that the line can be broken
     ),
     "factors": typer.Option(
-        metavar="VAR=A,B[,C]", help="Vary a variable of the one arm: all combinations run, to separate their effects."
+        metavar="VAR=A,B[,C]",
+        help="Vary a variable of the only arm; all combinations run, so that effects can be separated.",
     ),
-    "fraction": f"Run {' or '.join(FRACTIONS)} of the combinations, the best ones, of factors of two values.",
+    "fraction": f"Run {' or '.join(FRACTIONS)} of the combinations, chosen to lose least; two values per factor.",
     "launches": with_default("Fresh sets of processes.", "8"),
     "seed": with_default("Seed of order and data.", "random, stored"),
     "collective": f"One of {', '.join(SHAPES)}.",
     "dtype": "Element type.",
     "reference": with_default("Arm that the others are compared with.", "a library, else first"),
     "margin": with_default("Ignore smaller differences.", "2%"),
-    "budget": "Time for all of it, e.g. 10m: a pilot decides where launches are spent.",
+    "budget": "Total time, e.g. 10m; a pilot run decides where to spend launches.",
     "detect": None,
     "no_preflight": None,
     "emulate": EMULATE,
@@ -64,7 +65,7 @@ OPTIONS = {
     "beta": with_default("Bandwidth between emulated hosts.", "200MB/s"),
     "preset": "textbook: a from-scratch ring against a library.",
     "library": with_default("The library of --preset textbook.", "auto"),
-    "launcher": "Start the ranks of an MPI library by this, e.g. 'srun --mpi=pmix'.",
+    "launcher": "Command that starts the ranks of an MPI library, e.g. 'srun --mpi=pmix'.",
 }
 
 
@@ -78,7 +79,7 @@ def compare(
         typer.Option(help=with_default("Refuse a machine too noisy to tell this difference, e.g. 10%.", "100%")),
     ] = None,
     no_preflight: Annotated[
-        bool, typer.Option("--no-preflight", help="Don't look at the machine's noise before the first launch.")
+        bool, typer.Option("--no-preflight", help="Skip the check of the machine's noise before the first launch.")
     ] = False,
     runs: Runs = RUNS,
     resume_run: ResumeRun = None,

@@ -3,7 +3,7 @@
 For: did it become slower, is ring faster than tree in these two logs, which version. Not for: arms of one run
 (`ringtree show`), what is wrong with a log (`ringtree audit`).
 
-Exit codes: 0 nothing is shown to be slower than the first one, 3 something is, 2 a mistake in what was asked.
+Exit codes: 0 nothing is shown to be slower than the first one, 3 something is, 2 the command or its input is invalid.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ def compare_runs(
         ),
     ],
     runs: Runs = RUNS,
-    margin: Annotated[str, typer.Option(help="A difference below this share counts as none.")] = "2%",
+    margin: Annotated[str, typer.Option(help="Ignore smaller differences.")] = "2%",
     json: AsJson = False,
 ) -> None:
-    """Hold runs or logs against each other: differences with intervals, or that single runs tell nothing."""
+    """Compare stored runs or logs: differences with intervals; single runs stay undecided."""
     with exit_codes():
         if len(contenders) < 2:
             raise UsageError("a comparison needs two runs: name the baseline first, then the others")

@@ -2,7 +2,7 @@
 
 For: options, text and exit code. Not for: looking (ringtree.doctor).
 
-Exit codes: 0 no check failed, 1 one did, 2 a mistake in what was asked.
+Exit codes: 0 no check failed, 1 one did, 2 the command or its input is invalid.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from ringtree.show.doctor_text import print_doctor
 
 def doctor(
     arms: Annotated[
-        str | None, typer.Option(help="Look at what these arms need only (nccl,openmpi); they must be ready.")
+        str | None, typer.Option(help="Check only what these arms need (e.g. nccl,openmpi); fail if one is not ready.")
     ] = None,
-    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Print also where each fact was read.")] = False,
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Also print where each fact was read.")] = False,
     json: AsJson = False,
 ) -> None:
-    """Look at cores, memory, limits, network, GPUs, software and variables, and say what to act on before measuring.
+    """Check cores, memory, limits, network, GPUs, software and variables, and list what to fix before measuring.
     Exits with 1 if a check fails."""
     with exit_codes():
         names = [name.strip() for name in (arms or "").split(",") if name.strip()]

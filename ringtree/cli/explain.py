@@ -33,11 +33,11 @@ PICTURE = "ladder.svg"
 
 OPTIONS = {
     "ladder": f"Which one: {'; '.join(f'{kind.name} ({kind.about})' for kind in KINDS)}.",
-    "ranks": "Number of ranks, a process each.",
+    "ranks": "Number of ranks, one process each.",
     "sizes": "Sizes in bytes: a list, or first:last:factor.",
-    "budget": "Time aimed at.",
-    "launches": with_default("Fresh sets of processes.", "what the budget allows, 8 at least"),
-    "algorithm": "With which the ladder starts.",
+    "budget": "Target duration.",
+    "launches": with_default("Fresh sets of processes.", "what the budget allows, at least 8"),
+    "algorithm": "Algorithm that the ladder starts with.",
     "seed": with_default("Seed of order and data.", "random, stored"),
 }
 
@@ -47,12 +47,15 @@ def explain(
     asked: Asked,
     runs: Runs = RUNS,
     show: Annotated[
-        str | None, typer.Option(metavar="RUN", help="Measure nothing: the ladder of a stored run, again.")
+        str | None, typer.Option(metavar="RUN", help="Print the ladder of a stored run again; measure nothing.")
     ] = None,
-    json: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the ladder as JSON, too.")] = None,
+    json: Annotated[Path | None, typer.Option(metavar="FILE", help="Also write the ladder as JSON.")] = None,
     picture: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help=with_default("The waterfall: svg, png, pdf.", "ladder.svg beside the run")),
+        typer.Option(
+            metavar="FILE",
+            help=with_default("File of the waterfall chart: .svg, .png or .pdf.", "ladder.svg beside the run"),
+        ),
     ] = None,
 ) -> None:
     """Measure a ladder of arms, each rung changing one thing, and draw it."""

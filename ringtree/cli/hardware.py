@@ -27,7 +27,8 @@ KINDS = tuple(SINGULAR)
 
 def hardware(
     name: Annotated[
-        str | None, typer.Argument(help="An entry, or a GPU as a driver prints it: its numbers and their sources.")
+        str | None,
+        typer.Argument(help="An entry, or a GPU as the driver prints it; shows its numbers and their sources."),
     ] = None,
     json: AsJson = False,
 ) -> None:

@@ -34,19 +34,24 @@ _CODES = {
 
 @asks(Setup, {"system": MACHINE["system"], **MACHINE}, into="setup")
 def health(
-    logs: Annotated[list[Path], typer.Argument(metavar="LOG...", help="Logs; several of one system tell more.")],
+    logs: Annotated[list[Path], typer.Argument(metavar="LOG...", help="Logs; several of one system show more.")],
     *,
     setup: Setup,
     collective: Annotated[str | None, typer.Option(help="Check this collective only.")] = None,
     at_least: Annotated[
         str | None,
-        typer.Option(metavar="SHARE", help="Ask for this share of what others reached (90%), not for their spread."),
+        typer.Option(
+            metavar="SHARE",
+            help="Require this share of what others reached, e.g. 90%, instead of a result within their spread.",
+        ),
     ] = None,
-    smallest: Annotated[str, typer.Option("--from", metavar="SIZE", help="Judge sizes from here on, e.g. 256M.")] = "0",
+    smallest: Annotated[
+        str, typer.Option("--from", metavar="SIZE", help="Judge only sizes from this one up, e.g. 256M.")
+    ] = "0",
     json: AsJson = False,
 ) -> None:
-    """Hold logs against what machines with the same links reached, and against the limit. Exits with 1 below, 3 far
-    below, 5 where nothing is known to compare with."""
+    """Compare logs with what machines with the same links reached, and with the limit. Exits with 1 if below, 3 if far
+    below, 5 if there is nothing to compare with."""
     with exit_codes():
         share = None if at_least is None else parse_share(at_least)
         if share is not None and not 0 < share <= 1:

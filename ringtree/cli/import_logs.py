@@ -42,8 +42,8 @@ class _Outcome(NamedTuple):
 
 def import_logs(
     files: Annotated[list[str], typer.Argument(metavar="FILE...", help="Logs, traces, tables; - is standard input.")],
-    runs: Annotated[Path, typer.Option(help="Where the log is stored, with runs.")] = Path("runs"),
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what was read, and store nothing.")] = False,
+    runs: Annotated[Path, typer.Option(help="Where to store the log, beside runs.")] = Path("runs"),
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print what was read; store nothing.")] = False,
     json: AsJson = False,
 ) -> None:
     """Read logs of nccl-tests, NCCL, OSU, IMB and others: tables, versions, devices, and what could not be read."""

@@ -50,23 +50,27 @@ def launch(
     command: Annotated[
         list[str], typer.Argument(metavar="-- COMMAND...", help="compare, train, tune or bench, with options.")
     ],
-    hosts: Annotated[str, typer.Option(help="How many, or which: 4, gpu[01-04], or a,b.")] = "2",
-    ranks_per_host: Annotated[int, typer.Option(min=1, help="Ranks of each host, under its one agent.")] = 1,
-    name: Annotated[str, typer.Option(help="Of the job and its files.")] = "ringtree",
-    time: Annotated[str, typer.Option(help="The most that the job may take.")] = "30m",
+    hosts: Annotated[str, typer.Option(help="Number of hosts, or their names: 4, gpu[01-04], or a,b.")] = "2",
+    ranks_per_host: Annotated[int, typer.Option(min=1, help="Ranks per host, all started by its one agent.")] = 1,
+    name: Annotated[str, typer.Option(help="Name of the job and its files.")] = "ringtree",
+    time: Annotated[str, typer.Option(help="Time limit of the job.")] = "30m",
     python: Annotated[
         str | None,
-        typer.Option(help="The hosts' interpreter, with ringtree. Default: with Slurm this one's path, else python3."),
+        typer.Option(
+            help="The hosts' Python, with ringtree installed. Default: this one's path with Slurm, else python3."
+        ),
     ] = None,
     env: Env = _NONE,
     port: Annotated[
-        int, typer.Option(min=1, max=65535, help="Where ranks meet, where no job id chooses it.")
+        int, typer.Option(min=1, max=65535, help="Port where ranks meet, unless a job id determines it.")
     ] = DEFAULT_PORT,
     image: Annotated[str | None, typer.Option(help="Container image that has ringtree.")] = None,
     claim: Annotated[str | None, typer.Option(help="PersistentVolumeClaim that keeps the runs.")] = None,
     wheel: Annotated[Path | None, typer.Option(help="Wheel of ringtree to install on the hosts first.")] = None,
-    output: Annotated[Path | None, typer.Option("--output", "-o", metavar="DIR", help="Write the files there.")] = None,
-    submit: Annotated[bool, typer.Option("--submit", help="Hand them to the cluster's own client.")] = False,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="DIR", help="Directory to write the files to.")
+    ] = None,
+    submit: Annotated[bool, typer.Option("--submit", help="Also submit them with the cluster's own client.")] = False,
 ) -> None:
     """Print a job file that runs a comparison on a cluster: for Slurm, Kubernetes, Ray or Ansible."""
     with exit_codes():

@@ -34,9 +34,13 @@ FORMAT = "ringtree.nccl-vars/1"
 
 
 def nccl_vars(
-    name: Annotated[str | None, typer.Argument(help="A variable, with or without NCCL_: all about it.")] = None,
+    name: Annotated[
+        str | None, typer.Argument(help="Show everything about this variable; NCCL_ may be left out.")
+    ] = None,
     version: NcclVersion = None,
-    every: Annotated[bool, typer.Option("--all", help="Also those that NVIDIA's manual does not name.")] = False,
+    every: Annotated[
+        bool, typer.Option("--all", help="Include variables that NVIDIA's manual does not mention.")
+    ] = False,
     json: AsJson = False,
 ) -> None:
     """Show what NCCL's environment variables do in a version, and which of those set here do nothing in it."""

@@ -21,28 +21,28 @@ from ringtree.errors import UsageError
 Runs = Annotated[Path, typer.Option(help="Where runs are stored.")]
 RUNS = Path("runs")
 ResumeRun = Annotated[
-    str | None, typer.Option("--resume", metavar="RUN", help="Go on with a stored run that was interrupted.")
+    str | None, typer.Option("--resume", metavar="RUN", help="Continue a stored run that was interrupted.")
 ]
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Print plan, duration and cost, and run nothing.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Print the plan, its duration and cost; run nothing.")]
 JobTrace = Annotated[Path, typer.Argument(metavar="TRACE", help="The folder that `ringtree trace --out` wrote.")]
 SkipSteps = Annotated[
-    int | None, typer.Option(min=0, help="First steps that are left out.", show_default="2, or fewer")
+    int | None, typer.Option(min=0, help="Number of first steps to leave out.", show_default="2, or fewer")
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print as JSON and nothing else.")]
 NcclVersion = Annotated[
-    str | None, typer.Option("--version", metavar="V", help="A release, as 2.27.3. Default: the installed one.")
+    str | None, typer.Option("--version", metavar="V", help="A release, e.g. 2.27.3. Default: the installed one.")
 ]
 AsCsv = Annotated[bool, typer.Option("--csv", help="Print as CSV and nothing else.")]
 OnHosts = Annotated[str | None, typer.Option(help="Ranks on several hosts instead: 2x4, or 3,2,1 for unequal ones.")]
 # What a user may say of the machine of logs: the options of ringtree.audit.Setup.
 MACHINE = {
-    "gpu": typer.Option("--gpu", help="The GPU, where the log does not name it."),
-    "system": typer.Option("--system", help="The system, of the hardware catalogue."),
-    "num_hosts": typer.Option("--hosts", min=1, help="Hosts, where the log does not say it."),
-    "num_ranks": typer.Option("--ranks", min=1, help="Ranks that the run is said to have had."),
+    "gpu": typer.Option("--gpu", help="The GPU, if the log does not name it."),
+    "system": typer.Option("--system", help="The system, as `ringtree hardware` names it."),
+    "num_hosts": typer.Option("--hosts", min=1, help="Number of hosts, if the log does not state it."),
+    "num_ranks": typer.Option("--ranks", min=1, help="Number of ranks that the run is said to have used."),
 }
 EMULATE = "Emulate a cluster on this machine: hosts x ranks per host, e.g. 2x8."
-Env = Annotated[list[str], typer.Option(metavar="NAME=VALUE", help="A variable of all processes; repeatable.")]
+Env = Annotated[list[str], typer.Option(metavar="NAME=VALUE", help="Set a variable in all processes; repeatable.")]
 RunsOrLogs = Annotated[
     list[str],
     typer.Argument(

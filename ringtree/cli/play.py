@@ -38,10 +38,12 @@ def play(
         str | None,
         typer.Option(help="Ranks on several hosts: hosts x ranks per host, or ranks of each host: 2x4; 3,2."),
     ] = None,
-    size: Annotated[str, typer.Option(help="Size at the beginning; a slider changes it.")] = "1M",
-    alpha: Annotated[str, typer.Option(help="Latency of a message at the beginning.")] = "10us",
-    bandwidth: Annotated[str, typer.Option(help="Of a rank's port in each direction at the beginning.")] = "25GB/s",
-    slice_size: Annotated[str, typer.Option("--slice", help="Pieces that travel at once, at the beginning.")] = "128K",
+    size: Annotated[str, typer.Option(help="Initial size; a slider changes it.")] = "1M",
+    alpha: Annotated[str, typer.Option(help="Initial latency of a message.")] = "10us",
+    bandwidth: Annotated[str, typer.Option(help="Initial bandwidth of a rank's port, each direction.")] = "25GB/s",
+    slice_size: Annotated[
+        str, typer.Option("--slice", help="Initial size of a slice, the piece that travels at once.")
+    ] = "128K",
     cluster: Annotated[
         str | None,
         typer.Option(
@@ -49,7 +51,7 @@ def play(
             help="Play what `ringtree simulate` finds on a described cluster, message by message.",
         ),
     ] = None,
-    nodes: Annotated[int, typer.Option(min=1, help="With --cluster: hosts.")] = 1,
+    nodes: Annotated[int, typer.Option(min=1, help="With --cluster: number of hosts.")] = 1,
     layout: Annotated[str | None, typer.Option(help="How ranks are drawn: ring, tree, hosts or auto.")] = None,
 ) -> None:
     """Write a page that plays schedules side by side on one clock, step by step."""

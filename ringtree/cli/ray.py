@@ -33,7 +33,8 @@ _NAMES_A_RUN = ("--resume", "--fail-if-slower-than")
 
 def ray(
     command: Annotated[
-        list[str], typer.Argument(metavar="COMMAND...", help="A command of ringtree's and its options, as for srun.")
+        list[str],
+        typer.Argument(metavar="COMMAND...", help="A ringtree command with its options, as you would pass it to srun."),
     ],
     agents: Annotated[
         int | None, typer.Option(min=1, help=with_default("Number of agents.", "one for each node with the CPUs"))
@@ -44,13 +45,14 @@ def ray(
     cpus: Annotated[float, typer.Option(min=0, help="CPUs that Ray reserves for each agent and its ranks.")] = 1,
     gpus: Annotated[float, typer.Option(min=0, help="GPUs of each agent.")] = 0,
     address: Annotated[
-        str | None, typer.Option(help=with_default("The cluster's; local: one of this machine.", "as ray.init()"))
+        str | None,
+        typer.Option(help=with_default("Address of the cluster; local: start one on this machine.", "as ray.init()")),
     ] = None,
     env: Env = _NONE,
     wait: Annotated[float, typer.Option(min=0, help="Seconds to wait until Ray has placed all agents.")] = 60,
-    home: Annotated[Path, typer.Option(help="Where what rank 0 writes is brought, a launch at a time.")] = Path(),
+    home: Annotated[Path, typer.Option(help="Where to copy what rank 0 writes, after each launch.")] = Path(),
 ) -> None:
-    """Run a command's agents as actors of a Ray cluster: one a node, or as many as you ask for."""
+    """Run a command's agents as actors of a Ray cluster: one per node, or as many as you ask for."""
     with exit_codes():
         files, given = files_for(command, home), variables(env)
         with RayJob(Placement(agents, place, cpus, gpus, address, wait)) as job, _signals() as come:

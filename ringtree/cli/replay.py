@@ -24,7 +24,7 @@ def replay(
     trace: JobTrace,
     arms: Annotated[str, typer.Option(help="Arms on CPUs, as compare names them; the first is the reference.")],
     launches: Annotated[int, typer.Option(min=1, max=1000, help="Fresh sets of rank processes.")] = 8,
-    seed: Annotated[int, typer.Option(min=0, help="Of the order of arms, and of the data that are checked.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the order of arms and of the data checked.")] = 0,
     skip: SkipSteps = None,
     json: AsJson = False,
 ) -> None:

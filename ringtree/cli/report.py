@@ -28,21 +28,21 @@ from ringtree.show.views import read_views
 def report(
     run: RunsOrLogs,
     output: Annotated[Path, typer.Option("-o", "--output", help="The file to write.")] = Path("report.html"),
-    title: Annotated[str | None, typer.Option(help="What stands above it.")] = None,
+    title: Annotated[str | None, typer.Option(help="Title of the page.")] = None,
     explain: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="What `ringtree explain --json FILE` wrote: its waterfall joins."),
+        typer.Option(metavar="FILE", help="Add the waterfall of this file, written by `ringtree explain --json FILE`."),
     ] = None,
     trace: Annotated[
         list[Path] | None,
-        typer.Option(metavar="FOLDER", help="What `ringtree trace` wrote: its table joins; may be given again."),
+        typer.Option(metavar="FOLDER", help="Add the table of this folder, written by `ringtree trace`; repeatable."),
     ] = None,
     runs: Runs = RUNS,
     *,
     setup: Setup,
 ) -> None:
-    """Write stored runs, trainings or logs as one self-contained page: verdicts first, charts, tables, provenance; of
-    logs what the audit found."""
+    """Write stored runs, trainings or logs as one self-contained page: verdicts first, charts, tables, provenance; for
+    logs also what the audit found."""
     with exit_codes():
         extras = [] if explain is None else [_waterfall(explain)]
         trainings = read_trainings(run, runs, setup)

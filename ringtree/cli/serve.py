@@ -18,9 +18,9 @@ from ringtree.show.serve import make_app
 
 def serve(
     runs: Runs = RUNS,
-    port: Annotated[int, typer.Option(min=0, max=65535, help="0: one that is free.")] = 8642,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port to listen on; 0: any free one.")] = 8642,
 ) -> None:
-    """Serve the stored runs as a small web app, to this machine alone; Ctrl-C ends it."""
+    """Serve the stored runs as a small web app, to this machine only; Ctrl-C stops it."""
     with exit_codes():
         app = make_app(runs)
         import socket

@@ -24,7 +24,7 @@ def show(
     *,
     wanted: Wanted,
 ) -> None:
-    """Show a stored run as `compare` printed it; complete or not."""
+    """Print a stored run as `compare` did, whether or not it is complete."""
     with exit_codes():
         check_format(wanted)
         stored = read_run(find_run(runs, run))

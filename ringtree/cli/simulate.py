@@ -41,21 +41,21 @@ def simulate(
     cluster: Annotated[
         str, typer.Option(metavar="NAME|FILE", help="A name of `ringtree cluster list`, or a TOML file.")
     ],
-    nodes: Annotated[str, typer.Option(help="Hosts: 8, 1,2,4 or 1:512, which doubles.")] = "1",
+    nodes: Annotated[str, typer.Option(help="Numbers of hosts: 8, or 1,2,4, or 1:512 (doubling).")] = "1",
     collective: Annotated[str, typer.Option(help="The collective.")] = "all_reduce",
-    algorithm: Annotated[str, typer.Option(help="Algorithms, by commas, or all.")] = "ring,double_tree",
-    sizes: Annotated[str, typer.Option(help="Sizes and ranges: 1K:8G goes in steps of 4 times.")] = "1K:1G",
-    protocol: Annotated[str, typer.Option(help="Protocols, by commas: simple, ll, ll128; or all.")] = "simple",
+    algorithm: Annotated[str, typer.Option(help="Comma-separated algorithms, or all.")] = "ring,double_tree",
+    sizes: Annotated[str, typer.Option(help="Sizes and ranges; 1K:8G multiplies by 4 each time.")] = "1K:1G",
+    protocol: Annotated[str, typer.Option(help="Comma-separated protocols (simple, ll, ll128), or all.")] = "simple",
     channels: Annotated[int | None, typer.Option(min=1, help="Channels. Default: as the cluster says.")] = None,
-    ranks_per_node: Annotated[int | None, typer.Option(min=1, help="Ranks a host. Default: all that it has.")] = None,
+    ranks_per_node: Annotated[int | None, typer.Option(min=1, help="Ranks per host. Default: all that it has.")] = None,
     what_if: WhatIf = None,
     by: Annotated[
         list[str] | None,
         typer.Option(
             "--calibrate",
             metavar="RUN|LOG",
-            help="Instead: fit the cluster's constants to measured runs or logs and print it; repeatable. --algorithm: "
-            "what ran, where a log does not say.",
+            help="Instead of simulating, fit the cluster's constants to measured runs or logs and print the cluster; "
+            "repeatable. --algorithm names what ran, if a log does not.",
         ),
     ] = None,
     output: Annotated[
@@ -65,15 +65,15 @@ def simulate(
     trace: Annotated[
         Path | None,
         typer.Option(
-            help="A timeline of the one call that is asked for, by rank and by link, for Perfetto or chrome://tracing; "
-            "a file that is there is replaced."
+            help="Write a timeline of the call, by rank and by link, for Perfetto or chrome://tracing; needs a single "
+            "call; an existing file is replaced."
         ),
     ] = None,
     runs: Runs = RUNS,
     keep: Annotated[bool, typer.Option("--store/--no-store", help="Store the runs, marked as simulated.")] = True,
     json: AsJson = False,
 ) -> None:
-    """Simulate a collective's schedules on a described cluster: time, busbw, crossovers, what limits."""
+    """Simulate a collective's schedules on a described cluster: time, busbw, crossovers and bottlenecks."""
     with exit_codes():
         if by is not None:
             _calibrate(context, cluster, by, algorithm, channels, output, runs)

@@ -23,7 +23,7 @@ MAX_ROWS = 1000  # of a table for people; --csv, --json and -o have no limit
 
 
 def sql(
-    query: Annotated[str | None, typer.Argument(help="One query; without it the tables are listed.")] = None,
+    query: Annotated[str | None, typer.Argument(help="One query; leave it out to list the tables.")] = None,
     runs: Runs = RUNS,
     csv: AsCsv = False,
     json: AsJson = False,
@@ -32,7 +32,7 @@ def sql(
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace the file of -o if it exists.")] = False,
 ) -> None:
-    """Ask the stored runs in SQL: tables runs, launches, cells, visits, samples, rank_times."""
+    """Query the stored runs in SQL: tables runs, launches, cells, visits, samples, rank_times."""
     with exit_codes():
         # Imported here: DuckDB takes longer to load than most other commands take.
         from ringtree.results.export import check_free, format_of, send_result, write_result

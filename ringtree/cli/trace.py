@@ -27,21 +27,24 @@ PICTURE = "step.json"
 def trace(
     command: Annotated[
         list[str] | None,
-        typer.Argument(metavar="-- COMMAND...", help="The job, as ever; without: print the trace in --out again."),
+        typer.Argument(
+            metavar="-- COMMAND...", help="The job's usual command; leave it out to print the trace in --out again."
+        ),
     ] = None,
-    out: Annotated[Path, typer.Option(help="The folder of the trace; new or empty.")] = Path("job-trace"),
-    optimizer_steps: Annotated[int, typer.Option(min=1, help="Optimizer steps that make one step of the job.")] = 1,
+    out: Annotated[Path, typer.Option(help="Folder for the trace; new or empty.")] = Path("job-trace"),
+    optimizer_steps: Annotated[int, typer.Option(min=1, help="Optimizer steps per step of the job.")] = 1,
     time_every: Annotated[
         int | None,
         typer.Option(
             min=1,
-            help="One step of so many is timed, of the others calls and bytes alone. By default of ten; on GPUs of "
-            "more, where that would take over 1 % of the job.",
+            help="Time one step in N; of the others, record calls and bytes only. Default: 10; on GPUs more, where "
+            "timing would take over 1 % of the job.",
             show_default=str(DEFAULT_TIME_EVERY),
         ),
     ] = None,
     skip: Annotated[
-        int | None, typer.Option(min=0, help="First steps that the table leaves out.", show_default="2, or fewer")
+        int | None,
+        typer.Option(min=0, help="Number of first steps that the table leaves out.", show_default="2, or fewer"),
     ] = None,
     json: AsJson = False,
 ) -> None:

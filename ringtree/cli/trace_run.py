@@ -22,27 +22,27 @@ from ringtree.trace_events import check_trace_path
 from ringtree.version import __version__
 
 OPTIONS = {
-    "ranks": "Number of ranks, a process each; 4 unless a cluster says.",
+    "ranks": "Number of ranks, one process each. Default: 4, or as many as the emulated cluster has.",
     "size": "Bytes of the whole vector, e.g. 8, 4K or 1M.",
     "collective": "The collective.",
     "algorithm": "An algorithm, or auto.",
     "protocol": "simple, ll, ll128 or auto.",
     "channels": "Copies of the schedule, each on its part of the data.",
     "dtype": "Element type.",
-    "calls": "Calls that are traced.",
-    "warm_up": "Calls before the first that counts.",
-    "events": "Events that each rank has memory for; the newest are kept.",
-    "shared_buffers": typer.Option("--shared-buffers", help="Buffers that the peers read in place."),
+    "calls": "Number of calls to trace.",
+    "warm_up": "Warm-up calls before those that count.",
+    "events": "Events that each rank can hold; the newest are kept.",
+    "shared_buffers": typer.Option("--shared-buffers", help="Use buffers that peers read in place."),
     "emulate": EMULATE,
-    "alpha": "Latency between emulated hosts; 1ms unless said.",
-    "beta": "Bandwidth between emulated hosts; 200MB/s unless said.",
+    "alpha": "Latency between emulated hosts; default 1ms.",
+    "beta": "Bandwidth between emulated hosts; default 200MB/s.",
 }
 
 
 @asks(Asked, OPTIONS)
 def trace_run(
     asked: Asked,
-    out: Annotated[Path, typer.Option(help="The file; one that is there is replaced.")] = Path("trace.json"),
+    out: Annotated[Path, typer.Option(help="Output file; an existing one is replaced.")] = Path("trace.json"),
 ) -> None:
     """Trace a few calls: a timeline of every rank for Perfetto or chrome://tracing, and where the time went."""
     with exit_codes():

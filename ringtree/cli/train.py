@@ -44,23 +44,25 @@ OPTIONS = {
     ),
     "scale": with_default(f"Of {' and '.join(FAMILIES)}: {' or '.join(SCALES)}, 1 to 30 M parameters.", "tiny"),
     "arms": with_default(f"{WRITTEN}; arm@VAR=value sets a variable.", DEFAULT_ARMS),
-    "ranks": with_default("Numbers of ranks, a process each.", DEFAULT_RANKS),
-    "launches": with_default("Fresh sets of processes of each model and number of ranks.", "8"),
+    "ranks": with_default("Numbers of ranks, one process each.", DEFAULT_RANKS),
+    "launches": with_default("Fresh sets of processes for each model and number of ranks.", "8"),
     "seed": with_default("Seed of order, weights and tokens.", "random, stored"),
     "reference": with_default("Arm that the others are compared with.", "nccl or gloo, else first"),
     "margin": with_default("Ignore smaller differences.", "2%"),
     "strategy": with_default("ddp, fsdp1 or fsdp2.", "ddp"),
-    "sharding": with_default("Of FSDP: full, grad_op or hybrid.", "full"),
+    "sharding": with_default("How FSDP shards: full, grad_op or hybrid.", "full"),
     "precision": with_default("float32 or bf16 (mixed: sums stay float32).", "float32"),
-    "experts": with_default("replicated, or parallel: spread over ranks, tokens travel by all_to_all.", "replicated"),
-    "checkpointing": typer.Option("--checkpointing", help="Compute activations again instead of keeping them."),
-    "accumulate": with_default("Batches of a step.", "1"),
-    "batch": with_default("Sequences of a rank in a batch.", "1"),
-    "sequence": with_default("Tokens of a sequence.", "512"),
-    "tokens": with_default("A file whose bytes are the tokens.", "made up"),
-    "apart": typer.Option("--apart", help="A launch for each arm, where their copies of the model don't fit together."),
-    "budget": "Time for all of it, e.g. 20m: a pilot decides how many launches fit.",
-    "price": "What --dry-run and --steps count with, e.g. 2.50/gpu-hour.",
+    "experts": with_default("replicated, or parallel (spread over ranks; tokens travel by all_to_all).", "replicated"),
+    "checkpointing": typer.Option("--checkpointing", help="Recompute activations instead of keeping them."),
+    "accumulate": with_default("Batches per step.", "1"),
+    "batch": with_default("Sequences per rank and batch.", "1"),
+    "sequence": with_default("Tokens per sequence.", "512"),
+    "tokens": with_default("A file whose bytes are the tokens.", "synthetic"),
+    "apart": typer.Option(
+        "--apart", help="Separate launches for each arm, for models whose copies don't fit in memory together."
+    ),
+    "budget": "Total time, e.g. 20m; a pilot run decides how many launches fit.",
+    "price": "Price for --dry-run and --steps, e.g. 2.50/gpu-hour.",
     "metric": f"Regular expression that finds tokens/s in a script's output, e.g. '{EXAMPLE}'.",
 }
 
@@ -73,11 +75,14 @@ def train(
         list[str] | None, typer.Argument(metavar="COMMAND...", help="Your own script instead of a model, after --.")
     ] = None,
     steps: Annotated[
-        int | None, typer.Option(min=1, help="Also print what each arm is worth over a training of so many steps.")
+        int | None, typer.Option(min=1, help="Also print what each arm is worth over a training of this many steps.")
     ] = None,
     seconds_per_step: Annotated[
         float | None,
-        typer.Option(metavar="S", help="What --dry-run counts with, e.g. 0.8; it guesses for tiny models."),
+        typer.Option(
+            metavar="S",
+            help="Step time that --dry-run plans with, e.g. 0.8; without it, only tiny models are estimated.",
+        ),
     ] = None,
     runs: Runs = RUNS,
     resume_run: ResumeRun = None,

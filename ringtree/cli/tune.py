@@ -50,9 +50,9 @@ OPTIONS = {
     "collectives": with_default("A list.", DEFAULT_COLLECTIVES),
     "sizes": with_default("Sizes in bytes: a list, first:last (×2) or first:last:factor.", DEFAULT_SIZES),
     "buffers": with_default(
-        "private, shared (ringtree.empty) or both.", "private; shared too where every rank has a core"
+        "private, shared (ringtree.empty) or both.", "private; also shared if every rank has a core"
     ),
-    "budget": with_default("Time aimed at.", DEFAULT_BUDGET),
+    "budget": with_default("Target duration.", DEFAULT_BUDGET),
     "seed": with_default("Seed of order and data.", "random, stored"),
 }
 
@@ -62,25 +62,30 @@ def tune(
     asked: Asked,
     arms: Annotated[
         str | None,
-        typer.Option(help="Tune the switches of openmpi, mpich, impi or oneccl instead, and hand back its rules."),
+        typer.Option(help="Tune the switches of openmpi, mpich, impi or oneccl instead, and write rules for it."),
     ] = None,
     output: Annotated[
         Path | None,
         typer.Option(
             "--output",
             "-o",
-            help=with_default("The profile, written or checked; a library's rules.", "where auto looks for it"),
+            help=with_default(
+                "File of the profile, written or checked, or of a library's rules.", "where auto looks for it"
+            ),
         ),
     ] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with an interrupted tuning as it was asked.")] = False,
-    fresh: Annotated[bool, typer.Option("--fresh", help="Discard an interrupted tuning and begin anew.")] = False,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Continue an interrupted tuning with its original options.")
+    ] = False,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Discard an interrupted tuning and start over.")] = False,
     check: Annotated[
-        bool, typer.Option("--check", help="Measure what auto loses against the best choice, at sizes not tuned at.")
+        bool,
+        typer.Option("--check", help="Measure how far auto is behind the best choice, at sizes that were not tuned."),
     ] = False,
     runs: Runs = RUNS,
     json: AsJson = False,
 ) -> None:
-    """Measure this machine (minutes; can be interrupted) and write the profile that auto chooses by."""
+    """Measure this machine (takes minutes, can be interrupted) and write the profile that auto uses."""
     with exit_codes():
         if arms is not None:
             others = {"buffers": asked.buffers, "resume": resume, "fresh": fresh, "check": check}

@@ -29,14 +29,14 @@ def which(
     hosts: OnHosts = None,
     collective: Annotated[str, typer.Option(help="The collective.")] = "all_reduce",
     shared_buffers: Annotated[
-        bool, typer.Option("--shared-buffers", help="Of a communicator that was made with shared_buffers=True.")
+        bool, typer.Option("--shared-buffers", help="For a communicator made with shared_buffers=True.")
     ] = False,
     profile: Annotated[Path | None, typer.Option(help="A profile other than the one that auto looks for.")] = None,
     json: AsJson = False,
 ) -> None:
-    """Say which algorithm and protocol auto would run, and why: by the measured profile, or by the model.
+    """Show which algorithm and protocol auto would run, and whether the measured profile or the model decides.
 
-    The model's constants are built in; with RINGTREE_PROBE=1 they are probed on this machine, as ranks do then.
+    The model's constants are built in; with RINGTREE_PROBE=1 they are probed on this machine, as the ranks would do.
     """
     with exit_codes():
         where = None if hosts is None else parse_hosts(hosts)

@@ -28,23 +28,23 @@ def worth(
     trace: JobTrace,
     arms: Annotated[str, typer.Option(help="Settings, as compare names them: nccl:Tree,nccl:Ring/LL128,gloo.")],
     nccl_version: Annotated[
-        str | None, typer.Option(metavar="V", help="The job's NCCL, as 2.27.3. Default: the one that was traced.")
+        str | None, typer.Option(metavar="V", help="The job's NCCL, e.g. 2.27.3. Default: the one that was traced.")
     ] = None,
     benchmark: Annotated[
         str | None, typer.Option("--from", metavar="RUN", help="A stored run whose ratios predict the gain.")
     ] = None,
     reference: Annotated[
-        str | None, typer.Option(help="The run's arm that the job runs with now. Default: the run's reference.")
+        str | None, typer.Option(help="The run's arm that the job uses now. Default: the run's reference.")
     ] = None,
     against: Annotated[
         str | None,
-        typer.Option(metavar="RUN", help="With --from: a stored `ringtree train` that the prediction is held against."),
+        typer.Option(metavar="RUN", help="With --from: a stored `ringtree train` run to check the prediction against."),
     ] = None,
     skip: SkipSteps = None,
     runs: Runs = RUNS,
     json: AsJson = False,
 ) -> None:
-    """Say what a setting could change in a traced job: which collectives take it up, and the most it can gain."""
+    """Show what a setting could change in a traced job: which collectives it affects, and the most it can gain."""
     with exit_codes():
         if against is not None and benchmark is None:
             raise UsageError("--against holds a prediction against a training: add --from RUN, which makes it")
