@@ -96,14 +96,14 @@ def page_part(entries: Sequence[Reached]) -> str:
     rates = [100 * most(called, num), 100 * most(len(slow(held)), len(held))]
     losses = " | ".join(f"{100 * loss:g} %" for loss in LOSSES)
     lines = [
-        "Each log of the catalogue is held against what is left when its whole site is left out, of the logs and of "
-        f"the spreads: {num} of the {len(entries)} tables have an alike one from another site. {called} of these {num} "
-        f"healthy tables are called slow, {len(slow(held))} of their {len(held)} bands: the rate of false alarms is "
+        "Each log of the catalogue is compared with the catalogue without that log's site, in the logs and in the "
+        f"spreads: {num} of the {len(entries)} tables have an alike one from another site. {called} of these {num} "
+        f"healthy tables are called slow, and {len(slow(held))} of their {len(held)} bands: the rate of false alarms is "
         f"below {rates[0]:.1f} % of tables and {rates[1]:.1f} % of bands, at "
-        f"{100 * SURE:g} % confidence. With its kind of machine left out of the spreads as well, as if that kind were "
+        f"{100 * SURE:g} % confidence. If its kind of machine is left out of the spreads as well, as if that kind were "
         f"new, {len(slow(strict))} of {len(strict)} bands are called slow.",
         "",
-        "The same bands, had each log been so much slower: how many are then below.",
+        "How many of the same bands would be below, had each log been slower by this much:",
         "",
         f"| sizes | bands | as they are | {losses} slower |",
         "| --- | ---: | ---: |" + " ---: |" * len(LOSSES),
@@ -114,10 +114,10 @@ def page_part(entries: Sequence[Reached]) -> str:
         lines.append(f"| {name} | {len(mine)} | {len(slow(mine))} | {found} |")
     lines += [
         "",
-        "That 999 of 1,000 healthy logs pass is what the bound is made for under Student's t, not what was seen: "
-        f"{tail} of {len(held)} bands lie where t has {100 * TAIL:g} %, and {TAIL * len(held):.1f} were to be "
-        "expected. The least difference that counts (10 %), the level and the edges of the bands were chosen by people "
-        "who had these logs before them; leaving logs out does not undo that.",
+        "That 999 of 1,000 healthy logs pass is what the bound is designed for under Student's t, not an observation: "
+        f"{tail} of {len(held)} bands lie in the lowest {100 * TAIL:g} % of t, where {TAIL * len(held):.1f} would be "
+        "expected. The smallest difference that counts (10 %), the level and the edges of the bands were chosen by "
+        "people who had seen these logs; leaving logs out does not undo that.",
     ]
     return "\n".join(lines) + "\n"
 
