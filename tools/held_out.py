@@ -98,8 +98,8 @@ def page_part(entries: Sequence[Reached]) -> str:
     lines = [
         "Each log of the catalogue is compared with the catalogue without that log's site, in the logs and in the "
         f"spreads: {num} of the {len(entries)} tables have an alike one from another site. {called} of these {num} "
-        f"healthy tables are called slow, and {len(slow(held))} of their {len(held)} bands: the rate of false alarms is "
-        f"below {rates[0]:.1f} % of tables and {rates[1]:.1f} % of bands, at "
+        f"healthy tables are called slow, and {len(slow(held))} of their {len(held)} bands: the rate of false alarms "
+        f"is below {rates[0]:.1f} % of tables and {rates[1]:.1f} % of bands, at "
         f"{100 * SURE:g} % confidence. If its kind of machine is left out of the spreads as well, as if that kind were "
         f"new, {len(slow(strict))} of {len(strict)} bands are called slow.",
         "",
