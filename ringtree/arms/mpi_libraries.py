@@ -89,7 +89,7 @@ class MpiProgram:
         """Returns why it can't run here and how to change that, in one line; None if it can."""
         if self.first() is not None:
             return None
-        missing = "mpirun and mpicc of it" if self.library in (OPENMPI, MPICH) else "its mpiexec and headers"
+        missing = "its mpirun and mpicc" if self.library in (OPENMPI, MPICH) else "its mpiexec and headers"
         which = f" {self.major}" if self.major else ""
         return f"{self.library}{which} not found ({missing} are missing): {HOW_TO_GET[self.library]}"
 

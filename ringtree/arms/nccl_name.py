@@ -79,7 +79,7 @@ def why_not(
     if TUNER_RULES in environment and not seen.get(TUNER_PLUGIN):
         return "rules of a tuner are read by its plugin: name the library by NCCL_TUNER_PLUGIN"
     if one_host and left(collective, seen, nccl_version)[0] == ("NVLSTree",):
-        return "NVLSTree goes between hosts, and there is one"
+        return "NVLSTree runs between hosts, and there is only one"
     return _refused(collective, environment, seen, nccl_version)
 
 

@@ -31,7 +31,7 @@ def program(collective: str) -> Path | None:
 
 def _lacks() -> str | None:
     if program("all_reduce") is None:
-        return f"nccl-tests' programs not found: build them, and name their folder by {FOLDER} or the path"
+        return f"nccl-tests' programs not found: build them, and set {FOLDER} to their folder or add it to PATH"
     return lacks_gpu()
 
 

@@ -45,7 +45,7 @@ def launcher_words(text: str, natives: Sequence[Native]) -> list[str]:
     try:
         words = shlex.split(text)
     except ValueError as error:
-        raise UsageError(f"--launcher {text!r} can't be taken apart: {error}") from None
+        raise UsageError(f"--launcher {text!r} can't be parsed: {error}") from None
     if not words or shutil.which(words[0]) is None:
         raise UsageError(f"--launcher {text!r}: {words[0] if words else 'nothing'} can't be started here")
     libraries = dict.fromkeys(one.program.name for one in natives if isinstance(one.program, MpiProgram))

@@ -134,7 +134,9 @@ def common_boundary(names: Iterable[str]) -> Boundary:
         for name, kind in kinds.items()
     }
     ways = ", ".join(f"{name} by {' or '.join(of_arm)}" for name, of_arm in boundaries.items())
-    raise UsageError(f"these arms have no call in common ({ways}), so their times can't be compared: run them apart")
+    raise UsageError(
+        f"these arms cannot be called in the same way ({ways}), so their times can't be compared: run them apart"
+    )
 
 
 def boundary_of(plan: Plan) -> Boundary:

@@ -42,7 +42,9 @@ def run(options: Options, on_joined: OnJoined, on_row: OnRow, crew: Crew | None 
             answers = ranks.ask(_set_up(options, combination, f"{number}"))
             if not number:
                 on_joined([pid for pid in ranks.pids for _ in range(options.num_threads)])
-            errors = [f"rank {rank} said: {each.error}" for rank, each in enumerate(answers) if each.error is not None]
+            errors = [
+                f"rank {rank} reported: {each.error}" for rank, each in enumerate(answers) if each.error is not None
+            ]
             if errors:
                 raise LaunchFailed("; ".join(errors))
             for size in warm_up_sizes(options):

@@ -31,7 +31,7 @@ def doctor(
     with exit_codes():
         names = [name.strip() for name in (arms or "").split(",") if name.strip()]
         if arms is not None and not names:
-            raise UsageError("--arms names no arm; `ringtree arms` lists what there is")
+            raise UsageError("--arms names no arm; `ringtree arms` lists all arms")
         report = examine(Host(), names)
         if json:
             typer.echo(report.model_dump_json(indent=1))

@@ -65,7 +65,7 @@ def find(known: Catalogue, name: str) -> list[tuple[str, Sourced]]:
     if found.candidates:
         return [("gpus", gpu) for gpu in ([found.gpu] if found.gpu is not None else found.candidates)]
     near = [entry.name for kind in KINDS for entry in _all(known, kind).values() if wanted in entry.name.lower()]
-    hint = f"; there are {', '.join(near)}" if near else "; `ringtree hardware` lists what there is"
+    hint = f"; there are {', '.join(near)}" if near else "; `ringtree hardware` lists the catalogue"
     raise UsageError(f"nothing in the catalogue is called {name!r}{hint}")
 
 

@@ -91,7 +91,7 @@ def asks(
 def refuse_beside_resume(said: Sequence[str]) -> None:
     """Raises UsageError if anything else was said: a stored plan says it all."""
     if said:
-        raise UsageError(f"--resume goes on with a stored plan: leave {', '.join(said)} out")
+        raise UsageError(f"--resume continues a stored plan: leave {', '.join(said)} out")
 
 
 def written(context: typer.Context, *names: str) -> list[str]:

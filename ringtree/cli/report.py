@@ -53,8 +53,8 @@ def report(
         views, named = read_views(run, runs, setup)
         if not extras and not any(view.cells for view in views):
             raise UsageError(
-                f"{', '.join(run)}: no table of timings, so there is nothing to show; `ringtree import --dry-run` says "
-                "what was read, `ringtree audit` what was found"
+                f"{', '.join(run)}: no table of timings, so there is nothing to show; `ringtree import --dry-run` "
+                "lists what was read, `ringtree audit` what was found"
             )
         _write(output, report_page(views, title=title or named, extras=extras))
 

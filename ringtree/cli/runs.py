@@ -92,7 +92,7 @@ def _print_table(rows: list[dict[str, Any]], runs: Path) -> None:
     place = "" if runs == Path("runs") else f" --runs {quote(str(runs))}"
     for row in rows:
         if row["state"] == INCOMPLETE:
-            said = f"{row['run_id']}: goes on with `ringtree compare --resume {quote(row['run_id'])}{place}`"
+            said = f"{row['run_id']}: continue it with `ringtree compare --resume {quote(row['run_id'])}{place}`"
             console.print(cell(said), soft_wrap=True)
         elif row["state"] == UNREADABLE:
             console.print(cell(f"{row['run_id']}: {row['problem']}"), soft_wrap=True)

@@ -99,7 +99,7 @@ def tune(
         if resume and fresh:
             raise UsageError("choose one of --resume and --fresh")
         if resume and given:
-            raise UsageError(f"--resume goes on with what was asked: leave --{given[0]} out")
+            raise UsageError(f"--resume continues with the original options: leave --{given[0]} out")
         if check and (asked.collectives is not None or asked.sizes is not None):
             raise UsageError(
                 "--check takes collectives and sizes from the profile: leave --collectives and --sizes out"
@@ -135,7 +135,7 @@ def _measure(state: Path, request: TuneRequest | None, fresh: bool, crew: Crew |
     header, stored = begin_or_resume(state, request, fresh)
     _check_crew(header.request, crew)
     if stored is not None:
-        say(stderr, f"going on with the tuning of {header.created_utc} in {state}")
+        say(stderr, f"continuing the tuning of {header.created_utc} in {state}")
     with TuneProgress(stderr, header.request) as progress:
         history = run(state, header, stored, progress.on_progress, partial(measure_launch, crew=crew))
     for line in left_out(history):

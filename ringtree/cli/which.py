@@ -41,13 +41,13 @@ def which(
     with exit_codes():
         where = None if hosts is None else parse_hosts(hosts)
         if (ranks is None) == (where is None):
-            raise UsageError("say --ranks, or --hosts (hosts x ranks of each)")
+            raise UsageError("give --ranks, or --hosts (hosts x ranks per host)")
         ranks = ranks or len(where or ())
         if not 1 <= ranks <= MAX_RANKS:
             raise UsageError(f"--ranks must lie in 1..{MAX_RANKS}, not {ranks}")
         size_bytes = parse_size(size)
         if size_bytes < 1:
-            raise UsageError("--size must be at least one byte: nothing is chosen for nothing")
+            raise UsageError("--size must be at least one byte: there is nothing to choose for 0 bytes")
         found = explain(load(profile), collective, ranks, size_bytes, shared_buffers, where)
         if json:
             typer.echo(found.model_dump_json(indent=1))

@@ -47,7 +47,9 @@ def worth(
     """Show what a setting could change in a traced job: which collectives it affects, and the most it can gain."""
     with exit_codes():
         if against is not None and benchmark is None:
-            raise UsageError("--against holds a prediction against a training: add --from RUN, which makes it")
+            raise UsageError(
+                "--against checks a prediction against a training: add --from RUN, which makes the prediction"
+            )
         found = read_trace(trace)
         summary = summarise(found, skip)
         version = nccl_version or found.ranks[0].about.nccl

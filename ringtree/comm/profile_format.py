@@ -209,7 +209,7 @@ def read_profile(path: Path) -> Profile:
     except OSError as error:
         raise UsageError(f"can't read the profile {path}: {error.strerror}") from error
     except (ValueError, RecursionError) as error:
-        raise UsageError(f"{path} is no JSON: {error}") from error
+        raise UsageError(f"{path} is not valid JSON: {error}") from error
     found = content.get("format") if isinstance(content, dict) else None
     if found != FORMAT:
         raise UsageError(f"{path} has format {found!r}; this ringtree reads {FORMAT}: run `ringtree tune` again")

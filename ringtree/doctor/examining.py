@@ -57,5 +57,5 @@ def _kind(name: str) -> ArmKind:
     plain = name.partition("@")[0]
     kind = kind_named(plain)
     if not any(has_arm(plain, collective) for collective in kind.collectives):
-        raise UsageError(f"unknown arm {name!r}; `ringtree arms` lists what there is")
+        raise UsageError(f"unknown arm {name!r}; `ringtree arms` lists all arms")
     return kind

@@ -73,8 +73,8 @@ def _loaded(name: str, chosen: str | None) -> ctypes.CDLL:
         raise NotHere(f"{_CHOSEN_BY[name]}={chosen} can't be loaded: {said}")
     if name == NCCL:
         raise NotHere(
-            f"NCCL ({NCCL}) not found: install a CUDA build of PyTorch or nvidia-nccl-cu13, or name the library by "
-            "RINGTREE_LIBNCCL"
+            f"NCCL ({NCCL}) not found: install a CUDA build of PyTorch or nvidia-nccl-cu13, or set "
+            "RINGTREE_LIBNCCL to the library's path"
         )
     raise NotHere(f"NVIDIA's driver ({DRIVER}) not found: NCCL needs a GPU and its driver")
 

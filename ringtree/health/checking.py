@@ -39,7 +39,7 @@ class _Log:
     def refuted(self, line: int) -> str:
         """Returns why the table that begins at `line` can't be relied on, nothing if nothing is wrong."""
         found = list(dict.fromkeys([*self.wrong.get(None, []), *self.wrong.get(line, [])]))
-        return f"the log refutes itself ({'; '.join(found[:3])}): ringtree audit {self.name}" if found else ""
+        return f"the log contradicts itself ({'; '.join(found[:3])}): ringtree audit {self.name}" if found else ""
 
 
 @dataclass(frozen=True)

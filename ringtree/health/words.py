@@ -32,7 +32,9 @@ def sentence(machine: str, sizes: Sequence[SizeHealth], bands: Sequence[BandHeal
         text += f", {format_share(1 - at.busbw / low)} below the slowest"
     missing = [name for name in ("small", "large") if name not in [one.band for one in bands]]
     if worst.verdict in (Verdict.BELOW, Verdict.FAR_BELOW):
-        text += f"; {worst.band} sizes have {format_share(worst.share)} where {format_share(worst.enough)} is the least"
+        text += (
+            f"; {worst.band} sizes reach {format_share(worst.share)}, at least {format_share(worst.enough)} expected"
+        )
     for one in bands:
         if one.verdict is Verdict.AS_FAST and one.share < 1 - TOLERANCE:
             text += f"; {one.band} sizes have {format_share(one.share)}, and logs of alike machines differ by that much"

@@ -114,5 +114,7 @@ def _notes(rows: Sequence[Row], stored: StoredRun, now: str) -> list[str]:
         )
     if {row.kind.backend for row in rows} != {now.partition(":")[0]}:
         backends = ", ".join(sorted({row.kind.backend for row in rows}))
-        notes.append(f"the job ran with {backends}, and {now} of the benchmark stands for it (another: --reference)")
+        notes.append(
+            f"the job ran with {backends}, and {now} of the benchmark stands for it (--reference selects another)"
+        )
     return notes

@@ -35,7 +35,7 @@ def _why_none(trace: JobTrace, counted: range | None) -> str:
         return " (the trace is of an older ringtree, which could not)"
     if counted is None:
         return " (on GPUs whole steps are timed: tracer.mark_step() ends one)"
-    return " (none of these steps was timed: trace more of them, or all by --time-every 1)"
+    return " (none of these steps was timed: trace more of them, or all with --time-every 1)"
 
 
 def _unsure(steps: list[DeviceStepLine]) -> list[str]:

@@ -35,7 +35,7 @@ def against_training(gains: Sequence[Gain], summary: Summary, training: Training
                 lines += _held(gain, summary, training, cell)
     if not lines:
         arms = ", ".join(gain.arm for gain in gains)
-        raise UsageError(f"{training.run} has no comparison of {arms} on {summary.num_ranks} ranks to hold against")
+        raise UsageError(f"{training.run} has no comparison of {arms} on {summary.num_ranks} ranks to compare with")
     return [*_of_other_jobs(summary, training), *lines]
 
 
@@ -54,8 +54,8 @@ def _of_other_jobs(summary: Summary, training: TrainingSummary) -> list[str]:
         most = max(traced.total(), trained.total())
         if any(abs(traced[name] - trained[name]) > SAME_JOB * most for name in traced | trained):
             lines.append(
-                f"note: a step of the trace sends {_sent(traced)}, one of {cell.model} in {training.run} "
-                f"{_sent(trained)}: they are not the same job, so the prediction need not hold"
+                f"note: a step of the trace sends {_sent(traced)}, a step of {cell.model} in {training.run} "
+                f"{_sent(trained)}: they are different jobs, so the prediction may not hold"
             )
     return lines
 
@@ -76,7 +76,7 @@ def _held(gain: Gain, summary: Summary, training: TrainingSummary, cell: Trainin
     where = f"{cell.arm} vs {training.reference}, {cell.model}"
     said = f"{where}: predicted step {format_change(gain.step.ratio)}, measured {format_change(versus.ratio)}"
     if versus.low is None or versus.high is None:
-        return [f"{said}: one launch has no interval to hold it against"]
+        return [f"{said}: one launch has no interval to compare it with"]
     span = f"({format_change_range(versus.low, versus.high)})"
     if versus.low <= gain.step.ratio <= versus.high:
         return [f"{said} {span}: inside"]
@@ -101,8 +101,8 @@ def _why(gain: Gain, summary: Summary, training: TrainingSummary, cell: Training
     versus = cell.versus_reference
     if versus is not None and versus.low is not None and gain.step.ratio < versus.low:
         lines.append(
-            "  the prediction takes all exposed time for the collectives' own: what a rank waits for a slower one, or "
-            "for a core, is in it, and no arm shortens that (`ringtree replay` measures what is left)"
+            "  the prediction counts all exposed time as the collectives' own: it includes waiting for a slower rank, "
+            "or for a core, which no arm shortens (`ringtree replay` measures what is left)"
         )
     if gain.covered < 0.995:
         lines.append(

@@ -27,10 +27,10 @@ def run_traced(command: Sequence[str], folder: Path, optimizer_steps: int = 1, t
     Raises UsageError for a folder that holds something or a command that can't be started, BuildError before the job
     starts if the tracer can't be compiled or loaded, RingtreeError if no rank was recorded (the message says why).
     """
-    with os_errors(f"can't make {folder}", "name another by --out"):
+    with os_errors(f"can't make {folder}", "choose another with --out"):
         folder.mkdir(parents=True, exist_ok=True)
         if any(folder.iterdir()):
-            raise UsageError(f"{folder} is not empty: name another folder by --out, or remove it")
+            raise UsageError(f"{folder} is not empty: choose another folder with --out, or remove it")
     _compile_tracer()
     variables = {FOLDER: str(folder.resolve()), EVERY: str(optimizer_steps), TIME_EVERY: str(time_every or "")}
     with os_errors(f"can't start {command[0]}"):

@@ -72,7 +72,7 @@ def worth(summary: Summary, arms: Sequence[str], nccl_version: str | None) -> li
     for arm in planned:
         kind = kind_named(arm.name)
         if HEAD in kind.heads and nccl_version is None:
-            raise UsageError("which NCCL would the job run with? Say --nccl-version, as 2.27.3")
+            raise UsageError("which NCCL would the job run with? Set --nccl-version, e.g. 2.27.3")
     if nccl_version is not None and release(nccl_version) is None:
         raise UsageError(f"invalid version of NCCL {nccl_version!r}; write it as 2.21.5")
     return [_arm_worth(summary, arm, nccl_version or "") for arm in planned]
@@ -139,7 +139,7 @@ def _elsewhere(row: Row, arm: ArmPlan) -> RowWorth:
     if row.kind.group_size == 1:
         return RowWorth(row, "alone", "a group of one rank: nothing is sent")
     if arm.name == row.kind.backend and not arm.environment:
-        return RowWorth(row, "same", f"{arm.label} is what the job ran with")
+        return RowWorth(row, "same", f"{arm.label} is what the job used")
     collective = row.kind.collective
     if collective in kind.collectives and kind.accepts(arm.name, collective):
         return RowWorth(row, "changes", f"{arm.label} has {collective}")

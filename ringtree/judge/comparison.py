@@ -125,7 +125,7 @@ class Crossover(Record):
     """Where `first` and `second` change places, under one placement.
 
     "crossing": `faster_below` is faster below `estimate`, the other one above it. "none": `faster_below` is faster at
-    all `sizes`. "several": they change places more than once. "undecided": the launches do not tell.
+    all `sizes`. "several": they cross more than once. "undecided": the launches do not tell.
     """
 
     first: str

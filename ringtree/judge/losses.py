@@ -43,7 +43,7 @@ def first_difference(
     What only one of the two has was not trained alike, and is a difference.
     """
     if len(losses) != len(reference):
-        return f"{len(losses)} ranks told their losses, of the reference {len(reference)}"
+        return f"{len(losses)} ranks reported losses, of the reference {len(reference)}"
     for step in range(max((len(of_rank) for of_rank in (*losses, *reference)), default=0)):
         for rank, (own, other) in enumerate(zip(losses, reference, strict=True)):
             if step >= min(len(own), len(other)):
@@ -51,7 +51,7 @@ def first_difference(
             allowed = tolerance(other[0], step, len(reference), model, precision)
             if not abs(own[step] - other[step]) <= allowed:  # also where one is not a number
                 return (
-                    f"another model was trained: at step {step + 1} the loss of rank {rank} is {own[step]:.6g}, the "
-                    f"reference's {other[step]:.6g}; the order of sums permits {allowed:.1g}"
+                    f"a different model was trained: at step {step + 1} the loss of rank {rank} is {own[step]:.6g}, "
+                    f"the reference's {other[step]:.6g}; the order of sums permits {allowed:.1g}"
                 )
     return None

@@ -224,8 +224,8 @@ def _method(comparison: Comparison) -> list[str]:
     if comparison.effects:
         num = count(len(comparison.effects), "effect")
         notes.append(
-            f"{num} of factors are tested as another family, at {error:.2g} %; an interaction is half of what one "
-            "factor's effect differs by between the other's values; those of three and more factors are taken as none"
+            f"{num} of factors are tested as another family, at {error:.2g} %; an interaction is half the difference "
+            "of one factor's effect between the other's values; interactions of three or more factors are assumed zero"
         )
     if any(versus.verdict == "inconclusive" for versus in compared):
         notes.append("to use more launches, start a new run: adding launches after looking raises the error rate")

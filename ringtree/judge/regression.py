@@ -43,7 +43,7 @@ class Common:
 
     def __post_init__(self) -> None:
         if self.relative_to in self.arms:
-            raise ValueError(f"{self.relative_to} is the yardstick and can't be judged by itself")
+            raise ValueError(f"{self.relative_to} is the reference and can't be judged itself")
 
 
 @dataclass(frozen=True)
@@ -121,7 +121,7 @@ def regression_lines(regression: Regression) -> list[str]:
         worst = max(regression.cells, key=lambda cell: cell.high or math.inf)
         lines = [
             f"no slowdown of more than {format_margin(regression.margin)} against {regression.baseline} is shown in "
-            f"{count(len(regression.cells), 'cell')}; the intervals leave room for "
+            f"{count(len(regression.cells), 'cell')}; the intervals allow for up to "
             f"{format_factor(worst.high) + '×' if worst.high is not None else 'any'} ({_name(worst)})"
         ]
     return [*lines, *(f"note: {caveat}" for caveat in regression.caveats)]
@@ -136,7 +136,7 @@ def _check_same_question(plan: Plan, other: Plan, baseline: str) -> None:
         "emulated cluster": (_cluster(plan), _cluster(other)),
         "simulated cluster": (_simulated(plan), _simulated(other)),
     }
-    told = [f"{name} is {now}, there {then}" for name, (now, then) in fields.items() if now != then]
+    told = [f"{name} is {now}, was {then}" for name, (now, then) in fields.items() if now != then]
     if told:
         raise UsageError(f"{baseline} measured something else: {'; '.join(told)}")
 
@@ -181,7 +181,7 @@ def _measure(plan: Plan, other: Plan, common: Common) -> str:
     if common.relative_to is not None:
         return (
             f"times relative to {common.relative_to} are compared and {common.relative_to} itself is not: "
-            "what slows all arms alike does not show"
+            "a slowdown of all arms alike would not show"
         )
     alone = plan.reference == other.reference and plan.reference in common.arms
     why = "no other arm is in both runs" if alone else "the runs have different references"

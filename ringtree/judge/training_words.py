@@ -64,8 +64,8 @@ def training_caveats(stored: StoredRun) -> list[str]:
     unproven = [arm.label for arm in plan.arms if _is_unproven(stored, arm.label)]
     if unproven:
         caveats.append(
-            f"{', '.join(unproven)}: whether the script used this backend is not known, as it made no process group of "
-            "PyTorch's that was seen; a script that ignores RINGTREE_TRAIN_BACKEND compares a backend with itself"
+            f"{', '.join(unproven)}: it is not known whether the script used this backend, as no process group of "
+            "PyTorch's was seen; a script that ignores RINGTREE_TRAIN_BACKEND compares a backend with itself"
         )
     load = stored.run.provenance.load_average[:1]
     if load and load[0] > cores / 2:
@@ -99,14 +99,14 @@ def training_notes(summary: TrainingSummary) -> list[str]:
         )
     if summary.training.alone is not None:
         notes.append(
-            "exposed: what a step takes longer than the same step, in the same round, without communication; the parts "
-            "of a step are means, and add up to the mean step"
+            "exposed: how much longer a step takes than the same step, in the same round, without communication; the "
+            "parts of a step are means, and add up to the mean step"
         )
         notes.append(_how_divided(summary))
     if compared:
         notes.append(
-            "Δ: the median over launches of the two arms' ratio in the same launch; it need not be the ratio of the "
-            "medians beside it, in which launches differ, too"
+            "Δ: the median over launches of the two arms' ratio in the same launch; it need not equal the ratio of the "
+            "medians beside it, which also contain differences between launches"
         )
     if any(versus.verdict == "inconclusive" for versus in compared):
         notes.append("to use more launches, start a new run: adding launches after looking raises the error rate")
@@ -117,12 +117,12 @@ def _how_divided(summary: TrainingSummary) -> str:
     """What tells imbalance from exposed communication."""
     if any(cell.parts is not None and cell.parts.recorded for cell in summary.cells):
         return (
-            "imbalance and exposed, by collective, share what a step takes beyond computing as the idle time of a step "
-            "does that each launch records and doesn't time: waiting for the slowest rank, and for communication"
+            "imbalance and exposed time by collective: what a step takes beyond computing, divided like the idle time "
+            "of an untimed step that each launch records (waiting for the slowest rank, waiting for communication)"
         )
     return (
         "no step was recorded (GPUs, whose collectives the host can't time, or no compiler): imbalance is that of the "
-        "step without communication, the same for all arms, and exposed time is not told apart by collective"
+        "step without communication, the same for all arms, and exposed time is not divided by collective"
     )
 
 

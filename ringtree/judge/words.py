@@ -67,7 +67,7 @@ def crossover_lines(comparison: Comparison, short: bool = False) -> list[str]:
         if one.kind == "crossing":
             lines.append(f"crossover of {pair}{where}: {_crossing(one)}")
         elif one.kind == "several":
-            lines.append(f"{pair} change places more than once{where} {span}")
+            lines.append(f"{pair} cross more than once{where} {span}")
         elif not short and one.kind == "none" and comparison.reference in (one.first, one.second):
             throughout.setdefault(f"{span}{where}", []).append(pair)
     return lines + [f"no crossover {where}: {', '.join(pairs)}" for where, pairs in throughout.items()]

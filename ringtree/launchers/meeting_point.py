@@ -39,8 +39,8 @@ def port_of(identity: Identity) -> tuple[int, str]:
         return said, identity.sources["port"]
     if identity.job is None:
         raise UsageError(
-            f"{identity.launcher} gives the job no id from which a port would follow: set MASTER_PORT, the same on all "
-            "ranks, to one that is free on rank 0's host"
+            f"{identity.launcher} gives the job no id to derive a port from: set MASTER_PORT, the same on all "
+            "ranks, to a free port of rank 0's host"
         )
     number = int.from_bytes(_digest(identity)[:8], "big") % NUM_PORTS
     return FIRST_PORT + number, f"derived from the job's id ({identity.sources['job']})"

@@ -169,7 +169,7 @@ def allowed(environment: dict[str, str]) -> dict[str, str]:
 
 
 def available_memory(root: Path = ROOT) -> int:
-    """Returns the bytes of memory that can be used without swapping; 0 if the kernel does not tell."""
+    """Returns the bytes of memory that can be used without swapping; 0 if the kernel does not report it."""
     return host_files.memory(root).get("MemAvailable", 0)
 
 

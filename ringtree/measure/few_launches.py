@@ -18,5 +18,5 @@ def few_launches(plan: Plan) -> str | None:
         return None
     return (
         f"{count(planned, 'launch')} can't decide any comparison: a verdict at {100 * plan.level:g} % needs "
-        f"--launches {least} at least"
+        f"at least --launches {least}"
     )

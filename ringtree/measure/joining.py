@@ -86,7 +86,7 @@ def differing_clocks(hellos: list[Hello]) -> str | None:
             )
     if not said:
         return None
-    return f"clocks differ from that of rank 0's host: {', '.join(said.values())}: set them alike, as by NTP"
+    return f"clocks differ from that of rank 0's host: {', '.join(said.values())}: synchronise them, e.g. with NTP"
 
 
 def _check(identity: Identity) -> None:

@@ -202,10 +202,10 @@ def _describe_failure(ranks: list[_Rank]) -> str:
     """Names who died of what first, then what each of the others said."""
     dead = [rank for rank in ranks if rank.over and not rank.done and rank.failure is None]
     parts = [f"rank {rank.rank} (pid {rank.process.pid}) {_cause_of_death(rank)}" for rank in dead]
-    parts += [f"rank {rank.rank} said: {rank.failure}" for rank in ranks if rank.failure is not None]
+    parts += [f"rank {rank.rank} reported: {rank.failure}" for rank in ranks if rank.failure is not None]
     silent = [str(rank.rank) for rank in ranks if not rank.over and rank.failure is None]
     if silent:
-        parts.append(f"rank{'s' if len(silent) > 1 else ''} {', '.join(silent)} said nothing")
+        parts.append(f"rank{'s' if len(silent) > 1 else ''} {', '.join(silent)} did not report")
     return "; ".join(parts)
 
 
@@ -219,7 +219,7 @@ def _cause_of_death(rank: _Rank) -> str:
     tail = os.pread(rank.output, 1 << 16, max(0, os.fstat(rank.output).st_size - (1 << 16)))
     lines = [line.strip() for line in tail.decode(errors="replace").splitlines() if line.strip()]
     errors = [line for line in lines if "error" in line.lower()]
-    return f"exited with code {code}: {(errors or lines or ['without a word'])[-1]}"
+    return f"exited with code {code}: {(errors or lines or ['without output'])[-1]}"
 
 
 def _describe_stall(ranks: list[_Rank], stall_limit: float) -> str:

@@ -170,7 +170,7 @@ def launcher_of_one() -> Launcher | None:
 
 def _kept(plan: Plan, num_launches: int, path: Path) -> str:
     kept = f"{count(num_launches, 'launch')} stored in {path}"
-    return f"{kept}; go on with: ringtree {command_of(plan)} --resume {path}" if num_launches else kept
+    return f"{kept}; continue with: ringtree {command_of(plan)} --resume {path}" if num_launches else kept
 
 
 def _utc() -> str:

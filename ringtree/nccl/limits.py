@@ -47,15 +47,15 @@ def lacks(algorithm: str, topology: Topology) -> str | None:
     """What `topology` lacks for NCCL's `algorithm`; None: nothing that is known."""
     several = topology.num_hosts > 1
     if algorithm == "NVLSTree" and not several:
-        return "NVLSTree goes between hosts, and there is one"
+        return "NVLSTree runs between hosts, and there is only one"
     if algorithm in ("NVLS", "NVLSTree"):
         if topology.nvls is False:
             return f"{algorithm} needs GPUs and an NVSwitch that reduce and multicast (Hopper and NVSwitch 3 or newer)"
         if topology.ranks_per_host < 2:
-            return f"{algorithm} needs two GPUs that share a switch, and there is one a host"
+            return f"{algorithm} needs two GPUs that share a switch, and there is only one per host"
     needs_network = algorithm.startswith("CollNet") or (algorithm == "NVLS" and several)
     if needs_network and topology.network_reduces is False:
         return f"{algorithm} needs a network that adds up (SHARP)"
     if algorithm.startswith("CollNet") and not several:
-        return f"{algorithm} goes between hosts, and there is one"
+        return f"{algorithm} runs between hosts, and there is only one"
     return None

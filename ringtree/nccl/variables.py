@@ -107,7 +107,7 @@ def find(name: str) -> NcclVariable:
     if full in known():
         return known()[full]
     near = get_close_matches(full, known(), n=3, cutoff=0.75) or [one for one in known() if full in one][:3]
-    hint = f"; did you mean {', '.join(near)}?" if near else "; `ringtree nccl vars` lists what there is"
+    hint = f"; did you mean {', '.join(near)}?" if near else "; `ringtree nccl vars` lists all variables"
     raise UsageError(f"NCCL {first_read()} to {newest_read()} reads no {full}{hint}")
 
 

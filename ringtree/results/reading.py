@@ -54,7 +54,7 @@ def _read_json(file: Path) -> object:
     except OSError as error:
         raise UsageError(f"{file.parent} holds no run: can't read {file.name}: {error.strerror}") from error
     except (ValueError, RecursionError) as error:
-        raise UsageError(f"{file} is no JSON: {error}") from error
+        raise UsageError(f"{file} is not valid JSON: {error}") from error
 
 
 def _check_format(file: Path, header: object) -> None:
@@ -69,7 +69,7 @@ def _check_format(file: Path, header: object) -> None:
     if int(version) < FORMAT_VERSION:
         raise UsageError(
             f"{file} has format {text}, older than {FORMAT}: read it with the ringtree that wrote it "
-            "(its version stands in the file), or measure again"
+            "(the file names its version), or measure again"
         )
 
 

@@ -21,9 +21,9 @@ def calibration_lines(found: Calibration) -> Iterator[str]:
     idle = [one.key for one in found.held if one.why.startswith("no measured time")]
     for held in found.held:
         if held.key not in idle:
-            yield f"not told: {held.key} stays {held.value}: {held.why}"
+            yield f"not determined: {held.key} stays {held.value}: {held.why}"
     if idle:
-        yield f"not told: {', '.join(idle)}: no measured time depends on {'it' if len(idle) == 1 else 'them'}"
+        yield f"not determined: {', '.join(idle)}: no measured time depends on {'it' if len(idle) == 1 else 'them'}"
     cells = count(len(found.errors), "time")
     yield f"the fit is off by {median_error(found):.1%} (median), {max(map(abs, found.errors)):.1%} at most, of {cells}"
     for why in found.evidence.left_out:

@@ -51,17 +51,18 @@ def _print_table(console: Console, table: TableHealth) -> None:
         for line in _shape(table.shape):
             say(console, f"  {line}")
     for band in table.bands:
-        logs = f"{count(band.num_logs, 'log')} here" + ("; one has no spread of its own" if band.num_logs == 1 else "")
+        logs = f"{count(band.num_logs, 'log')} here" + ("; a single log has no spread" if band.num_logs == 1 else "")
         say(
             console,
-            f"  {band.band} sizes: {format_share(band.share)} of what others reached, {format_share(band.enough)} "
-            f"is the least ({logs}; logs of alike machines differ by {format_share(band.spread)})",
+            f"  {band.band} sizes: {format_share(band.share)} of what others reached, at least "
+            f"{format_share(band.enough)} expected ({logs}; logs of alike machines differ by "
+            f"{format_share(band.spread)})",
         )
     if table.sizes and (table.limit or table.bands):
         console.print(_sizes(table.sizes))
     for one in table.references:
         library = f", {one.library}" if one.library else ""
-        say(console, f"  held against: {one.system}{library}: {one.source}")
+        say(console, f"  compared with: {one.system}{library}: {one.source}")
 
 
 def _shape(shape: CurveShape) -> list[str]:
@@ -77,7 +78,11 @@ def _shape(shape: CurveShape) -> list[str]:
         low, high = fit.alpha_interval
         slow, fast = fit.rate_interval
         between = f"{format_rate(slow)} or more" if fast is None else rates(slow, fast)
-        alpha = f"α {format_time(fit.alpha)} ({format_time_range(low, high)})" if low > 0 else "α not told from 0"
+        alpha = (
+            f"α {format_time(fit.alpha)} ({format_time_range(low, high)})"
+            if low > 0
+            else "α not distinguishable from 0"
+        )
         alpha = alpha if shape.floor is not None else "α not measured"  # without small sizes it is a guess
         lines.append(
             f"{alpha}, β 1 / {format_rate(fit.rate)} of size ({between}); off by up to {format_share(fit.worst)}"

@@ -93,9 +93,9 @@ def verdict(summary: Summary, each: ArmWorth) -> str:
         return f"{label}: {of}{forced or label} cannot change this job; {ends}"
     if not each.bytes:
         if all(one.effect in ("same", "alone") for one in each.rows):
-            return f"{label}: what the job runs with now"
+            return f"{label}: what the job uses now"
         later = _since(sorted({one.row.kind.collective for one in each.rows if one.effect == "falls_back"}), forced)
-        return f"{label}: cannot change this job: no collective takes it up" + (f"; {later}" if later else "")
+        return f"{label}: cannot change this job: no collective uses it" + (f"; {later}" if later else "")
     can = "can change" if any(one.effect == "changes" for one in each.rows) else "may change (not known)"
     if each.bound is None or each.share is None:
         return f"{label}: {can} {at_stake} a step; the trace has no times to bound the gain by"

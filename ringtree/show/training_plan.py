@@ -64,7 +64,7 @@ def _cost(plan: Plan, seconds_per_step: float | None) -> str:
     else:
         return (
             f"{launches}; their hours are not known, as no step like these was timed: run a pilot (--launches 1), or "
-            "say what a step takes by --seconds-per-step"
+            "state what a step takes with --seconds-per-step"
         )
     hours, unit = rank_seconds / 3600, "GPU-hours" if plan.boundary in ON_GPU else "rank-hours"
     money = "" if training.price is None else f", {hours * training.price:.2f} in money"

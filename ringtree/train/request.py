@@ -95,9 +95,11 @@ def check_seconds_per_step(seconds: float | None, dry_run: bool, script: bool) -
     if not 0 < seconds < math.inf:
         raise UsageError(f"--seconds-per-step must be above 0, not {seconds:g}")
     if not dry_run:
-        raise UsageError("--seconds-per-step is what --dry-run counts with: add --dry-run, or leave it out")
+        raise UsageError("--seconds-per-step is only used by --dry-run: add --dry-run, or leave it out")
     if script:
-        raise UsageError("--seconds-per-step is for the built-in models: a script makes as many steps as it likes")
+        raise UsageError(
+            "--seconds-per-step is for the built-in models: a script decides for itself how many steps it makes"
+        )
 
 
 def collectives_of(training: TrainingPlan) -> list[str]:
@@ -127,7 +129,7 @@ def _training(request: TrainRequest) -> TrainingPlan:
         raise UsageError("--metric reads a script's output: name the script after --, as in -- python my_train.py")
     if request.sequence is not None and request.sequence < 2:
         raise UsageError(
-            f"--sequence must be at least 2, as each token is to be told from the one before, not {request.sequence}"
+            f"--sequence must be at least 2, as each token is predicted from the one before, not {request.sequence}"
         )
     if request.sharding is not None and request.strategy in (None, "ddp"):
         raise UsageError("--sharding belongs to FSDP: add --strategy fsdp1 or fsdp2")

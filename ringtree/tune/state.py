@@ -66,12 +66,12 @@ def read_state(directory: Path) -> StoredTuning | None:
     try:
         found = _Stamp.model_validate_json(first).format
         if found != STATE_FORMAT:
-            raise UsageError(f"{file} has format {found!r}, not {STATE_FORMAT}: begin anew with --fresh")
+            raise UsageError(f"{file} has format {found!r}, not {STATE_FORMAT}: start over with --fresh")
         header = Header.model_validate_json(first)
         stored = [lines.validate_json(line) for line in rest]
     except ValidationError as error:
         problem = error.errors()[0]["msg"]
-        raise UsageError(f"{file} is damaged ({problem}): begin anew with --fresh") from error
+        raise UsageError(f"{file} is damaged ({problem}): start over with --fresh") from error
     return StoredTuning(header, stored, len(whole))
 
 

@@ -51,13 +51,14 @@ def begin_or_resume(directory: Path, request: TuneRequest | None, fresh: bool) -
         begun = stored.header.request
         if request is not None and request.model_copy(update={"seed": begun.seed}) != begun:
             raise UsageError(
-                f"an interrupted tuning of {_words(begun)} lies in {directory}: go on with --resume, or discard it "
-                "with --fresh"
+                f"an interrupted tuning of {_words(begun)} is stored in {directory}: continue it with --resume, or "
+                "discard it with --fresh"
             )
         differences = difference(stored.header.provenance, now)
         if differences:
             raise UsageError(
-                f"the interrupted tuning in {directory} can't go on: {'; '.join(differences)}; discard it with --fresh"
+                f"the interrupted tuning in {directory} can't be continued: {'; '.join(differences)}; discard it with "
+                "--fresh"
             )
         return stored.header, stored
     assert request is not None
@@ -96,7 +97,7 @@ def run(
                 writer.sync()
         except KeyboardInterrupt:
             kept = f"{count(history.num_rounds, 'round')} stored in {directory}"
-            raise KeyboardInterrupt(f"{kept}; the same command goes on") from None
+            raise KeyboardInterrupt(f"{kept}; repeat the command to continue") from None
     return history
 
 

@@ -33,7 +33,7 @@ SINGLE_RUNS = warning(
 )
 FLIPS = warning(
     "winner-flips",
-    "which configuration leads changes to and fro with the size",
+    "the leading configuration changes back and forth with the size",
     "several launches of each configuration, in turn",
 )
 TOLD = 0.02  # a smaller difference is not a lead

@@ -19,8 +19,8 @@ from ringtree.stats.bandwidth import bus_factor
 
 RANKS_DIFFER = error(
     "rank-count-differs",
-    "busbw was computed for another number of ranks than is stated",
-    "the rank lines of this very run, or the program's command line",
+    "busbw was computed for a different number of ranks than stated",
+    "the rank lines of this run, or the program's command line",
 )
 HOLDS_OTHER = warning(
     "busbw-holds-other",
@@ -102,8 +102,8 @@ def _judged(subject: Subject, pairs: list[tuple[Point, Interval]], factor: Inter
         if len(ranks) > MAX_RANKS // 2:  # a collective whose factor is 1 whatever the ranks
             yield HOLDS_OTHER.found(subject, f"{shown} × size/time, the factor of {name}", rows)
             return
-        n, of_stated = number_words(ranks), f"the {stated} ranks that are stated give {bus_factor(name, stated):.5f}"
-        title = f"busbw was computed for {n} ranks, stated are {stated}"
+        n, of_stated = number_words(ranks), f"the {stated} stated ranks give {bus_factor(name, stated):.5f}"
+        title = f"busbw was computed for {n} ranks, but {stated} are stated"
         words = f"{shown} × size/time: {name} has that with n = {n}; {of_stated}"
         yield RANKS_DIFFER.found(subject, words, rows, title=title)
     elif subject.collectives:

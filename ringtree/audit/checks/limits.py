@@ -119,7 +119,7 @@ def _without_unit(subject: Subject) -> bool:
 
 def _why_not(subject: Subject) -> str:
     if not _measured(subject):
-        return "nobody says what its numbers are, nor their unit"
+        return "neither the kind of its numbers nor their unit is stated"
     machine = machine_of(subject)
     if not machine.topologies:
         return machine.why

@@ -15,7 +15,7 @@ from ringtree.audit.rule import info, of_table
 NOT_CHECKED = info("results-not-checked", "no result was checked", "the run again with -c 1")
 FEW_ITERATIONS = info(
     "few-iterations",
-    "each time is that of very few iterations",
+    "each time is from very few iterations",
     "the run again with 20 iterations or more and a warm-up, several times",
 )
 FEW = 5

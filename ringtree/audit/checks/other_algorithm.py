@@ -16,7 +16,7 @@ from ringtree.nccl.names import algorithm_name
 
 OTHER = warning(
     "other-algorithm-ran",
-    "another algorithm ran than was forced",
+    "a different algorithm ran than was forced",
     "the log itself; compare the table under the name of the algorithm that ran",
 )
 

@@ -19,7 +19,7 @@ from ringtree.units import count
 
 STATED_OTHERWISE = info(
     "machine-stated-otherwise",
-    "the log names another machine than is stated",
+    "the log names a different machine than was stated",
     "the options left out where the log says it itself, or the log of the machine that is stated",
 )
 

@@ -60,7 +60,7 @@ def check(subject: Subject) -> Iterator[Finding]:
         f"NCCL_ALGO={setting}{version}: {listed([words for _, words in answers], 2)}",
         table.rows,
         severity=None if fails else Severity.WARNING,
-        title="" if fails else "the forced algorithm was not what ran",
+        title="" if fails else "a different algorithm than the forced one ran",
     )
 
 
@@ -90,5 +90,5 @@ def _answer(subject: Subject, name: str) -> tuple[str, str]:
     if found.algorithm in _MULTICAST and old is not None:
         return "unknown", f"{found.algorithm} needs an NVSwitch that adds up and a Hopper GPU or newer, not {old}"
     if found.algorithm in _ACROSS_HOSTS and table.num_hosts == 1:
-        return "unknown", f"{found.algorithm} goes between hosts, and there is one"
+        return "unknown", f"{found.algorithm} runs between hosts, and there is only one"
     return "runs", ""

@@ -26,12 +26,12 @@ SLOW_FIRST = info(
 )
 FLOOR = warning(
     "latency-floor",
-    "the times stand on a floor that no link explains",
+    "the times have a floor that no link explains",
     "one rank for each device, or the same run with another transport",
 )
 COLLAPSE = warning(
     "bandwidth-collapse",
-    "from some size on the bandwidth collapses",
+    "above some size the bandwidth collapses",
     "NCCL_DEBUG=INFO with NCCL_DEBUG_SUBSYS=TUNING,NET at a size before and one after the fall",
 )
 JUMPS = info(

@@ -21,7 +21,7 @@ def clock_source(host: Host) -> Iterator[Fact]:
     """What clock_gettime reads."""
     found = host.text(_SOURCE)
     if not found:
-        yield not_known("clock source", "the kernel does not tell", f"/{_SOURCE}")
+        yield not_known("clock source", "the kernel does not report it", f"/{_SOURCE}")
     else:
         why = (
             "each reading of this clock goes through the kernel or to a device and can take a microsecond, which small "

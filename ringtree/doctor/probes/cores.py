@@ -68,7 +68,7 @@ def threads(host: Host) -> Iterator[Fact]:
         core: parse_ranges(host.text(f"{_CPU}/cpu{core}/topology/thread_siblings_list")) for core in host.affinity
     }
     if not all(siblings.values()):
-        yield not_known("hardware threads (SMT)", "the kernel does not tell which cores are siblings", source)
+        yield not_known("hardware threads (SMT)", "the kernel does not report which cores are siblings", source)
         return
     physical = len({min(each) for each in siblings.values()})
     if physical < len(siblings):

@@ -88,7 +88,7 @@ def driver(host: Host) -> Iterator[Fact]:
     except NotKnown as because:
         yield not_known("driver", str(because), nvidia.SMI)
         return
-    yield told("driver", f"{found['driver']}, with CUDA up to {found['cuda'] or 'a version not told'}", nvidia.SMI)
+    yield told("driver", f"{found['driver']}, with CUDA up to {found['cuda'] or 'an unknown version'}", nvidia.SMI)
 
 
 def module_line(host: Host) -> str:

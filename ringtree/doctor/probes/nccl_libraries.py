@@ -53,8 +53,8 @@ def copies(host: Host) -> Iterator[Fact]:
         if own and path.resolve() not in own:
             why = (
                 "programs that don't come with PyTorch (nccl-tests, MPI) load this one and PyTorch its own, so figures "
-                "of both may be of two versions: take its folder out of LD_LIBRARY_PATH, or name one for ringtree by "
-                "RINGTREE_LIBNCCL"
+                "of the two may be of different versions: take its folder out of LD_LIBRARY_PATH, or choose one for "
+                "ringtree with RINGTREE_LIBNCCL"
             )
             yield warn("NCCL on LD_LIBRARY_PATH", _with_version(path), "LD_LIBRARY_PATH", why)
         else:

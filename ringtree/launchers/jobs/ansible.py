@@ -24,7 +24,7 @@ _LOCAL = ("localhost", "127.0.0.1")  # needs no ssh
 def render(job: Job) -> list[JobFile]:
     """Returns the four files. Raises UsageError without names of hosts, or for a wheel that can't be read."""
     if not job.host_names:
-        raise UsageError("Ansible must be told the hosts: name them, as --hosts gpu[01-04] or --hosts a,b")
+        raise UsageError("Ansible needs the hosts by name: --hosts gpu[01-04] or --hosts a,b")
     job.keep_runs_in_place()
     return [
         JobFile(PLAYBOOK, text_of(PLAYBOOK)),

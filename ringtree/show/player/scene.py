@@ -22,8 +22,8 @@ def scene(schedule: Schedule, hosts: Sequence[int] | None = None) -> dict[str, A
     """
     if schedule.switches:
         raise UsageError(
-            f"the player's own model has ranks alone, and in {schedule.name} a switch adds up, too: play it with "
-            "--cluster, on one whose switch does"
+            f"the player's own model has ranks only, and in {schedule.name} a switch reduces, too: play it with "
+            "--cluster, on a cluster whose switch does"
         )
     return scene_of(schedule, hosts)
 

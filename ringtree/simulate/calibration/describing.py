@@ -25,7 +25,7 @@ def described(calibration: Calibration) -> Cluster:
     about = [
         f"calibrated on {evidence.covers()}; other sizes, numbers of ranks, algorithms and protocols are extrapolated",
         *evidence.made_by,
-        *(f"{one.key}: {one.words} what stands here: {one.why}" for one in calibration.bounded),
+        *(f"{one.key}: {one.words} the value given here: {one.why}" for one in calibration.bounded),
         *(f"{one.key}: {one.why}" for one in calibration.held if not one.why.startswith("no measured time")),
     ]
     cluster = changed(base, constants)

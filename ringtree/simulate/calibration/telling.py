@@ -86,7 +86,7 @@ def _told_apart(keys: list[str], jacobian: Floats, residuals: Floats) -> tuple[d
         names = [one for one in keys if one != key]
         if left < _ALIKE * float(np.linalg.norm(column)) or len(residuals) < len(keys):
             rival = names[int(np.argmax(np.abs(weights) * np.linalg.norm(others, axis=0)))] if names else ""
-            lost[key] = f"not told apart from {rival} by these sizes and algorithms"
+            lost[key] = f"not separable from {rival} by these sizes and algorithms"
         elif _WIDE * noise / left > math.log(2):
             noisy[key] = left
     if lost or not noisy:

@@ -96,7 +96,7 @@ class Share(Constant):
     @model_validator(mode="after")
     def _at_most_all(self) -> Share:
         if not 0 < self.si <= 1:
-            raise ValueError(f"a share lies above 0 and is at most 1, not {self}")
+            raise ValueError(f"a share must be above 0 and at most 1, not {self}")
         return self
 
 

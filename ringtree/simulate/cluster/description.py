@@ -64,10 +64,10 @@ class Cluster(Record):
         """Returns in one line why no switch adds up here (NVLink SHARP); "": it does."""
         links = self.host.links
         if not isinstance(links, Switch):
-            return f"{self.name} has no switch between its ranks, let alone one that adds up"
+            return f"{self.name} has no switch between its ranks, so no switch reduces"
         if links.sharp is None:
-            return f"the switch of {self.name} does not add up: [host.links.sharp] is not there (NVSwitch 3 and newer)"
-        return "" if protocol == "simple" else f"a switch adds up by the protocol simple, not by {protocol}"
+            return f"the switch of {self.name} does not reduce: [host.links.sharp] is missing (NVSwitch 3 and newer)"
+        return "" if protocol == "simple" else f"a switch reduces with the protocol simple, not with {protocol}"
 
     def network(
         self,

@@ -23,7 +23,7 @@ from ringtree.tune.library.rules import DEFAULT
 from ringtree.units import format_size
 
 _SECONDS = 0.05  # of a cell
-NOT_TOLD = "it does not tell"
+NOT_TOLD = "it does not report its variables"
 _TOLD = {
     MPICH: "its tool interface (MPI_T) has the variables as they were set",
     IMPI: NOT_TOLD,

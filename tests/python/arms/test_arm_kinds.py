@@ -138,7 +138,7 @@ def test_what_is_compared_crosses_the_thinnest_boundary_that_all_have() -> None:
 
 def test_arms_without_a_call_in_common_are_refused(made_up: ArmKind) -> None:
     assert common_boundary(["ring", "numpy-sum"]) == "numpy"
-    with pytest.raises(UsageError, match=r"no call in common \(numpy-sum by numpy, gloo by torch\)"):
+    with pytest.raises(UsageError, match=r"cannot be called in the same way \(numpy-sum by numpy, gloo by torch\)"):
         plan_of(Request(arms="numpy-sum,gloo", sizes="1K", ranks=2))
 
 

@@ -55,7 +55,7 @@ def test_words_are_taken_apart_as_a_shell_would() -> None:
 @pytest.mark.parametrize(
     ("text", "natives", "said"),
     [
-        ("srun 'x", [OF_OPEN_MPI], "can't be taken apart"),
+        ("srun 'x", [OF_OPEN_MPI], "can't be parsed"),
         ("", [OF_OPEN_MPI], "nothing can't be started here"),
         ("no-such-launcher -x", [OF_OPEN_MPI], "no-such-launcher can't be started here"),
         (sys.executable, [], "one MPI library: name one with --arms, not none"),

@@ -182,7 +182,7 @@ def test_another_number_of_ranks_is_likelier_than_another_unit() -> None:
     rows = "| 1 GiB | 257 | 450 |\n| 8 GiB | 257 | 450 |\n"
     text = f"# AllReduce on 16 GPUs\n\n| Size | algbw (GB/s) | busbw (GB/s) |\n|---|---|---|\n{rows}"
     (found,) = (one for one in audit(text, "a.md").findings if one.code not in UNEXPLAINED)
-    assert (found.code, found.title) == ("rank-count-differs", "busbw was computed for 8 ranks, stated are 16")
+    assert (found.code, found.title) == ("rank-count-differs", "busbw was computed for 8 ranks, but 16 are stated")
 
 
 @pytest.mark.parametrize(

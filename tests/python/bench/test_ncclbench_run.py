@@ -218,7 +218,7 @@ def test_a_rank_that_can_not_go_on_ends_the_run_with_one_line(monkeypatch: pytes
 # A killed process is seen at once, so its run may wait long; only where one hangs is the deadline waited out.
 @pytest.mark.parametrize(
     ("number", "timeout", "said"),
-    [(signal.SIGKILL, 60, "was killed by SIGKILL"), (signal.SIGSTOP, 2, "rank [01] said: DeadlineError")],
+    [(signal.SIGKILL, 60, "was killed by SIGKILL"), (signal.SIGSTOP, 2, "rank [01] reported: DeadlineError")],
 )
 @pytest.mark.parametrize("threads", [1, 2])
 def test_a_process_that_dies_or_hangs_ends_the_run(

@@ -55,7 +55,7 @@ def test_runs_lists_newest_first_and_says_how_to_go_on(store: Path) -> None:
     lines = [line.split() for line in result.stdout.splitlines() if line.strip()]
     assert lines[2] == [NEW, "all_reduce", "1", "KB", "a,", "b", "2", "4/6", "incomplete", "host"]
     assert lines[3] == [OLD, "all_reduce", "1", "KB–4", "KB", "a,", "b", "2", "6/6", "complete,", "emulated", "host"]
-    assert " ".join(lines[4]) == f"{NEW}: goes on with `ringtree compare --resume {NEW} --runs {store}`"
+    assert " ".join(lines[4]) == f"{NEW}: continue it with `ringtree compare --resume {NEW} --runs {store}`"
     assert len(lines) == 5
 
 
@@ -74,7 +74,7 @@ def test_runs_as_json_and_csv_are_the_same_list(store: Path) -> None:
     damaged, new, old = record["runs"]
     assert all(list(row) == list(FIELDS) for row in record["runs"])
     assert (damaged["state"], damaged["num_ranks"]) == ("unreadable", None)
-    assert "no JSON" in damaged["problem"]
+    assert "not valid JSON" in damaged["problem"]
     assert (new["launches_stored"], new["launches_planned"], new["state"]) == (4, 6, "incomplete")
     assert (old["sizes"], old["arms"], old["emulated"]) == ([1024, 4096], ["a", "b"], True)
     rows = list(csv.DictReader(io.StringIO(invoke("runs", "--runs", store, "--csv").stdout)))

@@ -70,7 +70,7 @@ def test_a_job_without_collectives_and_one_without_pytorch(tmp_path: Path) -> No
 def test_what_is_asked_wrongly(tmp_path: Path) -> None:
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "file").touch()
-    assert_refused(invoke("trace", "--out", tmp_path / "full", *job()), "is not empty: name another folder")
+    assert_refused(invoke("trace", "--out", tmp_path / "full", *job()), "is not empty: choose another folder")
     assert_refused(invoke("trace", "--out", tmp_path / "t", "--", "no-such-program"), "can't start no-such-program")
     assert_refused(invoke("trace", "--out", tmp_path / "u", "--skip", 4, *job()), "--skip 4 leaves none of 4 steps")
     assert_refused(invoke("trace", "--out", tmp_path / "v"), "is not a folder: name the one that")

@@ -118,13 +118,15 @@ def test_an_interrupted_tuning_says_how_to_go_on(machine: MadeUpMachine, place: 
     result = invoke(*QUICK)
     assert result.exit_code == 130
     assert (
-        result.stderr.strip().splitlines()[-1].endswith(f"30 rounds stored in {place}.tuning; the same command goes on")
+        result.stderr.strip()
+        .splitlines()[-1]
+        .endswith(f"30 rounds stored in {place}.tuning; repeat the command to continue")
     )
     assert not place.exists()
     machine.stop_after = None
     result = invoke("tune", "--resume")
     assert result.exit_code == 0
-    assert "going on with the tuning of" in result.stderr
+    assert "continuing the tuning of" in result.stderr
     assert read_profile(place).tables[0].sizes[0].size_bytes == 8
 
 

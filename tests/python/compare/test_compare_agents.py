@@ -56,7 +56,7 @@ def test_an_agent_that_dies_ends_the_run_with_what_was_stored(victim: int, tmp_p
     ended = ends(agents)
     assert ended[0][0] == 1, ended
     assert f"rank {victim}" in ended[0][1]
-    assert "go on with: ringtree compare --resume" in ended[0][1]
+    assert "continue with: ringtree compare --resume" in ended[0][1]
     other = 3 - victim
     assert ended[other] == (1, ""), "the others say nothing"
     assert read_run(find_run(tmp_path, "last")).launches
@@ -111,7 +111,7 @@ def test_ctrl_c_of_all_is_told_once(tmp_path: Path) -> None:
     (code, said), other = ends(agents)
     assert code == 130, said
     assert "interrupted; all rank processes have ended; " in said
-    assert "go on with: ringtree compare --resume" in said
+    assert "continue with: ringtree compare --resume" in said
     assert other[1] == ""
 
 
@@ -364,7 +364,8 @@ def test_clocks_that_differ_are_named_with_the_amount() -> None:
     first = (100.0, 100.2)
     assert differing_clocks(crew(first, (101.0, 101.2), (96.1, 140.1))) is None, "small, or not certain"
     assert differing_clocks(crew(first, (140.0, 140.2), first, (60.0, 60.2))) == (
-        "clocks differ from that of rank 0's host: n1 is 40.0 s ahead, n3 is 40.0 s behind: set them alike, as by NTP"
+        "clocks differ from that of rank 0's host: n1 is 40.0 s ahead, n3 is 40.0 s behind: "
+        "synchronise them, e.g. with NTP"
     )
     twice = crew(first, (140.0, 140.2))
     said = differing_clocks([*twice, twice[1]])
@@ -378,7 +379,7 @@ def test_a_clock_that_is_off_is_one_line(tmp_path: Path) -> None:
     first, second = ends(agents)
     assert first[0] == 2, first
     assert re.fullmatch(
-        r"ringtree: clocks differ .*: \S+ is (39\.\d|40\.\d) s behind: set them alike, as by NTP", first[1]
+        r"ringtree: clocks differ .*: \S+ is (39\.\d|40\.\d) s behind: synchronise them, e.g. with NTP", first[1]
     )
     assert second == (2, ""), "one process speaks"
     assert not (tmp_path / "runs").exists()

@@ -171,7 +171,7 @@ def test_a_schedulers_sigterm_leaves_what_was_measured(a_slurm: Slurm, tmp_path:
         running.wait(timeout=120)
     text = " ".join("".join(said).split())
     assert "ringtree: terminated; all rank processes have ended; 1 launch stored in" in text, text
-    assert "go on with: ringtree compare --resume" in text
+    assert "continue with: ringtree compare --resume" in text
     assert text.count("ringtree:") == 1, "one process speaks"
     gone_on = a_slurm.run(*srun, "compare", "--resume", "last", "--runs", str(tmp_path), "--json", **at_home())
     assert gone_on.returncode == 0, gone_on.stderr

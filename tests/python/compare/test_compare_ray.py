@@ -94,7 +94,7 @@ def test_what_was_interrupted_goes_on_until_a_node_is_removed(cluster: Cluster, 
     said = " ".join(process.communicate(timeout=PATIENCE_S)[1].split())
     assert process.returncode == 130, said
     assert "interrupted; all rank processes have ended; " in said
-    assert "go on with: ringtree compare --resume runs/" in said
+    assert "continue with: ringtree compare --resume runs/" in said
     run = find_run(tmp_path / "runs", "last")
     stored = len(read_run(run).launches)
     assert stored >= 1

@@ -191,7 +191,7 @@ def test_the_arithmetic_can_be_read_in_one_line() -> None:
         ("all_gather", "Tree", ONE_HOST, "NCCL has no Tree kernel for all_gather"),
         ("all_reduce", "PAT", ONE_HOST, "NCCL has no PAT kernel for all_reduce"),
         ("all_to_all", "Ring", ONE_HOST, "NCCL has no Ring kernel for all_to_all"),
-        ("all_reduce", "nvls_tree", ONE_HOST, "between hosts, and there is one"),
+        ("all_reduce", "nvls_tree", ONE_HOST, "between hosts, and there is only one"),
         ("all_reduce", "NVLS", ONE_HOST.model_copy(update={"nvls": False}), "NVSwitch 3"),
         ("all_reduce", "NVLS", TWO_HOSTS, "SHARP"),
         ("all_reduce", "COLLNET_CHAIN", TWO_HOSTS, "SHARP"),

@@ -146,7 +146,7 @@ def test_none_of_the_steps_that_count_was_timed(tmp_path: Path) -> None:
     job(tmp_path, *RECORDED, world_size=1)
     summary = summarise(read_trace(tmp_path), skip=3)
     assert summary.notes == [
-        "2 calls on GPUs: counted, not timed (none of these steps was timed: trace more of them, or all by "
+        "2 calls on GPUs: counted, not timed (none of these steps was timed: trace more of them, or all with "
         "--time-every 1)"
     ]
 

@@ -57,7 +57,7 @@ def test_fsdp_full_shard_and_tree(tmp_path: Path) -> None:
     # Ring runs instead, without a word, in the releases before.
     assert {row.effect for row in worth(summary, ["nccl:Tree"], "2.21.5")[0].rows} == {"falls_back"}
     assert said(summary, "nccl:Tree", "2.21.5") == (
-        "nccl:Tree: cannot change this job: no collective takes it up; on 2.24 and later it ends in an error"
+        "nccl:Tree: cannot change this job: no collective uses it; on 2.24 and later it ends in an error"
     )
 
 
@@ -97,7 +97,7 @@ def test_the_bound_is_all_exposed_time_of_what_can_change(tmp_path: Path) -> Non
 
 def test_what_the_job_runs_with_and_another_library(tmp_path: Path) -> None:
     summary = job(tmp_path, REDUCE, backend="gloo")
-    assert said(summary, "gloo") == "gloo: what the job runs with now"
+    assert said(summary, "gloo") == "gloo: what the job uses now"
     assert "ring: can change 4 MB a step; gains at most 1.00 s" in said(summary, "ring")
 
 
@@ -151,7 +151,7 @@ def test_a_size_beyond_the_benchmark_is_said(tmp_path: Path) -> None:
     gains, notes = predict(summary, benchmark({"gloo": 1.0, "ring": 0.5}, sizes=(1 << 10, 1 << 11)))
     assert gains[0].step.ratio == pytest.approx(0.95)
     assert "4 MB lies outside the benchmark's sizes: the nearest size's ratio stands for it" in notes
-    assert "the job ran with nccl, and gloo of the benchmark stands for it (another: --reference)" in notes
+    assert "the job ran with nccl, and gloo of the benchmark stands for it (--reference selects another)" in notes
 
 
 def test_a_benchmark_of_something_else(tmp_path: Path) -> None:
@@ -164,7 +164,7 @@ def test_a_benchmark_of_something_else(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("measured", "said", "reasons"),
-    [(0.95, "inside", []), (0.8, "outside", ["exposed"]), (1.1, "outside", ["exposed", "the prediction takes all"])],
+    [(0.95, "inside", []), (0.8, "outside", ["exposed"]), (1.1, "outside", ["exposed", "the prediction counts all"])],
 )
 def test_a_prediction_is_held_against_a_training(
     tmp_path: Path, measured: float, said: str, reasons: list[str]
@@ -194,7 +194,7 @@ def test_a_prediction_is_held_against_a_training(
         cells = [one.model_copy(update={"collectives": called}) for one in training.cells]
         notes = against_training(gains, summary, training.model_copy(update={"cells": cells}))[: -len([first, *why])]
         assert len(notes) == others
-        assert not notes or "sends 4 MB of all_reduce, one of qwen2.5 tiny in" in notes[0]
+        assert not notes or "sends 4 MB of all_reduce, a step of qwen2.5 tiny in" in notes[0]
     with pytest.raises(UsageError, match="no comparison of auto on 2 ranks"):
         against_training(gains, summary, training.model_copy(update={"cells": []}))
     other = training.model_copy(update={"reference": "ringtree:ring"})

@@ -59,7 +59,7 @@ def test_the_same_again_is_no_regression() -> None:
     assert [(cell.size_bytes, cell.arm) for cell in found.cells] == [(KB, "a"), (4 * KB, "a")]
     first, *_ = regression_lines(found)
     assert first.startswith(
-        "no slowdown of more than 2 % against then is shown in 2 cells; the intervals leave room for 1.0"
+        "no slowdown of more than 2 % against then is shown in 2 cells; the intervals allow for up to 1.0"
     )
     assert "equal" not in first
 
@@ -86,7 +86,7 @@ def test_a_slower_machine_is_no_regression() -> None:
     assert {(cell.arm, cell.relative_to) for cell in found.cells} == {("a", "b")}
     assert one(found, KB, "a").ratio == pytest.approx(1.0, rel=0.01)
     assert (
-        "times relative to b are compared and b itself is not: what slows all arms alike does not show"
+        "times relative to b are compared and b itself is not: a slowdown of all arms alike would not show"
     ) in found.caveats
 
 
@@ -173,12 +173,12 @@ def test_a_reference_with_another_environment_is_no_common_reference() -> None:
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"dtype": "float64"}, "dtype is float64, there float32"),
-        ({"collective": "broadcast"}, "collective is broadcast, there all_reduce"),
-        ({"num_ranks": 3}, "number of ranks is 3, there 2"),
+        ({"dtype": "float64"}, "dtype is float64, was float32"),
+        ({"collective": "broadcast"}, "collective is broadcast, was all_reduce"),
+        ({"num_ranks": 3}, "number of ranks is 3, was 2"),
         (
             {"emulation": EmulatedCluster(hosts=2, ranks_per_host=1, alpha=1e-3, beta=2e7)},
-            "emulated cluster is 2x1, 0.001 s, 2e+07 bytes/s, there none",
+            "emulated cluster is 2x1, 0.001 s, 2e+07 bytes/s, was none",
         ),
     ],
 )

@@ -171,7 +171,7 @@ def test_no_crossover_is_a_finding_and_undecided_is_none() -> None:
 
 def test_several_crossovers_are_said_without_a_place() -> None:
     comparison = compared({KB: 2.0, 4 * KB: 0.5, 16 * KB: 2.0})
-    assert crossover_lines(comparison) == ["a and b change places more than once from 1 KB to 16 KB"]
+    assert crossover_lines(comparison) == ["a and b cross more than once from 1 KB to 16 KB"]
 
 
 def test_the_fastest_are_named_together_if_none_beats_the_others() -> None:

@@ -229,7 +229,7 @@ def test_ansible_gets_words_that_it_does_not_look_into(tmp_path: Path) -> None:
         (lambda: KINDS["k8s"].render(job(image=None)), "name one with --image"),
         (lambda: KINDS["k8s"].render(job(host_names=HOSTS)), "Kubernetes chooses the hosts"),
         (lambda: KINDS["k8s"].render(job(words=("compare", "--runs=x"))), "leave --runs out"),
-        (lambda: KINDS["ansible"].render(job()), "Ansible must be told the hosts"),
+        (lambda: KINDS["ansible"].render(job()), "Ansible needs the hosts by name"),
         (lambda: KINDS["ansible"].render(job(host_names=HOSTS, words=("compare", "--runs", "x"))), "leave --runs out"),
         (lambda: KINDS["ansible"].render(job(host_names=HOSTS, wheel=Path("/no/x.whl"))), "can't read the wheel"),
     ],

@@ -46,7 +46,7 @@ def test_what_is_damaged_is_listed_with_the_reason_and_hides_nothing(store: Path
     listings = {listing.path.name: listing for listing in list_runs(store)}
     assert set(listings) == {*IDS, "damaged", "future", "unfinished"}
     assert listings[IDS[2]].num_stored == 0
-    for name, said in (("damaged", "no JSON"), ("future", "newer than"), ("unfinished", "holds no run")):
+    for name, said in (("damaged", "not valid JSON"), ("future", "newer than"), ("unfinished", "holds no run")):
         assert listings[name].run is None
         assert said in (listings[name].problem or "")
 

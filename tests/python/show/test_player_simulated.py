@@ -134,7 +134,7 @@ def test_a_switch_without_steps_stands_beside_its_rank(opened: Any, tmp_path: Pa
 
 
 def test_the_pages_own_model_has_no_switches() -> None:
-    with pytest.raises(UsageError, match=r"^the player's own model has ranks alone, and in nvls a switch adds up, too"):
+    with pytest.raises(UsageError, match=r"^the player's own model has ranks only, and in nvls a switch reduces, too"):
         scene(schedule("all_reduce", "nvls", 8))
 
 

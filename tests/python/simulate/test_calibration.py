@@ -107,15 +107,15 @@ def test_what_is_not_used_is_held_and_named() -> None:
     held = {one.key: one.why for one in found.held}
     assert held["host.nics.rate"] == "no measured time depends on it"
     assert found.cluster.host.nics == load_cluster("cpu-16").host.nics
-    assert "not told: " in "\n".join(calibration_lines(found))
+    assert "not determined: " in "\n".join(calibration_lines(found))
 
 
 def test_one_size_does_not_tell_latency_from_rate() -> None:
     with pytest.raises(UsageError) as caught:
         calibrated("4K", algorithms="ring", noise=0.0)
     text = str(caught.value)
-    assert "host.memory.latency.simple: not told apart from" in text
-    assert "host.memory.core: not told apart from" in text
+    assert "host.memory.latency.simple: not separable from" in text
+    assert "host.memory.core: not separable from" in text
     assert "\n" not in text
 
 
@@ -131,7 +131,7 @@ def test_times_that_tell_nothing_are_an_error_unless_all_is_probed() -> None:
     base = load_cluster("cpu-16")
     evidence = evidence_of(observed(with_known_constants(base), "4K"), base)
     every = list(candidates(base, ["simple"]))
-    with pytest.raises(UsageError, match=r"^4 KB on 4 ranks: .* tell no constant: no constant matters$"):
+    with pytest.raises(UsageError, match=r"^4 KB on 4 ranks: .* determine no constant: no constant matters$"):
         calibrate(base, evidence, hold=every)
     found = calibrate(base, evidence, hold=every, may_tell_nothing=True)
     assert found.cluster == base

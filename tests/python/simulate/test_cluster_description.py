@@ -77,7 +77,7 @@ def test_what_is_written_reads_back_the_same() -> None:
         ("[[0, 2], [2, 0]]", "[[0, 2], [2]]", "links.links is a square matrix; row 1 has 1 entries, not 2"),
         ('"5 us"', '"5 GB/s"', "key launch.simple: the unit is one of s, ms, us, ns, not 'GB/s'"),
         ('"5 us"', '"five"', "key launch.simple: write a number with its unit, as \"10 s\", not 'five'"),
-        ('"80 %"', '"120 %"', "key host.links.reached: a share lies above 0 and is at most 1, not 120 %"),
+        ('"80 %"', '"120 %"', "key host.links.reached: a share must be above 0 and at most 1, not 120 %"),
         (", date = 2026-11-22", "", "key host.links.rate: the source 'a data sheet' needs a `date`"),
         ("value = 25", "value = 0", "key host.links.rate.value: Input should be greater than 0"),
         ("slots = 8", "slots = 8\ncolour = 1", "key protocols.simple.colour: Extra inputs are not permitted"),

@@ -77,9 +77,9 @@ def test_the_switch_is_in_the_file_and_may_be_left_out() -> None:
 @pytest.mark.parametrize(
     ("cluster", "algorithm", "protocol", "words"),
     [
-        ("dgx-a100", "nvls", "simple", r"^nvls: the switch of dgx-a100 does not add up: .*NVSwitch 3 and newer"),
+        ("dgx-a100", "nvls", "simple", r"^nvls: the switch of dgx-a100 does not reduce: .*NVSwitch 3 and newer"),
         ("dgx-1-v100", "nvls_tree", "simple", r"^nvls_tree: dgx-1-v100 has no switch between its ranks"),
-        ("dgx-h100", "nvls", "ll", r"^a switch adds up by the protocol simple, not by ll$"),
+        ("dgx-h100", "nvls", "ll", r"^a switch reduces with the protocol simple, not with ll$"),
     ],
 )
 def test_refused_in_one_line(cluster: str, algorithm: str, protocol: str, words: str) -> None:

@@ -255,7 +255,7 @@ def test_a_tuning_that_is_stopped_keeps_its_rounds_and_leaves_no_rank(tmp_path: 
     if number == signal.SIGINT:
         assert process.returncode == 130
         (line,) = [line for line in said.splitlines() if line.startswith("ringtree: ")]
-        assert re.search(rf"[0-9]+ rounds? stored in {state}; the same command goes on$", line)
+        assert re.search(rf"[0-9]+ rounds? stored in {state}; repeat the command to continue$", line)
     stored = unfinished(state)
     assert stored is not None
     assert History(stored.lines).num_rounds > 0

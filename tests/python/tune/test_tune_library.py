@@ -240,7 +240,7 @@ def test_rules_that_are_not_taken_end_the_tuning(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(check, "error_with", lambda *what: None)
     with pytest.raises(RingtreeError, match="does not read its rules"):
         check.how_taken("openmpi", "openmpi", plan, CHOICES, made)
-    assert check.how_taken("impi", "impi", plan, CHOICES, made) == "it does not tell"
+    assert check.how_taken("impi", "impi", plan, CHOICES, made) == "it does not report its variables"
 
 
 @pytest.mark.parametrize(

@@ -140,7 +140,7 @@ def damaged() -> list[tuple[str, str]]:
         return json.dumps({**good, "tables": [{**table, **changes}]})
 
     return [
-        ("{", "no JSON"),
+        ("{", "not valid JSON"),
         ("[]", "format None"),
         (json.dumps({**good, "format": "ringtree.profile/1"}), "reads ringtree.profile/2: run `ringtree tune` again"),
         (json.dumps({**good, "more": 1}), "more: Extra inputs"),

@@ -100,7 +100,9 @@ def test_an_interrupted_tuning_goes_on(tmp_path: Path, stop_after: int) -> None:
     whole, wanted = tune(tmp_path / "whole", request, MadeUpMachine())
     machine = MadeUpMachine()
     machine.stop_after = stop_after
-    with pytest.raises(KeyboardInterrupt, match=f"{stop_after} rounds? stored in {state}; the same command goes on"):
+    with pytest.raises(
+        KeyboardInterrupt, match=f"{stop_after} rounds? stored in {state}; repeat the command to continue"
+    ):
         tune(state, request, machine)
     stored = read_state(state)
     assert stored is not None
@@ -136,7 +138,7 @@ def test_an_interrupted_tuning_of_something_else_is_not_overwritten(tmp_path: Pa
     with pytest.raises(KeyboardInterrupt):
         tune(state, make_request(), machine)
     machine.stop_after = None
-    with pytest.raises(UsageError, match=r"all_reduce with 2 ranks, 8 B–8 MB lies in .*--resume.*--fresh"):
+    with pytest.raises(UsageError, match=r"all_reduce with 2 ranks, 8 B–8 MB is stored in .*--resume.*--fresh"):
         tune(state, make_request(ranks=[3]), machine)
     profile, _ = tune(state, make_request(ranks=[3]), machine, fresh=True)
     assert [table.num_ranks for table in profile.tables] == [3]
