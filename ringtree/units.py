@@ -108,7 +108,7 @@ def parse_hosts(text: str) -> list[int]:
     try:
         num_hosts, ranks_per_host = parse_cluster(text)
     except UsageError:
-        raise UsageError(f"{text!r} says no hosts: write for example 2x4, or 3,2,1 for unequal ones") from None
+        raise UsageError(f"{text!r} names no hosts: write for example 2x4, or 3,2,1 for unequal ones") from None
     return [host for host in range(num_hosts) for _ in range(ranks_per_host)]
 
 

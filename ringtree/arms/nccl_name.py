@@ -77,7 +77,7 @@ def why_not(
     if too_few is not None:
         return too_few
     if TUNER_RULES in environment and not seen.get(TUNER_PLUGIN):
-        return "rules of a tuner are read by its plugin: name the library by NCCL_TUNER_PLUGIN"
+        return "rules of a tuner are read by its plugin: set NCCL_TUNER_PLUGIN to the library"
     if one_host and left(collective, seen, nccl_version)[0] == ("NVLSTree",):
         return "NVLSTree runs between hosts, and there is only one"
     return _refused(collective, environment, seen, nccl_version)

@@ -229,7 +229,7 @@ def _chosen(letter: str, text: str, names: list[str]) -> list[str]:
     if text == ALL:
         return names
     if text not in names:
-        raise UsageError(f"{letter} {text} is not here; there are: {', '.join(names)}, {ALL}")
+        raise UsageError(f"{letter} {text} is not available; there are: {', '.join(names)}, {ALL}")
     return [text]
 
 

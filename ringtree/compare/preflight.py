@@ -109,9 +109,9 @@ def refuse_if_too_noisy(plan: Plan, preflight: Preflight) -> None:
         return
     worst = max(preflight.scatter, key=lambda size: preflight.scatter[size])
     told = (
-        f"could tell {percent(preflight.detectable)} at best"
+        f"can detect {percent(preflight.detectable)} at best"
         if math.isfinite(preflight.detectable)
-        else "could tell nothing"
+        else "can detect nothing"
     )
     raise TooNoisy(
         f"too noisy for differences of {percent(preflight.asked)}: {count(plan.num_launches, 'launch')} {told} "

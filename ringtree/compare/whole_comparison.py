@@ -66,7 +66,7 @@ def _look_ahead(plan: Plan, question: Question, stderr: Console, crew: Crew | No
     with stderr.status("preflight: how noisy is this machine?"):
         found = run_preflight(plan, question.detect or DEFAULT_DETECT, lambda _: None, crew)
     told = f"differences of {percent(found.detectable)} at best" if math.isfinite(found.detectable) else "nothing"
-    stderr.print(f"preflight: {plan.num_launches} launches could tell {told}", markup=False, highlight=False)
+    stderr.print(f"preflight: {plan.num_launches} launches can detect {told}", markup=False, highlight=False)
     refuse_if_too_noisy(plan, found)
     return found
 

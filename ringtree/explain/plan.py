@@ -47,7 +47,7 @@ def pilot_plan(asked: Asked) -> Plan:
     kind = kind_named(asked.ladder)
     kind.check_algorithm(asked.algorithm)
     if asked.ranks < 2:
-        raise UsageError(f"one rank has nobody to talk to: --ranks must be at least 2, not {asked.ranks}")
+        raise UsageError(f"one rank has no peer to communicate with: --ranks must be at least 2, not {asked.ranks}")
     plan = _plan(asked, kind, kind.pilot_arms(asked.algorithm), PILOT_LAUNCHES)
     seconds = parse_duration(asked.budget) * PILOT_SHARE
     start, num_cells = start_of(plan), len(plan.arms) * len(plan.sizes)

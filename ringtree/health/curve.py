@@ -58,14 +58,14 @@ def curve_of(subject: Subject) -> Curve | str:
     table, ranks = subject.table, subject.num_ranks or subject.table.num_ranks
     collective = subject.collective or table.collective
     if collective is None:
-        return "the log does not say which collective it is"
+        return "the log does not name the collective"
     if ranks is None:
         return "the number of ranks is not known: --ranks"
     if ranks == 1 or subject.is_one_rank:
-        return "one rank communicates with nobody"
+        return "a single rank has no peer to communicate with"
     seen = [one for one in observations_of_table(table, origin_of(table, subject.file)) if one.size_bytes]
     if any(one.wrong or one.origin.failed for one in seen):
-        return "some of its results are wrong: repair that first (ringtree audit says which)"
+        return "some of its results are wrong: fix that first (ringtree audit names them)"
     for place in (OUT_OF_PLACE, NOT_STATED, IN_PLACE):
         of_place = [one for one in seen if one.place == place]
         times = _times(of_place, collective, ranks)

@@ -37,7 +37,7 @@ def _growth(collective: str, ranks_per_host: int, floors: dict[int, list[float]]
     found = Growth(collective=collective, ranks_per_host=ranks_per_host, floors=shown)
     if told is None:
         number = count(len(set(hosts)), "number")
-        because = f"{number} of hosts above one: any line fits two points; three are the least, four tell more"
+        because = f"{number} of hosts above one: any line fits two points; at least three are needed, four are better"
         return found.model_copy(update={"because": because})
     because = f"up to {format_size(FLOOR)}, AICc differs by {told.delta:+.1f}; such a difference comes with p = "
     because += f"{told.p_first:.2g} if it grows with the hosts, {told.p_second:.2g} if with their logarithm"

@@ -105,4 +105,4 @@ def _stated(one: Measured, other: Measured) -> Iterator[str]:
     if all(versions) and versions[0] != versions[1]:
         yield f"library versions: {versions[0]} and {versions[1]}"
     elif not all(versions):
-        yield "not both logs say the library's version"
+        yield "not both logs name the library's version"

@@ -56,7 +56,7 @@ def caveats_of(stored: StoredRun, comparison: Comparison) -> list[str]:
     planned = len(planned_launches(plan))
     if len(stored.launches) < planned:
         caveats.append(
-            f"only {len(stored.launches)} of {count(planned, 'launch')} are stored; the others: "
+            f"only {len(stored.launches)} of {count(planned, 'launch')} are stored; to run the rest: "
             f"ringtree compare --resume {stored.run.run_id}"
         )
     return [*caveats, *_placements(comparison)]

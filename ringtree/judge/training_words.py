@@ -73,7 +73,7 @@ def training_caveats(stored: StoredRun) -> list[str]:
     planned = len(planned_launches(plan))
     if len(stored.launches) < planned:
         caveats.append(
-            f"only {len(stored.launches)} of {count(planned, 'launch')} are stored; the others: "
+            f"only {len(stored.launches)} of {count(planned, 'launch')} are stored; to run the rest: "
             f"ringtree train --resume {stored.run.run_id}"
         )
     return caveats

@@ -62,10 +62,10 @@ def _lists(setting: str, collective: str | None, known: tuple[str, ...]) -> Read
         if not lists and number > 0:
             return Reading((), refusal=f"{item!r} names no collective, and only the first list may do without")
         if lists and function.lower() not in _FUNCTIONS:
-            return Reading((), refusal=f"{function!r} is none of {', '.join(_FUNCTIONS)}")
+            return Reading((), refusal=f"{function!r} is not one of {', '.join(_FUNCTIONS)}")
         chosen, unknown = _list(lists[0] if lists else function, known)
         if unknown:
-            return Reading((), refusal=f"{unknown[0]!r} is none of {', '.join(known)}")
+            return Reading((), refusal=f"{unknown[0]!r} is not one of {', '.join(known)}")
         depends = depends or (bool(lists) and collective is None)
         if not lists or _FUNCTIONS[function.lower()] == collective:
             left = chosen

@@ -159,7 +159,7 @@ class Plan(Record):
         if len(set(labels)) != len(labels):
             raise ValueError(f"arm labels must be unique, not {labels}")
         if self.reference not in labels:
-            raise ValueError(f"the reference {self.reference!r} is none of the arms {labels}")
+            raise ValueError(f"the reference {self.reference!r} is not one of the arms {labels}")
         return self
 
     @model_validator(mode="after")

@@ -73,10 +73,10 @@ def sweep_of(asked: Asked) -> Sweep:
     if nodes[-1] * used > MAX_RANKS:
         raise UsageError(f"{nodes[-1]} nodes of {count(used, 'rank')} are more than {MAX_RANKS} ranks")
     if nodes[-1] * used < 2:
-        raise UsageError("a collective of one rank takes no time: ask for more nodes or ranks")
+        raise UsageError("a collective of one rank takes no time: use more nodes or ranks")
     sizes = parse_sizes(asked.sizes)
     if sizes[0] < 1:
-        raise UsageError("sizes begin above 0: nothing is sent for 0 bytes")
+        raise UsageError("sizes must be above 0: nothing is sent for 0 bytes")
     protocols = tuple(cluster.protocols) if asked.protocol == ALL else tuple(_words(asked.protocol))
     for protocol in protocols:
         cluster.protocol(protocol)

@@ -40,7 +40,7 @@ def hosts_of(cluster: Cluster, nodes: int) -> tuple[int, ...]:
     """Returns the host of each rank. Raises UsageError for fewer than two ranks."""
     ranks = cluster.host.ranks
     if nodes * ranks < 2:
-        raise UsageError("one rank sends nothing: ask for more --nodes")
+        raise UsageError("one rank sends nothing: use more --nodes")
     return tuple(host for host in range(nodes) for _ in range(ranks))
 
 
@@ -73,7 +73,7 @@ def played(call: RecordedCall) -> Timeline:
     if there > MOST_PLAYED:
         raise UsageError(
             f"a channel of {call.schedule.name} has {there} slices and messages: the player takes "
-            f"{MOST_PLAYED}; ask for fewer bytes or ranks"
+            f"{MOST_PLAYED}; use fewer bytes or ranks"
         )
     shown = [slices[index] for index in number]
     return Timeline(

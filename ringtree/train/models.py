@@ -44,9 +44,7 @@ def find_model(text: str, scale: str) -> TrainedModel:
         path = path / "config.json"
     if not path.is_file():
         names = ", ".join((*FAMILIES, *PUBLISHED))
-        raise UsageError(
-            f"no model {text!r}: there are {names}, or name a folder with a config.json; none is downloaded"
-        )
+        raise UsageError(f"unknown model {text!r}: use {names}, or a folder with a config.json; nothing is downloaded")
     return _model(path.parent.name or text, _read(path))
 
 

@@ -242,7 +242,7 @@ def _reference(arms: Sequence[ArmPlan], wanted: str | None) -> str:
     """The default of the device: nccl or gloo as they come; else the first arm."""
     labels = [arm.label for arm in arms]
     if wanted is not None and wanted not in labels:
-        raise UsageError(f"the reference {wanted!r} is none of the arms; there are: {', '.join(labels)}")
+        raise UsageError(f"the reference {wanted!r} is not one of the arms; there are: {', '.join(labels)}")
     return wanted or next((label for label in labels if label in ("nccl", "gloo")), labels[0])
 
 

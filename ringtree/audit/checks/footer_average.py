@@ -17,7 +17,7 @@ from ringtree.audit.words import between, listed
 
 DIFFERS = error("average-differs", "the average of the footer is not that of the rows", "the unedited output")
 OF_MORE_ROWS = info(
-    "average-of-more-rows", "the average of the footer counts rows that are not here", "the whole output"
+    "average-of-more-rows", "the average of the footer counts rows that are missing here", "the whole output"
 )
 
 

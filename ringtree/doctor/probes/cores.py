@@ -44,7 +44,7 @@ def cores(host: Host) -> Iterator[Fact]:
     source = f"affinity mask, /{_CPU}/online"
     if len(usable) == 1:
         why = (
-            "ranks take turns on one core, so times are those of the scheduler: let the process have a core a rank "
+            "ranks take turns on one core, so times are those of the scheduler: give the process one core per rank "
             "(taskset, --cpus-per-task of Slurm, the container's cpuset)"
         )
         yield fail("usable cores", value, source, why)

@@ -99,7 +99,7 @@ def all_ports(host: Host) -> list[dict[str, Any]]:
 
 def _judged(port: dict[str, Any], usual: float | None, num_active: int) -> Fact:
     name, rate = f"{port['device']}:{port['port']}", port["rate_gbit_per_second"]
-    words = [str(port["link_layer"] or ""), str(port["state"] or "state not told").lower(), f"{rate or 0:g} Gb/s"]
+    words = [str(port["link_layer"] or ""), str(port["state"] or "state unknown").lower(), f"{rate or 0:g} Gb/s"]
     value, source = ", ".join(filter(None, words)), f"/{CLASS}"
     if not _is_active(port):
         if not num_active:

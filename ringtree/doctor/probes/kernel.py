@@ -30,7 +30,7 @@ def container(host: Host) -> Iterator[Fact]:
     """Whether this process is in a container."""
     kinds = signs_of_container(host)
     source = "/.dockerenv, /run/.containerenv, KUBERNETES_SERVICE_HOST, container"
-    why = "what is not handed to it (GPUs, /dev/infiniband, /dev/shm, capabilities) looks here as if it were missing"
+    why = "what is not passed to it (GPUs, /dev/infiniband, /dev/shm, capabilities) appears to be missing"
     yield told("container", ", ".join(kinds) or "no sign of one", source, why if kinds else "")
 
 

@@ -43,7 +43,7 @@ def pytorch(host: Host) -> Iterator[Fact]:
     source = "torch/version.py"
     built = dict(_BUILT_FOR.findall(text(folder / "version.py")))
     if "__version__" not in built:
-        yield not_known("PyTorch", f"{folder / 'version.py'} does not tell", source)
+        yield not_known("PyTorch", f"{folder / 'version.py'} does not name it", source)
         return
     cuda, has_gpus = built.get("cuda"), nvidia.has_gpus(host)
     kind = f"for CUDA {cuda}" if cuda else f"for ROCm {built['hip']}" if "hip" in built else "for CPUs"

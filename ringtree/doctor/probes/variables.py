@@ -45,7 +45,7 @@ def nccl_variables(host: Host) -> Iterator[Fact]:
         said = shown.get(name, _HIDDEN)
         refused = _refusal(name, value, at)
         if refused:
-            why = f"{library} makes no communicator with it: {refused}"
+            why = f"{library} creates no communicator with it: {refused}"
             yield (fail if is_here else warn)(name, said, source, why)
         elif name in useless:
             yield warn(name, said, source, f"it does nothing in {library}: {useless[name]}")

@@ -25,7 +25,7 @@ from ringtree.show.views.view import Place, View, ViewCell, ViewRow
 from ringtree.units import count
 
 MAX_VIEWS, MAX_ARMS, MAX_SIDES = 40, 16, 8_000
-PLACES = {OUT_OF_PLACE: "out of place", IN_PLACE: "in place", NOT_STATED: "not said whether in place"}
+PLACES = {OUT_OF_PLACE: "out of place", IN_PLACE: "in place", NOT_STATED: "in place or not is not stated"}
 
 
 @dataclass

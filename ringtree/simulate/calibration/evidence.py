@@ -123,7 +123,7 @@ def _call_of(one: Observation, cluster: Cluster, algorithm: str | None) -> tuple
     if not _is_schedule(name, origin.collective):
         if one.launch is not None:
             return f"{origin.label} is not a schedule that can be simulated"
-        return f"{name or 'what ran is not told'}: no schedule of this name; --algorithm says what ran"
+        return f"{name or 'it is not known what ran'}: no schedule of this name; --algorithm says what ran"
     if protocol not in cluster.protocols:
         return f"{cluster.name} does not describe {protocol}"
     nodes = origin.num_hosts or -(-origin.num_ranks // cluster.host.ranks)

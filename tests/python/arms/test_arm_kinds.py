@@ -221,7 +221,7 @@ def test_one_more_kind_is_one_file_and_one_line(made_up: ArmKind, tmp_path: Path
 
 def test_bench_asks_the_same_kind(made_up: ArmKind) -> None:
     assert make_options(Asked(arm="numpy-sum", nthreads=2, op="all")).ops == ["sum"]
-    with pytest.raises(UsageError, match="-d int8 is not here; there are: float, double"):
+    with pytest.raises(UsageError, match="-d int8 is not available; there are: float, double"):
         make_options(Asked(arm="numpy-sum", datatype="int8"))
     with pytest.raises(UsageError, match="knows no shared buffers"):
         make_options(Asked(arm="numpy-sum", local_register=2))

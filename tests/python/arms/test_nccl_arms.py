@@ -82,7 +82,7 @@ def test_other_names_are_refused(name: str) -> None:
         ("all_reduce", {"NCCL_ALGO": "NVLS", "NCCL_PROTO": "LL"}, "2.27.3", "NVLS has no LL kernel"),
         ("all_to_all", {"NCCL_ALGO": "Ring"}, "2.27.3", "point to point"),
         ("all_to_all", {}, "2.27.3", None),
-        ("all_reduce", {"NCCL_TUNER_CONFIG_FILE": "x.conf"}, "2.27.3", "name the library by NCCL_TUNER_PLUGIN"),
+        ("all_reduce", {"NCCL_TUNER_CONFIG_FILE": "x.conf"}, "2.27.3", "set NCCL_TUNER_PLUGIN to the library"),
     ],
 )
 def test_what_nccl_would_do_is_said_before_it_starts(

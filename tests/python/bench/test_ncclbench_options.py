@@ -83,8 +83,8 @@ def test_what_a_collective_has_not_is_none(collective: str, ops: list[str], root
         ("-I 1 -K 20", "at least one of 20 iterations"),
         ("-g 0", "-g times -t must lie in 1..1024"),
         ("-g 64 -t 64", "-g times -t must lie in 1..1024"),
-        ("-o median", "-o median is not here; there are: sum, prod, max, min, avg, mulsum, all"),
-        ("-d int7", "-d int7 is not here; there are: int8"),
+        ("-o median", "-o median is not available; there are: sum, prod, max, min, avg, mulsum, all"),
+        ("-d int7", "-d int7 is not available; there are: int8"),
         ("-d int8 -g 200", "too many for exact sums"),
         ("-d int8 -o avg -g 12", "too many for exact averages"),
         ("--collective broadcast -r 2", "-r 2 is not a root of 2 ranks: use 0..1 or all"),
@@ -113,9 +113,9 @@ def test_mistakes_are_one_line_and_exit_code_2(arguments: str, said: str) -> Non
     ("asked", "said"),
     [
         ({"arm": "gloo", "nthreads": 2}, "use -g 2 instead of -t 2"),
-        ({"arm": "gloo", "op": "avg"}, "-o avg is not here; there are: sum, prod, max, min, all"),
+        ({"arm": "gloo", "op": "avg"}, "-o avg is not available; there are: sum, prod, max, min, all"),
         ({"arm": "gloo", "datatype": "f8e4m3"}, "int8, uint8, int32, int64, half, float, double, bfloat16, all"),
-        ({"arm": "gloo", "datatype": "uint32"}, "-d uint32 is not here"),
+        ({"arm": "gloo", "datatype": "uint32"}, "-d uint32 is not available"),
         ({"arm": "send-recv:ring", "local_register": 2}, "send-recv:ring knows no shared buffers"),
     ],
 )
@@ -152,5 +152,5 @@ def test_help_names_every_letter_and_what_g_and_t_mean_here() -> None:
     text = invoke("bench", "-h", COLUMNS="160", TERMINAL_WIDTH="160").stdout
     for letter in "beifnmwNcdorzagtIKSuRJT":
         assert re.search(rf"(^|[\s│])-{letter}\s", text), letter
-    assert "Rank processes" in text
+    assert "Processes of -t ranks" in text
     assert "share one interpreter" in text

@@ -113,13 +113,13 @@ def test_the_fewest_launches_are_not_taken_for_noise_in_a_family() -> None:
 def test_a_machine_that_is_too_noisy_is_refused_with_what_it_could_tell() -> None:
     plan = make_plan(num_launches=8)
     noisy = Preflight(arm="gloo", scatter={1024: 0.1, 4096: 0.3}, detectable=0.35, asked=0.1, wall_seconds=1.0)
-    with pytest.raises(TooNoisy, match=r"differences of 10 %: 8 launches could tell 35 % at best") as error:
+    with pytest.raises(TooNoisy, match=r"differences of 10 %: 8 launches can detect 35 % at best") as error:
         refuse_if_too_noisy(plan, noisy)
     assert "30 % a launch at 4 KB" in str(error.value)
     assert "\n" not in str(error.value)
     refuse_if_too_noisy(plan, noisy.model_copy(update={"asked": 0.4}))
     hopeless = noisy.model_copy(update={"detectable": math.inf})
-    with pytest.raises(TooNoisy, match="could tell nothing"):
+    with pytest.raises(TooNoisy, match="can detect nothing"):
         refuse_if_too_noisy(plan, hopeless)
 
 

@@ -116,9 +116,9 @@ def test_an_nccl_for_a_newer_cuda_than_the_drivers_hinders(tmp_path: Path, packa
 @pytest.mark.parametrize(
     ("name", "value", "verdict", "why"),
     [
-        ("NCCL_ALGO", "Rinng", FAIL, "'Rinng' is none of"),
+        ("NCCL_ALGO", "Rinng", FAIL, "'Rinng' is not one of"),
         ("NCCL_ALGO", "Ring", WARN, "algorithm or protocol is forced"),
-        ("NCCL_PROTO", "LL512", FAIL, "'LL512' is none of"),
+        ("NCCL_PROTO", "LL512", FAIL, "'LL512' is not one of"),
         ("NCCL_P2P_DISABLE", "1", WARN, "through host memory"),
         ("NCCL_IB_DISABLE", "1", WARN, "turns InfiniBand and RoCE off"),
         ("NCCL_NVLS_ENABLE", "0", WARN, "NVLS is off"),

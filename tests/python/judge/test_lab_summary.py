@@ -125,7 +125,7 @@ def test_missing_launches_count_less_and_are_said() -> None:
     assert (versus.num_launches, versus.verdict) == (3, "inconclusive")
     assert comparison.caveats[0] == "dropped a torn last line of 7 bytes"
     (said,) = (caveat for caveat in comparison.caveats if "are stored" in caveat)
-    assert said == f"only 3 of 8 launches are stored; the others: ringtree compare --resume {whole.run.run_id}"
+    assert said == f"only 3 of 8 launches are stored; to run the rest: ringtree compare --resume {whole.run.run_id}"
     empty = summarise(StoredRun(whole.path, whole.run, [], []))
     assert empty.rows == empty.cells == []
     assert empty.verdicts == ["no launch is stored: no verdict"]

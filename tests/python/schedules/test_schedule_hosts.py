@@ -93,5 +93,5 @@ def test_hosts_are_parsed() -> None:
     assert units.parse_hosts("2x3") == [0, 0, 0, 1, 1, 1]
     assert units.parse_hosts("2,1") == [0, 0, 1]
     for text in ("", "2x", "0x3", "2,0", "3"):
-        with pytest.raises(UsageError, match="says no hosts"):
+        with pytest.raises(UsageError, match="names no hosts"):
             units.parse_hosts(text)

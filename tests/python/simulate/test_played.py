@@ -146,7 +146,7 @@ def test_what_is_too_much_for_a_browser_is_refused(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(played_module, "MOST_PLAYED", 9)
     call = simulated(load_cluster("cpu-2"), schedule("all_reduce", "ring", 2), 1, 1 << 10)
     with pytest.raises(
-        ringtree.errors.UsageError, match="has 10 slices and messages: the player takes 9; ask for fewer"
+        ringtree.errors.UsageError, match="has 10 slices and messages: the player takes 9; use fewer"
     ):
         played(call)
 

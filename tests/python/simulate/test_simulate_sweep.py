@@ -96,7 +96,7 @@ def test_a_crossing_lies_where_the_ratio_passes_one() -> None:
         ({"ranks_per_node": 9}, "dgx-a100 has 8 ranks a host, not 9"),
         ({"ranks_per_node": 1}, "a collective of one rank takes no time"),
         ({"nodes": "9000"}, "9000 nodes of 8 ranks are more than 65536 ranks"),
-        ({"sizes": "0"}, "sizes begin above 0"),
+        ({"sizes": "0"}, "sizes must be above 0"),
     ],
 )
 def test_mistakes_are_one_line(asked: dict[str, object], words: str) -> None:

@@ -93,13 +93,13 @@ def test_an_algorithm_that_changes_nothing_is_left_out() -> None:
 @pytest.mark.parametrize(
     ("asked", "said"),
     [
-        ({"models": "llama"}, "no model 'llama'"),
+        ({"models": "llama"}, "unknown model 'llama'"),
         ({"models": "qwen2.5,qwen2.5"}, "each model once"),
         ({"scale": "huge"}, "unknown scale 'huge'"),
         ({"arms": "glo"}, "unknown arm 'glo'"),
         ({"arms": "gloo,,"}, "empty name"),
         ({"arms": "ringtree:rong"}, "no 'rong'"),
-        ({"arms": "gloo", "reference": "nccl"}, "none of the arms"),
+        ({"arms": "gloo", "reference": "nccl"}, "not one of the arms"),
         ({"strategy": "zero"}, "invalid --strategy 'zero'"),
         ({"sharding": "full"}, "--sharding belongs to FSDP"),
         ({"strategy": "fsdp2", "sharding": "hybrid", "ranks": "2"}, "--ranks 2 does not fit"),
