@@ -145,9 +145,7 @@ def test_without_a_cluster_nothing_is_said_of_one(tmp_path: Path) -> None:
 def test_what_is_too_much_for_a_browser_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(played_module, "MOST_PLAYED", 9)
     call = simulated(load_cluster("cpu-2"), schedule("all_reduce", "ring", 2), 1, 1 << 10)
-    with pytest.raises(
-        ringtree.errors.UsageError, match="has 10 slices and messages: the player takes 9; use fewer"
-    ):
+    with pytest.raises(ringtree.errors.UsageError, match="has 10 slices and messages: the player takes 9; use fewer"):
         played(call)
 
 
