@@ -62,7 +62,7 @@ def curve_of(subject: Subject) -> Curve | str:
     if ranks is None:
         return "the number of ranks is not known: --ranks"
     if ranks == 1 or subject.is_one_rank:
-        return "a single rank has no peer to communicate with"
+        return "one rank has no peer to communicate with"
     seen = [one for one in observations_of_table(table, origin_of(table, subject.file)) if one.size_bytes]
     if any(one.wrong or one.origin.failed for one in seen):
         return "some of its results are wrong: fix that first (ringtree audit names them)"

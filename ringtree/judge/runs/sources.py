@@ -64,7 +64,7 @@ def read_observations(part: str, runs: Path, notes: list[str]) -> tuple[Path, li
     for table in tables:
         origin = origin_of(table, part)
         if table.num_ranks == 1:
-            notes.append(f"{origin.called}: a single rank has no peer to communicate with; its times are left out")
+            notes.append(f"{origin.called}: one rank has no peer to communicate with; its times are left out")
         else:
             found += observations_of_table(table, origin)
     return Path(part).resolve(), found

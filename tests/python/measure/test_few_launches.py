@@ -8,7 +8,7 @@ from lab_support import make_plan
 
 from ringtree.measure.few_launches import few_launches
 
-LINE = "can't decide any comparison: a verdict at 95 % needs --launches 6 at least"
+LINE = "can't decide any comparison: a verdict at 95 % needs at least --launches 6"
 
 
 def test_fewer_than_the_least() -> None:
