@@ -55,6 +55,7 @@ def test_a_secret_that_others_can_read_is_refused() -> None:
 @pytest.mark.parametrize(("pattern", "says"), [("wlan0", "eth0"), ("=lo", "RINGTREE_IFNAME")])
 def test_cards_that_are_not_there_or_lead_nowhere(pattern: str, says: str) -> None:
     with Hosts(2) as hosts:
-        for failed in ends(places_on(hosts, {"RINGTREE_IFNAME": pattern}, meeting_s=SHORT_S)):
-            assert failed.error == "UsageError", failed
-            assert says in failed.text
+        failures = ends(places_on(hosts, {"RINGTREE_IFNAME": pattern}, meeting_s=SHORT_S))
+    assert all(says in failed.text for failed in failures), failures
+    # The first to look refuses; another may hear of that before it has looked.
+    assert {failed.error for failed in failures} in ({"UsageError"}, {"UsageError", "PeerError"}), failures

@@ -179,7 +179,7 @@ def test_kill_9_of_a_rank_stops_the_run_and_says_who_died(tmp_path: Path) -> Non
         (path,) = tmp_path.iterdir()
         assert f"(pid {victim}) was killed by SIGKILL" in message
         assert "launch" in message
-        assert message.count(" said: ") == 2, "both survivors must have told what they saw: " + message
+        assert message.count(" reported: ") == 2, "both survivors must have told what they saw: " + message
         assert f"stored in {path}" in message
         assert not any(Path(f"/proc/{pid}").exists() for pid in children)
         assert len(read_run(path).launches) < 1000

@@ -139,7 +139,7 @@ def test_an_interrupted_tuning_goes_on_with_both_kinds(tmp_path: Path, stop_afte
     machine.stop_after = stop_after
     with pytest.raises(KeyboardInterrupt, match=f"{stop_after} rounds stored"):
         tune(tmp_path / "state", request, machine)
-    with pytest.raises(UsageError, match=r"all_reduce with 2 ranks, 2 ranks and shared buffers, 8 B–1 MB lies in"):
+    with pytest.raises(UsageError, match=r"all_reduce with 2 ranks, 2 ranks and shared buffers, 8 B–1 MB is stored in"):
         tune(tmp_path / "state", make_request(sizes=request.sizes), machine)
     machine.stop_after = None
     profile, history = tune(tmp_path / "state", request, machine)
