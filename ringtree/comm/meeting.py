@@ -117,7 +117,7 @@ def refuse_launched(command: str) -> None:
     if found is not None and found.world_size > 1:
         raise UsageError(
             f"{found.launcher} has started {found.world_size} processes, and {command} starts its ranks itself, on one "
-            "host: run it without the launcher; compare, bench and tune run under one"
+            "host: run it without the launcher; compare, train, bench and tune run under one"
         )
 
 

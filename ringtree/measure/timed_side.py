@@ -49,7 +49,8 @@ class TimedSides:
         most = max(1, side.num_untimed, side.num_iterations * side.num_calls)
         places = [buffers.place(elements, i, side.in_place) for i in range(min(most, buffers.num_places(elements)))]
         is_copied = side.in_place and not data.shape.can_be_in_place
-        calls = [_call(arm, data.root, *place, is_copied) for place in places]
+        bound = [arm.bind(*place, data.root) for place in places]
+        calls = [_copied(*each) for each in zip(bound, places, strict=True)] if is_copied else bound
         if side.num_checks:
             number = self._numbers.take(1)
             for source, _ in places:
@@ -66,7 +67,7 @@ class TimedSides:
             self._sync.barrier()
         checked = calls[0] if finish is None else _in_turn(calls[0], finish)
         num_wrong = self._check(side.num_checks, checked, data, *places[0]) if side.num_checks else None
-        return Answer(seconds=seconds, times=times, num_wrong=num_wrong, executed=arm.executed(calls[0]))
+        return Answer(seconds=seconds, times=times, num_wrong=num_wrong, executed=arm.executed(bound[0]))
 
     def _buffers_of(self, arm: Arm, data: CollectiveData, side: TimeSide) -> SideBuffers:
         if self._buffers is None or self._buffers[0] != side.arm:
@@ -88,13 +89,11 @@ class TimedSides:
         return num_wrong
 
 
-def _call(arm: Arm, root: int, source: Array, result: Array, is_copied: bool) -> Call:
-    call = arm.bind(source, result, root)
-    if not is_copied:
-        return call
-    copy = _copy(source, result)
+def _copied(call: Call, place: tuple[Array, Array]) -> Call:
+    """In place, of what can't be: as a caller would have to who wants it so."""
+    copy = _copy(*place)
 
-    def copy_and_call() -> None:  # as a caller would have to who wants it in place
+    def copy_and_call() -> None:
         copy()
         call()
 

@@ -46,6 +46,7 @@ def word_of_the_lowest(comm: Seen, error: PeerError, patience: float = FIRST_WOR
 def _of_all(error: PeerError, died: set[int]) -> PeerError:
     """The error with all that have ended: its text is about the one that was noticed first."""
     ended = sorted(died.union(error.ranks))
-    if len(ended) == 1:
+    if len(ended) == 1 and error.ranks:
         return error
-    return PeerError(f"ranks {', '.join(map(str, ended))} have ended: {error}", ended)
+    have_ended = f"ranks {', '.join(map(str, ended))} have ended" if len(ended) > 1 else f"rank {ended[0]} has ended"
+    return PeerError(f"{have_ended}: {error}", ended)

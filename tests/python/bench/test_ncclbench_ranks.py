@@ -132,6 +132,8 @@ def test_without_checks_nothing_is_said_of_results(run_lone: Runs) -> None:
 @pytest.mark.parametrize("collective", ["alltoall", "sendrecv"])
 def test_in_place_is_a_copy_and_a_call_and_not_checked_where_there_is_no_other(run_lone: Runs, collective: str) -> None:
     were_equal: list[bool] = []
+    made: list[object] = []
+    asked_about: list[object] = []
 
     class Watched(LoneArm):
         """Leaves another result than its source, so that only a copy makes them equal before the next call."""
@@ -141,12 +143,19 @@ def test_in_place_is_a_copy_and_a_call_and_not_checked_where_there_is_no_other(r
                 were_equal.append(bool((source == result).all()))
                 result[:] = source + 1
 
+            made.append(call)
             return call
+
+        def executed(self, call: object) -> dict[str, Any]:
+            asked_about.append(call)
+            return super().executed(call)
 
     reports = run_lone(Watched(), collective=collective, warmup_iters=0, minbytes="128", iters=1)
     assert [report.num_wrong for report in reports] == [32, None]
     # Of each half an untimed call and a timed one; the check of the first.
     assert were_equal == [False, False, False, True, True]
+    assert asked_about
+    assert all(call in made for call in asked_about), "the arm knows its own calls only"
 
 
 def test_iterations_are_timed_if_asked(run_lone: Runs) -> None:

@@ -49,6 +49,14 @@ def test_all_that_died_are_named() -> None:
     assert word(1, {0: "died", 2: "died"}) == "ranks 0, 2 have ended: rank 0 died in a call"
 
 
+def test_a_lab_that_died_is_named_where_the_error_is_about_a_connection() -> None:
+    lost = PeerError("a TCP stream between rank 1 and rank 0 is of no use any more", [])
+    error = word_of_the_lowest(Looks(1, {0: "died"}), lost, 60.0)
+    assert error is not None
+    assert str(error) == f"rank 0 has ended: {lost}"
+    assert list(error.ranks) == [0]
+
+
 def test_a_lab_that_left_has_said_it() -> None:
     assert word(1, {2: "died"}, {0: "left", 2: "died"}, found=[2]) is None
 
