@@ -22,6 +22,7 @@ from torch_suite.gates import GATES
 _FORKS = multiprocessing.get_context("fork")
 # What a suite imports besides itself, in five seconds: here once, before a process is forked for each of them.
 _OF_ALL = ("torch.testing._internal.common_utils", "torch._dynamo", "ringtree")
+_READ_BY_IMPORTS = {"CUDA_VISIBLE_DEVICES": "", "OMP_NUM_THREADS": "1"}
 
 
 def main() -> int:
@@ -35,16 +36,15 @@ def main() -> int:
     parser.add_argument("--check", action="store_true", help="judge a whole run; the page is not written")
     parser.add_argument("--page", type=Path, default=Path("docs/torch-suite.md"))
     options = parser.parse_args()
-    os.environ.update(CUDA_VISIBLE_DEVICES="", OMP_NUM_THREADS="1")
+    os.environ.update(_READ_BY_IMPORTS)
     for name in _OF_ALL:
         importlib.import_module(name)
+    version = importlib.import_module("torch").__version__
     options.results.mkdir(parents=True, exist_ok=True)
     index, count = (int(part) for part in options.shard.split("/"))
     if not 1 <= index <= count:
         parser.error(f"--shard {options.shard}: I is from 1 to N")
-    _forget_others(
-        options.results, f"PyTorch {sys.modules['torch'].__version__}, {options.world_size} ranks\n", options.again
-    )
+    _forget_others(options.results, f"PyTorch {version}, {options.world_size} ranks\n", options.again)
     failed = 0
     for backend in options.backends:
         file = options.results / f"{backend}.jsonl"

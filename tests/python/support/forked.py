@@ -18,6 +18,8 @@ from multiprocessing.process import BaseProcess
 from typing import Any
 
 PROCESSES = multiprocessing.get_context("forkserver")
+# What ranks of PyTorch import: DDP imports the last, in 1.5 s.
+OF_TORCH = ("torch", "torch.distributed", "torch._dynamo")
 # While tests are collected: no test has changed any yet. A thread a process, as the lab's ranks have.
 _OF_THE_SERVER = {"OMP_NUM_THREADS": "1", **os.environ}
 _READ_AT_START = ("PYTHON", "LD_", "GLIBC_", "MALLOC_", "OMP_", "GOMP_", "KMP_", "MKL_", "OPENBLAS_", "TORCH_")

@@ -16,13 +16,13 @@ from typing import Any
 
 import torch
 import torch.distributed as dist
-from forked import PROCESSES, preload, start
+from forked import OF_TORCH, PROCESSES, preload, start
 
 LIMIT_S = 120.0  # of one function; what hangs is killed
 
 ENVIRONMENT = {"OMP_NUM_THREADS": "1"}  # of a rank
 
-preload("torch", "torch.distributed", "torch._dynamo", "ringtree")  # DDP imports torch._dynamo, in 1.5 s
+preload(*OF_TORCH, "ringtree")
 
 
 class Ranks:

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from comparison_support import stored_run
+from forked import OF_TORCH
 from lab_support import make_cell, make_launch, make_visits
 
 from ringtree.results import Cell, Launch, Plan, StoredRun, TrainedCell
@@ -27,7 +28,7 @@ MINI = {
     "vocab_size": 64,
 }
 # What a rank of a training imports, in four seconds.
-OF_A_TRAINING = ("torch", "torch._dynamo", "transformers.models.qwen2.modeling_qwen2", "ringtree.train.program")
+OF_A_TRAINING = (*OF_TORCH, "transformers.models.qwen2.modeling_qwen2", "ringtree.train.program")
 ROUNDS = 5  # of hand-made cells, a step each
 
 

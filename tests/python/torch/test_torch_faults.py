@@ -15,7 +15,7 @@ import pytest
 pytest.importorskip("torch")
 
 from fault_support import left_in_shared_memory
-from forked import PROCESSES, preload
+from forked import OF_TORCH, PROCESSES, preload
 from forked import start as fork
 from torch._C import _distributed_c10d as c10d
 from torch_faulty import be_faulty_with
@@ -29,7 +29,7 @@ PATIENCE_S = 90
 # What the end of an interpreter does is seen in one of its own.
 OWN_INTERPRETER = ("raises_beside_a_call", "forked", "ctrl_c")
 
-preload("torch", "torch.distributed", "torch._dynamo", "ringtree")  # DDP imports torch._dynamo, in 1.5 s
+preload(*OF_TORCH, "ringtree")
 
 
 class Interpreter:
