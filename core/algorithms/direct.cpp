@@ -126,6 +126,7 @@ CostSummary cost(Collective collective, int num_ranks) {
   CostSummary cost{.steps = num_ranks, .hops = 1, .sent = share, .written = 1, .read = 1};
   cost.total_written = cost.total_read = 1 + share;  // of the rooted ones
   cost.total_in_slots = 2 * share;
+  cost.total_received = share;
   cost.messages = cost.links = num_ranks - 1;
   if (collective == Collective::gather) {
     cost.sent = 1 / n;
@@ -134,6 +135,7 @@ CostSummary cost(Collective collective, int num_ranks) {
     cost.written = cost.read = 1 + share;
     cost.total_written = cost.total_read = n * (1 + share);
     cost.total_in_slots = 2 * n * share;
+    cost.total_received = n * share;
     cost.messages = cost.links = int64_t{num_ranks} * (num_ranks - 1);
   } else if (collective != Collective::scatter) {
     const bool is_gather = collective == Collective::all_gather;
@@ -143,6 +145,7 @@ CostSummary cost(Collective collective, int num_ranks) {
     cost.total_written = n * cost.written;
     cost.total_read = n * cost.read;
     cost.total_in_slots = n * cost.sent + n * share;
+    cost.total_received = n * share;
     cost.messages = int64_t{num_ranks} * (num_ranks - 1);
     cost.links = is_gather ? num_ranks : cost.messages;
   }

@@ -80,6 +80,7 @@ CostSummary cost(Collective, int num_ranks) {
                    .total_written = n + (n - 1) + inner,
                    .total_read = n + 2 * (n - 1),
                    .total_in_slots = 3 * (n - 1) + inner,
+                   .total_received = 2 * (n - 1),
                    .messages = int64_t{4} * (num_ranks - 1),
                    .links = int64_t{2} * (num_ranks - 1 + num_inner)};
   if (num_ranks == 2) {  // each rank is a root and a leaf

@@ -42,6 +42,7 @@ CostSummary cost(Collective, int num_ranks) {
           .total_written = 4 * peers,
           .total_read = 5 * peers,
           .total_in_slots = 4 * peers,
+          .total_received = 2 * peers,
           .messages = int64_t{2} * (num_ranks - 1),
           .links = int64_t{2} * (num_ranks - 1)};
 }

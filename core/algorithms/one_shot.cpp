@@ -37,6 +37,7 @@ CostSummary cost(Collective, int num_ranks) {
           .total_written = n * 2,
           .total_read = n * (n + 1),
           .total_in_slots = n * n,
+          .total_received = n * (n - 1),
           .messages = int64_t{num_ranks} * (num_ranks - 1),
           .links = num_ranks};
 }

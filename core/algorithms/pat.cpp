@@ -154,6 +154,7 @@ CostSummary cost(Collective collective, int num_ranks) {
   cost.total_written = n * cost.written;
   cost.total_read = n * cost.read;
   cost.total_in_slots = 2 * n * share;
+  cost.total_received = n * share;
   cost.links = int64_t{rounds} * num_ranks;
   cost.messages = cost.links + (!is_gather && num_ranks > 5 ? num_ranks : 0);
   return cost;

@@ -63,6 +63,7 @@ CostSummary cost(Collective, int num_ranks) {
           .total_written = 2 * rounds * p + 4 * cube.extras,
           .total_read = corner_reads * p + 3 * cube.extras,
           .total_in_slots = 2 * rounds * p + 4 * cube.extras,
+          .total_received = rounds * p + 2 * cube.extras,
           .messages = int64_t{rounds} * cube.corners + int64_t{2} * cube.extras,
           .links = int64_t{rounds} * cube.corners + int64_t{2} * cube.extras};
 }

@@ -116,6 +116,7 @@ CostSummary cost(Collective collective, int num_ranks) {
   cost.total_written = n * cost.written;
   cost.total_read = n * cost.read;
   cost.total_in_slots = 2 * n * cost.sent;
+  cost.total_received = n * cost.sent;
   cost.messages = int64_t{cost.hops} * num_ranks;
   cost.links = num_ranks;
   return cost;

@@ -73,6 +73,7 @@ CostSummary rooted_tree_cost(Collective collective, int num_ranks, const TreeFor
     cost.total_written = n + inner;
     cost.total_read = n;
     cost.total_in_slots = inner + (n - 1);
+    cost.total_received = n - 1;
     cost.messages = num_ranks - 1;
     cost.links = form.num_inner;
   } else if (collective == Collective::reduce) {
@@ -81,6 +82,7 @@ CostSummary rooted_tree_cost(Collective collective, int num_ranks, const TreeFor
     cost.total_written = n;
     cost.total_read = n + (n - 1);
     cost.total_in_slots = 2 * (n - 1);
+    cost.total_received = n - 1;
     cost.messages = cost.links = num_ranks - 1;
   } else {
     cost.steps = 2;
@@ -91,6 +93,7 @@ CostSummary rooted_tree_cost(Collective collective, int num_ranks, const TreeFor
     cost.total_written = n + (n - 1) + inner;
     cost.total_read = n + 2 * (n - 1);
     cost.total_in_slots = 3 * (n - 1) + inner;
+    cost.total_received = 2 * (n - 1);
     cost.messages = int64_t{2} * (num_ranks - 1);
     cost.links = num_ranks - 1 + form.num_inner;
   }

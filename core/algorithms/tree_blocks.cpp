@@ -96,6 +96,7 @@ CostSummary tree_blocks_cost(Collective collective, int num_ranks) {
           .total_written = n * written,
           .total_read = n * read,
           .total_in_slots = 2 * n * share,
+          .total_received = n * share,
           .messages = int64_t{rounds + (is_cut ? 1 : 0)} * num_ranks,
           .links = int64_t{rounds} * num_ranks};
 }

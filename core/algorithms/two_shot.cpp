@@ -54,6 +54,7 @@ CostSummary cost(Collective, int num_ranks) {
           .total_written = n * 2,
           .total_read = n * read,
           .total_in_slots = 3 * n - 2,
+          .total_received = 2 * (n - 1),
           .messages = int64_t{2} * num_ranks * (num_ranks - 1),
           .links = int64_t{num_ranks} * num_ranks};
 }

@@ -16,10 +16,11 @@
 // another core where every rank has one, and is fetched from there, however little it is:
 //     work = B · pace(B) + X / copy_Bps
 // Where ranks share cores nothing of their work is hidden in each other's waits, and it is counted more closely. Each
-// slice of a message costs message_s, whatever is in it. Slots are used in turn, F = min(links · kSlots · slice, X)
-// bytes of them, and while all of them are used once, as many bytes of the buffers pass through the cache, if there are
-// as many: D = F + min(B, F). A message has X / messages bytes, cut as in cut_parts(). That is why schedules with many
-// links, which move least, lose where data is large.
+// slice of a message costs message_s, whatever is in it. A message has R / messages bytes, R = total_received · S, cut
+// as in cut_parts(). Slots are used in turn, F = min(links · kSlots · slice, W) bytes of them, W = 2X − R being what is
+// put into slots: less than R where a slot has several readers. While all of them are used once, as many bytes of the
+// buffers pass through the cache, if there are as many: D = F + min(B, F). That is why schedules with many links, which
+// move least, lose where data is large.
 //     work = B · pace(B) + X · pace(F + min(B, F)) + slices · message_s
 // All ranks have this together. The core with most of it has, with moved = (written + read) / 2 of the busiest rank
 // and total_moved = (total_written + total_read) / 2 of all,

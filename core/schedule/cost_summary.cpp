@@ -82,6 +82,7 @@ class Measurer {
     cost_.total_written += written;
     cost_.total_read += read;
     cost_.total_in_slots += static_cast<double>(sent + received) / num_chunks;
+    cost_.total_received += static_cast<double>(received) / num_chunks;
   }
 
   void advance(int rank) {

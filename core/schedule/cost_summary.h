@@ -20,6 +20,7 @@ struct CostSummary {
   double total_written = 0;  // by all ranks together: what few cores must do for many ranks
   double total_read = 0;
   double total_in_slots = 0;  // of total_written + total_read: into slots and out of them
+  double total_received = 0;  // of total_in_slots: out of them, so what all messages together are long
   int64_t messages = 0;       // of all ranks, one slice a step; a multicast counts once for each reader
   int64_t links = 0;          // sequences of slots that are written, of all ranks; a multicast is one
 };

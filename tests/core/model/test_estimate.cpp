@@ -74,6 +74,7 @@ TEST(Estimate, SharedCoresPayForEveryMessage) {
   CostSummary ring = ring_of_four();
   ring.messages = 24;
   ring.total_in_slots = 12;
+  ring.total_received = 6;
   Machine machine = machine_of(2);
   machine.message_s = 1e-6;
   // 6 hops of 10 us, and 24 messages of one slice for two cores.
@@ -88,6 +89,7 @@ TEST(Estimate, SharedCoresPayForEveryMessage) {
 TEST(Estimate, SharedCoresLoseSlotsFromTheCache) {
   CostSummary ring = ring_of_four();
   ring.total_in_slots = 12;
+  ring.total_received = 6;
   ring.messages = 24;
   ring.links = 4;
   Machine machine = machine_of(2);
@@ -102,6 +104,23 @@ TEST(Estimate, SharedCoresLoseSlotsFromTheCache) {
   ring.links = 16;
   const double many = 6 * kMiB * (0.25e-9 + 0.75e-9 * 10 / 12), own = 4 * kMiB * 0.75e-9;
   EXPECT_NEAR(estimate_seconds(ring, 4, size_t{1} << 20, machine), 60e-6 + (many + own) / 2, kTiny);
+}
+
+TEST(Estimate, AMulticastIsAMessageForEachReaderAndOneSlot) {
+  // A slot of 1 MiB that three ranks read: messages of 1 MiB, 16 slices of 64 KB each, and 1 MiB of slots in use.
+  CostSummary multicast = one_shot_of_four();
+  multicast.written = multicast.read = multicast.total_written = 1;
+  multicast.total_read = multicast.total_received = 3;
+  multicast.total_in_slots = 4;
+  multicast.messages = 3;
+  multicast.links = 4;
+  Machine machine = machine_of(2);
+  machine.message_s = 1e-6;
+  machine.near_Bps = 4e9;
+  machine.cache_bytes = 1 << 20;
+  constexpr double kMiB = 1 << 20;
+  // One hop of 10 us and 48 slices for two cores. Half of the 2 MiB to copy is gone by then: 0.625 ns a byte.
+  EXPECT_NEAR(estimate_seconds(multicast, 4, size_t{1} << 20, machine), 10e-6 + 24e-6 + 2 * kMiB * 0.625e-9 / 2, kTiny);
 }
 
 TEST(Estimate, OnCoresOfTheirOwnRanksFetchWhatLiesInSlots) {
@@ -134,6 +153,28 @@ TEST(Estimate, GrowsWithSizeHopsAndRanksPerCore) {
       EXPECT_GT(estimate_seconds(longer, 4, bytes, machine_of(4)), seconds);
       before = seconds;
     }
+  }
+}
+
+TEST(Estimate, OnSharedCoresGrowsWithSizeMessagesAndLinks) {
+  CostSummary ring = ring_of_four();
+  ring.total_in_slots = 12;
+  ring.total_received = 6;
+  ring.messages = 24;
+  ring.links = 4;
+  Machine machine = default_machine();
+  machine.num_cores = 2;
+  double before = -1;
+  for (size_t bytes = 1; bytes < (size_t{1} << 32); bytes *= 2) {
+    const double seconds = estimate_seconds(ring, 4, bytes, machine);
+    EXPECT_GT(seconds, before) << bytes;
+    CostSummary more = ring;
+    more.links = 16;
+    EXPECT_GE(estimate_seconds(more, 4, bytes, machine), seconds) << bytes;
+    more = ring;
+    more.messages = 48;  // so that each is half as long
+    if (bytes <= 24 * kSlotBytes / 6) EXPECT_GT(estimate_seconds(more, 4, bytes, machine), seconds) << bytes;
+    before = seconds;
   }
 }
 

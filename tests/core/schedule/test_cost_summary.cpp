@@ -77,6 +77,10 @@ TEST(Measure, a_multicast_is_written_once_and_read_by_each) {
   EXPECT_EQ(cost.total_written, 3);
   EXPECT_EQ(cost.read, 1);
   EXPECT_EQ(cost.total_read, 3);
+  EXPECT_EQ(cost.total_in_slots, 3);
+  EXPECT_EQ(cost.total_received, 2);
+  EXPECT_EQ(cost.messages, 2);
+  EXPECT_EQ(cost.links, 1);
   EXPECT_EQ(cost.hops, 1);
 }
 
