@@ -20,7 +20,8 @@ struct WorldError : std::runtime_error {
 };
 
 /// A peer's process ended or it left the communicator while it was still needed. `ranks`: which, in order, and with it
-/// those that were known to have died by then; empty for one that refused to meet and says why.
+/// those that were known to have died by then; empty for one that refused to meet and says why, and where ranks lost
+/// each other though none is known to have ended.
 struct PeerError : WorldError {
   explicit PeerError(const std::string& what, std::vector<int> of = {}) : WorldError(what), ranks(std::move(of)) {}
   std::vector<int> ranks;

@@ -42,7 +42,10 @@ MACHINE = {
     "num_ranks": typer.Option("--ranks", min=1, help="Number of ranks that the run is said to have used."),
 }
 EMULATE = "Emulate a cluster on this machine: hosts x ranks per host, e.g. 2x8."
-Env = Annotated[list[str], typer.Option(metavar="NAME=VALUE", help="Set a variable in all processes; repeatable.")]
+Env = Annotated[
+    list[str],
+    typer.Option(metavar="NAME=VALUE", help="Set a variable in all processes; repeatable.", show_default=False),
+]
 RunsOrLogs = Annotated[
     list[str],
     typer.Argument(

@@ -145,10 +145,17 @@ class Crew(AbstractContextManager["Crew"]):
     def serve(self) -> None:
         """The other agents: does what the lab says until it says that all is done. Raises RingtreeError if the lab or
         another agent is lost."""
-        while (order := Order.model_validate_json(exchange.hear(self.comm, ORDER_LIMIT))).kind != "end":
-            with contextlib.closing(self.start(order)) as own:
-                self.gather(Outcome(pids=own.pids), ORDER_LIMIT)
+        while (order := _order_in(exchange.hear(self.comm, ORDER_LIMIT))).kind != "end":
+            with contextlib.ExitStack() as launch:
+                try:
+                    own = launch.enter_context(contextlib.closing(self.start(order)))
+                except (RingtreeError, OSError) as error:
+                    # Nobody reads what this process prints: the lab says it.
+                    self.gather(Outcome(failure=f"process {self.number} starts no ranks: {error}"), ORDER_LIMIT)
+                    continue
                 outcome = Outcome(pids=own.pids)
+                if failures(self.gather(outcome, ORDER_LIMIT)):
+                    continue  # another one's ranks did not start
                 try:
                     own.finish(lambda rank, report: None, ORDER_LIMIT)  # how long it may take is the lab's affair
                 except LaunchFailed as failed:
@@ -173,7 +180,9 @@ class Crew(AbstractContextManager["Crew"]):
         try:
             spec = RankSpec.model_validate(order.spec)
         except ValidationError as error:
-            raise MismatchError(f"rank 0 runs another version of ringtree: {error.errors()[0]['msg']}") from None
+            what = error.errors()[0]
+            where = ".".join(map(str, what["loc"])) or "its order"
+            raise MismatchError(f"rank 0 runs another version of ringtree: {where}: {what['msg']}") from None
         each = spec.num_ranks // self.num_agents
 
         def make_spec(which: int, process_group: int) -> RankSpec:
@@ -196,6 +205,19 @@ class Crew(AbstractContextManager["Crew"]):
             return {}
         interface = interface_towards(self.torch_host)
         return {} if interface is None else {"GLOO_SOCKET_IFNAME": interface}
+
+
+def failures(outcomes: list[Outcome]) -> list[str]:
+    """Returns why agents failed, a line for each that did."""
+    return [each.failure for each in outcomes if each.failure is not None]
+
+
+def _order_in(text: bytes) -> Order:
+    """Returns the order; one that cannot be read, of another version's lab, as a launch that start() refuses."""
+    try:
+        return Order.model_validate_json(text)
+    except ValidationError:
+        return Order(kind="launch")
 
 
 def spread(agent_hosts: list[int], num_ranks: int) -> list[int]:

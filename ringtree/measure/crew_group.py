@@ -13,7 +13,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from ringtree.measure.crew import Crew, Order, Outcome, local_ranks
+from ringtree.measure.crew import Crew, Order, Outcome, failures, local_ranks
 from ringtree.measure.messages import RankSpec
 from ringtree.measure.rank_group import STALL_LIMIT, LaunchFailed
 
@@ -29,7 +29,11 @@ class CrewGroup:
         crew.tell(order)
         self._crew, self._own = crew, crew.start(order)
         try:
-            self.pids = self._pids(Outcome(pids=self._own.pids))
+            outcomes = crew.gather(Outcome(pids=self._own.pids))
+            if failed := failures(outcomes):
+                crew.is_over()
+                raise LaunchFailed("; ".join(failed))
+            self.pids = [pid for outcome in outcomes for pid in outcome.pids]
         except BaseException:
             self._own.close()
             raise
@@ -56,12 +60,8 @@ class CrewGroup:
         """As RankGroup.close()."""
         self._own.close()
 
-    def _pids(self, mine: Outcome) -> list[int]:
-        return [pid for outcome in self._crew.gather(mine) for pid in outcome.pids]
-
     def _end(self, mine: Outcome) -> None:
         outcomes = self._crew.gather(mine)
         self._crew.is_over()
-        failures = [each.failure for each in outcomes if each.failure is not None]
-        if failures:
-            raise LaunchFailed("; ".join(failures))
+        if failed := failures(outcomes):
+            raise LaunchFailed("; ".join(failed))

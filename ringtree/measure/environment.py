@@ -239,7 +239,8 @@ def version_of(package: str) -> str | None:
 
 def commit_of(file: Path = Path(__file__)) -> str | None:
     """The commit of the checkout that the package with `file` runs from, "+dirty" if code that takes part in measuring
-    was changed since; None if it is not a checkout. `file`: in a folder of the package's."""
+    was changed since, "+unchecked" where Git does not say so in time; None if it is not a checkout. `file`: in a folder
+    of the package's."""
     here = file.resolve().parent
 
     def git(*arguments: str) -> str | None:
@@ -253,4 +254,5 @@ def commit_of(file: Path = Path(__file__)) -> str | None:
         return None  # installed beneath somebody else's repository, or in none
     commit = git("rev-parse", "HEAD")
     code = [str(here.parent.parent / name) for name in _CODE]
-    return commit and commit + ("+dirty" if git("status", "--porcelain", "--untracked-files=no", "--", *code) else "")
+    changed = git("status", "--porcelain", "--untracked-files=no", "--", *code)
+    return commit and commit + ("+unchecked" if changed is None else "+dirty" if changed else "")

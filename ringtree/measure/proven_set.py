@@ -21,7 +21,7 @@ from ringtree.arms.nccl_name import ALGO, PROTO, left
 from ringtree.logs.nccl_info.decisions import parse_decision
 from ringtree.logs.nccl_info.prefix import INFO
 from ringtree.logs.nccl_info.shapes import Decision
-from ringtree.measure.plan import PlannedLaunch, sizes_of
+from ringtree.measure.plan import PlannedLaunch, by_environment, sizes_of
 from ringtree.measure.process_set import CellKey, ProcessSet, SetFailed, Visited
 from ringtree.measure.rank_set import RankSet
 from ringtree.nccl.names import KERNELS, POINT_TO_POINT, algorithm_name, protocol_name
@@ -154,19 +154,16 @@ def proven_sets(
 ) -> list[ProcessSet]:
     """Returns a set for each environment of a launch's arms. `ranks(arms, more)`: processes of arms that share theirs,
     with more variables; `before`: earlier launches of the run."""
-    of_environment: dict[tuple[tuple[str, str], ...], list[ArmPlan]] = {}
-    for arm in launch.arms:
-        of_environment.setdefault(tuple(sorted(arm.environment.items())), []).append(arm)
     return [
         ProvenSet(
             partial(ranks, arms),
             [CellKey(size.size_bytes, arm.label, size.batch) for size in sizes_of(plan, launch) for arm in arms],
             plan.collective,
             plan.num_ranks,
-            dict(environment),
+            arms[0].environment,
             _proved_by(before),
         )
-        for environment, arms in of_environment.items()
+        for arms in by_environment(launch.arms)
     ]
 
 

@@ -85,9 +85,13 @@ class RankGroup:
         """
         self._ranks: list[_Rank] = []
         self._closed = False
-        self._selector = selectors.DefaultSelector()
-        commands_from, self._commands_to = os.pipe()
-        self._guard = Guard()
+        with contextlib.ExitStack() as on_failure:
+            self._selector = on_failure.enter_context(selectors.DefaultSelector())
+            commands_from, self._commands_to = os.pipe()
+            on_failure.callback(os.close, self._commands_to)
+            on_failure.callback(os.close, commands_from)
+            self._guard = Guard()
+            on_failure.pop_all()
         try:
             for number in numbers:
                 spec = make_spec(number, self._guard.group)
@@ -165,15 +169,21 @@ def _start_rank(
     environment: Mapping[str, str],
     inherited: Sequence[int],
 ) -> _Rank:
-    spec_from, spec_to = os.pipe()
-    report_from, report_to = os.pipe()
-    output = os.memfd_create(f"ringtree-rank-{rank}")
     # The rank must find this very ringtree, wherever it was imported from.
     path = os.pathsep.join(str(Path(entry or ".").absolute()) for entry in sys.path)
     variables = {**RANK_ENVIRONMENT, **os.environ, **environment, "PYTHONPATH": path}
-    process = rank_start.start_process(module, (spec_from, report_to, *more), inherited, output, variables)
-    os.close(spec_from)
-    os.close(report_to)
+    with contextlib.ExitStack() as own:  # what this process keeps, unless the rank can't be started
+        with contextlib.ExitStack() as its:
+            spec_from, spec_to = os.pipe()
+            its.callback(os.close, spec_from)
+            own.callback(os.close, spec_to)
+            report_from, report_to = os.pipe()
+            its.callback(os.close, report_to)
+            own.callback(os.close, report_from)
+            output = os.memfd_create(f"ringtree-rank-{rank}")
+            own.callback(os.close, output)
+            process = rank_start.start_process(module, (spec_from, report_to, *more), inherited, output, variables)
+        own.pop_all()
     return _Rank(rank, process, spec_to, report_from, output, reader)
 
 

@@ -7,6 +7,7 @@ tagged sources. Not for: limits, nor what a machine lacks (limits.py), what a li
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path
 from typing import Literal
@@ -117,6 +118,13 @@ def first_release_with_error(collective: str, algorithm: str, protocol: str | No
             break
         first = f"{major}.{minor}"
     return first
+
+
+def first_release_with_any_error(asked: Iterable[tuple[str, str, str | None]]) -> str | None:
+    """The release from which on a job that sends all of these, each (collective, algorithm, protocol), ends in an
+    error; None: it does not, in the newest. Raises UsageError for unknown names."""
+    found = [first_release_with_error(*each) for each in asked]
+    return min((one for one in found if one is not None), key=_number, default=None)
 
 
 def conditions() -> dict[str, str]:

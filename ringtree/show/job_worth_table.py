@@ -14,7 +14,7 @@ from ringtree.joblog.gain import Gain
 from ringtree.joblog.summary import Summary
 from ringtree.joblog.worth import TO_NCCL, ArmWorth, Effect
 from ringtree.nccl.names import algorithm_name
-from ringtree.nccl.support import first_release_with_error
+from ringtree.nccl.support import first_release_with_any_error
 from ringtree.show.cells import cell, plain_table, say
 from ringtree.units import format_change, format_change_range, format_share, format_size, format_time
 
@@ -109,9 +109,9 @@ def verdict(summary: Summary, each: ArmWorth) -> str:
 def _since(collectives: Sequence[str], algorithm: str | None) -> str | None:
     if algorithm is None or algorithm_name(algorithm) is None:  # a list is read by each release in its own way
         return None
-    found = [first_release_with_error(TO_NCCL.get(collective, collective), algorithm) for collective in collectives]
-    known = [one for one in found if one is not None]
-    return f"on {known[0]} and later it ends in an error" if known else None
+    asked = [(TO_NCCL.get(collective, collective), algorithm, None) for collective in collectives]
+    since = first_release_with_any_error(asked)
+    return None if since is None else f"on {since} and later it ends in an error"
 
 
 def _tells(effect: Effect) -> bool:

@@ -14,8 +14,7 @@ from collections.abc import Mapping, Sequence
 from ringtree.arms.nccl_name import ALGO, HEAD, PROTO
 from ringtree.nccl import Support, library_support, read
 from ringtree.nccl.names import COLLECTIVES, TUNED
-from ringtree.nccl.releases import release
-from ringtree.nccl.support import first_release_with_error
+from ringtree.nccl.support import first_release_with_any_error
 
 _FUNCTIONS = {COLLECTIVES[word]: word.lower() for word in TUNED}  # the collectives that NCCL_ALGO knows
 
@@ -72,10 +71,8 @@ def _ends(name: str, lacking: Mapping[str, Support], fails: Sequence[str], nccl_
 
 
 def _since(lacking: Mapping[str, Support]) -> str | None:
-    """Returns the release from which on all of these end in an error, None: none is known."""
-    first = [first_release_with_error(one, each.algorithm, each.protocol) for one, each in lacking.items()]
-    known = [one for one in first if one is not None]
-    return max(known, key=lambda text: release(text) or (0, 0)) if len(known) == len(first) else None
+    """Returns the release from which on a training that sends these ends in an error, None: none is known."""
+    return first_release_with_any_error((one, each.algorithm, each.protocol) for one, each in lacking.items())
 
 
 def _instead(setting: str, running: Sequence[str]) -> str:

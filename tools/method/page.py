@@ -73,10 +73,10 @@ def _machine(origin: dict[str, Any]) -> str:
     if "cpu" not in origin:
         return "made up"
     versions = ", ".join(f"{name} {version}" for name, version in sorted(origin["versions"].items()) if version)
-    commit = origin["commit"] or "unknown"
+    commit, plus, mark = (origin["commit"] or "unknown").partition("+")
     return (
         f"{origin['date']}, {origin['cpu']}, {origin['cores']} cores, Linux {origin['kernel']}, {versions}, "
-        f"commit {commit[:12]}{'+dirty' if commit.endswith('+dirty') else ''}"
+        f"commit {commit[:12]}{plus}{mark}"
     )
 
 

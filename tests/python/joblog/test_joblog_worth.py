@@ -19,7 +19,7 @@ from ringtree.joblog.reading import read_trace
 from ringtree.joblog.summary import Summary, summarise
 from ringtree.joblog.worth import worth
 from ringtree.judge.training import summarise_training
-from ringtree.nccl.support import first_release_with_error
+from ringtree.nccl.support import first_release_with_any_error, first_release_with_error
 from ringtree.results import CalledCollective
 from ringtree.show.job_worth_table import bytes_line, verdict
 from ringtree.train.arms import ALONE
@@ -77,6 +77,9 @@ def test_an_algorithm_that_the_release_lacks_gains_nothing(tmp_path: Path) -> No
 def test_the_release_from_which_on_it_is_an_error() -> None:
     assert first_release_with_error("all_gather", "Tree") == "2.24"
     assert first_release_with_error("all_reduce", "Tree") is None
+    both = [("all_reduce", "Tree", None), ("all_gather", "Tree", None)]
+    assert first_release_with_any_error(both) == "2.24"
+    assert first_release_with_any_error(both[:1]) is None
 
 
 def test_the_bound_is_all_exposed_time_of_what_can_change(tmp_path: Path) -> None:

@@ -122,6 +122,16 @@ def test_only_changes_of_code_make_the_commit_another(tmp_path: Path) -> None:
         file.write_text("before")
 
 
+def test_a_checkout_that_git_cannot_look_through_is_not_called_clean(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script = tmp_path / "git"
+    script.write_text('#!/bin/sh\ncase "$1" in status) exit 1 ;; *) echo abc ;; esac\n')
+    script.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    assert commit_of() == "abc+unchecked"
+
+
 def test_a_host_that_tells_nothing_still_gives_provenance(tmp_path: Path) -> None:
     provenance = capture(emulated=False, rank_defaults={}, root=tmp_path)
     assert provenance.cpu_model
