@@ -131,6 +131,8 @@ def gpu_blocks(kind: str, pairs: int) -> None:
         print(f"{kind}: {statistics.median(plain) * 1e3:.2f} ms a step, {pairs} pairs of {num} steps, {name}")
         found = median_interval(ratios)
         print(f"traced / untraced: {found.median:.4f} ({found.low:.4f} to {found.high:.4f}, {found.label})")
+        if not recorded:
+            return
         longer, beside = (statistics.median(of) * 1e3 for of in zip(*recorded, strict=True))
         print(
             f"{len(recorded)} steps recorded: {longer:.2f} ms longer than the others' median, and {beside:.2f} ms after"
