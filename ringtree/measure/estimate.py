@@ -10,13 +10,13 @@ is printed as "about".
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from ringtree.arms import boundary_of, find_kind
 from ringtree.measure.plan import DEFAULT_LAUNCHES, MIN_ROUNDS, by_environment, planned_launches, sizes_of
 from ringtree.measure.training_estimate import training_cost
-from ringtree.results import Boundary, Plan
+from ringtree.results import ArmPlan, Boundary, Plan
 
 _START = 0.5  # seconds of a launch, whatever runs in it
 _START_A_RANK = 0.12  # interpreter, numpy, communicators; ranks share few cores
@@ -44,9 +44,16 @@ def start_seconds(num_ranks: int, boundary: Boundary, arms: Iterable[str] = ()) 
     return _START + num_ranks * (imports + sum(own.values()))
 
 
+def start_of_arms(num_ranks: int, boundary: Boundary, arms: Sequence[ArmPlan]) -> float:
+    """As `start_seconds`, of a launch of these arms: each environment has processes of its own, which start the arms
+    that share it and no others."""
+    names = [[arm.name for arm in group] for group in by_environment(arms)]
+    return _START + sum(start_seconds(num_ranks, boundary, group) - _START for group in names)
+
+
 def start_of(plan: Plan) -> float:
     """As `start_seconds`, of a launch of `plan`."""
-    return start_seconds(plan.num_ranks, boundary_of(plan), [arm.name for arm in plan.arms])
+    return start_of_arms(plan.num_ranks, boundary_of(plan), plan.arms)
 
 
 def cell_seconds(plan: Plan, size_bytes: int) -> float:
@@ -59,11 +66,10 @@ def cost_of(plan: Plan) -> Cost:
     if plan.training is not None:
         cost = training_cost(plan)
         return Cost(cost.seconds, cost.num_launches)
-    starting = start_of(plan)
     launches = planned_launches(plan)
     seconds = 0.0
     for launch in launches:
-        seconds += starting * len(by_environment(launch.arms))  # each environment has processes of its own
+        seconds += start_of_arms(plan.num_ranks, boundary_of(plan), launch.arms)
         seconds += sum(cell_seconds(plan, size.size_bytes) for size in sizes_of(plan, launch)) * len(launch.arms)
     return Cost(seconds, len(launches))
 

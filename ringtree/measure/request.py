@@ -17,7 +17,7 @@ from ringtree.errors import UsageError
 from ringtree.measure.collective_data import SHAPES, whole_size
 from ringtree.measure.crew import spread
 from ringtree.measure.environment import lacks_memory, memory_for
-from ringtree.measure.estimate import cell_budget, start_seconds
+from ringtree.measure.estimate import cell_budget, start_of_arms
 from ringtree.measure.exact_data import DTYPES, largest_value
 from ringtree.measure.factors import factorial_design
 from ringtree.measure.narrow_floats import NARROW_FLOATS
@@ -114,7 +114,7 @@ def make_plan(request: Request) -> Plan:
     available = memory_for(boundary, num_ranks)
     planned = native_size if boundary == "native" else partial(size_plan, emulated=emulation is not None)
     sizes = [planned(size, num_launches) for size in _sizes(request, num_ranks, available, left_out)]
-    starting = start_seconds(num_ranks, boundary, names)
+    starting = start_of_arms(num_ranks, boundary, arms)
     return Plan(
         collective=request.collective,
         op="sum" if SHAPES[request.collective].reduces else NO_OP,

@@ -10,7 +10,7 @@ import itertools
 import pytest
 from lab_support import make_plan
 
-from ringtree.measure.estimate import cell_budget, cell_seconds, cost_of, start_seconds
+from ringtree.measure.estimate import cell_budget, cell_seconds, cost_of, start_of, start_seconds
 from ringtree.measure.plan import MIN_ROUNDS, size_plan
 from ringtree.measure.progress import TimeLeft
 from ringtree.measure.visits import Rounds, is_visited, num_iterations, num_rewarming, share_rounds
@@ -84,6 +84,15 @@ def test_cost_counts_launches_cells_and_ranks() -> None:
     assert cost.seconds > 5 * 4 * plan.cell_budget
     assert cost_of(plan.model_copy(update={"num_launches": 10})).seconds > cost.seconds
     assert cell_seconds(plan, 1 << 30) > plan.cell_budget
+
+
+def test_each_environment_starts_only_its_own_arms() -> None:
+    plan = make_plan(arms=("openmpi4", "mpich4", "oneccl"), sizes=(1024,), num_launches=5, num_ranks=4)
+    plan = plan.model_copy(update={"boundary": "native"})
+    apart = [arm.model_copy(update={"environment": {"A": str(i)}}) for i, arm in enumerate(plan.arms)]
+    one = start_seconds(4, "native", ["openmpi4"]) - start_seconds(0, "native")
+    assert start_of(plan.model_copy(update={"arms": apart})) == pytest.approx(start_seconds(0, "native") + 3 * one)
+    assert start_of(plan) < start_of(plan.model_copy(update={"arms": apart})), "interpreters are shared here"
 
 
 def test_the_default_budget_fills_the_time_aimed_at() -> None:
