@@ -232,11 +232,11 @@ void Communicator::execute(const Call& call, PreparedCall& prepared, CallWatch& 
   prepared.bound.fingerprint = CallDescription::fingerprint(history_, prepared.description.sequence);
   prepared.bound.in_place = reinterpret_cast<uintptr_t>(input) - prepared.input.offset ==
                             reinterpret_cast<uintptr_t>(call.output) - prepared.output.offset;  // either may be null
-  // Out of place a large output would first be fetched only to be overwritten; in place it was just read, and what the
-  // configuration says was found so. Without an input (who receives a broadcast) there is no difference between the
-  // two.
-  if (!prepared.kind.algorithm.streaming && !prepared.bound.in_place && prepared.input.length > 0)
-    prepared.bound.stream_output = prepared.configuration.streaming || streams_by_default(prepared.output.length);
+  // Out of place, and without an input (who receives a broadcast), a large output would first be fetched only to be
+  // overwritten; in place it was just read, and what the configuration says was found so.
+  if (!prepared.kind.algorithm.streaming && (!prepared.bound.in_place || prepared.input.length == 0))
+    prepared.bound.stream_output =
+        prepared.configuration.streaming || streams_by_default(prepared.output.length, prepared.input.length > 0);
   else
     prepared.bound.stream_output = prepared.configuration.streaming;
   prepared.bound.shared_input = shared_.find(*session_, input, prepared.input.length, lock);

@@ -46,8 +46,9 @@ std::pair<Configuration, std::string> choose_configuration(const AlgorithmTable&
                                                            const Selection& selection);
 
 /// Whether an output of so many bytes, in other memory than the input, is written around the caches where nobody said:
-/// it would push everything else out of them, and nobody reads it before it has left them.
-bool streams_by_default(size_t output_bytes);
+/// it would push everything else out of them, and nobody reads it before it has left them. `has_input`: false on a rank
+/// that only receives, as of a broadcast; it has half as much to keep in them, and what it got is often sent on.
+bool streams_by_default(size_t output_bytes, bool has_input);
 
 /// Whether the result's bits depend on the order in which the contributions of ranks are folded.
 bool order_matters(Dtype dtype, ReduceOp op);

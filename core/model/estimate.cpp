@@ -124,7 +124,8 @@ double estimate_seconds(const CostSummary& summary, int num_ranks, size_t num_by
   const double in_slots = summary.total_in_slots / 2 * size_bytes, own = total_moved / 2 * size_bytes - in_slots;
   double work_s = own * pace(machine, own);
   if (shares_cores) {
-    const double received = summary.total_received * size_bytes, put_in = summary.total_in_slots * size_bytes - received;
+    const double received = summary.total_received * size_bytes;
+    const double put_in = summary.total_in_slots * size_bytes - received;
     const Sliced mean(received / static_cast<double>(std::max(int64_t{1}, summary.messages)));
     const double slots = std::min(static_cast<double>(summary.links) * kSlots * mean.slice_bytes, put_in);
     work_s += in_slots * pace(machine, slots + std::min(slots, own)) +

@@ -14,7 +14,9 @@ namespace {
 // Longer runs go piece by piece: the piece after the one that is worked on is fetched meanwhile, and where a result
 // goes to two places it is still in the first-level cache when it is copied on. A multiple of every item size.
 constexpr size_t kPieceBytes = 2048;
-constexpr size_t kLine = 64;
+// Of copies: from 8 KB on glibc copies by `rep movsb`, which does not fetch what it overwrites.
+constexpr size_t kCopyPieceBytes = 8192;
+constexpr size_t kLine = 64, kPage = 4096, kHazardBytes = 256;
 
 inline void fetch_all_for_writing(const void* from, size_t bytes) {
   const std::byte* const begin = static_cast<const std::byte*>(from);
@@ -22,25 +24,33 @@ inline void fetch_all_for_writing(const void* from, size_t bytes) {
 }
 
 // memcpy() of 4 KB and more is `rep movsb` in glibc, which some processors (AMD's Zen 3) run 16 times slower where the
-// target lies 16 bytes behind the source within a page: as NumPy's large arrays do to slots. Shorter pieces are copied
-// by vectors. Figures: docs/decisions/0029.
-void copy_pieces(std::byte* to, const std::byte* from, size_t bytes) {
-  for (size_t at = 0; at < bytes; at += kPieceBytes) std::memcpy(to + at, from + at, std::min(kPieceBytes, bytes - at));
+// target lies 16 bytes behind the source within a page: as NumPy's large arrays do to slots. There shorter pieces are
+// copied by vectors. Elsewhere those cost 15 to 35 % of a copy (Intel Xeon, 64 KB, 2026-11-27). Figures:
+// docs/decisions/0029.
+void copy_bytes(std::byte* to, const std::byte* from, size_t bytes) {
+#ifdef __x86_64__
+  static const bool is_amd = __builtin_cpu_is("amd");
+#else
+  constexpr bool is_amd = false;
+#endif
+  const size_t behind = (reinterpret_cast<uintptr_t>(to) - reinterpret_cast<uintptr_t>(from)) % kPage;
+  const size_t piece = is_amd && behind > 0 && behind < kHazardBytes ? kPieceBytes : bytes;
+  for (size_t at = 0; at < bytes; at += piece) std::memcpy(to + at, from + at, std::min(piece, bytes - at));
 }
 
 /// Calls `work(at, bytes)` for each piece of the run, with what arrives fetched one piece ahead.
-template <class Work>
+template <size_t kBytes, class Work>
 void piece_by_piece(const SliceRun& run, const Work& work) {
   auto fetch = [&](size_t at) {
     if (at >= run.bytes) return;
     for (int i = 0; i < std::min(run.num_inputs, 64); ++i)
       if (run.becoming_ours >> i & 1)
-        fetch_all_for_writing(static_cast<const std::byte*>(run.inputs[i]) + at, std::min(kPieceBytes, run.bytes - at));
+        fetch_all_for_writing(static_cast<const std::byte*>(run.inputs[i]) + at, std::min(kBytes, run.bytes - at));
   };
   fetch(0);
-  for (size_t at = 0; at < run.bytes; at += kPieceBytes) {
-    fetch(at + kPieceBytes);
-    work(at, std::min(kPieceBytes, run.bytes - at));
+  for (size_t at = 0; at < run.bytes; at += kBytes) {
+    fetch(at + kBytes);
+    work(at, std::min(kBytes, run.bytes - at));
   }
 }
 
@@ -61,13 +71,13 @@ void copy_run(const SliceRun& run) {
     if (dst && run.stream_dst) {
       stream_copy(dst + at, input + at, bytes);
     } else if (dst) {
-      copy_pieces(dst + at, input + at, bytes);
+      copy_bytes(dst + at, input + at, bytes);
     }
-    if (slot) copy_pieces(slot + at, input + at, bytes);
+    if (slot) copy_bytes(slot + at, input + at, bytes);
   };
   if (!dst && !slot) return;
   if (run.bytes <= kPieceBytes || (!run.becoming_ours && (!dst || !slot))) return copy(0, run.bytes);
-  piece_by_piece(run, copy);
+  piece_by_piece<kCopyPieceBytes>(run, copy);
 }
 
 void fold_run(const SliceRun& run, FoldKernel fold, size_t item_bytes) {
@@ -90,7 +100,7 @@ void fold_run(const SliceRun& run, FoldKernel fold, size_t item_bytes) {
     fold(run.dst ? run.dst : run.slot, run.inputs, run.num_inputs, run.bytes / item_bytes);
     return;
   }
-  piece_by_piece(run, fold_piece);
+  piece_by_piece<kPieceBytes>(run, fold_piece);
 }
 
 }  // namespace ringtree

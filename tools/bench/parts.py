@@ -85,7 +85,7 @@ def powers(first: int, last: int, step: int = 1) -> tuple[int, ...]:
 # The other collectives are held against the peers once, with a core a rank.
 PARTS = (
     Part("native-2", 0.33, 2, (AUTO, SHARED, *PEERS), (*powers(8, 256 << 20), *ODD_SIZES)),
-    Part("native-4", 0.15, 4, (AUTO, *PEERS), powers(8, 64 << 20)),
+    Part("native-4", 0.15, 4, (AUTO, *PEERS), powers(8, 64 << 20, 2)),
     Part("native-16", 0.11, 16, (AUTO, *PEERS), powers(8, 1 << 20, 4)),
     Part("torch-2", 0.08, 2, (AUTO, "gloo"), powers(8, 256 << 20)),
     Part("torch-4", 0.05, 4, (AUTO, "gloo"), powers(8, 64 << 20, 2)),

@@ -1,4 +1,5 @@
-// What SocketStore does where whoever serves it is there but takes nothing. What it does otherwise is in test_store.cpp.
+// What SocketStore does where whoever serves it is there but takes nothing. What it does otherwise is in
+// test_store.cpp.
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 

@@ -154,5 +154,25 @@ TEST(Slices, large_outputs_out_of_place_are_written_around_the_caches_unless_ask
   }));
 }
 
+// It overwrites what it has not read, in place or not; but more of it fits the caches than of who reads as much.
+TEST(Slices, who_receives_a_large_broadcast_writes_it_around_the_caches_from_24_MB_on) {
+  constexpr size_t kFrom = size_t{24} << 20;
+  expect_all_well(run_communicators(2, test_settings(), [&](Communicator& communicator) {
+    std::vector<std::byte> buffer(kFrom);
+    for (size_t bytes : {kStreamingFrom, kFrom - 1, kFrom}) {
+      Call arguments;
+      arguments.collective = Collective::broadcast;
+      arguments.dtype = Dtype::kUint8;
+      arguments.count = bytes;
+      arguments.root = 0;
+      if (communicator.rank() == 0) arguments.input = buffer.data();
+      arguments.output = buffer.data();
+      communicator.run(with(arguments, by("ring", {}, 0, {})));
+      if (communicator.rank() == 1 && communicator.last_call().configuration.streaming != (bytes >= kFrom))
+        throw std::runtime_error(std::to_string(bytes) + " bytes");
+    }
+  }));
+}
+
 }  // namespace
 }  // namespace ringtree::testing

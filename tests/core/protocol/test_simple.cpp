@@ -186,6 +186,26 @@ TEST(CopyRun, puts_the_input_where_it_goes_and_nowhere_else) {
   }
 }
 
+// Where a processor copies slowly, other instructions copy: they must copy the same.
+TEST(CopyRun, copies_right_wherever_two_buffers_lie_within_their_pages) {
+  constexpr size_t kPage = 4096, kBytes = 65536;
+  std::mt19937 random(7);
+  const std::vector<std::byte> input = random_bytes(random, kBytes);
+  std::vector<std::byte> memory(3 * kPage + kBytes);
+  const size_t same = (reinterpret_cast<uintptr_t>(input.data()) - reinterpret_cast<uintptr_t>(memory.data())) % kPage;
+  const void* inputs[] = {input.data()};
+  for (size_t behind : {0, 1, 16, 64, 255, 256, 257, 2048, 4080, 4095}) {
+    std::byte* const to = memory.data() + same + behind;
+    std::memset(memory.data(), 0, memory.size());
+    copy_run({inputs, 1, to, nullptr, kBytes});
+    EXPECT_EQ(std::memcmp(to, input.data(), kBytes), 0) << behind;
+    const auto begin = memory.begin() + static_cast<std::ptrdiff_t>(same + behind);
+    const auto end = begin + static_cast<std::ptrdiff_t>(kBytes);
+    EXPECT_EQ(std::count(memory.begin(), begin, std::byte{0}), begin - memory.begin()) << behind;
+    EXPECT_EQ(std::count(end, memory.end(), std::byte{0}), memory.end() - end) << behind;
+  }
+}
+
 TEST(CopyRun, in_place_leaves_the_buffer_and_still_fills_the_slot) {
   std::mt19937 random(6);
   const std::vector<std::byte> original = random_bytes(random, 1000);
