@@ -123,7 +123,8 @@ def _kind(head: str) -> ArmKind:
         lacks=lacks,
         process="own",
         several_hosts=lambda name: False,
-        start_seconds=0.1,  # launches of ten arms with 2, 4 and 16 ranks on 2 cores took 4.8, 8.8 and 11.6 s, 2026-11-26
+        # Launches of ten arms with 2, 4 and 16 ranks on 2 cores took 4.8, 8.8 and 11.6 s (2026-11-26).
+        start_seconds=0.1,
         library=True,
     )
 

@@ -6,9 +6,9 @@ For: crew.py, crew_group.py and rank_group.py, with agents as threads. Not for: 
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from uuid import uuid4
 
 import pytest
@@ -98,7 +98,7 @@ def test_a_rank_that_cannot_be_started_leaves_no_descriptor_open(monkeypatch: py
         raise OSError(11, "Resource temporarily unavailable")
 
     monkeypatch.setattr(rank_start, "start_process", refuse)
-    before = os.listdir("/proc/self/fd")
+    before = sorted(Path("/proc/self/fd").iterdir())
     with pytest.raises(OSError, match="Resource temporarily unavailable"):
         RankGroup("ringtree.measure.rank", [0], lambda rank, group: SPEC, reports)
-    assert os.listdir("/proc/self/fd") == before
+    assert sorted(Path("/proc/self/fd").iterdir()) == before
