@@ -173,7 +173,9 @@ TEST(Estimate, OnSharedCoresGrowsWithSizeMessagesAndLinks) {
     EXPECT_GE(estimate_seconds(more, 4, bytes, machine), seconds) << bytes;
     more = ring;
     more.messages = 48;  // so that each is half as long
-    if (bytes <= 24 * kSlotBytes / 6) EXPECT_GT(estimate_seconds(more, 4, bytes, machine), seconds) << bytes;
+    if (bytes <= 24 * kSlotBytes / 6) {
+      EXPECT_GT(estimate_seconds(more, 4, bytes, machine), seconds) << bytes;
+    }
     before = seconds;
   }
 }
