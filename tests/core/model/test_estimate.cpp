@@ -172,8 +172,8 @@ TEST(Estimate, OnSharedCoresGrowsWithSizeMessagesAndLinks) {
     more.links = 16;
     EXPECT_GE(estimate_seconds(more, 4, bytes, machine), seconds) << bytes;
     more = ring;
-    more.messages = 48;  // so that each is half as long
-    if (bytes <= 24 * kSlotBytes / 6) {
+    more.messages = 48;  // each half as long: more slices while a message is a single one, of up to 8 KB
+    if (bytes <= 24 * 8192 / 6) {
       EXPECT_GT(estimate_seconds(more, 4, bytes, machine), seconds) << bytes;
     }
     before = seconds;
