@@ -195,7 +195,7 @@ faults: $(STAMPS)/torch $(STAMPS)/package $(STAMPS)/extra-test ## what ranks are
 peers: ## the MPI libraries and oneCCL that arms can be (2 GB with Intel's)
 	@PYTHON="$(PYTHON)" tools/peers.sh
 
-# 40 minutes; ARGS="--budget 10m" for less, ARGS="--parts torch-2 --budget 1m --launches 2" for a trial. Peers that are
+# About an hour; ARGS="--budget 10m" for less, ARGS="--parts torch-2 --budget 1m --launches 2" for a trial. Peers that are
 # not installed are left out and named.
 bench: $(STAMPS)/torch $(STAMPS)/package $(STAMPS)/extra-report ## the engine beside its peers, into docs/benchmarks/<machine>-<date>
 	PYTHONPATH=tools $(BIN)/python -m bench run $(ARGS)
