@@ -132,6 +132,7 @@ def gpu_blocks(kind: str, pairs: int) -> None:
         found = median_interval(ratios)
         print(f"traced / untraced: {found.median:.4f} ({found.low:.4f} to {found.high:.4f}, {found.label})")
         if not recorded:
+            print("no step was recorded")
             return
         longer, beside = (statistics.median(of) * 1e3 for of in zip(*recorded, strict=True))
         print(

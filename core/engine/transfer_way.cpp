@@ -85,7 +85,7 @@ void TransferWay::begin(const Transfer& transfer, Kind kind) {
   call_.cut = cut_parts(bytes, 1, kSlots, kSlotBytes, kSlotBytes);
   call_.item_bytes = item;
   call_.fingerprint = fingerprint_of(transfer, kind, key_, ++sequence_);
-  // As of a rank that sends as much, which most ranks do beside it.
+  // Counted as having an input: most ranks that receive send as much beside it.
   call_.stream_output = !sends_ && streams_by_default(bytes, true);
   call_.shared_input = parts_.shared.find(parts_.session, call_.input, sends_ ? bytes : 0);
   const bool emulated = parts_.settings.emulation.has_value();

@@ -24,9 +24,9 @@ inline void fetch_all_for_writing(const void* from, size_t bytes) {
 }
 
 // memcpy() of 4 KB and more is `rep movsb` in glibc, which some processors (AMD's Zen 3) run 16 times slower where the
-// target lies 16 bytes behind the source within a page: as NumPy's large arrays do to slots. There shorter pieces are
-// copied by vectors. Elsewhere those cost 15 to 35 % of a copy (Intel Xeon, 64 KB, 2026-11-27). Figures:
-// docs/decisions/0029.
+// target lies 16 bytes behind the source within a page: as NumPy's large arrays do to slots. Up to kHazardBytes behind,
+// of which only 16 were measured, shorter pieces are copied there, by vectors. Elsewhere those take 12 to 38 % longer
+// (Intel Xeon, 64 KB, 2026-11-27). Figures: docs/decisions/0029.
 void copy_bytes(std::byte* to, const std::byte* from, size_t bytes) {
 #ifdef __x86_64__
   static const bool is_amd = __builtin_cpu_is("amd");

@@ -154,7 +154,7 @@ TEST(Slices, large_outputs_out_of_place_are_written_around_the_caches_unless_ask
   }));
 }
 
-// It overwrites what it has not read, in place or not; but more of it fits the caches than of who reads as much.
+// In place too, as it has not read what it overwrites; from a larger size on than ranks that also read an input.
 TEST(Slices, who_receives_a_large_broadcast_writes_it_around_the_caches_from_24_MB_on) {
   constexpr size_t kFrom = size_t{24} << 20;
   expect_all_well(run_communicators(2, test_settings(), [&](Communicator& communicator) {

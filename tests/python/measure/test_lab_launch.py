@@ -10,7 +10,7 @@ import re
 import signal
 
 import pytest
-from lab_support import children_of, make_plan
+from lab_support import children_of, make_plan, make_spec
 
 from ringtree.measure import framing
 from ringtree.measure.framing import ReportReader, read_json, write_record, write_report
@@ -20,7 +20,6 @@ from ringtree.measure.messages import (
     AnswersReport,
     DoneReport,
     FailureReport,
-    Memory,
     ProgressReport,
     RankSpec,
     SetSpec,
@@ -32,21 +31,6 @@ from ringtree.measure.process_set import CellKey
 from ringtree.measure.rank_group import LaunchFailed
 from ringtree.measure.rank_set import RankSet
 from ringtree.measure.visit_loop import VisitLoop
-
-
-def make_spec() -> RankSpec:
-    return RankSpec(
-        process_group=1,
-        rank=1,
-        num_ranks=2,
-        seed=3,
-        boundary="numpy",
-        memory=Memory(),
-        session="s",
-        torch_store="nowhere",
-        timeout=1.0,
-        idle_limit=1.0,
-    )
 
 
 def test_a_record_goes_through_a_pipe() -> None:

@@ -12,27 +12,15 @@ from pathlib import Path
 from uuid import uuid4
 
 import pytest
+from lab_support import make_spec
 
 from ringtree.launchers import Identity
 from ringtree.measure import exchange, rank_start
 from ringtree.measure.crew import Crew, Order, Outcome
 from ringtree.measure.crew_group import CrewGroup
-from ringtree.measure.messages import Memory, RankSpec, reports
+from ringtree.measure.messages import reports
 from ringtree.measure.rank_group import LaunchFailed, RankGroup
 from ringtree.results import Record
-
-SPEC = RankSpec(
-    process_group=1,
-    rank=0,
-    num_ranks=2,
-    seed=3,
-    boundary="numpy",
-    memory=Memory(),
-    session="s",
-    torch_store="nowhere",
-    timeout=1.0,
-    idle_limit=1.0,
-)
 
 
 class NewerOrder(Record):
@@ -76,7 +64,7 @@ def test_the_lab_says_why_an_agent_started_no_ranks_and_goes_on() -> None:
         with FakedCrew(0, job, lambda order: mine) as lab:
             for _ in range(2):  # the agent listens again
                 with pytest.raises(LaunchFailed, match=r"^process 1 starts no ranks: .*Cannot allocate memory$"):
-                    CrewGroup(lab, SPEC, {})
+                    CrewGroup(lab, make_spec(), {})
                 assert mine.closed
         served.result(30)
 
@@ -100,5 +88,5 @@ def test_a_rank_that_cannot_be_started_leaves_no_descriptor_open(monkeypatch: py
     monkeypatch.setattr(rank_start, "start_process", refuse)
     before = sorted(Path("/proc/self/fd").iterdir())
     with pytest.raises(OSError, match="Resource temporarily unavailable"):
-        RankGroup("ringtree.measure.rank", [0], lambda rank, group: SPEC, reports)
+        RankGroup("ringtree.measure.rank", [0], lambda rank, group: make_spec(), reports)
     assert sorted(Path("/proc/self/fd").iterdir()) == before

@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from ringtree.measure.messages import Memory, RankSpec
 from ringtree.results import (
     ArmPlan,
     Cell,
@@ -55,6 +56,21 @@ def make_plan(
         cell_budget=0.1,
         emulation=emulation,
         preset=preset,
+    )
+
+
+def make_spec() -> RankSpec:
+    return RankSpec(
+        process_group=1,
+        rank=1,
+        num_ranks=2,
+        seed=3,
+        boundary="numpy",
+        memory=Memory(),
+        session="s",
+        torch_store="nowhere",
+        timeout=1.0,
+        idle_limit=1.0,
     )
 
 
