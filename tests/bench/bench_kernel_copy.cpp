@@ -107,7 +107,7 @@ void transfer(Ranks& ranks, int peer, std::byte* here, std::byte* there, size_t 
 }
 
 void copy_own(const Work& work, std::byte* to, const std::byte* from, size_t bytes) {
-  if (streams_by_default(work.bytes)) {
+  if (streams_by_default(work.bytes, true)) {
     stream_copy(to, from, bytes);
     stream_fence();
   } else {

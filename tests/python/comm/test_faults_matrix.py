@@ -19,6 +19,7 @@ from faults.bars import AT_DEADLINE, DISAGREE, NO_ALARM, SUSPECTED
 from faults.matrix import Row, rows
 from faults.others import Others, judged
 from faults.trial import Cell, Survivor, Trial, World
+from forked import start_the_server
 
 pytestmark = pytest.mark.alone
 
@@ -42,6 +43,7 @@ def waited(request: pytest.FixtureRequest) -> Callable[[str], Tried]:
     here = [getattr(item, "callspec", None) for item in request.session.items if item.path == request.path]
     chosen = {spec.params.get("name") for spec in here if spec}
     names = [name for name, row in ROWS.items() if name in chosen and waits(row)]
+    start_the_server()
     with Others() as others, ThreadPoolExecutor(max(len(names), 1)) as pool:
         tried = {name: pool.submit(tries, ROWS[name]) for name in names}
         pool.shutdown()

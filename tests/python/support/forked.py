@@ -25,6 +25,7 @@ _OF_THE_SERVER = {"OMP_NUM_THREADS": "1", **os.environ}
 _READ_AT_START = ("PYTHON", "LD_", "GLIBC_", "MALLOC_", "OMP_", "GOMP_", "KMP_", "MKL_", "OPENBLAS_", "TORCH_")
 _preloaded: list[str] = []
 _starting = threading.Lock()  # while the variables are the server's
+_started = False
 
 
 def preload(*modules: str) -> None:
@@ -45,23 +46,28 @@ def wants_its_own(environment: Mapping[str, str]) -> bool:
 
 
 def start(target: Callable[..., None], *arguments: Any) -> BaseProcess:
-    """Starts target(*arguments) with this process's variables; it is killed when this one ends."""
-    with _starting:
-        _start_the_server()
-        environment = dict(os.environ)
-    process = PROCESSES.Process(target=_run, args=(environment, target, arguments), daemon=True)
+    """Starts target(*arguments) with this process's variables; it is killed when this one ends. Who starts processes on
+    several threads calls start_the_server() before."""
+    start_the_server()
+    process = PROCESSES.Process(target=_run, args=(dict(os.environ), target, arguments), daemon=True)
     process.start()
     return process
 
 
-def _start_the_server() -> None:
-    """It runs for all tests, so what one of them sets for itself is not its."""
-    now = dict(os.environ)
-    _set(_OF_THE_SERVER)
-    try:
-        forkserver.ensure_running()
-    finally:
-        _set(now)
+def start_the_server() -> None:
+    """Once a process: it runs for all tests, so what one of them sets for itself is not its. Not beside threads that
+    start programs: while this one's variables are the server's, they are freed under an execve() (EFAULT)."""
+    global _started
+    with _starting:
+        if _started:
+            return
+        now = dict(os.environ)
+        _set(_OF_THE_SERVER)
+        try:
+            forkserver.ensure_running()
+        finally:
+            _set(now)
+        _started = True
 
 
 def _run(environment: Mapping[str, str], target: Callable[..., None], arguments: tuple[Any, ...]) -> None:

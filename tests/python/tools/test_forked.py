@@ -6,6 +6,7 @@ import os
 from multiprocessing.connection import Connection
 from pathlib import Path
 
+import forked
 import pytest
 from forked import PROCESSES, start
 
@@ -26,3 +27,16 @@ def test_a_variable_of_a_test_is_its_processes_and_not_the_servers(monkeypatch: 
         process.join()
         assert of_process == dict(os.environ)
         assert b"RINGTREE_OF_A_TEST" not in of_server
+
+
+def test_variables_stay_while_the_server_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Beside threads that start programs: an execve() reads them."""
+    forked.start_the_server()
+    changed: list[object] = []
+    monkeypatch.setattr(forked, "_set", changed.append)
+    ours, theirs = PROCESSES.Pipe(duplex=False)
+    process = start(_tell, theirs)
+    theirs.close()
+    assert ours.poll(60)
+    process.join()
+    assert changed == []
