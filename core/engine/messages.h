@@ -75,14 +75,14 @@ struct Messages {
   }
 
   /// The message that has come, the step's `index`-th. Before the outgoing slot is chosen: it may be this one's.
-  static Operand take(Plan& plan, RecvEnd& end, int index, size_t bytes) {
+  static Operand take(Plan& plan, const PlanStep& step, RecvEnd& end, int index, size_t bytes) {
     if constexpr (kFlagged) {
       std::byte* const to = plan.staged(index);
       kProtocol == Protocol::ll ? ll::unpack(end.flagged_slot(), to, bytes)
                                 : ll128::unpack(end.flagged_slot(), to, bytes);
       return {to, false};
     } else {
-      const Operand operand{end.data(), end.becomes_ours()};
+      const Operand operand{end.data(), end.worth_fetching(step.reduces)};
       end.take_slot();
       return operand;
     }
@@ -92,15 +92,16 @@ struct Messages {
   static std::byte* room(Plan& plan, const PlanStep& step, size_t bytes) {
     return kFlagged ? plan.staged(step.num_recv) : step.send->room(bytes);
   }
-  /// Sends what lies in room(). `start_ns`: emulated clusters only.
-  static void send(SendEnd& end, const std::byte* data, size_t bytes, uint32_t fingerprint, int64_t start_ns) {
+  /// Sends what lies in room(). `start_ns`: emulated clusters only. `streamed`: as SendEnd::publish().
+  static void send(SendEnd& end, const std::byte* data, size_t bytes, uint32_t fingerprint, int64_t start_ns,
+                   bool streamed) {
     if constexpr (kFlagged) {
       const FlaggedMessage message{end.next(), fingerprint, end.fenced()};
       kProtocol == Protocol::ll ? ll::pack(end.slot(), kSlotBytes, data, bytes, message)
                                 : ll128::pack(end.slot(), data, bytes, message);
       end.publish_flagged();
     } else {
-      end.publish(fingerprint, bytes, start_ns);
+      end.publish(fingerprint, bytes, start_ns, streamed);
     }
   }
 };

@@ -45,8 +45,16 @@ class Compiler {
     out.src_at = step.src_at;
     out.first_recv = static_cast<int>(plan_.recv_ends.size());
     out.num_recv = static_cast<int>(step.recv.size());
-    for (const Endpoint& end : step.recv) plan_.recv_ends.push_back(links_.recv_end(end.peer, end.tag, channel));
-    if (!step.send_to.empty()) out.send = links_.send_end(step.send_to, step.send_tag, channel);
+    for (const Endpoint& end : step.recv) {
+      plan_.recv_ends.push_back(links_.recv_end(end.peer, end.tag, channel));
+      if (!sends_to(end.peer)) plan_.recv_ends.back()->set_one_way();
+    }
+    if (!step.send_to.empty()) {
+      out.send = links_.send_end(step.send_to, step.send_tag, channel);
+      const auto& readers = step.send_to;
+      if (std::none_of(readers.begin(), readers.end(), [&](int peer) { return receives_from(peer); }))
+        out.send->set_one_way();
+    }
     if (links_.can_read_in_place(step.send_to)) {
       out.direct = direct_[static_cast<size_t>(index)];
     } else {
@@ -62,6 +70,17 @@ class Compiler {
     out.num_dependencies = static_cast<int>(plan_.dependencies.size()) - out.first_dependency;
     plan_.steps.push_back(out);
     plan_.program_steps.push_back(index);
+  }
+
+  bool sends_to(int peer) const {
+    return std::any_of(program_.steps().begin(), program_.steps().end(), [peer](const Step& step) {
+      return std::find(step.send_to.begin(), step.send_to.end(), peer) != step.send_to.end();
+    });
+  }
+  bool receives_from(int peer) const {
+    return std::any_of(program_.steps().begin(), program_.steps().end(), [peer](const Step& step) {
+      return std::any_of(step.recv.begin(), step.recv.end(), [peer](const Endpoint& end) { return end.peer == peer; });
+    });
   }
 
   const Program& program_;

@@ -95,6 +95,8 @@ class Run {
 
  private:
   using Wire = Messages<kProtocol>;
+  static constexpr size_t kStreamedBytes = size_t{2} << 20;  // of a chunk (docs/decisions/0034)
+  static constexpr uint64_t kLookEvery = 16;                 // messages
 
   // Widened before adding: an index into a plan may pass what an int holds.
   static constexpr size_t sum(int a, int b) { return static_cast<size_t>(a) + static_cast<size_t>(b); }
@@ -221,15 +223,27 @@ class Run {
     if (step.send && step.direct.from != Buffer::none && !slice.answers)
       in_place = readable_in_place(step, bytes, locate(lane, {step.direct.from, 0}, part(lane, step, state.run_index)));
     if (step.send && !in_place && !slice.answers) slice.leaving = Wire::room(plan_, step, bytes);
+    slice.streams_leaving = slice.leaving && streams_slot(lane, step);
+    slice.streams_dst = step.num_recv == 1 && !step.reduces && recv_end(step, 0).is_streamed();
     move_bytes(lane, step, bytes, slice);
+    if (slice.streams_leaving || slice.streams_dst) stream_fence();
     if (slice.answers) {
       step.send->publish_answer(fingerprint(state));
       consume(step, state.virtual_ns);
     } else {
-      leave(step, in_place, slice.leaving, bytes, fingerprint(state), state.virtual_ns);
+      leave(step, in_place, slice.leaving, slice.streams_leaving, bytes, fingerprint(state), state.virtual_ns);
     }
     state.checked = 0;
     if (++state.slice == state.num_slices) next_step(lane);
+  }
+
+  /// Whether what the step sends is written into its slot around the caches: much that goes one way, to a core that is
+  /// far and has it from memory sooner than from ours.
+  bool streams_slot(size_t lane, const PlanStep& step) {
+    if constexpr (Wire::kFlagged || kEmulated) return false;
+    if (step.send->next() % kLookEvery == 0) step.send->look_at_distance();
+    if (step.reduces || !step.send->is_one_way() || part(lane, step, 0).length < kStreamedBytes) return false;
+    return step.send->reader_is_far();
   }
 
   /// All whose operands the step folds wait for the result where those lie.
@@ -250,7 +264,7 @@ class Run {
         return {locate(lane, step.dst, part(lane, step, plan_.states[lane].run_index)), false};
       }
     }
-    return Wire::take(plan_, end, index, bytes);
+    return Wire::take(plan_, step, end, index, bytes);
   }
 
   /// do_slice() for a small call.
@@ -265,12 +279,12 @@ class Run {
     run.dst = step.dst ? base_of(call_, step.dst.buffer) + whole.dst : nullptr;
     run.stream_dst = call_.stream_output && step.dst.buffer == Buffer::output;
     const Operands operands = assemble(
-        step, src, run.dst, [&](Operands& to, int i) { to.add(Wire::take(plan_, recv_end(step, i), i, bytes)); });
+        step, src, run.dst, [&](Operands& to, int i) { to.add(Wire::take(plan_, step, recv_end(step, i), i, bytes)); });
     const std::byte* const in_place = readable_in_place(step, bytes, step.dst ? run.dst : src);
     if (step.send && !in_place) run.slot = Wire::room(plan_, step, bytes);
     operands.give_to(run);
     fold_or_copy(step, run, call_);
-    leave(step, in_place, run.slot, bytes, fingerprint(state), 0);
+    leave(step, in_place, run.slot, false, bytes, fingerprint(state), 0);
     state.checked = 0;
     if (++state.step == plan_.lanes[lane].num_steps) {
       state.pass = 1;
@@ -279,12 +293,12 @@ class Run {
   }
 
   /// The step's message leaves, and those that came are consumed.
-  void leave(const PlanStep& step, const std::byte* in_place, const std::byte* in_slot, size_t bytes,
+  void leave(const PlanStep& step, const std::byte* in_place, const std::byte* in_slot, bool streamed, size_t bytes,
              uint32_t fingerprint, int64_t ns) {
     if (in_place) {
       send_in_place(step, in_place, fingerprint);
     } else if (step.send) {
-      Wire::send(*step.send, in_slot, bytes, fingerprint, ns);
+      Wire::send(*step.send, in_slot, bytes, fingerprint, ns, streamed);
     }
     consume(step, ns);
   }
@@ -360,8 +374,9 @@ class Run {
         step, src, run.dst, [&](Operands& to, int i) { to.add(slice.arrived[static_cast<size_t>(i)], in_slice); });
     operands.give_to(run);
     run.into_inputs = slice.answers;
-    run.stream_dst = call_.stream_output && step.dst.buffer == Buffer::output;
+    run.stream_dst = (call_.stream_output || slice.streams_dst) && step.dst.buffer == Buffer::output;
     run.slot = slice.leaving ? slice.leaving + in_slice : nullptr;
+    run.stream_slot = slice.streams_leaving;
     run.bytes = bytes;
     fold_or_copy(step, run, call_);
   }

@@ -12,7 +12,9 @@ namespace ringtree {
 struct Slice {
   std::array<Operand, kMaxFold> arrived;
   std::byte* leaving = nullptr;
-  bool answers = false;  // the result goes to where what arrived lies
+  bool streams_leaving = false;  // `leaving` is written around the caches
+  bool streams_dst = false;      // the output as well: what arrived was
+  bool answers = false;          // the result goes to where what arrived lies
 };
 
 /// In the order in which they are folded: the rank's own stands where the step says. `add(operands, i)` adds what

@@ -58,7 +58,7 @@ void piece_by_piece(const SliceRun& run, const Work& work) {
 
 void copy_run(const SliceRun& run) {
   if (run.bytes == 0) return;  // then pointers may be null, which memcpy forbids
-  if (run.bytes <= kPieceBytes && !run.stream_dst) {
+  if (run.bytes <= kPieceBytes && !run.stream_dst && !run.stream_slot) {
     const void* const from = run.inputs[0];
     if (run.dst && run.dst != from) std::memcpy(run.dst, from, run.bytes);
     if (run.slot && run.slot != from) std::memcpy(run.slot, from, run.bytes);
@@ -73,7 +73,11 @@ void copy_run(const SliceRun& run) {
     } else if (dst) {
       copy_bytes(dst + at, input + at, bytes);
     }
-    if (slot) copy_bytes(slot + at, input + at, bytes);
+    if (slot && run.stream_slot) {
+      stream_copy(slot + at, input + at, bytes);
+    } else if (slot) {
+      copy_bytes(slot + at, input + at, bytes);
+    }
   };
   if (!dst && !slot) return;
   if (run.bytes <= kPieceBytes || (!run.becoming_ours && (!dst || !slot))) return copy(0, run.bytes);

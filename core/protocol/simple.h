@@ -29,6 +29,9 @@ struct SliceRun {
   bool into_inputs = false;
   /// dst will not be read soon: written around the caches (non-temporal stores); stream_fence() is the caller's.
   bool stream_dst = false;
+  /// slot is read by a core that is far, which fetches a line from memory sooner than from this core's caches: written
+  /// around them. Copies only; stream_fence() is the caller's, before the message leaves.
+  bool stream_slot = false;
 };
 
 /// Moves one input to where it goes.

@@ -19,11 +19,13 @@
 #include <memory>
 #include <vector>
 
+#include "core/transport/distance.h"
 #include "core/transport/link_memory.h"
 
 namespace ringtree {
 
 inline constexpr int kMaxPoolSlots = 8192;
+static_assert(kMaxPoolSlots < MessageFlag::kStreamed);
 
 /// Slots of a pool over which one side has `links_a` links and the other `links_b`.
 constexpr int pool_slots(int links_a, int links_b, int link_slots = kMaxLinkSlots) {
@@ -111,6 +113,9 @@ class BasicExchangeSide {
     num_free_ = kept;
   }
 
+  /// Of the other side's core, as this side's links find it.
+  Distance& distance() { return distance_; }
+
   int num_slots() const { return num_slots_; }
   int num_free() const { return num_free_; }
 
@@ -140,6 +145,7 @@ class BasicExchangeSide {
   int num_slots_, first_home_, most_foreign_;
   int num_free_ = 0, num_foreign_ = 0;
   uint64_t num_given_ = 0, num_taken_ = 0;
+  Distance distance_;
   std::vector<uint16_t> free_;  // a stack: the hottest slot is last
 };
 

@@ -17,6 +17,8 @@
 #include <limits>
 #include <vector>
 
+#include "core/base/clock.h"
+#include "core/transport/distance.h"
 #include "core/transport/doorbell.h"
 #include "core/transport/exchange_pool.h"
 #include "core/transport/link_memory.h"
@@ -84,14 +86,15 @@ class BasicSendEnd {
   /// Where the next message's `bytes` bytes go: into its line or into its slot.
   std::byte* room(size_t bytes) const { return bytes <= kInlineBytes ? line().payload.data() : slot(); }
 
-  /// Hands the message to the readers. `start_ns` (when it leaves) matters to emulated clusters only.
-  void publish(uint32_t fingerprint, size_t bytes, int64_t start_ns) {
+  /// Hands the message to the readers. `start_ns` (when it leaves) matters to emulated clusters only. `streamed`: its
+  /// slot was written around the caches, and the writer's fence (core/base/stream_copy.h) is behind it.
+  void publish(uint32_t fingerprint, size_t bytes, int64_t start_ns, bool streamed = false) {
     if (nic_.shaped()) stamp_arrivals(bytes, start_ns);
     const int in_slot = bytes > kInlineBytes ? slot_index() : MessageFlag::kNoSlot;
     // For who carries the message to another host (tcp_link.h); readers know how long it is. No branch: the line is
     // written anyway.
     if (in_slot != MessageFlag::kNoSlot) std::memcpy(line().payload.data(), &bytes, sizeof bytes);
-    const uint64_t flag = MessageFlag::make(fingerprint, in_slot, next_);
+    const uint64_t flag = MessageFlag::make(fingerprint, streamed ? in_slot + MessageFlag::kStreamed : in_slot, next_);
     // release: the message's bytes are there; pairs with the load in RecvEnd::has_message(). seq_cst on a fenced link:
     // it also comes before the look at the bell.
     publish_in(line().flag, flag, fenced_);
@@ -123,8 +126,18 @@ class BasicSendEnd {
   /// Messages published so far; the number of the next one.
   uint64_t next() const { return next_; }
   bool fenced() const { return fenced_; }
+  /// Nothing comes back over this plan's links from whoever reads this one.
+  void set_one_way() { one_way_ = true; }
+  bool is_one_way() const { return one_way_; }
+  /// The next look at what the reader has consumed is timed: how far is its core? 0.1 us, so not for small messages.
+  void look_at_distance() { looks_ = geometry_.num_readers == 1; }
+  /// As far as is known; of several readers nothing is.
+  bool reader_is_far() { return geometry_.num_readers == 1 && distance().is_far(); }
+  Distance& distance() { return pool_ ? pool_->distance() : distance_; }
+
   /// Looks how many messages the readers have consumed.
   void refresh() {
+    const int64_t begin_ns = looks_ ? now_ns() : 0;
     uint64_t oldest = std::numeric_limits<uint64_t>::max();
     for (int i = 0; i < geometry_.num_readers; ++i) {
       // seq_cst, pairs with the store in RecvEnd::release(): the reader's loads from the slot come before our new
@@ -132,6 +145,10 @@ class BasicSendEnd {
       // would allow that).
       const uint64_t released = readers_[i].released.load(std::memory_order_seq_cst);
       oldest = released < oldest ? released : oldest;
+    }
+    if (looks_ && oldest != oldest_) {  // else the line was here already
+      distance().add(now_ns() - begin_ns);
+      looks_ = false;
     }
     if (oldest > next_) oldest = next_;  // the peer wrote nonsense
     int num_foreign = 0;
@@ -187,8 +204,11 @@ class BasicSendEnd {
   bool fenced_;
   Nic nic_;
   int num_remote_ = 0;
-  uint64_t next_ = 0;        // messages published
-  uint64_t oldest_ = 0;      // messages that all readers have released, when last looked
+  uint64_t next_ = 0;    // messages published
+  uint64_t oldest_ = 0;  // messages that all readers have released, when last looked
+  bool one_way_ = false;
+  bool looks_ = false;       // the next refresh() is timed
+  Distance distance_;        // without a pool
   uint32_t in_foreign_ = 0;  // which of the messages under way lie in slots that are at home with the peer
 };
 
@@ -247,10 +267,19 @@ class BasicRecvEnd {
   /// It brings no data: they lie where the reader's own operand lay. locate() knows no such place.
   bool is_answer() const { return MessageFlag::slot(flag_) == MessageFlag::kAnswer; }
   int slot_index() const { return MessageFlag::slot(flag_); }
-  /// The data lie in a slot that becomes ours with the message: worth fetching for writing.
+  /// The data lie in a slot that becomes ours with the message.
   bool becomes_ours() const {
     return pool_ != nullptr && MessageFlag::slot(flag_) >= 0 && MessageFlag::slot(flag_) < num_slots_;
   }
+  /// Nothing goes back over this plan's links to the sender.
+  void set_one_way() { one_way_ = true; }
+  /// The data lie in a slot that becomes ours and goes back soon: its lines are worth fetching for writing. Not for a
+  /// fold of what comes from far (docs/decisions/0034).
+  bool worth_fetching(bool folds) const {
+    return becomes_ours() && !one_way_ && !(folds && pool_->distance().is_far());
+  }
+  /// The data lie in a slot that was written around the caches.
+  bool is_streamed() const { return MessageFlag::is_streamed(flag_); }
 
   /// A message with flags of its own (ll, ll128): its number and its slot.
   uint64_t next() const { return next_; }
@@ -298,6 +327,7 @@ class BasicRecvEnd {
   int peer_;
   const SharedTable* shared_;
   bool fenced_;
+  bool one_way_ = false;
   uint64_t next_ = 0;  // messages released
   uint64_t flag_ = 0;  // of the message that was looked at last
   const std::byte* data_ = nullptr;

@@ -24,11 +24,13 @@ inline constexpr size_t kInlineBytes = kLineBytes - sizeof(uint64_t);  // of a m
 
 /// A flag says which message is in a line, of which call, and in which slot its data lie.
 ///   bits 0..31 fingerprint of the call   bits 32..47 slot + 1, 0 for data in the line   bits 48..63 message + 1
+/// Bit 46 with a slot: it was written around the caches (docs/decisions/0034).
 /// A message may also name a place in the sender's memory that its readers have mapped (shared_table.h): the line then
 /// holds that place. Its reader may be allowed to write its result there; the message that brings the result then says
 /// only that it is there. 16 bits of the message's number tell it from the line's last one, which was 8 lower.
 struct MessageFlag {
   static constexpr int kNoSlot = -1;
+  static constexpr int kStreamed = 0x4000;  // added to a slot
   static constexpr int kInPlace = 0xfffe;
   static constexpr int kInPlaceToAnswer = 0xfffd;  // in place, and the reader may write its result there
   static constexpr int kAnswer = 0xfffc;           // the result lies where the reader's own operand lay
@@ -38,7 +40,11 @@ struct MessageFlag {
   }
   static bool is_of(uint64_t flag, uint64_t message) { return flag >> 48 == ((message + 1) & 0xffff); }
   static uint32_t fingerprint(uint64_t flag) { return static_cast<uint32_t>(flag); }
-  static int slot(uint64_t flag) { return static_cast<int>(flag >> 32 & 0xffff) - 1; }
+  static int slot(uint64_t flag) {
+    const int field = static_cast<int>(flag >> 32 & 0xffff);
+    return (is_streamed(flag) ? field & ~kStreamed : field) - 1;
+  }
+  static bool is_streamed(uint64_t flag) { return (flag >> 46 & 3) == 1; }
 };
 
 template <class Policy>

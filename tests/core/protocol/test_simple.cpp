@@ -186,6 +186,27 @@ TEST(CopyRun, puts_the_input_where_it_goes_and_nowhere_else) {
   }
 }
 
+TEST(CopyRun, around_the_caches_is_the_same_copy) {
+  std::mt19937 random(6);
+  for (size_t bytes : {size_t{0}, size_t{1}, size_t{63}, size_t{2049}, size_t{8193}, size_t{65536}}) {
+    const std::vector<std::byte> input = random_bytes(random, bytes);
+    const void* inputs[] = {input.data()};
+    for (bool stream_dst : {false, true})
+      for (To to : {To::slot, To::both}) {
+        Guarded dst(bytes), slot(bytes);
+        SliceRun run{inputs, 1, to == To::slot ? nullptr : dst.data(), slot.data(), bytes};
+        run.stream_dst = stream_dst;
+        run.stream_slot = true;
+        copy_run(run);
+        EXPECT_EQ(slot.content(), input);
+        if (to == To::both) {
+          EXPECT_EQ(dst.content(), input);
+        }
+        EXPECT_TRUE(dst.intact() && slot.intact());
+      }
+  }
+}
+
 // Where a processor copies slowly, other instructions copy: they must copy the same.
 TEST(CopyRun, copies_right_wherever_two_buffers_lie_within_their_pages) {
   constexpr size_t kPage = 4096, kBytes = 65536;

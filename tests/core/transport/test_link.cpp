@@ -149,6 +149,67 @@ TEST(Link, up_to_56_bytes_travel_in_the_line_and_more_in_the_slot) {
   }
 }
 
+TEST(Link, a_message_says_whether_its_slot_was_written_around_the_caches) {
+  for (int slot : {0, 7, kMaxPoolSlots - 1}) {
+    const uint64_t plain = MessageFlag::make(5, slot, 9),
+                   streamed = MessageFlag::make(5, slot + MessageFlag::kStreamed, 9);
+    EXPECT_EQ(MessageFlag::slot(plain), slot);
+    EXPECT_EQ(MessageFlag::slot(streamed), slot);
+    EXPECT_FALSE(MessageFlag::is_streamed(plain));
+    EXPECT_TRUE(MessageFlag::is_streamed(streamed));
+    EXPECT_TRUE(MessageFlag::is_of(streamed, 9));
+    EXPECT_EQ(MessageFlag::fingerprint(streamed), 5u);
+  }
+  for (int mark : {MessageFlag::kNoSlot, MessageFlag::kInPlace, MessageFlag::kInPlaceToAnswer, MessageFlag::kAnswer}) {
+    EXPECT_FALSE(MessageFlag::is_streamed(MessageFlag::make(5, mark, 9))) << mark;
+    EXPECT_EQ(MessageFlag::slot(MessageFlag::make(5, mark, 9)), mark);
+  }
+}
+
+TEST(Link, a_distance_is_what_most_of_eight_looks_say) {
+  Distance distance;
+  EXPECT_FALSE(distance.is_far()) << "until known";
+  for (int i = 0; i < 4; ++i) distance.add(Distance::kFarNs);
+  EXPECT_FALSE(distance.is_far());
+  distance.add(1'000'000);  // five
+  EXPECT_TRUE(distance.is_far());
+  for (int i = 0; i < 3; ++i) distance.add(Distance::kFarNs - 1);
+  EXPECT_TRUE(distance.is_far());
+  distance.add(0);  // the first slow one is out
+  EXPECT_FALSE(distance.is_far());
+}
+
+// A timed look counts only where it finds something new: else the line was in this core's caches already.
+TEST(Link, looks_at_the_distance_when_it_was_told_to_and_finds_something_new) {
+  TestLink link(1);
+  for (int i = 0; i < 8; ++i) link.send->distance().add(1'000'000);
+  const auto exchange = [&] {
+    link.send->publish(1, 0, 0);
+    ASSERT_TRUE(link.recv[0]->has_message());
+    link.recv[0]->release(false, 0);
+  };
+  for (int i = 0; i < 100; ++i) {
+    exchange();
+    link.send->refresh();
+  }
+  EXPECT_TRUE(link.send->reader_is_far()) << "nobody asked";
+  link.send->look_at_distance();
+  for (int i = 0; i < 100; ++i) link.send->refresh();
+  EXPECT_TRUE(link.send->reader_is_far()) << "nothing new";
+  for (int i = 0; i < 1000 && link.send->reader_is_far(); ++i) {  // a busy machine makes some looks slow
+    exchange();
+    link.send->look_at_distance();
+    link.send->refresh();
+  }
+  EXPECT_FALSE(link.send->reader_is_far()) << "this thread's own lines are near";
+}
+
+TEST(Link, of_several_readers_none_is_far) {
+  TestLink link(2);
+  for (int i = 0; i < 8; ++i) link.send->distance().add(1'000'000);
+  EXPECT_FALSE(link.send->reader_is_far());
+}
+
 TEST(Link, a_slot_that_does_not_exist_is_no_data) {
   TestLink link(1);
   Line* const lines = reinterpret_cast<Line*>(link.memory.get());
