@@ -22,6 +22,11 @@ std::string join(const std::vector<std::string>& parts) {
   return text;
 }
 
+// Ranks on other hosts tell which call they are in when they wait themselves.
+const char* no_call_text(Session& session, int rank) {
+  return session.members().is_remote(rank) ? " has reported no call" : " has begun no call";
+}
+
 }  // namespace
 
 std::string hang_report(Session& session) {
@@ -34,7 +39,7 @@ std::string hang_report(Session& session) {
     const std::optional<CallDescription> call = page.board.find(newest);
     std::string text = session.members().describe(rank);
     if (newest == 0) {
-      text += " has begun no call";
+      text += no_call_text(session, rank);
     } else {
       // Pairs with the store at the end of a call.
       const bool is_done = page.completed.load(std::memory_order_acquire) >= newest;
@@ -170,7 +175,8 @@ void CallWatch::check_deadline() {
   for (int rank = 0; rank < session_.world_size(); ++rank) {
     const uint64_t newest = session_.members().page(rank).board.newest();
     if (newest < call_.sequence)
-      late.push_back(session_.members().describe(rank) + " has only begun call #" + std::to_string(newest));
+      late.push_back(session_.members().describe(rank) +
+                     (newest == 0 ? no_call_text(session_, rank) : " has only begun call #" + std::to_string(newest)));
   }
   const std::string who = late.empty() ? "all ranks have begun it" : join(late);
   char seconds[32];
