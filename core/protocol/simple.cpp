@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "core/base/prefetch.h"
+#include "core/base/processor.h"
 #include "core/base/stream_copy.h"
 
 namespace ringtree {
@@ -28,13 +29,8 @@ inline void fetch_all_for_writing(const void* from, size_t bytes) {
 // of which only 16 were measured, shorter pieces are copied there, by vectors. Elsewhere those take 12 to 38 % longer
 // (Intel Xeon, 64 KB, 2026-11-27). Figures: docs/decisions/0029.
 void copy_bytes(std::byte* to, const std::byte* from, size_t bytes) {
-#ifdef __x86_64__
-  static const bool is_amd = __builtin_cpu_is("amd");
-#else
-  constexpr bool is_amd = false;
-#endif
   const size_t behind = (reinterpret_cast<uintptr_t>(to) - reinterpret_cast<uintptr_t>(from)) % kPage;
-  const size_t piece = is_amd && behind > 0 && behind < kHazardBytes ? kPieceBytes : bytes;
+  const size_t piece = is_amd() && behind > 0 && behind < kHazardBytes ? kPieceBytes : bytes;
   for (size_t at = 0; at < bytes; at += piece) std::memcpy(to + at, from + at, std::min(piece, bytes - at));
 }
 
