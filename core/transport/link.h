@@ -273,10 +273,10 @@ class BasicRecvEnd {
   }
   /// Nothing goes back over this plan's links to the sender.
   void set_one_way() { one_way_ = true; }
-  /// The data lie in a slot that becomes ours and goes back soon: its lines are worth fetching for writing. Not for a
-  /// fold of what comes from far (docs/decisions/0034).
+  /// The data lie in a slot that becomes ours: whether its lines are worth fetching for writing. Not of what comes from
+  /// far, if it is folded or nothing goes back (docs/decisions/0034).
   bool worth_fetching(bool folds) const {
-    return becomes_ours() && !one_way_ && !(folds && pool_->distance().is_far());
+    return becomes_ours() && !is_streamed() && !((folds || one_way_) && pool_->distance().is_far());
   }
   /// The data lie in a slot that was written around the caches.
   bool is_streamed() const { return MessageFlag::is_streamed(flag_); }
