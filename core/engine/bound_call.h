@@ -41,6 +41,7 @@ struct BoundCall {
   bool in_place = false;                      // input and output are the same memory
   bool answered = false;                      // ... in which peers may write sums
   bool stream_output = false;                 // what goes to the output is written around the caches
+  bool cache_output = false;                  // never: the caller asked for that
 
   const Part& part(int id, int channel) const {
     return parts[static_cast<size_t>(channel) * static_cast<size_t>(num_chunks) + static_cast<size_t>(id)];

@@ -239,6 +239,7 @@ void Communicator::execute(const Call& call, PreparedCall& prepared, CallWatch& 
         prepared.configuration.streaming || streams_by_default(prepared.output.length, prepared.input.length > 0);
   else
     prepared.bound.stream_output = prepared.configuration.streaming;
+  prepared.bound.cache_output = prepared.kind.algorithm.streaming == false;
   prepared.bound.shared_input = shared_.find(*session_, input, prepared.input.length, lock);
   prepared.bound.shared_output = shared_.find(*session_, call.output, prepared.output.length, lock);
   prepared.bound.answered = settings_.answers_in_place && prepared.bound.in_place && prepared.bound.shared_input &&

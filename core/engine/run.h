@@ -224,7 +224,7 @@ class Run {
       in_place = readable_in_place(step, bytes, locate(lane, {step.direct.from, 0}, part(lane, step, state.run_index)));
     if (step.send && !in_place && !slice.answers) slice.leaving = Wire::room(plan_, step, bytes);
     slice.streams_leaving = slice.leaving && streams_slot(lane, step);
-    slice.streams_dst = step.num_recv == 1 && !step.reduces && recv_end(step, 0).is_streamed();
+    slice.streams_dst = !call_.cache_output && step.num_recv == 1 && !step.reduces && recv_end(step, 0).is_streamed();
     move_bytes(lane, step, bytes, slice);
     if (slice.streams_leaving || slice.streams_dst) stream_fence();
     if (slice.answers) {
