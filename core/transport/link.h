@@ -147,7 +147,7 @@ class BasicSendEnd {
       oldest = released < oldest ? released : oldest;
     }
     if (looks_ && oldest != oldest_) {  // else the line was here already
-      distance().add(now_ns() - begin_ns);
+      distance().add_since(begin_ns);
       looks_ = false;
     }
     if (oldest > next_) oldest = next_;  // the peer wrote nonsense
