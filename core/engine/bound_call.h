@@ -43,6 +43,11 @@ struct BoundCall {
   bool stream_output = false;                 // what goes to the output is written around the caches
   bool cache_output = false;                  // never: the caller asked for that
 
+  /// Of messages where blocks differ: one of another length than its receiver expects is one of another call.
+  uint32_t fingerprint_of(size_t bytes) const {
+    return fingerprint + static_cast<uint32_t>(bytes * 0x9e3779b97f4a7c15u >> 32);
+  }
+
   const Part& part(int id, int channel) const {
     return parts[static_cast<size_t>(channel) * static_cast<size_t>(num_chunks) + static_cast<size_t>(id)];
   }

@@ -2,6 +2,7 @@
 #include "core/engine/plan.h"
 
 #include <algorithm>
+#include <set>
 
 #include "core/protocol/simple.h"
 
@@ -19,6 +20,8 @@ class Compiler {
       auto& steps = steps_of_lane_[static_cast<size_t>(program.steps()[i].lane)];
       place_in_lane_[i] = static_cast<int>(steps.size());
       steps.push_back(static_cast<int>(i));
+      readers_.insert(program.steps()[i].send_to.begin(), program.steps()[i].send_to.end());
+      for (const Endpoint& end : program.steps()[i].recv) senders_.insert(end.peer);
     }
   }
 
@@ -47,12 +50,11 @@ class Compiler {
     out.num_recv = static_cast<int>(step.recv.size());
     for (const Endpoint& end : step.recv) {
       plan_.recv_ends.push_back(links_.recv_end(end.peer, end.tag, channel));
-      if (!sends_to(end.peer)) plan_.recv_ends.back()->set_one_way();
+      if (!readers_.contains(end.peer)) plan_.recv_ends.back()->set_one_way();
     }
     if (!step.send_to.empty()) {
       out.send = links_.send_end(step.send_to, step.send_tag, channel);
-      const auto& readers = step.send_to;
-      if (std::none_of(readers.begin(), readers.end(), [&](int peer) { return receives_from(peer); }))
+      if (std::none_of(step.send_to.begin(), step.send_to.end(), [this](int peer) { return senders_.contains(peer); }))
         out.send->set_one_way();
     }
     if (links_.can_read_in_place(step.send_to)) {
@@ -72,23 +74,13 @@ class Compiler {
     plan_.program_steps.push_back(index);
   }
 
-  bool sends_to(int peer) const {
-    return std::any_of(program_.steps().begin(), program_.steps().end(), [peer](const Step& step) {
-      return std::find(step.send_to.begin(), step.send_to.end(), peer) != step.send_to.end();
-    });
-  }
-  bool receives_from(int peer) const {
-    return std::any_of(program_.steps().begin(), program_.steps().end(), [peer](const Step& step) {
-      return std::any_of(step.recv.begin(), step.recv.end(), [peer](const Endpoint& end) { return end.peer == peer; });
-    });
-  }
-
   const Program& program_;
   Plan& plan_;
   LinkSource& links_;
   std::vector<DirectUse> direct_;
   std::vector<std::vector<int>> steps_of_lane_;
   std::vector<int> place_in_lane_;
+  std::set<int> readers_, senders_;  // ranks that this one sends to, and receives from
 };
 
 }  // namespace

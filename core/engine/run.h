@@ -95,8 +95,6 @@ class Run {
 
  private:
   using Wire = Messages<kProtocol>;
-  static constexpr size_t kStreamedBytes = size_t{2} << 20;  // of a chunk (docs/decisions/0034)
-  static constexpr uint64_t kLookEvery = 16;                 // messages
 
   // Widened before adding: an index into a plan may pass what an int holds.
   static constexpr size_t sum(int a, int b) { return static_cast<size_t>(a) + static_cast<size_t>(b); }
@@ -124,7 +122,7 @@ class Run {
       if constexpr (kEmulated) time_.note_skipped(state, step);
       return false;
     }
-    state.fingerprint = call_.uneven ? fingerprint_of(all) : call_.fingerprint;
+    state.fingerprint = call_.uneven ? call_.fingerprint_of(all) : call_.fingerprint;
     state.step_bytes = bytes;
     state.num_slices = bytes <= call_.cut.slice_bytes ? 1 : num_slices(bytes, call_.cut.slice_bytes);
     state.slice = 0;
@@ -133,10 +131,6 @@ class Run {
     return true;
   }
 
-  /// A message of another length than its receiver expects is one of another call.
-  uint32_t fingerprint_of(size_t bytes) const {
-    return call_.fingerprint + static_cast<uint32_t>(bytes * 0x9e3779b97f4a7c15u >> 32);
-  }
   uint32_t fingerprint(const LaneState& state) const { return kWhole ? call_.fingerprint : state.fingerprint; }
 
   const BoundCall::Part& part(size_t lane, const PlanStep& step, int index) const {
@@ -223,8 +217,10 @@ class Run {
     if (step.send && step.direct.from != Buffer::none && !slice.answers)
       in_place = readable_in_place(step, bytes, locate(lane, {step.direct.from, 0}, part(lane, step, state.run_index)));
     if (step.send && !in_place && !slice.answers) slice.leaving = Wire::room(plan_, step, bytes);
-    slice.streams_leaving = slice.leaving && streams_slot(lane, step);
-    slice.streams_dst = !call_.cache_output && step.num_recv == 1 && !step.reduces && recv_end(step, 0).is_streamed();
+    if constexpr (!Wire::kFlagged && !kEmulated) {
+      slice.streams_leaving = slice.leaving && streams_slot(step, part(lane, step, 0).length);
+      slice.streams_dst = !call_.cache_output && step.num_recv == 1 && !step.reduces && recv_end(step, 0).is_streamed();
+    }
     move_bytes(lane, step, bytes, slice);
     if (slice.streams_leaving || slice.streams_dst) stream_fence();
     if (slice.answers) {
@@ -235,15 +231,6 @@ class Run {
     }
     state.checked = 0;
     if (++state.slice == state.num_slices) next_step(lane);
-  }
-
-  /// Whether what the step sends is written into its slot around the caches: much that goes one way, to a core that is
-  /// far and has it from memory sooner than from ours.
-  bool streams_slot(size_t lane, const PlanStep& step) {
-    if constexpr (Wire::kFlagged || kEmulated) return false;
-    if (step.send->next() % kLookEvery == 0) step.send->look_at_distance();
-    if (step.reduces || !step.send->is_one_way() || part(lane, step, 0).length < kStreamedBytes) return false;
-    return step.send->reader_is_far();
   }
 
   /// All whose operands the step folds wait for the result where those lie.

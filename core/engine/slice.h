@@ -17,6 +17,16 @@ struct Slice {
   bool answers = false;          // the result goes to where what arrived lies
 };
 
+/// Whether a slice that the step sends is written into its slot around the caches: much that goes one way, to a core
+/// that is far and gets it from memory sooner than from ours (docs/decisions/0034). Also has the link look, every now
+/// and then, how far its reader is.
+inline bool streams_slot(const PlanStep& step, size_t chunk_bytes) {
+  constexpr size_t kFromBytes = size_t{2} << 20;
+  constexpr uint64_t kLookEvery = 16;  // messages
+  if (step.send->next() % kLookEvery == 0) step.send->look_at_distance();
+  return !step.reduces && chunk_bytes >= kFromBytes && step.send->is_one_way() && step.send->reader_is_far();
+}
+
 /// In the order in which they are folded: the rank's own stands where the step says. `add(operands, i)` adds what
 /// came from the i-th peer.
 template <class Add>

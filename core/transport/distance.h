@@ -13,7 +13,8 @@ namespace ringtree {
 
 class Distance {
  public:
-  /// Between 15 to 65 ns near and 115 to 175 far (AMD EPYC, 2 virtual cores, 2026-11-27).
+  /// Between 15 to 65 ns near and 115 to 175 far (AMD EPYC, 2 virtual cores, 2026-11-27; measured with the clock's 25,
+  /// which are subtracted here).
   static constexpr int64_t kFarNs = 95;
 
   /// A load that found something new took so long.
@@ -21,7 +22,7 @@ class Distance {
     slow_ = static_cast<uint8_t>(slow_ << 1 | (ns >= kFarNs ? 1 : 0));
     ++num_looks_;
   }
-  /// The same of a load between `begin_ns` and now.
+  /// Such a load began at `begin_ns` and has just ended.
   void add_since(int64_t begin_ns) { add(now_ns() - begin_ns - clock_ns()); }
   /// Most of the last eight loads were slow: one that an interrupt made slow does not count. Near until known.
   bool is_far() const { return std::popcount(slow_) > 4; }

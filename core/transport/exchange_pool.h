@@ -113,7 +113,7 @@ class BasicExchangeSide {
     num_free_ = kept;
   }
 
-  /// Of the other side's core, as this side's links find it.
+  /// How far the other side's core is, as this side's links have found.
   Distance& distance() { return distance_; }
 
   int num_slots() const { return num_slots_; }

@@ -129,9 +129,10 @@ class BasicSendEnd {
   /// Nothing comes back over this plan's links from whoever reads this one.
   void set_one_way() { one_way_ = true; }
   bool is_one_way() const { return one_way_; }
-  /// The next look at what the reader has consumed is timed: how far is its core? 0.1 us, so not for small messages.
+  /// Times the next look at what the reader has consumed: how far is its core? Reads the clock twice, so not for small
+  /// messages.
   void look_at_distance() { looks_ = geometry_.num_readers == 1; }
-  /// As far as is known; of several readers nothing is.
+  /// Whether the reader's core is known to be far. Of several readers none is.
   bool reader_is_far() { return geometry_.num_readers == 1 && distance().is_far(); }
   Distance& distance() { return pool_ ? pool_->distance() : distance_; }
 
@@ -273,8 +274,8 @@ class BasicRecvEnd {
   }
   /// Nothing goes back over this plan's links to the sender.
   void set_one_way() { one_way_ = true; }
-  /// The data lie in a slot that becomes ours: whether its lines are worth fetching for writing. Not of what comes from
-  /// far, if it is folded or nothing goes back (docs/decisions/0034).
+  /// Whether the slot becomes ours and its lines are worth fetching for writing: not if the sender is far and the data
+  /// are folded, or nothing goes back (docs/decisions/0034).
   bool worth_fetching(bool folds) const {
     return becomes_ours() && !is_streamed() && !((folds || one_way_) && pool_->distance().is_far());
   }
