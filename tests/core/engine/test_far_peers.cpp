@@ -9,6 +9,7 @@
 #include <random>
 #include <vector>
 
+#include "core/algorithms/registry.h"
 #include "core/engine/executor.h"
 #include "core/engine/plan.h"
 #include "core/schedule/layout.h"
@@ -96,7 +97,7 @@ Arrived send_over(OneLink& link, size_t bytes, const std::function<void(size_t)>
   return arrived;
 }
 
-constexpr size_t kFrom = size_t{2} << 20;  // as run.h
+constexpr size_t kFrom = size_t{2} << 20;  // as slice.h
 
 TEST(FarPeers, get_much_around_the_caches_and_near_ones_through_them) {
   for (size_t bytes : {size_t{100}, kFrom - 1, kFrom, kFrom + 1, kFrom + kFrom / 2 + 77})
@@ -114,11 +115,47 @@ TEST(FarPeers, may_come_nearer_in_the_middle_of_a_message) {
   EXPECT_FALSE(link.recv->is_streamed()) << "the last one";
 }
 
-TEST(FarPeers, what_is_exchanged_goes_through_the_caches) {
-  OneLink link(true);
-  EXPECT_FALSE(link.send->is_one_way()) << "nobody has said so yet";
-  send_over(link, 1);
-  EXPECT_TRUE(link.send->is_one_way());
+// Both ranks of an exchange, over a link each way.
+struct EndsOf : LinkSource {
+  EndsOf(OneLink& out, OneLink& in) : out_(out), in_(in) {}
+  SendEnd* send_end(const std::vector<int>&, int, int) override { return out_.send.get(); }
+  RecvEnd* recv_end(int, int, int) override { return in_.recv.get(); }
+  bool can_read_in_place(const std::vector<int>&) const override { return false; }
+  OneLink &out_, &in_;
+};
+
+TEST(FarPeers, exchange_through_the_caches) {
+  const size_t block = kFrom;
+  const auto schedule = std::make_shared<const Schedule>(make_schedule("ring", Collective::all_gather, 2));
+  OneLink links[2] = {OneLink(true), OneLink(true)};  // from rank 0, from rank 1
+  std::vector<std::byte> inputs[2], outputs[2];
+  std::unique_ptr<Plan> plans[2];
+  BoundCall calls[2];
+  RunPlace places[2];
+  for (int rank = 0; rank < 2; ++rank) {
+    EndsOf ends(links[rank], links[1 - rank]);
+    inputs[rank].assign(block, static_cast<std::byte>(rank + 1));
+    outputs[rank].resize(2 * block);
+    plans[rank] = compile_plan(schedule, schedule->program(rank), 1, Protocol::simple, 1, false, ends);
+    const RankLayout layout(schedule->shape(), rank, block);
+    BoundCall& call = calls[rank];
+    call.input = inputs[rank].data();
+    call.output = outputs[rank].data();
+    bind_parts(call, layout, schedule->shape().num_chunks, 1, 1);
+    call.cut = cut_parts(layout.longest_chunk(), schedule->shape().widest);
+    call.fingerprint = 7;
+    places[rank].begin(*plans[rank], call, false);
+  }
+  while (places[0].run()->poll() | places[1].run()->poll()) {
+  }
+  std::vector<std::byte> gathered = inputs[0];
+  gathered.insert(gathered.end(), inputs[1].begin(), inputs[1].end());
+  for (int rank = 0; rank < 2; ++rank) {
+    EXPECT_TRUE(places[rank].run()->finished());
+    EXPECT_TRUE(outputs[rank] == gathered);
+    EXPECT_TRUE(links[rank].send->reader_is_far());
+    EXPECT_FALSE(links[rank].recv->is_streamed());
+  }
 }
 
 }  // namespace
