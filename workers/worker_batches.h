@@ -35,11 +35,12 @@ typedef struct WorkerMemory {
 } WorkerMemory;
 
 /* Runs warm-up and timed batches of what the arm has. Each batch: rewrite the inputs, barrier, clock, `calls` calls,
- * clock, read every output element and compare. Calls go round 8 pairs of buffers (fewer if there are fewer calls; one
- * if 8 would take more than 64 MB), so that small data is not always in the same lines. If one rank were root for ever,
- * it would never have to wait for the others, and a batch would time how far a library lets it run ahead: so roots come
- * in turn. Reductions in place are checked only where no buffer was used twice. `seconds` gets run->batches times;
- * `wrong` the number of elements that were not exactly what is due. Returns NULL or what went wrong. */
+ * clock, barrier, read every output element and compare. Calls go round 8 pairs of buffers (fewer if there are fewer
+ * calls; one if 8 would take more than 64 MB), so that small data is not always in the same lines. If one rank were
+ * root for ever, it would never have to wait for the others, and a batch would time how far a library lets it run
+ * ahead: so roots come in turn. Reductions in place are checked only where no buffer was used twice. `seconds` gets
+ * run->batches times; `wrong` the number of elements that were not exactly what is due. Returns NULL or what went
+ * wrong. */
 const char* worker_batches(const WorkerArm* arm, int rank, int size, const WorkerRun* run, const WorkerData* data,
                            WorkerMemory* memory, double* seconds, size_t* wrong);
 

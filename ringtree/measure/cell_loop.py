@@ -3,8 +3,10 @@
 For: warm-up, the barrier before each iteration, writing inputs, timing, reading outputs. Not for: processes, stores, or
 statistics.
 
-Every arm gets the same neutral barrier (the lab's own communicator, whose links are never slowed) and the same work
+Every arm gets the same neutral barriers (the lab's own communicator, whose links are never slowed) and the same work
 around its calls: inputs are written before and outputs read whole after each iteration, outside of the timed region.
+No rank begins that work before all have stopped their clocks: where ranks share cores, the work of those that return
+early would take time from those still in the call, in every iteration but a visit's last (decision 0035).
 All ranks do the same number of iterations, because rank 0 decides it.
 """
 
@@ -13,6 +15,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from statistics import median
 from typing import Any, Protocol
 
 from ringtree.arms import Arm, Array
@@ -28,6 +31,8 @@ class Coordinates(Protocol):
     """What measuring needs of a Coordinator."""
 
     def ready(self) -> None: ...
+
+    def barrier(self) -> None: ...
 
     def decide(self, values: Sequence[int]) -> list[int]: ...
 
@@ -78,14 +83,16 @@ class CellLoop:
     def warm_up(self) -> Answer:
         """Runs untimed iterations until rank 0 finds them stable, or the limits reached.
 
-        Answers how it ended and the wall seconds of one iteration, writing and checking included. An arm that raises in
-        its first iteration leaves an error on every rank.
+        Answers how it ended and the wall seconds of one iteration, writing and checking included: the median, as the
+        first one also makes what lasts for a launch. An arm that raises in its first iteration leaves an error on every
+        rank.
         """
         started = time.perf_counter()
-        error = None
+        error, walls = None, list[float]()
         try:
             places = self._places()
             seconds = [self._iteration(places, -1)]
+            walls.append(time.perf_counter() - started)
         except Exception as raised:  # every way to fail disqualifies the arm, and the other ranks must hear of it
             error = f"{type(raised).__name__}: {raised}"
         if not self._sync.all_true(error is None):
@@ -97,9 +104,11 @@ class CellLoop:
             stable, limit = self._sync.decide([ended == "stable", ended == "limit"])
             if stable or limit:
                 break
+            begun = time.perf_counter()
             seconds.append(self._iteration(places, -1))
+            walls.append(time.perf_counter() - begun)
         warm_up = WarmUp(num_iterations=len(seconds), ended="stable" if stable else "limit")
-        return self._answer(places, warm_up=warm_up, seconds=spent / len(seconds))
+        return self._answer(places, warm_up=warm_up, seconds=median(walls))
 
     def visit(self, num_untimed: int, num_timed: int, check: bool = True) -> Answer:
         """Runs `num_untimed` iterations and then `num_timed` whose times are kept: of a batch of calls each. `check`:
@@ -139,6 +148,7 @@ class CellLoop:
         for call in calls:
             call()
         seconds = time.perf_counter() - start
+        self._sync.barrier()
         for i, place in enumerate(places if check else ()):
             self._check(place.result, first + i, iteration, i)
         return seconds

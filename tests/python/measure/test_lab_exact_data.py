@@ -6,6 +6,7 @@ For: ringtree.measure.exact_data, and that the timed loop finds a wrong result. 
 from __future__ import annotations
 
 import functools
+import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -198,6 +199,8 @@ class LoneRank:
 
     def ready(self) -> None: ...
 
+    def barrier(self) -> None: ...
+
     def decide(self, values: Sequence[int]) -> list[int]:
         return list(values)
 
@@ -252,6 +255,31 @@ def test_loop_times_every_iteration_and_accepts_right_results() -> None:
         assert all(seconds > 0 for seconds in answer.times)
     assert arm.num_calls == 2 * (warm.warm_up.num_iterations + 2 + 7)
     assert arm.num_made == 1
+
+
+def test_no_rank_checks_or_writes_before_all_have_stopped_their_clocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    happened: list[str] = []
+    loop = make_loop(OneRankArm(lambda _, result: happened.append("call")), batch=1)
+    for of, name in (("ready", "ready"), ("barrier", "barrier")):
+        monkeypatch.setattr(LoneRank, of, lambda self, name=name: happened.append(name))
+    for name in ("write", "check"):
+        monkeypatch.setattr(CollectiveData, name, lambda *ignored, name=name: happened.append(name))
+    loop.visit(1, 2)
+    assert happened == ["write", "ready", "call", "barrier", "check"] * 3
+
+
+def test_what_only_the_first_iteration_does_is_not_in_the_time_of_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [0.0]
+
+    def call(number: int, result: Array) -> None:
+        now[0] += 100.0 if number == 0 else 1.0
+
+    loop = make_loop(OneRankArm(call), batch=1, budget=1e9)
+    monkeypatch.setattr(time, "perf_counter", lambda: now[0])
+    warm = loop.warm_up()
+    assert warm.warm_up is not None
+    assert warm.warm_up.num_iterations > 2
+    assert warm.seconds == 1.0
 
 
 def test_operands_are_made_anew_where_memory_does_not_hold_them_all() -> None:
