@@ -24,7 +24,7 @@ export PYTHONDONTWRITEBYTECODE :=
 WITH_TOOLS := PATH="$(CURDIR)/$(BIN):$$PATH"
 
 # Folders count too: their time changes when a file comes or goes.
-CORE_FILES := $(shell find core cmake include -type d -o -name '*.cpp' -o -name '*.h' -o -name '*.cmake' -o -name CMakeLists.txt)
+CORE_FILES := $(shell find core cmake include workers -type d -o -name '*.cpp' -o -name '*.c' -o -name '*.h' -o -name '*.cmake' -o -name CMakeLists.txt)
 CPP_FILES = $(shell find core include ringtree tests tools workers -name '*.cpp' -o -name '*.h')
 # The bindings are not in build/tidy's compile commands: nanobind's templates would be judged, not our lines.
 TIDY_FILES = $(shell find core -name '*.cpp' -not -path 'core/bindings/*')

@@ -30,7 +30,8 @@ struct Engine {
   /// One whose `auto` chooses for private buffers, one for shared ones, and the one in use.
   std::unique_ptr<Communicator> for_private, for_shared;
   Communicator* communicator = nullptr;
-  Call call;  // the one under way; its algorithm stays
+  Call call;                // the one under way; its algorithm stays
+  LastCall before_barrier;  // what the last call ran that is not a barrier
 };
 
 Engine engine;  // not a local static, whose guard would be looked at in each call
@@ -102,6 +103,7 @@ const char* barrier() {
   return said([] {
     static const int32_t input = 1;
     static int32_t output;
+    engine.before_barrier = engine.communicator->last_call();  // each batch ends with a barrier
     Call call;
     call.dtype = Dtype::kInt32;
     call.count = 1;
@@ -133,11 +135,11 @@ const char* algorithm(char** words, size_t num_words) {
   return said([&] { engine.call.algorithm = parse_reference(words, num_words); });
 }
 
-// "executed": what the last call ran.
+// "executed": what the last call of the last batch ran.
 const char* control(const char* name, char* value, size_t capacity) {
   if (std::strcmp(name, "executed") != 0) return "unsupported";
   return said([&] {
-    const LastCall last = engine.communicator->last_call();
+    const LastCall& last = engine.before_barrier;
     std::snprintf(value, capacity, "algorithm=%s protocol=%s slice_bytes=%zu streaming=%d", last.description.algorithm,
                   protocol_name(last.configuration.protocol), last.cut.slice_bytes,
                   last.configuration.streaming ? 1 : 0);
