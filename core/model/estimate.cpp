@@ -43,6 +43,11 @@ double pace(const Machine& machine, double distance) {
   return near + (far - near) * distance / (machine.cache_bytes + distance);
 }
 
+// Of a byte's way through a slot, on shared cores: reading counts twice as much as writing, as a load of what another
+// rank has written is waited for, and a store is not. From 62 cells of 4, 8 and 16 ranks (docs/tune.md, 2026-11-27):
+// 0.6 to 1 choose nearly alike; 0.5 took two_shot where a ring is 1.4 times as fast.
+constexpr double kReceivedShare = 2.0 / 3;
+
 // A message as a step of one chunk cuts it.
 struct Sliced {
   explicit Sliced(double message_bytes) {
@@ -98,9 +103,10 @@ Machine default_machine() {
   // shared. alpha, a core each, spinning: 0.05 us at best, medians 0.8 us and above under that other work; 0.25 us lies
   // between.
   machine.alpha_s = 0.25e-6;
-  // Processes that only call sched_yield, in turn: 1.4 to 2 us each with 2 and with 8 of them on each core
-  // (2026-11-21).
-  machine.switch_s = 1.7e-6;
+  // What a hop more costs: a ring of 4, 8 and 16 ranks on 2 cores against direct, reduce_scatter and all_gather up to
+  // 16 KB, 1.0 to 1.8 us for each rank of a core (2026-11-27). Processes that only call sched_yield, in turn: 1.4 to 2
+  // us.
+  machine.switch_s = 1.3e-6;
   // Copies: 7.6 to 9.6 GB/s beyond the caches, 40 GB/s and more inside them.
   machine.copy_Bps = 8e9;
   machine.near_Bps = 40e9;
@@ -128,7 +134,8 @@ double estimate_seconds(const CostSummary& summary, int num_ranks, size_t num_by
     const double put_in = summary.total_in_slots * size_bytes - received;
     const Sliced mean(received / static_cast<double>(std::max(int64_t{1}, summary.messages)));
     const double slots = std::min(static_cast<double>(summary.links) * kSlots * mean.slice_bytes, put_in);
-    work_s += in_slots * pace(machine, slots + std::min(slots, own)) +
+    const double weighed = kReceivedShare * received + (1 - kReceivedShare) * put_in;
+    work_s += weighed * pace(machine, slots + std::min(slots, own)) +
               static_cast<double>(summary.messages) * mean.num_slices * machine.message_s;
   } else {
     work_s += in_slots / machine.copy_Bps;

@@ -7,9 +7,9 @@
 // Waiting. Per hop of the longest chain of messages a receiver must notice its message: hops · alpha. Where ranks share
 // cores it must get a core first, and the others that wait there have theirs in turn: alpha is then
 // num_ranks / num_cores · switch.
-// Work. Reading a byte and writing it are taken to cost the same, half of copying it. What is touched again after D
-// other bytes is still at hand with a probability of cache / (cache + D): then it takes 1 / near_Bps to copy it, else
-// 1 / copy_Bps:
+// Work. Reading a byte and writing it are taken to cost the same, half of copying it (not in slots of shared cores:
+// below). What is touched again after D other bytes is still at hand with a probability of cache / (cache + D): then it
+// takes 1 / near_Bps to copy it, else 1 / copy_Bps:
 //     pace(D) = 1/near_Bps + (1/copy_Bps − 1/near_Bps) · D / (cache + D)
 // The ranks' own buffers are B = (total_written + total_read − total_in_slots) · S / 2 bytes, as most of them is read
 // and written, and next touched in the next call: D = B. What lies in slots, X = total_in_slots · S / 2, was written by
@@ -20,8 +20,9 @@
 // as in cut_parts(). Slots are used in turn, F = min(links · kSlots · slice, W) bytes of them, W = 2X − R being what is
 // put into slots: less than R where a slot has several readers. While all of them are used once, as many bytes of the
 // buffers pass through the cache, if there are as many: D = F + min(B, F). That is why schedules with many links, which
-// move least, lose where data is large.
-//     work = B · pace(B) + X · pace(F + min(B, F)) + slices · message_s
+// move least, lose where data is large. A byte's way through a slot costs more at its end, where the reader waits for
+// what another rank wrote, than at its beginning: r = kReceivedShare of it.
+//     work = B · pace(B) + (r · R + (1 − r) · W) · pace(F + min(B, F)) + slices · message_s
 // All ranks have this together. The core with most of it has, with moved = (written + read) / 2 of the busiest rank
 // and total_moved = (total_written + total_read) / 2 of all,
 //     share = max(moved / total_moved, 1 / num_cores).

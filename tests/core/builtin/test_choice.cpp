@@ -1,7 +1,10 @@
-// What auto runs without a profile, with the constants that are built in and the algorithms' real costs, against
-// all_reduce on an Intel Xeon of 2 virtual cores, 2026-11-26 (docs/tune.md, "Without a profile"): nothing was faster by
-// more than 1 % there. What a ring instead took longer at 2 ranks: 20 % at 4 KB, 5 % at 16 KB; recursive_doubling
-// instead of the ring 13 % at 1 MB, and at 64 KB all were alike. 4 ranks, 1 MB: a ring took 21 % longer than two_shot.
+// What auto runs without a profile, with the constants that are built in and the algorithms' real costs, against what
+// was measured on 2 virtual cores (docs/tune.md, "Without a profile").
+// 2 ranks, Intel Xeon, 2026-11-26: nothing was faster by more than 1 %. What a ring instead took longer: 20 % at 4 KB,
+// 5 % at 16 KB; recursive_doubling instead of the ring 13 % at 1 MB, and at 64 KB all were alike.
+// 4 and 8 ranks, AMD EPYC, 2026-11-27: instead of the ring tree took 23 % longer with 4 ranks at 4 MB, two_shot 38 %
+// with 8 at 1 MB; one_shot instead of naive 19 % with 8 at 16 KB. 4 ranks, 1 MB: two_shot took 4 and 10 % longer than
+// the ring in two runs.
 #include <gtest/gtest.h>
 
 #include <cstddef>
@@ -33,7 +36,9 @@ TEST_P(ChoiceTest, is_what_was_measured_to_be_fastest_on_two_cores) {
 INSTANTIATE_TEST_SUITE_P(RanksAndSizes, ChoiceTest,
                          ::testing::Values(Measured{2, 4 << 10, "recursive_doubling"},
                                            Measured{2, 16 << 10, "recursive_doubling"}, Measured{2, 64 << 10, "ring"},
-                                           Measured{2, 1 << 20, "ring"}, Measured{4, 1 << 20, "two_shot"}));
+                                           Measured{2, 1 << 20, "ring"}, Measured{4, 1 << 20, "ring"},
+                                           Measured{4, 4 << 20, "ring"}, Measured{8, 16 << 10, "naive"},
+                                           Measured{8, 256 << 10, "two_shot"}, Measured{8, 1 << 20, "ring"}));
 
 }  // namespace
 }  // namespace ringtree::testing
