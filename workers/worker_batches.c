@@ -104,7 +104,7 @@ static const char* timed_calls(const WorkerArm* arm, const WorkerRun* run, const
   }
   *seconds = now() - start;
   /* Nobody checks or writes before all have stopped their clocks: on cores that ranks share it would take the others'
-   * time. And a library that gets on only inside of calls gets on with what its peers still wait for. */
+   * time. */
   return error ? error : arm->barrier();
 }
 
