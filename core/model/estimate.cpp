@@ -44,8 +44,8 @@ double pace(const Machine& machine, double distance) {
 }
 
 // Of a byte's way through a slot, on shared cores: reading counts twice as much as writing, as a load of what another
-// rank has written is waited for, and a store is not. From 62 cells of 4, 8 and 16 ranks (docs/tune.md, 2026-11-27):
-// 0.6 to 1 choose nearly alike; 0.5 took two_shot where a ring is 1.4 times as fast.
+// rank has written is waited for, and a store is not. From 83 cells of 3 to 16 ranks (docs/tune.md, 2026-11-27): 0.6 to
+// 0.8 choose nearly alike; 0.5 took two_shot where a ring is 1.4 times as fast.
 constexpr double kReceivedShare = 2.0 / 3;
 
 // A message as a step of one chunk cuts it.

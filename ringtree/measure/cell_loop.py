@@ -1,6 +1,6 @@
 """The timed loop of one cell on one rank.
 
-For: warm-up, the barrier before each iteration, writing inputs, timing, reading outputs. Not for: processes, stores, or
+For: warm-up, the barriers around each call, writing inputs, timing, reading outputs. Not for: processes, stores, or
 statistics.
 
 Every arm gets the same neutral barriers (the lab's own communicator, whose links are never slowed) and the same work
@@ -76,6 +76,7 @@ class CellLoop:
         self._arm, self._data, self._sync, self._cell = arm, data, sync, cell
         self._numbers, self._operands = numbers, operands
         self._kept: list[Place] | None = None
+        self._is_awaited = False  # by ranks whose calls returned
         self._clock = clock_of(arm)
         self._num_timed = 0
         self._first_wrong: WrongElement | None = None
@@ -95,6 +96,8 @@ class CellLoop:
             walls.append(time.perf_counter() - started)
         except Exception as raised:  # every way to fail disqualifies the arm, and the other ranks must hear of it
             error = f"{type(raised).__name__}: {raised}"
+            if self._is_awaited:
+                self._sync.barrier()
         if not self._sync.all_true(error is None):
             self._kept = None
             return Answer(error=error or "failed on another rank", first_wrong=self._first_wrong)
@@ -144,10 +147,12 @@ class CellLoop:
         if self._clock is not None:  # they return at once, and what they put on the stream is awaited once
             calls = [self._clock.start, *calls, self._clock.wait]
         self._sync.ready()
+        self._is_awaited = True
         start = time.perf_counter()
         for call in calls:
             call()
         seconds = time.perf_counter() - start
+        self._is_awaited = False
         self._sync.barrier()
         for i, place in enumerate(places if check else ()):
             self._check(place.result, first + i, iteration, i)

@@ -8,14 +8,17 @@ from __future__ import annotations
 import functools
 import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
 import pytest
 
+import ringtree
 from ringtree.errors import UsageError
 from ringtree.measure.cell_loop import CallNumbers, CellLoop
 from ringtree.measure.collective_data import CollectiveData
+from ringtree.measure.coordinator import Coordinator
 from ringtree.measure.exact_data import (
     BITWISE_OPS,
     DTYPES,
@@ -260,12 +263,33 @@ def test_loop_times_every_iteration_and_accepts_right_results() -> None:
 def test_no_rank_checks_or_writes_before_all_have_stopped_their_clocks(monkeypatch: pytest.MonkeyPatch) -> None:
     happened: list[str] = []
     loop = make_loop(OneRankArm(lambda _, result: happened.append("call")), batch=1)
-    for of, name in (("ready", "ready"), ("barrier", "barrier")):
-        monkeypatch.setattr(LoneRank, of, lambda self, name=name: happened.append(name))
+    for name in ("ready", "barrier"):
+        monkeypatch.setattr(LoneRank, name, lambda self, name=name: happened.append(name))
     for name in ("write", "check"):
         monkeypatch.setattr(CollectiveData, name, lambda *ignored, name=name: happened.append(name))
     loop.visit(1, 2)
     assert happened == ["write", "ready", "call", "barrier", "check"] * 3
+
+
+def test_a_call_that_raises_on_one_rank_leaves_an_error_on_all_of_them() -> None:
+    store = ringtree.ThreadStore()
+
+    def run(rank: int) -> tuple[Answer, bool]:
+        def call(number: int, result: Array) -> None:
+            if rank == 1:
+                raise RuntimeError("no more memory")
+
+        with ringtree.init(rank=rank, world_size=2, store=store, timeout=20) as comm:
+            sync = Coordinator(comm)
+            data = CollectiveData("all_reduce", "float32", 2, rank, seed=1)
+            cell = WarmCell(cell=0, arm="one", size_bytes=4000, batch=1, budget=1.0)
+            answer = CellLoop(OneRankArm(call), data, sync, cell, CallNumbers(), Operands(Memory())).warm_up()
+            return answer, sync.all_true(True)  # the ranks still agree on what comes next
+
+    with ThreadPoolExecutor(2) as threads:
+        answers = list(threads.map(run, range(2)))
+    assert [answer.error for answer, _ in answers] == ["failed on another rank", "RuntimeError: no more memory"]
+    assert [agreed for _, agreed in answers] == [True, True]
 
 
 def test_what_only_the_first_iteration_does_is_not_in_the_time_of_one(monkeypatch: pytest.MonkeyPatch) -> None:
