@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "core/base/clock.h"
+#include "core/base/processor.h"
 #include "core/transport/distance.h"
 #include "core/transport/doorbell.h"
 #include "core/transport/exchange_pool.h"
@@ -274,10 +275,10 @@ class BasicRecvEnd {
   }
   /// Nothing goes back over this plan's links to the sender.
   void set_one_way() { one_way_ = true; }
-  /// Whether the slot becomes ours and its lines are worth fetching for writing: not if the sender is far and the data
-  /// are folded, or nothing goes back (docs/decisions/0034).
+  /// Whether the slot becomes ours and its lines are worth fetching for writing: on AMD, unless the sender is far and
+  /// the data are folded, or nothing goes back (docs/decisions/0034). Elsewhere plain reads are faster (0036).
   bool worth_fetching(bool folds) const {
-    return becomes_ours() && !is_streamed() && !((folds || one_way_) && pool_->distance().is_far());
+    return becomes_ours() && is_amd() && !is_streamed() && !((folds || one_way_) && pool_->distance().is_far());
   }
   /// The data lie in a slot that was written around the caches.
   bool is_streamed() const { return MessageFlag::is_streamed(flag_); }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/algorithms/registry.h"
+#include "core/base/processor.h"
 #include "core/engine/executor.h"
 #include "core/engine/plan.h"
 #include "core/schedule/layout.h"
@@ -113,6 +114,13 @@ TEST(FarPeers, may_come_nearer_in_the_middle_of_a_message) {
   OneLink link(true);
   EXPECT_TRUE(send_over(link, 2 * kFrom - 1, [&](size_t num_polls) { link.tell(num_polls < 4); }).right);
   EXPECT_FALSE(link.recv->is_streamed()) << "the last one";
+}
+
+TEST(FarPeers, are_looked_for_on_amd_alone) {
+  OneLink link(false);
+  const uint64_t before = link.send->distance().num_looks();
+  EXPECT_TRUE(send_over(link, 64 * kSlotBytes).right);
+  EXPECT_EQ(link.send->distance().num_looks() > before, is_amd()) << "docs/decisions/0036";
 }
 
 // Both ranks of an exchange, over a link each way.

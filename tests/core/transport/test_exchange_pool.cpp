@@ -5,6 +5,7 @@
 
 #include <set>
 
+#include "core/base/processor.h"
 #include "tests/core/transport/exchange_world.h"
 
 namespace ringtree::testing {
@@ -80,6 +81,7 @@ TEST(ExchangePool, an_answer_leaves_in_the_slot_that_arrived) {
     ASSERT_TRUE(from.has_message() && to.has_free_slot());
     ASSERT_EQ(from.locate(kLarge), SharedTable::Found::here);
     EXPECT_TRUE(from.becomes_ours());
+    EXPECT_EQ(from.worth_fetching(true), is_amd()) << "docs/decisions/0036";
     from.take_slot();
     EXPECT_EQ(to.room(kLarge), from.data());
     EXPECT_EQ(to.slot_index(), slot);
