@@ -89,8 +89,8 @@ def _check_runs_here(name: str) -> None:
     algorithm = name.partition("/")[0]
     if builtin.uses_switch(algorithm):
         raise UsageError(
-            f"{algorithm} needs a switch that adds up (NVLink SHARP), which no engine here has: `ringtree simulate`, "
-            "`play --cluster` and `verify` take it; with NCCL, ask for nccl:NVLS"
+            f"{algorithm} needs a switch that reduces (NVLink SHARP), which the engine does not have: "
+            "`ringtree simulate`, `play --cluster` and `verify` accept it; with NCCL, use nccl:NVLS"
         )
     if any(row.name == _head(algorithm) for row in builtin.table()):
         builtin.parts(algorithm)  # which says what is wrong with a mix's name

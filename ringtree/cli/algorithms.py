@@ -45,12 +45,12 @@ def algorithms(
         console.print(table)
         console.print(
             f"{count(ranks, 'rank')}{'' if hosts is None else f' on hosts {hosts}'}; steps, and bytes sent and read as "
-            "shares of the whole vector, of the busiest rank (a multicast is sent once, read by each receiver); hops: "
-            "messages on the longest chain"
+            "shares of the whole vector, are those of the busiest rank (a multicast is sent once, read by each "
+            "receiver); hops: messages on the longest chain"
         )
         console.print(
-            f"{' and '.join(row.name for row in builtin.switch_table())} are not listed: in them a switch adds up, "
-            "which no engine here has. `ringtree simulate`, `play --cluster` and `verify` take them"
+            f"{' and '.join(row.name for row in builtin.switch_table())} are not listed: they need a switch that "
+            "reduces, which the engine does not have. `ringtree simulate`, `play --cluster` and `verify` accept them"
         )
 
 

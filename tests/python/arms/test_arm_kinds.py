@@ -124,7 +124,7 @@ def test_what_kinds_can_do() -> None:
 @pytest.mark.parametrize("name", ["nvls", "nvls_tree/simple"])
 def test_what_a_switch_adds_up_is_not_run_and_says_who_takes_it(name: str) -> None:
     algorithm = name.partition("/")[0]
-    words = f"^{algorithm} needs a switch that adds up .*: `ringtree simulate`, `play --cluster` and `verify` take it"
+    words = f"^{algorithm} needs a switch that reduces .*: `ringtree simulate`, `play --cluster` and `verify` accept it"
     with pytest.raises(UsageError, match=words):
         check_arm(name, "all_reduce")
     with pytest.raises(UsageError, match=words):
