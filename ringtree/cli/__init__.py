@@ -2,10 +2,10 @@
 
 For: options, help and exit codes; one file a command. Not for: anything that could be called from Python too.
 
-Exit codes: 0 done, 1 the run failed, something did not verify, a check failed, an audit has warnings, or a system is
-below others, 2 the command or its input is invalid, 3 slower than a baseline, far below others, or an audit found
-errors, 4 the machine is too noisy for what was asked, 5 nothing to compare a system with, 7 wrong elements or too
-little bandwidth in a bench (as nccl-tests), 130 interrupted, 143 terminated.
+Exit codes: 0 done; 1 the run failed, something did not verify, a check failed, an audit has warnings, or a system is
+below others; 2 the command or its input is invalid; 3 slower than a baseline, far below others, or an audit found
+errors; 4 the machine is too noisy to detect what was asked; 5 nothing to compare a system with; 7 wrong elements or
+too little bandwidth in a bench (as in nccl-tests); 130 interrupted; 143 terminated.
 """
 
 from __future__ import annotations

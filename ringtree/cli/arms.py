@@ -20,9 +20,9 @@ HERE = "ready"
 
 
 def arms(
-    json: Annotated[bool, typer.Option("--json", help="Print one JSON document instead.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON only.")] = False,
 ) -> None:
-    """List the arms that compare and bench can run, and what each lacks on this machine."""
+    """List the arms that compare and bench can run, and what each is missing on this machine."""
     rows = [(kind, kind.lacks()) for kind in KINDS if kind.written]
     if json:
         found = {

@@ -57,8 +57,8 @@ def audit(
     ] = FailOn.WARNING,
     json: AsJson = False,
 ) -> None:
-    """Check a log's figures against each other and against the hardware: what does not fit, the arithmetic, and what
-    would settle it. Exits with 1 for warnings and 3 for errors."""
+    """Check a log's figures against each other and against the hardware. Each finding comes with its arithmetic and
+    with what would settle it. Exits with 1 for warnings and 3 for errors."""
     with exit_codes():
         if claims is not None:
             _judge_claims(claims, files or [], json, fail_on)

@@ -46,26 +46,24 @@ _PANELS = {
         "arm": ("", f"One of {', '.join(arms_written())}."),
         "ngpus": (
             "-g",
-            with_default(
-                "Processes of -t ranks each: -g × -t ranks in all; on GPUs, one GPU per rank.", "2, or 1 with -t"
-            ),
+            with_default("Number of processes, each with -t ranks; on GPUs, one GPU per rank.", "2, or 1 with -t"),
         ),
         "nthreads": ("-t", with_default("Ranks per process, one thread each; they share one interpreter.", "1")),
         "local_register": (
             "-R",
-            "0: private buffers; 2: shared ones, which peers read in place; NCCL: 1 registered, 2 symmetric.",
+            "0: private buffers; 2: shared buffers, which peers read in place. With NCCL, 1: registered, 2: symmetric.",
         ),
     },
     "Sizes": {
-        "minbytes": ("-b", "Smallest size; K, M, G are binary."),
+        "minbytes": ("-b", "Smallest size; K, M, G are powers of 1024."),
         "maxbytes": ("-e", "Largest size."),
         "stepbytes": ("-i", "Step from one size to the next."),
-        "stepfactor": ("-f", "Above 1: multiply sizes by this instead."),
-        "unalign": ("-u", "First element of the buffers used."),
+        "stepfactor": ("-f", "If above 1: multiply sizes by this instead of adding -i."),
+        "unalign": ("-u", "Start at this element of each buffer."),
     },
     "Operations": {
-        "op": ("-o", f"One of {', '.join(OPS)}, all."),
-        "datatype": ("-d", f"One of {', '.join(DTYPES)}, all."),
+        "op": ("-o", f"One of {', '.join(OPS)}, or all."),
+        "datatype": ("-d", f"One of {', '.join(DTYPES)}, or all."),
         "root": ("-r", "A rank, or all; for collectives with a root."),
     },
     "Timing and checks": {
@@ -77,13 +75,13 @@ _PANELS = {
         "average": ("-a", "Time to report: 0 rank 0's, 1 mean, 2 min, 3 max over the ranks."),
         "blocking": (
             "-z",
-            "1: barrier after each call; 3: after each iteration, not timed; 0, 2: none (calls wait anyway).",
+            "1: barrier after each call; 3: after each iteration, not timed; 0, 2: none (calls block anyway).",
         ),
-        "timeout": ("-T", "Timeout of each wait in seconds; 0: 300."),
+        "timeout": ("-T", "Timeout of each wait in seconds; 0 means 300."),
     },
     "Output": {
         "per_iter_timing": ("-I", "1: add columns of per-iteration times."),
-        "per_iter_skip": ("-K", "Number of first iterations that -I leaves out."),
+        "per_iter_skip": ("-K", "Number of initial iterations that -I skips."),
         "report_timestamps": ("-S", "1: add the time at which each row finished."),
     },
 }
@@ -101,7 +99,7 @@ def bench(
     output_file: Annotated[
         str | None,
         typer.Option(
-            "-J", "--output_file", help="Also write a .json file; never overwrites one.", rich_help_panel="Output"
+            "-J", "--output_file", help="Also write a new .json file; never overwrites one.", rich_help_panel="Output"
         ),
     ] = None,
 ) -> None:
@@ -125,7 +123,7 @@ def refuse(arguments: list[str]) -> None:
             continue  # the value of an option that comes before it, or a mistake that is told below
         for letter, (name, subject) in NOT_HERE.items():
             if argument.split("=")[0] == name or (argument.startswith(letter) and not argument.startswith("--")):
-                raise UsageError(f"{letter} ({name}) is about {subject}, which is not offered here: leave it out")
+                raise UsageError(f"{letter} ({name}) is about {subject}, which bench does not support: leave it out")
         raise UsageError(f"unknown option {argument!r}: see ringtree bench --help")
     if arguments:
         raise UsageError(f"unexpected argument {arguments[0]!r}: bench takes options only, see ringtree bench --help")

@@ -27,7 +27,9 @@ from ringtree.simulate.probing import probe_machine
 
 def cluster_from(
     context: typer.Context,
-    log: Annotated[Path | None, typer.Argument(metavar="LOG", help="The file.")] = None,
+    log: Annotated[
+        Path | None, typer.Argument(metavar="LOG", help="Output of nvidia-smi topo -m, or NCCL's XML or log.")
+    ] = None,
     gpu: Annotated[str | None, MACHINE["gpu"]] = None,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="The file to write. Default: standard output.")
@@ -38,7 +40,8 @@ def cluster_from(
     ranks: Annotated[int, typer.Option(min=2, help="With --probe: number of ranks to measure with.")] = 2,
     runs: Runs = RUNS,
 ) -> None:
-    """Describe a cluster from topo -m, NCCL's topology XML or its log, or this machine; says what it could not find."""
+    """Describe a cluster from the output of nvidia-smi topo -m, from NCCL's topology XML or log, or by probing this
+    machine. Lists what could not be found."""
     with exit_codes():
         if probe:
             if log is not None or gpu is not None:

@@ -17,11 +17,15 @@ from ringtree.show.cluster_text import constants_table, drawing, summary_lines
 from ringtree.simulate.cluster import cluster_text, load_cluster
 from ringtree.simulate.cluster.what_if import degraded
 
-Cluster = Annotated[str, typer.Argument(metavar="NAME|FILE", help="A name of `ringtree cluster list`, or a TOML file.")]
+Cluster = Annotated[
+    str, typer.Argument(metavar="NAME|FILE", help="A name from `ringtree cluster list`, or a TOML file.")
+]
 WhatIf = Annotated[
     list[str] | None,
     typer.Option(
-        "--what-if", metavar="WORDS", help='"rail 7 down", "rail 3 at 50%", "oversubscription 2". Repeatable.'
+        "--what-if",
+        metavar="WORDS",
+        help='Degrade it: "rail 7 down", "rail 3 at 50%", "oversubscription 2"; repeatable.',
     ),
 ]
 
@@ -29,7 +33,7 @@ WhatIf = Annotated[
 def cluster_show(
     cluster: Cluster,
     what_if: WhatIf = None,
-    toml: Annotated[bool, typer.Option("--toml", help="Print the description as TOML and nothing else.")] = False,
+    toml: Annotated[bool, typer.Option("--toml", help="Print the description as TOML only.")] = False,
     json: AsJson = False,
 ) -> None:
     """Draw a cluster and list its constants with their sources."""

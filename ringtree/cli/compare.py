@@ -48,14 +48,15 @@ OPTIONS = {
     ),
     "factors": typer.Option(
         metavar="VAR=A,B[,C]",
-        help="Vary a variable of the only arm; all combinations run, so that effects can be separated.",
+        help="Vary an environment variable of the only arm; repeatable. All combinations of values run, so that "
+        "effects can be separated.",
     ),
-    "fraction": f"Run {' or '.join(FRACTIONS)} of the combinations, chosen to lose least; two values per factor.",
-    "launches": with_default("Fresh sets of processes.", "8"),
-    "seed": with_default("Seed of order and data.", "random, stored"),
+    "fraction": f"Run only {' or '.join(FRACTIONS)} of the combinations (highest resolution); two values per factor.",
+    "launches": with_default("Number of launches, each a fresh set of processes.", "8"),
+    "seed": with_default("Seed for order and data.", "random, recorded"),
     "collective": f"One of {', '.join(SHAPES)}.",
     "dtype": "Element type.",
-    "reference": with_default("Arm that the others are compared with.", "a library, else first"),
+    "reference": with_default("Arm that the others are compared with.", "a library, else the first"),
     "margin": with_default("Ignore smaller differences.", "2%"),
     "budget": "Total time, e.g. 10m; a pilot run decides where to spend launches.",
     "detect": None,
@@ -63,7 +64,7 @@ OPTIONS = {
     "emulate": EMULATE,
     "alpha": with_default("Latency between emulated hosts.", "1ms"),
     "beta": with_default("Bandwidth between emulated hosts.", "200MB/s"),
-    "preset": "textbook: a from-scratch ring against a library.",
+    "preset": "textbook: a hand-written ring against a library.",
     "library": with_default("The library of --preset textbook.", "auto"),
     "launcher": "Command that starts the ranks of an MPI library, e.g. 'srun --mpi=pmix'.",
 }
@@ -76,10 +77,12 @@ def compare(
     asked: Request,
     detect: Annotated[
         str | None,
-        typer.Option(help=with_default("Refuse a machine too noisy to tell this difference, e.g. 10%.", "100%")),
+        typer.Option(
+            help=with_default("Refuse to run if the machine is too noisy to detect this difference, e.g. 10%.", "100%")
+        ),
     ] = None,
     no_preflight: Annotated[
-        bool, typer.Option("--no-preflight", help="Skip the check of the machine's noise before the first launch.")
+        bool, typer.Option("--no-preflight", help="Skip the noise check before the first launch.")
     ] = False,
     runs: Runs = RUNS,
     resume_run: ResumeRun = None,
@@ -87,7 +90,7 @@ def compare(
     *,
     wanted: Wanted,
 ) -> None:
-    """Compare collective algorithms and libraries in fresh processes, with every result verified."""
+    """Compare collective algorithms and libraries in fresh processes, verifying every result."""
     with exit_codes():
         check_format(wanted)
         stderr = Console(stderr=True)

@@ -34,7 +34,7 @@ def compare_runs(
     margin: Annotated[str, typer.Option(help="Ignore smaller differences.")] = "2%",
     json: AsJson = False,
 ) -> None:
-    """Compare stored runs or logs: differences with intervals; single runs stay undecided."""
+    """Compare stored runs or logs: differences with intervals. A single launch per side decides nothing."""
     with exit_codes():
         if len(contenders) < 2:
             raise UsageError("a comparison needs two runs: name the baseline first, then the others")

@@ -32,13 +32,15 @@ PICTURE = "ladder.svg"
 
 
 OPTIONS = {
-    "ladder": f"Which one: {'; '.join(f'{kind.name} ({kind.about})' for kind in KINDS)}.",
+    "ladder": f"Which ladder: {'; '.join(f'{kind.name} ({kind.about})' for kind in KINDS)}.",
     "ranks": "Number of ranks, one process each.",
     "sizes": "Sizes in bytes: a list, or first:last:factor.",
     "budget": "Target duration.",
-    "launches": with_default("Fresh sets of processes.", "what the budget allows, at least 8"),
+    "launches": with_default(
+        "Number of launches, each a fresh set of processes.", "what the budget allows, at least 8"
+    ),
     "algorithm": "Algorithm that the ladder starts with.",
-    "seed": with_default("Seed of order and data.", "random, stored"),
+    "seed": with_default("Seed for order and data.", "random, recorded"),
 }
 
 
@@ -58,7 +60,7 @@ def explain(
         ),
     ] = None,
 ) -> None:
-    """Measure a ladder of arms, each rung changing one thing, and draw it."""
+    """Measure and draw a ladder: a series of arms, each with one change from the one before."""
     with exit_codes():
         stderr = Console(stderr=True)
         why = why_no_figure(picture)

@@ -21,7 +21,7 @@ ALL = "all"
 
 
 def export(
-    run: Annotated[list[str], typer.Argument(help="Runs: a path, an id, the beginning of one, last, or all.")],
+    run: Annotated[list[str], typer.Argument(help="Runs: a directory, id, id prefix, last or all.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="A .parquet, .csv or .json file.")],
     table: Annotated[str, typer.Option(help=f"One of {', '.join(TABLES)}.")] = "samples",
     runs: Runs = RUNS,

@@ -28,7 +28,7 @@ KINDS = tuple(SINGULAR)
 def hardware(
     name: Annotated[
         str | None,
-        typer.Argument(help="An entry, or a GPU as the driver prints it; shows its numbers and their sources."),
+        typer.Argument(help="An entry, or a GPU as the driver names it: show its numbers and their sources."),
     ] = None,
     json: AsJson = False,
 ) -> None:

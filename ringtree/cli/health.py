@@ -34,7 +34,7 @@ _CODES = {
 
 @asks(Setup, {"system": MACHINE["system"], **MACHINE}, into="setup")
 def health(
-    logs: Annotated[list[Path], typer.Argument(metavar="LOG...", help="Logs; several of one system show more.")],
+    logs: Annotated[list[Path], typer.Argument(metavar="LOG...", help="One or more logs of the same system.")],
     *,
     setup: Setup,
     collective: Annotated[str | None, typer.Option(help="Check this collective only.")] = None,
@@ -45,13 +45,11 @@ def health(
             help="Require this share of what others reached, e.g. 90%, instead of a result within their spread.",
         ),
     ] = None,
-    smallest: Annotated[
-        str, typer.Option("--from", metavar="SIZE", help="Judge only sizes from this one up, e.g. 256M.")
-    ] = "0",
+    smallest: Annotated[str, typer.Option("--from", metavar="SIZE", help="Smallest size to judge, e.g. 256M.")] = "0",
     json: AsJson = False,
 ) -> None:
-    """Compare logs with what machines with the same links reached, and with the limit. Exits with 1 if below, 3 if far
-    below, 5 if there is nothing to compare with."""
+    """Compare logs with results of other machines with the same links, and with the hardware's limit. Exits with 1 if
+    below, 3 if far below, 5 if there is nothing to compare with."""
     with exit_codes():
         share = None if at_least is None else parse_share(at_least)
         if share is not None and not 0 < share <= 1:

@@ -41,12 +41,13 @@ class _Outcome(NamedTuple):
 
 
 def import_logs(
-    files: Annotated[list[str], typer.Argument(metavar="FILE...", help="Logs, traces, tables; - is standard input.")],
-    runs: Annotated[Path, typer.Option(help="Where to store the log, beside runs.")] = Path("runs"),
+    files: Annotated[list[str], typer.Argument(metavar="FILE...", help="Logs, traces, tables; - for standard input.")],
+    runs: Annotated[Path, typer.Option(help="Directory of stored runs, which also receives the log.")] = Path("runs"),
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print what was read; store nothing.")] = False,
     json: AsJson = False,
 ) -> None:
-    """Read logs of nccl-tests, NCCL, OSU, IMB and others: tables, versions, devices, and what could not be read."""
+    """Read logs of nccl-tests, NCCL, OSU, IMB and others and store them. Prints tables, versions, devices, and what
+    could not be read."""
     with exit_codes():
         where = None if dry_run else runs
         code = _as_json(files, where) if json else _as_text(files, where)

@@ -48,16 +48,16 @@ def launch(
     context: typer.Context,
     asked: Any,
     command: Annotated[
-        list[str], typer.Argument(metavar="-- COMMAND...", help="compare, train, tune or bench, with options.")
+        list[str], typer.Argument(metavar="-- COMMAND...", help="compare, train, tune or bench, with its options.")
     ],
     hosts: Annotated[str, typer.Option(help="Number of hosts, or their names: 4, gpu[01-04], or a,b.")] = "2",
-    ranks_per_host: Annotated[int, typer.Option(min=1, help="Ranks per host, all started by its one agent.")] = 1,
+    ranks_per_host: Annotated[int, typer.Option(min=1, help="Ranks per host, all started by one agent.")] = 1,
     name: Annotated[str, typer.Option(help="Name of the job and its files.")] = "ringtree",
     time: Annotated[str, typer.Option(help="Time limit of the job.")] = "30m",
     python: Annotated[
         str | None,
         typer.Option(
-            help="The hosts' Python, with ringtree installed. Default: this one's path with Slurm, else python3."
+            help="Python with ringtree on the hosts. Default: with Slurm, the path of this Python, else python3."
         ),
     ] = None,
     env: Env = _NONE,
@@ -70,9 +70,11 @@ def launch(
     output: Annotated[
         Path | None, typer.Option("--output", "-o", metavar="DIR", help="Directory to write the files to.")
     ] = None,
-    submit: Annotated[bool, typer.Option("--submit", help="Also submit them with the cluster's own client.")] = False,
+    submit: Annotated[
+        bool, typer.Option("--submit", help="Also submit the job with the cluster's own client.")
+    ] = False,
 ) -> None:
-    """Print a job file that runs a comparison on a cluster: for Slurm, Kubernetes, Ray or Ansible."""
+    """Print a job file that runs a ringtree command on a cluster: for Slurm, Kubernetes, Ray or Ansible."""
     with exit_codes():
         chosen = _one_of(asked)
         idle = written(context, *(name for name in OF_SOME_KINDS if name not in KINDS[chosen].uses))

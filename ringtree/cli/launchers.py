@@ -17,7 +17,7 @@ from ringtree.show.printable import printable
 
 
 def launchers(json: AsJson = False) -> None:
-    """Show what this process's launcher sets: rank, hosts, job and where ranks meet, each with its variable."""
+    """Show what this process's launcher has set: rank, hosts, job and where ranks meet, and in which variables."""
     with exit_codes():
         found = describe(Surroundings.here())
         typer.echo(dumps(asdict(found), indent=1) if json else "\n".join(map(printable, lines_of(found))))

@@ -35,7 +35,7 @@ FORMAT = "ringtree.nccl-vars/1"
 
 def nccl_vars(
     name: Annotated[
-        str | None, typer.Argument(help="Show everything about this variable; NCCL_ may be left out.")
+        str | None, typer.Argument(help="Show everything about this variable; the prefix NCCL_ is optional.")
     ] = None,
     version: NcclVersion = None,
     every: Annotated[
@@ -43,7 +43,7 @@ def nccl_vars(
     ] = False,
     json: AsJson = False,
 ) -> None:
-    """Show what NCCL's environment variables do in a version, and which of those set here do nothing in it."""
+    """Show what NCCL's environment variables do in a version, and which of those set here have no effect."""
     with exit_codes():
         text, origin = version_shown(version)
         at = release_to_show(text)

@@ -18,28 +18,34 @@ from rich.markup import escape
 
 from ringtree.errors import UsageError
 
-Runs = Annotated[Path, typer.Option(help="Where runs are stored.")]
+Runs = Annotated[Path, typer.Option(help="Directory of stored runs.")]
 RUNS = Path("runs")
-ResumeRun = Annotated[
-    str | None, typer.Option("--resume", metavar="RUN", help="Continue a stored run that was interrupted.")
+ResumeRun = Annotated[str | None, typer.Option("--resume", metavar="RUN", help="Resume an interrupted run.")]
+DryRun = Annotated[
+    bool, typer.Option("--dry-run", help="Print the plan, its estimated duration and cost; run nothing.")
 ]
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Print the plan, its duration and cost; run nothing.")]
-JobTrace = Annotated[Path, typer.Argument(metavar="TRACE", help="The folder that `ringtree trace --out` wrote.")]
+JobTrace = Annotated[Path, typer.Argument(metavar="TRACE", help="Folder written by `ringtree trace --out`.")]
 SkipSteps = Annotated[
-    int | None, typer.Option(min=0, help="Number of first steps to leave out.", show_default="2, or fewer")
+    int | None, typer.Option(min=0, help="Number of initial steps to skip.", show_default="2, or fewer")
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="Print as JSON and nothing else.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON only.")]
 NcclVersion = Annotated[
-    str | None, typer.Option("--version", metavar="V", help="A release, e.g. 2.27.3. Default: the installed one.")
+    str | None,
+    typer.Option(
+        "--version", metavar="V", help="NCCL release, e.g. 2.27.3. Default: the installed one, else the newest known."
+    ),
 ]
-AsCsv = Annotated[bool, typer.Option("--csv", help="Print as CSV and nothing else.")]
-OnHosts = Annotated[str | None, typer.Option(help="Ranks on several hosts instead: 2x4, or 3,2,1 for unequal ones.")]
+AsCsv = Annotated[bool, typer.Option("--csv", help="Print CSV only.")]
+OnHosts = Annotated[
+    str | None,
+    typer.Option(help="Ranks on several hosts: 2x4 (hosts x ranks per host), or 3,2,1 (ranks of each host)."),
+]
 # What a user may say of the machine of logs: the options of ringtree.audit.Setup.
 MACHINE = {
     "gpu": typer.Option("--gpu", help="The GPU, if the log does not name it."),
-    "system": typer.Option("--system", help="The system, as `ringtree hardware` names it."),
+    "system": typer.Option("--system", help="The system, by its name in `ringtree hardware`."),
     "num_hosts": typer.Option("--hosts", min=1, help="Number of hosts, if the log does not state it."),
-    "num_ranks": typer.Option("--ranks", min=1, help="Number of ranks that the run is said to have used."),
+    "num_ranks": typer.Option("--ranks", min=1, help="Number of ranks; overrides the log."),
 }
 EMULATE = "Emulate a cluster on this machine: hosts x ranks per host, e.g. 2x8."
 Env = Annotated[
@@ -50,8 +56,7 @@ RunsOrLogs = Annotated[
     list[str],
     typer.Argument(
         metavar="RUN...",
-        help="Stored runs and imported logs (directory, id, the beginning of an id, last), log files, - for standard "
-        "input.",
+        help="Stored runs and imported logs (directory, id, id prefix or last), log files, or - for standard input.",
     ),
 ]
 

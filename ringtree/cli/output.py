@@ -40,11 +40,11 @@ class Wanted:
 
 WANTED = {
     "fail_if_slower_than": typer.Option(
-        metavar="RUN", help="Exit with 3 if an arm is slower than it was in a stored run."
+        metavar="RUN", help="Exit with 3 if an arm is shown to be slower than in a stored run."
     ),
     "verbose": typer.Option("--verbose", "-v", help="Print all figures, the legend and every note."),
-    "json": typer.Option("--json", help="Print as JSON and nothing else."),
-    "csv": typer.Option("--csv", help="Print as CSV and nothing else."),
+    "json": typer.Option("--json", help="Print JSON only."),
+    "csv": typer.Option("--csv", help="Print CSV only."),
 }
 
 

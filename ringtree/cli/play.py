@@ -29,14 +29,14 @@ def play(
     context: typer.Context,
     schedules: Annotated[
         str,
-        typer.Argument(metavar="ALGORITHMS", help="Up to four, by name or as files of schedules: ring,tree,my.json"),
+        typer.Argument(metavar="ALGORITHMS", help="Up to four algorithms or schedule files: ring,tree,my.json"),
     ],
     output: Annotated[Path, typer.Option("-o", "--output", help="The file to write.")] = Path("play.html"),
-    collective: Annotated[str, typer.Option(help="Which collective.")] = "all_reduce",
-    ranks: Annotated[int | None, typer.Option(min=1, max=1024, help="How many ranks (default: 8).")] = None,
+    collective: Annotated[str, typer.Option(help="Collective.")] = "all_reduce",
+    ranks: Annotated[int | None, typer.Option(min=1, max=1024, help="Number of ranks. Default: 8.")] = None,
     hosts: Annotated[
         str | None,
-        typer.Option(help="Ranks on several hosts: hosts x ranks per host, or ranks of each host: 2x4; 3,2."),
+        typer.Option(help="Ranks on several hosts: 2x4 (hosts x ranks per host), or 3,2 (ranks of each host)."),
     ] = None,
     size: Annotated[str, typer.Option(help="Initial size; a slider changes it.")] = "1M",
     alpha: Annotated[str, typer.Option(help="Initial latency of a message.")] = "10us",
@@ -48,13 +48,13 @@ def play(
         str | None,
         typer.Option(
             metavar="NAME|FILE",
-            help="Play what `ringtree simulate` finds on a described cluster, message by message.",
+            help="Animate what `ringtree simulate` computes for a described cluster, message by message.",
         ),
     ] = None,
     nodes: Annotated[int, typer.Option(min=1, help="With --cluster: number of hosts.")] = 1,
     layout: Annotated[str | None, typer.Option(help="How ranks are drawn: ring, tree, hosts or auto.")] = None,
 ) -> None:
-    """Write a page that plays schedules side by side on one clock, step by step."""
+    """Write an HTML page that animates schedules side by side on one clock, step by step."""
     with exit_codes():
         on = None if cluster is None else load_cluster(cluster)
         _refuse_both(context, has_cluster=on is not None)

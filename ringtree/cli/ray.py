@@ -37,22 +37,24 @@ def ray(
         typer.Argument(metavar="COMMAND...", help="A ringtree command with its options, as you would pass it to srun."),
     ],
     agents: Annotated[
-        int | None, typer.Option(min=1, help=with_default("Number of agents.", "one for each node with the CPUs"))
+        int | None, typer.Option(min=1, help=with_default("Number of agents.", "one on each node that has the CPUs"))
     ] = None,
     place: Annotated[
-        str, typer.Option(help=f"Ray's strategy: {', '.join(STRATEGIES)}. STRICT_SPREAD: each on a node of its own.")
+        str, typer.Option(help=f"Ray's placement strategy: {', '.join(STRATEGIES)}. STRICT_SPREAD: one agent per node.")
     ] = STRATEGIES[0],
     cpus: Annotated[float, typer.Option(min=0, help="CPUs that Ray reserves for each agent and its ranks.")] = 1,
-    gpus: Annotated[float, typer.Option(min=0, help="GPUs of each agent.")] = 0,
+    gpus: Annotated[float, typer.Option(min=0, help="GPUs that Ray reserves for each agent.")] = 0,
     address: Annotated[
         str | None,
-        typer.Option(help=with_default("Address of the cluster; local: start one on this machine.", "as ray.init()")),
+        typer.Option(
+            help=with_default("Address of the cluster; local: start one on this machine.", "as in ray.init()")
+        ),
     ] = None,
     env: Env = _NONE,
-    wait: Annotated[float, typer.Option(min=0, help="Seconds to wait until Ray has placed all agents.")] = 60,
-    home: Annotated[Path, typer.Option(help="Where to copy what rank 0 writes, after each launch.")] = Path(),
+    wait: Annotated[float, typer.Option(min=0, help="Seconds to wait for Ray to place all agents.")] = 60,
+    home: Annotated[Path, typer.Option(help="Where to copy rank 0's files after each launch.")] = Path(),
 ) -> None:
-    """Run a command's agents as actors of a Ray cluster: one per node, or as many as you ask for."""
+    """Run a ringtree command on a Ray cluster, with one agent (a Ray actor) per node or as many as you ask for."""
     with exit_codes():
         files, given = files_for(command, home), variables(env)
         with RayJob(Placement(agents, place, cpus, gpus, address, wait)) as job, _signals() as come:

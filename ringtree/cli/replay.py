@@ -22,13 +22,15 @@ from ringtree.show.job_replay_table import print_replay
 
 def replay(
     trace: JobTrace,
-    arms: Annotated[str, typer.Option(help="Arms on CPUs, as compare names them; the first is the reference.")],
-    launches: Annotated[int, typer.Option(min=1, max=1000, help="Fresh sets of rank processes.")] = 8,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the order of arms and of the data checked.")] = 0,
+    arms: Annotated[str, typer.Option(help="CPU arms, named as in compare; the first is the reference.")],
+    launches: Annotated[
+        int, typer.Option(min=1, max=1000, help="Number of launches, each a fresh set of processes.")
+    ] = 8,
+    seed: Annotated[int, typer.Option(min=0, help="Seed for the order of arms and the checked data.")] = 0,
     skip: SkipSteps = None,
     json: AsJson = False,
 ) -> None:
-    """Replay a traced job's step without its model: its computing time, its collectives, and other arms."""
+    """Replay a step of a traced job without its model: same compute time, same collectives, other arms."""
     with exit_codes():
         found = read_trace(trace)
         summary = summarise(found, skip)

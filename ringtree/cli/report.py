@@ -31,18 +31,20 @@ def report(
     title: Annotated[str | None, typer.Option(help="Title of the page.")] = None,
     explain: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Add the waterfall of this file, written by `ringtree explain --json FILE`."),
+        typer.Option(
+            metavar="FILE", help="Add the waterfall chart of a file written by `ringtree explain --json FILE`."
+        ),
     ] = None,
     trace: Annotated[
         list[Path] | None,
-        typer.Option(metavar="FOLDER", help="Add the table of this folder, written by `ringtree trace`; repeatable."),
+        typer.Option(metavar="FOLDER", help="Add the table of a folder written by `ringtree trace`; repeatable."),
     ] = None,
     runs: Runs = RUNS,
     *,
     setup: Setup,
 ) -> None:
     """Write stored runs, trainings or logs as one self-contained page: verdicts first, charts, tables, provenance; for
-    logs also what the audit found."""
+    logs also the findings of an audit."""
     with exit_codes():
         extras = [] if explain is None else [_waterfall(explain)]
         trainings = read_trainings(run, runs, setup)

@@ -19,7 +19,7 @@ from ringtree.results import find_run, read_run
 
 @asks(Wanted, WANTED, into="wanted")
 def show(
-    run: Annotated[str, typer.Argument(metavar="RUN", help="Directory, id, the beginning of an id, or last.")],
+    run: Annotated[str, typer.Argument(metavar="RUN", help="Directory, id, id prefix, or last.")],
     runs: Runs = RUNS,
     *,
     wanted: Wanted,

@@ -39,15 +39,17 @@ from ringtree.version import __version__
 def simulate(
     context: typer.Context,
     cluster: Annotated[
-        str, typer.Option(metavar="NAME|FILE", help="A name of `ringtree cluster list`, or a TOML file.")
+        str, typer.Option(metavar="NAME|FILE", help="A name from `ringtree cluster list`, or a TOML file.")
     ],
-    nodes: Annotated[str, typer.Option(help="Numbers of hosts: 8, or 1,2,4, or 1:512 (doubling).")] = "1",
-    collective: Annotated[str, typer.Option(help="The collective.")] = "all_reduce",
+    nodes: Annotated[str, typer.Option(help="Host counts: 8, or 1,2,4, or 1:512 (doubling).")] = "1",
+    collective: Annotated[str, typer.Option(help="Collective.")] = "all_reduce",
     algorithm: Annotated[str, typer.Option(help="Comma-separated algorithms, or all.")] = "ring,double_tree",
-    sizes: Annotated[str, typer.Option(help="Sizes and ranges; 1K:8G multiplies by 4 each time.")] = "1K:1G",
+    sizes: Annotated[str, typer.Option(help="Sizes in bytes: a list, first:last (×4) or first:last:factor.")] = "1K:1G",
     protocol: Annotated[str, typer.Option(help="Comma-separated protocols (simple, ll, ll128), or all.")] = "simple",
-    channels: Annotated[int | None, typer.Option(min=1, help="Channels. Default: as the cluster says.")] = None,
-    ranks_per_node: Annotated[int | None, typer.Option(min=1, help="Ranks per host. Default: all that it has.")] = None,
+    channels: Annotated[int | None, typer.Option(min=1, help="Number of channels. Default: the cluster's.")] = None,
+    ranks_per_node: Annotated[
+        int | None, typer.Option(min=1, help="Ranks per host. Default: all that a host has.")
+    ] = None,
     what_if: WhatIf = None,
     by: Annotated[
         list[str] | None,
@@ -60,7 +62,7 @@ def simulate(
     ] = None,
     output: Annotated[
         Path | None,
-        typer.Option("-o", "--output", help="The calibrated cluster's file. Default: standard output."),
+        typer.Option("-o", "--output", help="File for the calibrated cluster. Default: standard output."),
     ] = None,
     trace: Annotated[
         Path | None,
@@ -73,7 +75,7 @@ def simulate(
     keep: Annotated[bool, typer.Option("--store/--no-store", help="Store the runs, marked as simulated.")] = True,
     json: AsJson = False,
 ) -> None:
-    """Simulate a collective's schedules on a described cluster: time, busbw, crossovers and bottlenecks."""
+    """Simulate algorithms on a described cluster: time, busbw, crossovers and bottlenecks."""
     with exit_codes():
         if by is not None:
             _calibrate(context, cluster, by, algorithm, channels, output, runs)

@@ -30,7 +30,7 @@ def sql(
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Write the rows to a .parquet, .csv or .json file.")
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace the file of -o if it exists.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace the output file if it exists.")] = False,
 ) -> None:
     """Query the stored runs in SQL: tables runs, launches, cells, visits, samples, rank_times."""
     with exit_codes():

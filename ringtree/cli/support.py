@@ -22,7 +22,7 @@ RUNS = "yes"
 def support(
     json: AsJson = False,
 ) -> None:
-    """Show which algorithms and protocols run each collective; each empty cell has its reason."""
+    """Show which algorithms and protocols run each collective, and why the others do not."""
     with exit_codes():
         rows = list(support_of())
         if json:

@@ -28,7 +28,7 @@ def trace(
     command: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="-- COMMAND...", help="The job's usual command; leave it out to print the trace in --out again."
+            metavar="-- COMMAND...", help="The job's usual command. Without it, the trace in --out is printed again."
         ),
     ] = None,
     out: Annotated[Path, typer.Option(help="Folder for the trace; new or empty.")] = Path("job-trace"),
@@ -37,14 +37,14 @@ def trace(
         int | None,
         typer.Option(
             min=1,
-            help="Time one step in N; of the others, record calls and bytes only. Default: 10; on GPUs more, where "
+            help="Time one step in N; for the others, record only calls and bytes. Default: 10, or more on GPUs if "
             "timing would take over 1 % of the job.",
             show_default=str(DEFAULT_TIME_EVERY),
         ),
     ] = None,
     skip: Annotated[
         int | None,
-        typer.Option(min=0, help="Number of first steps that the table leaves out.", show_default="2, or fewer"),
+        typer.Option(min=0, help="Number of initial steps to leave out of the table.", show_default="2, or fewer"),
     ] = None,
     json: AsJson = False,
 ) -> None:

@@ -42,12 +42,12 @@ OPTIONS = {
     "models": with_default(
         f"{', '.join((*FAMILIES, *PUBLISHED))}, or folders with a config.json; weights are random.", DEFAULT_MODELS
     ),
-    "scale": with_default(f"Of {' and '.join(FAMILIES)}: {' or '.join(SCALES)}, 1 to 30 M parameters.", "tiny"),
+    "scale": with_default(f"Size of {' and '.join(FAMILIES)}: {' or '.join(SCALES)}, 1 to 30 M parameters.", "tiny"),
     "arms": with_default(f"{WRITTEN}; arm@VAR=value sets a variable.", DEFAULT_ARMS),
-    "ranks": with_default("Numbers of ranks, one process each.", DEFAULT_RANKS),
-    "launches": with_default("Fresh sets of processes for each model and number of ranks.", "8"),
-    "seed": with_default("Seed of order, weights and tokens.", "random, stored"),
-    "reference": with_default("Arm that the others are compared with.", "nccl or gloo, else first"),
+    "ranks": with_default("Rank counts, one process per rank.", DEFAULT_RANKS),
+    "launches": with_default("Launches (fresh sets of processes) for each model and rank count.", "8"),
+    "seed": with_default("Seed for order, weights and tokens.", "random, recorded"),
+    "reference": with_default("Arm that the others are compared with.", "nccl or gloo, else the first"),
     "margin": with_default("Ignore smaller differences.", "2%"),
     "strategy": with_default("ddp, fsdp1 or fsdp2.", "ddp"),
     "sharding": with_default("How FSDP shards: full, grad_op or hybrid.", "full"),
@@ -72,16 +72,16 @@ def train(
     context: typer.Context,
     asked: TrainRequest,
     script: Annotated[
-        list[str] | None, typer.Argument(metavar="COMMAND...", help="Your own script instead of a model, after --.")
+        list[str] | None, typer.Argument(metavar="COMMAND...", help="After --: your own script, instead of models.")
     ] = None,
     steps: Annotated[
-        int | None, typer.Option(min=1, help="Also print what each arm is worth over a training of this many steps.")
+        int | None, typer.Option(min=1, help="Also print what each arm saves or costs over this many steps.")
     ] = None,
     seconds_per_step: Annotated[
         float | None,
         typer.Option(
             metavar="S",
-            help="Step time that --dry-run plans with, e.g. 0.8; without it, only tiny models are estimated.",
+            help="Step time for --dry-run's estimate, e.g. 0.8. Without it, only tiny and small models are estimated.",
         ),
     ] = None,
     runs: Runs = RUNS,
@@ -91,7 +91,7 @@ def train(
     json: AsJson = False,
     csv: AsCsv = False,
 ) -> None:
-    """Train models under several arms, or your own script (after --), and say whether the arm matters."""
+    """Train models, or run your own script (after --), under several arms and report whether the arm matters."""
     with exit_codes():
         stderr, wanted = Console(stderr=True), Wanted(verbose=verbose, json=json, csv=csv)
         check_format(wanted)

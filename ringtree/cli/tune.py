@@ -46,14 +46,14 @@ from ringtree.tune.tuning import begin_or_resume, run
 
 OPTIONS = {
     "arms": None,
-    "ranks": with_default("Numbers of ranks, e.g. 2,4.", "2, 4 and the number of cores"),
-    "collectives": with_default("A list.", DEFAULT_COLLECTIVES),
+    "ranks": with_default("Rank counts to tune for, e.g. 2,4.", "2, 4 and the number of cores"),
+    "collectives": with_default("Comma-separated collectives.", DEFAULT_COLLECTIVES),
     "sizes": with_default("Sizes in bytes: a list, first:last (×2) or first:last:factor.", DEFAULT_SIZES),
     "buffers": with_default(
-        "private, shared (ringtree.empty) or both.", "private; also shared if every rank has a core"
+        "private, shared (ringtree.empty) or private,shared.", "private; also shared if every rank has a core"
     ),
     "budget": with_default("Target duration.", DEFAULT_BUDGET),
-    "seed": with_default("Seed of order and data.", "random, stored"),
+    "seed": with_default("Seed for order and data.", "random, recorded"),
 }
 
 
@@ -62,7 +62,9 @@ def tune(
     asked: Asked,
     arms: Annotated[
         str | None,
-        typer.Option(help="Tune the switches of openmpi, mpich, impi or oneccl instead, and write rules for it."),
+        typer.Option(
+            help="Instead, tune the settings of openmpi, mpich, impi or oneccl, and write rules for that library."
+        ),
     ] = None,
     output: Annotated[
         Path | None,
@@ -70,7 +72,8 @@ def tune(
             "--output",
             "-o",
             help=with_default(
-                "File of the profile, written or checked, or of a library's rules.", "where auto looks for it"
+                "Profile to write, or to check with --check; with --arms, the library's rules file.",
+                "where auto looks for it",
             ),
         ),
     ] = None,
@@ -80,12 +83,14 @@ def tune(
     fresh: Annotated[bool, typer.Option("--fresh", help="Discard an interrupted tuning and start over.")] = False,
     check: Annotated[
         bool,
-        typer.Option("--check", help="Measure how far auto is behind the best choice, at sizes that were not tuned."),
+        typer.Option(
+            "--check", help="Measure how much slower auto is than the best choice, at sizes that were not tuned."
+        ),
     ] = False,
     runs: Runs = RUNS,
     json: AsJson = False,
 ) -> None:
-    """Measure this machine (takes minutes, can be interrupted) and write the profile that auto uses."""
+    """Measure this machine (takes minutes, can be resumed) and write the profile that auto uses."""
     with exit_codes():
         if arms is not None:
             others = {"buffers": asked.buffers, "resume": resume, "fresh": fresh, "check": check}

@@ -28,13 +28,13 @@ ALL = "all"
 
 def verify(
     file: Annotated[Path | None, typer.Argument(help="A stored schedule (JSON) instead of the built-in ones.")] = None,
-    algorithm: Annotated[str, typer.Option(help="A name, or all.")] = ALL,
-    collective: Annotated[str, typer.Option(help="A name, or all.")] = ALL,
-    ranks: Annotated[str, typer.Option(help="Numbers of ranks, e.g. 4, 1-64 or 2,4,8.")] = "1-64",
+    algorithm: Annotated[str, typer.Option(help="An algorithm, or all.")] = ALL,
+    collective: Annotated[str, typer.Option(help="A collective, or all.")] = ALL,
+    ranks: Annotated[str, typer.Option(help="Rank counts, e.g. 4, 1-64 or 2,4,8.")] = "1-64",
     hosts: OnHosts = None,
     json: AsJson = False,
 ) -> None:
-    """Prove schedules: every contribution exactly once, every send received in order, no deadlock."""
+    """Prove schedules correct: every contribution counted exactly once, every send received in order, no deadlock."""
     with exit_codes():
         started = time.monotonic()
         if file is None:

@@ -27,16 +27,16 @@ def which(
     size: Annotated[str, typer.Option(help="Bytes of a rank's larger buffer, e.g. 8, 4K or 1M.")],
     ranks: Annotated[int | None, typer.Option(help="Number of ranks.")] = None,
     hosts: OnHosts = None,
-    collective: Annotated[str, typer.Option(help="The collective.")] = "all_reduce",
+    collective: Annotated[str, typer.Option(help="Collective.")] = "all_reduce",
     shared_buffers: Annotated[
-        bool, typer.Option("--shared-buffers", help="For a communicator made with shared_buffers=True.")
+        bool, typer.Option("--shared-buffers", help="Assume a communicator created with shared_buffers=True.")
     ] = False,
-    profile: Annotated[Path | None, typer.Option(help="A profile other than the one that auto looks for.")] = None,
+    profile: Annotated[Path | None, typer.Option(help="Profile to use instead of the one that auto finds.")] = None,
     json: AsJson = False,
 ) -> None:
-    """Show which algorithm and protocol auto would run, and whether the measured profile or the model decides.
+    """Show which algorithm and protocol auto would run, and whether the measured profile or the model chose it.
 
-    The model's constants are built in; with RINGTREE_PROBE=1 they are probed on this machine, as the ranks would do.
+    The model uses built-in constants, or with RINGTREE_PROBE=1 constants probed on this machine, as ranks would.
     """
     with exit_codes():
         where = None if hosts is None else parse_hosts(hosts)

@@ -26,15 +26,15 @@ from ringtree.show.job_worth_table import print_gains, print_worth
 
 def worth(
     trace: JobTrace,
-    arms: Annotated[str, typer.Option(help="Settings, as compare names them: nccl:Tree,nccl:Ring/LL128,gloo.")],
+    arms: Annotated[str, typer.Option(help="Settings, named as in compare: nccl:Tree,nccl:Ring/LL128,gloo.")],
     nccl_version: Annotated[
-        str | None, typer.Option(metavar="V", help="The job's NCCL, e.g. 2.27.3. Default: the one that was traced.")
+        str | None, typer.Option(metavar="V", help="The job's NCCL version, e.g. 2.27.3. Default: as traced.")
     ] = None,
     benchmark: Annotated[
         str | None, typer.Option("--from", metavar="RUN", help="A stored run whose ratios predict the gain.")
     ] = None,
     reference: Annotated[
-        str | None, typer.Option(help="The run's arm that the job uses now. Default: the run's reference.")
+        str | None, typer.Option(help="With --from: the arm that the job uses now. Default: the run's reference.")
     ] = None,
     against: Annotated[
         str | None,
@@ -44,7 +44,7 @@ def worth(
     runs: Runs = RUNS,
     json: AsJson = False,
 ) -> None:
-    """Show what a setting could change in a traced job: which collectives it affects, and the most it can gain."""
+    """Show what a setting could change in a traced job: which collectives it affects, and its largest possible gain."""
     with exit_codes():
         if against is not None and benchmark is None:
             raise UsageError(

@@ -108,10 +108,10 @@ def test_help_shows_every_default(width: str) -> None:
         "8",
         DEFAULT_MARGIN,
         "100%",
-        "random, stored",
+        "random, recorded",
         "all_reduce",
         "float32",
-        "a library, else first",
+        "a library, else the first",
     )
     for default in (*said, DEFAULT_ALPHA, DEFAULT_BETA, TEXTBOOK_LIBRARY, "runs"):
         assert f"[default: {default}]".replace(" ", "") in words

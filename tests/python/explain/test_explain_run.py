@@ -115,4 +115,4 @@ def test_plans_keep_their_time() -> None:
 def test_the_program_says_what_it_does() -> None:
     said = CliRunner().invoke(app, ["explain", "--help"])
     assert said.exit_code == 0
-    assert "each rung changing one thing" in " ".join(said.stdout.split())
+    assert "each with one change from the one before" in " ".join(said.stdout.split())
