@@ -1,11 +1,6 @@
 """The command `ringtree`: arguments in, one call, exit code out.
 
 For: options, help and exit codes; one file a command. Not for: anything that could be called from Python too.
-
-Exit codes: 0 done; 1 the run failed, something did not verify, a check failed, an audit has warnings, or a system is
-below others; 2 the command or its input is invalid; 3 slower than a baseline, far below others, or an audit found
-errors; 4 the machine is too noisy to detect what was asked; 5 nothing to compare a system with; 7 wrong elements or
-too little bandwidth in a bench (as in nccl-tests); 130 interrupted; 143 terminated.
 """
 
 from __future__ import annotations
@@ -17,9 +12,17 @@ import typer
 from ringtree.cli.commands import CommandGroup
 from ringtree.version import __version__
 
+EXIT_CODES = (
+    "Exit codes: 0 done; 1 the run failed, something did not verify, a check failed, an audit has warnings, or a "
+    "system is below others; 2 the command or its input is invalid; 3 slower than a baseline, far below others, or an "
+    "audit found errors; 4 the machine is too noisy to detect what was asked; 5 nothing to compare a system with; 7 "
+    "wrong elements or too little bandwidth in a bench (as in nccl-tests); 130 interrupted; 143 terminated."
+)
+
 app = typer.Typer(
     name="ringtree",
     cls=CommandGroup,
+    epilog=EXIT_CODES,
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -41,4 +44,4 @@ def ringtree_command(
     """Measure, check and choose collective algorithms: all-reduce and the others, for training clusters."""
 
 
-__all__ = ["app"]
+__all__ = ["EXIT_CODES", "app"]

@@ -13,7 +13,7 @@ from typing import Annotated
 
 import typer
 
-from ringtree.arms import arms_written, kind_named
+from ringtree.arms import kind_named
 from ringtree.bench.bench_run import run
 from ringtree.bench.figures import MeasuredRow, summarise
 from ringtree.bench.json_report import JsonFile
@@ -43,7 +43,7 @@ CONTEXT = {"help_option_names": ["-h", "--help"], "allow_extra_args": True, "ign
 _PANELS = {
     "Ranks and arm": {
         "collective": ("", f"One of {', '.join(COLLECTIVES)}."),
-        "arm": ("", f"One of {', '.join(arms_written())}."),
+        "arm": ("", "What to run: auto, ring, gloo, openmpi, nccl, …; `ringtree arms` lists all."),
         "ngpus": (
             "-g",
             with_default("Number of processes, each with -t ranks; on GPUs, one GPU per rank.", "2, or 1 with -t"),

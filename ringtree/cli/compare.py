@@ -14,7 +14,6 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from ringtree.arms import arms_written
 from ringtree.cli.agents import as_lab_or_agent
 from ringtree.cli.options import (
     EMULATE,
@@ -42,8 +41,9 @@ OPTIONS = {
     "ranks": with_default("Number of ranks, one process each.", "4"),
     "sizes": with_default("Sizes in bytes: a list, first:last (×4) or first:last:factor.", DEFAULT_SIZES),
     "arms": with_default(
-        f"{', '.join(arms_written())}; also ring/ll128, auto/shared, …; arm@VAR=value sets a variable, arm+10% slows "
-        "it.",
+        "What to compare, separated by commas: an algorithm (ring, tree, …), auto, gloo, openmpi, nccl:Ring, …; "
+        "`ringtree arms` lists all. ring/ll128 fixes the protocol, auto/shared shares buffers, arm@VAR=value sets a "
+        "variable, arm+10% slows the arm down.",
         DEFAULT_ARMS.replace(",", ", "),  # so that the line can be broken
     ),
     "factors": typer.Option(

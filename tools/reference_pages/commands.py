@@ -46,9 +46,7 @@ def page() -> str:
 
 
 def _exit_codes() -> str:
-    said = str(ringtree.cli.__doc__).partition("Exit codes: ")[2]
-    assert said, "the docstring of ringtree.cli says what exit codes mean"
-    return f"Exit codes: {cell(said)}"
+    return cell(ringtree.cli.EXIT_CODES)
 
 
 def _command(name: str, command: Any) -> list[str]:
@@ -60,7 +58,10 @@ def _command(name: str, command: Any) -> list[str]:
         [f"ringtree {name} [OPTIONS]"]
         + [word if one.required else f"[{word}]" for word, one in zip(words, arguments, strict=True)]
     )
+    example = COMMANDS[name].example
     lines = [f"## ringtree {name}", "", cell(_help(command)), "", "```text", usage, "```"]
+    if example:
+        lines += ["", "```sh", f"ringtree {name} {example}", "```"]
     rows = [(f"`{word}`", one) for word, one in zip(words, arguments, strict=True)]
     rows += [(_names(one, types), one) for one in options]
     if rows:
