@@ -58,7 +58,7 @@ extern "C" {
 typedef enum {
   rtSuccess = 0,
   rtSystemError = 2,     /* the machine or another rank could not: no memory, no descriptors, rtCommAbort() */
-  rtInternalError = 3,   /* a bug of ringtree's */
+  rtInternalError = 3,   /* a bug in ringtree */
   rtInvalidArgument = 4, /* an argument that can't be right by itself: a NULL, an unknown datatype, a rank beyond all */
   rtInvalidUsage = 5,    /* a call that can't be made so, or not now; the text says what to do */
   rtRemoteError = 6,     /* another rank died or left while it was needed */

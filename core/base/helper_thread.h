@@ -30,8 +30,7 @@ inline std::thread start_helper_thread(const char* name, std::function<void()> b
     thread = std::thread(std::move(body));
   } catch (const std::system_error& error) {
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
-    throw WorldError(std::string("no thread can be started (raise ulimit -u or the container's limit): ") +
-                     error.what());
+    throw WorldError(std::string("cannot start a thread (raise ulimit -u or the container's limit): ") + error.what());
   }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   pthread_setname_np(thread.native_handle(), name);

@@ -25,8 +25,8 @@ ArrayView view(const Array& array, const char* what) {
   const nb::dlpack::dtype type = array.dtype();
   const std::optional<Dtype> dtype = dlpack::dtype_of({type.code, type.bits, type.lanes});
   if (!dtype)
-    throw UsageError(std::string(what) + " has a dtype that ringtree does not move (DLPack code " +
-                     std::to_string(type.code) + ", " + std::to_string(type.bits) + " bits)");
+    throw UsageError(std::string(what) + " has an unsupported dtype (DLPack code " + std::to_string(type.code) + ", " +
+                     std::to_string(type.bits) + " bits)");
   return {const_cast<void*>(static_cast<const void*>(array.data())), array.size(), *dtype};
 }
 

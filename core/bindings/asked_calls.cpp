@@ -49,12 +49,12 @@ Call read_all(const AskedCalls::Objects& objects) {
   set_algorithm(call.algorithm, algorithm);
   if (const std::string name = name_from(protocol, "protocol"); name != "auto")
     call.algorithm.protocol = require_protocol(name);
-  call.algorithm.slice_bytes = read<size_t>(slice_bytes, "slice_bytes", "a whole number of 0 or above");
+  call.algorithm.slice_bytes = read<size_t>(slice_bytes, "slice_bytes", "a non-negative integer");
   if (streaming != Py_None) call.algorithm.streaming = read<bool>(streaming, "streaming", "True, False or None");
   call.timeout_s = read<double>(timeout, "timeout", "a number of seconds");
   call.factor = read<double>(factor, "factor", "a number");
   if (call.factor != 1 && call.op != ReduceOp::premul_sum)
-    throw UsageError(std::string("a factor is for premul_sum; ") + reduce_op_name(call.op) + " would leave it out");
+    throw UsageError(std::string("a factor is for premul_sum only; ") + reduce_op_name(call.op) + " ignores it");
   return call;
 }
 

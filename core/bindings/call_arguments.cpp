@@ -94,7 +94,7 @@ ArrayCall::ArrayCall(const Communicator& communicator, const CallArguments& argu
   const size_t n = static_cast<size_t>(communicator.world_size()), own = static_cast<size_t>(communicator.rank());
   const auto [input_is_block, output_is_block] = holds_of(call.collective);
   if (!counts.is_none()) {
-    if (!nb::try_cast(counts, counts_)) throw nb::type_error("counts must be whole numbers of 0 or above");
+    if (!nb::try_cast(counts, counts_)) throw nb::type_error("counts must be non-negative integers");
     call.counts = counts_;
     const bool by_pair = call.collective == Collective::all_to_all;
     if (counts_.size() != (by_pair ? 2 * n : n)) return;  // the communicator refuses it

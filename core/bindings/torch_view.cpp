@@ -66,8 +66,7 @@ nb::object require(PyObject* answer, const char* what) {
 Dtype dtype_of(const Torch& torch, const nb::object& dtype, const char* what) {
   for (size_t i = 0; i < torch.dtypes.size(); ++i)
     if (torch.dtypes[i] == dtype.ptr()) return static_cast<Dtype>(i);
-  throw UsageError(std::string(what) + " has a dtype that ringtree does not move (" +
-                   nb::cast<std::string>(nb::str(dtype)) + ")");
+  throw UsageError(std::string(what) + " has an unsupported dtype (" + nb::cast<std::string>(nb::str(dtype)) + ")");
 }
 
 bool is_complex(Dtype dtype) {

@@ -301,7 +301,7 @@ class Connector {
   void refuse(const Pending& pending) {
     if (pending.is_ours)
       throw PeerError(to_text(peer(pending.call.peer)) +
-                      " could not show that it knows our secret: give all ranks the same (RINGTREE_SECRET_FILE)");
+                      " could not prove that it knows our secret: give all ranks the same (RINGTREE_SECRET_FILE)");
     ++num_refused_;
   }
 
@@ -355,7 +355,7 @@ class Connector {
                        list + " to connect: check that the network lets them through and that they are not stopped";
     if (last_error_ != 0) text += errno_text("; the last attempt failed", last_error_);
     if (num_refused_ > 0)
-      text += "; " + std::to_string(num_refused_) + " connections came that did not show that they know our secret";
+      text += "; " + std::to_string(num_refused_) + " connections arrived that did not prove they know our secret";
     throw TimeoutError(text);
   }
 

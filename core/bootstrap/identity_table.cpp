@@ -32,8 +32,8 @@ std::vector<std::string> encode_table(const std::vector<std::string>& records, s
   size_t body_bytes = 0;
   for (const std::string& record : records) body_bytes += kLengthBytes + record.size();
   if (body_bytes > kMaxTableBytes) {
-    throw UsageError("the " + std::to_string(records.size()) + " ranks say " + std::to_string(body_bytes) +
-                     " bytes about themselves, more than " + std::to_string(kMaxTableBytes) +
+    throw UsageError("the " + std::to_string(records.size()) + " ranks need " + std::to_string(body_bytes) +
+                     " bytes to describe themselves, more than " + std::to_string(kMaxTableBytes) +
                      ": agree on a digest of the settings instead");
   }
   ByteWriter out;

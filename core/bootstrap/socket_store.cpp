@@ -67,7 +67,7 @@ SocketStore::Answer SocketStore::ask(const std::string& request, const std::stri
   }
   if (!socket.valid()) socket = connect_again(key, deadline);
   if (!write_all(socket.get(), request, deadline)) {
-    if (deadline.passed()) throw TimeoutError(name_ + " takes no requests: rank 0, which serves it, may be stopped");
+    if (deadline.passed()) throw TimeoutError(name_ + " accepts no requests: rank 0, which serves it, may be stopped");
     server_ended(key);
   }
   Answer answer = receive_answer(socket.get(), key, deadline);

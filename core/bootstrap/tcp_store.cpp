@@ -120,7 +120,8 @@ Fd TcpStore::connect(Deadline deadline) {
       }
       has_answered = true;
       if (last.empty() || !deadline.passed())  // which may have cut this attempt short
-        last = "whoever listens at " + address.to_text() + (met == Met::silent ? " says nothing" : " hangs up");
+        last = "the process listening at " + address.to_text() +
+               (met == Met::silent ? " does not answer" : " closes the connection");
       if (met == Met::silent) stranger = address;
     }
     if (!stranger) met_stranger_ns = 0;
@@ -143,7 +144,7 @@ TcpStore::Met TcpStore::shake_hands(const Address& address, int socket, Deadline
   const Deadline soon{std::min(deadline.at_ns, Deadline::after_seconds(kHandshakeSeconds).at_ns)};
   if (perform(handshake, socket, soon)) return Met::rank_0;
   if (handshake.state() != HandshakeState::refused) return soon.passed() ? Met::silent : Met::hangs_up;
-  throw UsageError("whoever listens at " + address.to_text() +
+  throw UsageError("the process listening at " + address.to_text() +
                    " does not know our secret: give all ranks the same (RINGTREE_SECRET_FILE), and each job a port "
                    "that no other program has");
 }
@@ -151,7 +152,7 @@ TcpStore::Met TcpStore::shake_hands(const Address& address, int socket, Deadline
 void TcpStore::check_patience(const Address& stranger, int64_t since_ns) const {
   const int64_t for_ns = now_ns() - since_ns;
   if (for_ns <= stranger_ns_) return;
-  throw UsageError("whoever listens at " + stranger.to_text() + " has not answered as rank 0 would for " +
+  throw UsageError("the process listening at " + stranger.to_text() + " has not answered like rank 0 for " +
                    seconds_text(for_ns) + ": another program has the port (choose another), or rank 0 hangs");
 }
 

@@ -36,7 +36,8 @@ bool is_off(const std::string& value) { return value.empty() || value == "0"; }
 bool switched_on() {
   const std::string value = variable(kSwitch);
   if (!is_off(value) && value != "1")
-    throw UsageError("invalid RINGTREE_PROBE '" + value + "': write 1 to probe the machine's constants, or 0 not to");
+    throw UsageError("invalid RINGTREE_PROBE '" + value +
+                     "': set it to 1 to probe the machine's constants, or to 0 to skip probing");
   return value == "1";
 }
 
@@ -130,7 +131,7 @@ std::string missing_text(const ProbedConstants& found, size_t num_cores) {
   std::string text;
   if (!found.handoff_s) text += num_cores > 1 ? "the hand-off" : "the hand-off (there is one core)";
   if (!found.copies()) text += std::string(text.empty() ? "" : " and ") + "copies";
-  return text.empty() ? "" : "; no steady answer from the probes of " + text + ": what they tell is built in";
+  return text.empty() ? "" : "; probing " + text + " gave no steady result: built-in values are used";
 }
 
 }  // namespace

@@ -31,9 +31,9 @@ std::pair<rtResult_t, std::string> describe_current_exception() {
   } catch (const std::bad_alloc&) {
     return {rtSystemError, "out of memory"};
   } catch (const std::exception& error) {
-    return {rtInternalError, std::string("a bug of ringtree's: ") + error.what()};
+    return {rtInternalError, std::string("a bug in ringtree: ") + error.what()};
   } catch (...) {
-    return {rtInternalError, "a bug of ringtree's: something was thrown that is not an exception"};
+    return {rtInternalError, "a bug in ringtree: something was thrown that is not an exception"};
   }
 }
 

@@ -24,11 +24,11 @@ void open_group() { ++depth; }
 Group* open_group_of_thread() { return depth > 0 ? &scope.group : nullptr; }
 
 std::optional<Group> close_group() {
-  if (depth == 0) refuse_usage("no group is open: rtGroupStart() comes first");
+  if (depth == 0) refuse_usage("no group is open: call rtGroupStart() first");
   if (--depth > 0) return std::nullopt;
   Scope closed = std::exchange(scope, {});
   if (closed.refused != rtSuccess)
-    throw ResultError(closed.refused, "nothing of the group was run, because a call in it was refused: " + closed.why);
+    throw ResultError(closed.refused, "the group was not run, because a call in it was refused: " + closed.why);
   return std::move(closed.group);
 }
 

@@ -47,13 +47,13 @@ const char* rtGetErrorString(rtResult_t result) {
     case rtSuccess:
       return "no error";
     case rtSystemError:
-      return "the machine or another rank could not go on";
+      return "a system call failed, or another rank failed";
     case rtInternalError:
-      return "a bug of ringtree's";
+      return "a bug in ringtree";
     case rtInvalidArgument:
-      return "an argument can't be right";
+      return "invalid argument";
     case rtInvalidUsage:
-      return "the call can't be made so, or not now";
+      return "invalid usage: the call is not allowed like this, or not now";
     case rtRemoteError:
       return "another rank died or left";
     case rtInProgress:
@@ -98,7 +98,7 @@ rtResult_t rtMemFree(void* ptr) {
     std::shared_ptr<Segment> last;  // goes after the lock, as it takes one itself
     const std::lock_guard lock(memory.mutex);
     const auto entry = memory.given_out.find(ptr);
-    if (entry == memory.given_out.end()) refuse_argument("this memory is not from rtMemAlloc(), or was given back");
+    if (entry == memory.given_out.end()) refuse_argument("this memory is not from rtMemAlloc(), or was already freed");
     last = std::move(entry->second);
     memory.given_out.erase(entry);
   });

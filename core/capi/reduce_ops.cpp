@@ -18,7 +18,7 @@ size_t place_of(rtRedOp_t op, const rtComm& comm) {
   const auto number = static_cast<unsigned>(op);
   const size_t place = number - kFirstMadeOp;
   if (number < kFirstMadeOp || place >= comm.factors.size() || !comm.factors[place])
-    refuse_argument("there is no op " + std::to_string(number) + " of this communicator");
+    refuse_argument("unknown op " + std::to_string(number) + " of this communicator");
   return place;
 }
 
@@ -41,7 +41,7 @@ rtResult_t rtRedOpCreatePreMulSum(rtRedOp_t* op, double factor, rtComm_t comm) {
     rtRedOp_t& made = require_out(op, "op");
     const auto free = std::find(factors.begin(), factors.end(), std::nullopt);
     const auto place = static_cast<size_t>(free - factors.begin());
-    if (place == kMostMadeOps) refuse_usage("this communicator has 65536 ops: destroy what is not needed");
+    if (place == kMostMadeOps) refuse_usage("this communicator has 65536 ops: destroy the ones you no longer need");
     if (free == factors.end()) {
       factors.emplace_back(factor);
     } else {

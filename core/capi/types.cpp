@@ -33,7 +33,7 @@ static_assert(kNumReduceOps == rtLxor + 1, "an op is missing in ringtree.h");
 
 Dtype dtype_of(rtDataType_t datatype) {
   const auto number = static_cast<unsigned>(datatype);
-  if (number >= static_cast<unsigned>(kNumDtypes)) refuse_argument("there is no datatype " + std::to_string(number));
+  if (number >= static_cast<unsigned>(kNumDtypes)) refuse_argument("unknown datatype " + std::to_string(number));
   return static_cast<Dtype>(number);
 }
 

@@ -36,7 +36,7 @@ Mailbox& CallGate::mailbox(const TransferWay::Parts& parts, const WaitPolicy& po
 void CallGate::refuse_messages() {
   const std::lock_guard lock(mutex_);
   if (mailbox_ && mailbox_->is_own_thread())
-    throw UsageError("a communicator cannot be closed by who is told that a message is done: let another thread do it");
+    throw UsageError("a completion callback cannot close its communicator: close it from another thread");
   messages_refused_ = true;
 }
 

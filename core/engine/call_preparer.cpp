@@ -39,7 +39,7 @@ size_t most_elements(Dtype dtype, int num_ranks) {
 }  // namespace
 
 void CallPreparer::check(const Call& call) {
-  if (!(call.timeout_s >= 0)) throw UsageError("timeout must be 0 (the communicator's) or above");
+  if (!(call.timeout_s >= 0)) throw UsageError("timeout must be 0 (the communicator's) or positive");
   if (call.op == ReduceOp::premul_sum && scale_kernel(call.dtype, call.op) && reduces(call.collective) &&
       !factor_fits(call.dtype, call.factor))
     throw UsageError("the factor " + std::to_string(call.factor) + " does not fit " + dtype_name(call.dtype));
@@ -54,7 +54,7 @@ void CallPreparer::check_kind(const CallKind& kind) const {
   if (reduces(kind.collective) && !fold_kernel(kind.dtype, kind.op))
     throw UsageError(why_undefined(kind.dtype, kind.op));
   if (kind.count > most_elements(kind.dtype, n))
-    throw UsageError("count " + std::to_string(kind.count) + " is beyond the address space");
+    throw UsageError("count " + std::to_string(kind.count) + " exceeds the address space");
   if (kind.uneven()) check_counts(kind);
 }
 
@@ -62,14 +62,14 @@ void CallPreparer::check_counts(const CallKind& kind) const {
   const size_t n = static_cast<size_t>(num_ranks());
   const bool by_pair = kind.collective == Collective::all_to_all;
   const std::string name = collective_name(kind.collective);
-  if (!has_blocks(kind.collective)) throw UsageError(name + " has no blocks that could be uneven");
+  if (!has_blocks(kind.collective)) throw UsageError(name + " has no blocks, so it takes no counts");
   if (kind.count != 0) throw UsageError(name + " takes a count or counts, not both");
   if (kind.counts.size() != (by_pair ? 2 * n : n))
     throw UsageError(name + " of " + std::to_string(n) + " ranks takes " + std::to_string(by_pair ? 2 * n : n) +
                      " counts, not " + std::to_string(kind.counts.size()));
   for (const uint64_t count : kind.counts)
     if (count > most_elements(kind.dtype, num_ranks()))
-      throw UsageError("count " + std::to_string(count) + " is beyond the address space");
+      throw UsageError("count " + std::to_string(count) + " exceeds the address space");
   const size_t own = static_cast<size_t>(rank_);
   if (by_pair && kind.counts[own] != kind.counts[n + own])
     throw UsageError("this rank sends " + std::to_string(kind.counts[own]) + " elements to itself but wants " +

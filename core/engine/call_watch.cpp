@@ -24,7 +24,7 @@ std::string join(const std::vector<std::string>& parts) {
 
 // Ranks on other hosts tell which call they are in when they wait themselves.
 const char* no_call_text(Session& session, int rank) {
-  return session.members().is_remote(rank) ? " has reported no call" : " has begun no call";
+  return session.members().is_remote(rank) ? " has not reported a call" : " has not begun a call";
 }
 
 }  // namespace
@@ -62,7 +62,7 @@ std::string broken_stream(Session& session) {
     // A peer says goodbye before it ends its streams; on busy cores our own monitor may be late in reading it.
     if (!fault.corrupt && (session.mesh().has_unread(fault.peer) || session.members().is_gone(fault.peer))) continue;
     return "a TCP stream between " + session.members().describe(session.rank()) + " and " +
-           session.members().describe(fault.peer) + " is of no use any more: " + fault.reason;
+           session.members().describe(fault.peer) + " can no longer be used: " + fault.reason;
   }
   return "";
 }

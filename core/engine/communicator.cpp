@@ -124,7 +124,7 @@ void Communicator::start_trace(size_t capacity) {
 Trace Communicator::take_trace() {
   Trace trace;
   run_alone([&] {
-    if (!trace_) throw UsageError("nothing is traced: start_trace() comes first");
+    if (!trace_) throw UsageError("no trace is running: call start_trace() first");
     trace = trace_->take(rank());
     trace_.reset();
   });
@@ -136,7 +136,7 @@ void Communicator::run(const Call& call, CallerLock* lock) {
 }
 
 void Communicator::transfer(std::span<const Transfer> transfers, double timeout_s) {
-  if (!(timeout_s >= 0)) throw UsageError("timeout must be 0 (the communicator's) or above");
+  if (!(timeout_s >= 0)) throw UsageError("timeout must be 0 (the communicator's) or positive");
   run_exclusively([&] {
     transfers_->run(transfers, {policy_, budget_, timeout_s > 0 ? timeout_s : settings_.timeout_s, interrupt_here()});
   });
@@ -305,7 +305,7 @@ void Communicator::post_recv(int peer, int tag, void* data, size_t bytes, double
 
 // What all ranks of this communicator hold alike, so that the part need not be told again.
 PartMaker::Whole Communicator::whole() const {
-  if (settings_.emulation) throw UsageError("a communicator that emulates a cluster has no parts");
+  if (settings_.emulation) throw UsageError("a communicator that emulates a cluster cannot be split or shrunk");
   PartMaker::Whole whole{*session_, settings_, preparer_->table(), interrupted_};
   whole.settings.profile = preparer_->selection().profile.text();
   // Which was asked where all ranks share a host. Constants that are built in are so without a probe, too.

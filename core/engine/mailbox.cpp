@@ -33,11 +33,11 @@ void Mailbox::check(const TaggedMessage& message) const {
   const bool any = message.peer == kAnySource && !message.sends;
   if (!any && (message.peer < 0 || message.peer >= n))
     throw UsageError("rank " + std::to_string(message.peer) + " is not a rank of a world of " + std::to_string(n));
-  if (!(message.timeout_s >= 0)) throw UsageError("timeout must be 0 (the communicator's) or above");
+  if (!(message.timeout_s >= 0)) throw UsageError("timeout must be 0 (the communicator's) or positive");
   if (message.bytes > std::numeric_limits<size_t>::max() / 2)
-    throw UsageError("a count of " + std::to_string(message.bytes) + " bytes is beyond the address space");
+    throw UsageError("a count of " + std::to_string(message.bytes) + " bytes exceeds the address space");
   if (message.bytes > 0 && !message.data) throw UsageError("a " + message.to_string() + " needs a buffer");
-  if (!message.done) throw UsageError("a " + message.to_string() + " needs somebody to tell when it is done");
+  if (!message.done) throw UsageError("a " + message.to_string() + " needs a completion callback");
 }
 
 bool Mailbox::close() {

@@ -40,8 +40,8 @@ bool MessageTraffic::poll() {
     for (auto& [peer, out] : outgoing_) moved |= advance(out);
     for (auto& [peer, in] : incoming_) moved |= advance(in);
   } catch (const std::exception& error) {  // no memory, or no link; a peer would wait for us
-    session_.fail(FailureKind::error,
-                  session_.members().describe(session_.rank()) + " could not go on with its messages: " + error.what());
+    session_.fail(FailureKind::error, session_.members().describe(session_.rank()) +
+                                          " could not continue with its messages: " + error.what());
   }
   deliver();
   // Where nothing moves, who waits looks itself, and between two looks all ways must be polled.
@@ -126,7 +126,7 @@ bool MessageTraffic::same_bytes(const TaggedMessage& receive, int source, size_t
   session_.fail(FailureKind::mismatch, session_.members().describe(source) + " sent " + std::to_string(bytes) +
                                            " bytes with tag " + std::to_string(receive.tag) + " to the " +
                                            receive.to_string() + " of " + session_.members().describe(session_.rank()) +
-                                           ": the count of bytes must be alike on both sides");
+                                           ": both sides must give the same number of bytes");
   return false;
 }
 
@@ -180,7 +180,7 @@ bool MessageTraffic::poll(TransferWay& way, bool& moved) {
   moved |= run.poll();
   if (run.mismatched_peer() >= 0) {
     session_.fail(FailureKind::mismatch, session_.members().describe(way.peer()) +
-                                             " sent something else than a message with a tag to " +
+                                             " sent something other than a tagged message to " +
                                              session_.members().describe(session_.rank()) +
                                              ": on one communicator either all ranks post messages or none");
     return false;

@@ -82,7 +82,7 @@ std::unique_ptr<Store> PartMaker::open_meeting(const Whole& whole, const std::st
         return found != meetings_.end();
       },
       [&] { return deadline.passed(); });
-  if (!told) throw TimeoutError("the first survivor has not said where to meet");
+  if (!told) throw TimeoutError("the first survivor did not announce where to meet");
   const Deadline connected = Deadline::after_seconds(kConnectS);
   return std::make_unique<TcpStore>(where.first, where.second, place, secret, connected);
 }
@@ -125,7 +125,7 @@ std::unique_ptr<Communicator> PartMaker::shrink(const Whole& whole) {
         if (deadline.passed())
           throw TimeoutError("the survivors " + text_of(alive) + " did not all call shrink() in time");
         if (whole.interrupted && whole.interrupted() != 0)
-          throw Interrupted("interrupted while the survivors were waited for");
+          throw Interrupted("interrupted while waiting for the survivors");
       }
     };
     std::shared_ptr<Store> store;

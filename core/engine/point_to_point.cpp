@@ -68,10 +68,11 @@ class PointToPoint::Group final : public Watch {
     for (const Way* way : ways_)
       if (!way->sends() && way->peer() == mismatched_peer_ && way->next < way->queue.size())
         session_.fail(FailureKind::mismatch, session_.members().describe(mismatched_peer_) +
-                                                 " sent something else than the " + way->queue[way->next]->to_string() +
-                                                 " (its transfer number " + std::to_string(way->num_begun()) +
-                                                 " to this rank) that " + session_.members().describe(session_.rank()) +
-                                                 " waits for: count and dtype must be alike on both sides");
+                                                 " sent something other than the " +
+                                                 way->queue[way->next]->to_string() + " (its transfer number " +
+                                                 std::to_string(way->num_begun()) + " to this rank) that " +
+                                                 session_.members().describe(session_.rank()) +
+                                                 " waits for: both sides must give the same count and dtype");
   }
 
   ~Group() override {
@@ -169,7 +170,7 @@ void PointToPoint::check(const Transfer& transfer) const {
     throw UsageError("rank " + std::to_string(transfer.peer) + " is not a rank of a world of " +
                      std::to_string(session_.world_size()));
   if (transfer.count > std::numeric_limits<size_t>::max() / item_size(transfer.dtype) / 2)
-    throw UsageError("count " + std::to_string(transfer.count) + " is beyond the address space");
+    throw UsageError("count " + std::to_string(transfer.count) + " exceeds the address space");
   if (transfer.count > 0 && !transfer.data) throw UsageError("a " + transfer.to_string() + " needs a buffer");
 }
 
@@ -178,7 +179,7 @@ void PointToPoint::copy_to_self(std::span<const Transfer> transfers) const {
   for (const Transfer& transfer : transfers)
     if (transfer.peer == session_.rank()) (transfer.sends ? sends : receives).push_back(&transfer);
   if (sends.size() != receives.size())
-    throw UsageError("a rank that sends to itself needs as many receives from itself in the same group");
+    throw UsageError("a rank that sends to itself must post as many receives from itself in the same group");
   for (size_t i = 0; i < sends.size(); ++i) {
     if (sends[i]->count != receives[i]->count || sends[i]->dtype != receives[i]->dtype)
       throw UsageError("a " + sends[i]->to_string() + " meets a " + receives[i]->to_string());

@@ -50,12 +50,12 @@ Line split(size_t number, std::string_view text) {
   size_t word = 0;
   for (;; ++word) {
     const size_t end = std::min(text.find(' '), text.size());
-    if (word == kNumWords || end == 0) line.fail("a rule has ten words with one space between them");
+    if (word == kNumWords || end == 0) line.fail("a rule must have ten words separated by single spaces");
     line.words[word] = text.substr(0, end);
     if (end == text.size()) break;
     text.remove_prefix(end + 1);
   }
-  if (word + 1 != kNumWords) line.fail("a rule has ten words with one space between them");
+  if (word + 1 != kNumWords) line.fail("a rule must have ten words separated by single spaces");
   return line;
 }
 
@@ -90,7 +90,7 @@ Configuration configuration_of(const Line& line) {
   configuration.protocol = *protocol;
   configuration.slice_bytes = line.count(7, "size of a slice", 0, kMaxSliceBytes);
   if (configuration.slice_bytes % kSliceStep != 0)
-    line.fail("a slice is a multiple of " + std::to_string(kSliceStep) + " bytes");
+    line.fail("a slice must be a multiple of " + std::to_string(kSliceStep) + " bytes");
   configuration.streaming = line.choice(8, "ordinary", "streaming");
   configuration.channels = static_cast<int>(line.count(9, "number of channels", 1, kMaxChannels));
   return configuration;
@@ -114,7 +114,7 @@ Profile Profile::parse(std::string_view text) {
     const size_t end = text.find('\n');
     if (++number > kMaxLines) throw UsageError("profile: more than " + std::to_string(kMaxLines) + " rules");
     if (end == std::string_view::npos)
-      throw UsageError("profile, line " + std::to_string(number) + ": the line does not end, the text was cut off");
+      throw UsageError("profile, line " + std::to_string(number) + ": the line is incomplete: the text was cut off");
     const Line line = split(number, text.substr(0, end));
     text.remove_prefix(end + 1);
 
@@ -124,13 +124,13 @@ Profile Profile::parse(std::string_view text) {
     std::vector<Rule>& table =
         profile
             .tables_[{*collective, ranks, hosts, line.choice(2, "shared", "own"), line.choice(3, "private", "shared")}];
-    if (open != nullptr && open != &table) line.fail("the rules before it lack their last one, 'rest'");
-    if (!table.empty() && table.back().until_bytes == kRest) line.fail("comes after its 'rest'");
+    if (open != nullptr && open != &table) line.fail("the table before it does not end with 'rest'");
+    if (!table.empty() && table.back().until_bytes == kRest) line.fail("comes after its table's 'rest'");
     const size_t until = line.words[4] == "rest" ? kRest : line.count(4, "size in bytes", 0, kRest - 1);
     if (!table.empty() && until <= table.back().until_bytes) line.fail("sizes must ascend");
     table.push_back({until, configuration_of(line)});
     if (hosts > 1 && table.back().configuration.protocol != Protocol::simple)
-      line.fail("between hosts the protocol is simple");
+      line.fail("between hosts the protocol must be simple");
     open = until == kRest ? nullptr : &table;
   }
   if (open != nullptr)

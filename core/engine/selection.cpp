@@ -90,7 +90,7 @@ std::string why_not(Protocol protocol, const Selection& selection) {
            " runs on one host only: its flags lie in shared memory; between hosts it is simple";
   if (protocol == Protocol::simple || !selection.emulation) return "";
   return std::string("protocol ") + protocol_name(protocol) +
-         " does not run on an emulated cluster: the time at which a message arrives is stamped on the slots of simple";
+         " does not run on an emulated cluster: only simple's slots carry arrival times";
 }
 
 }  // namespace ringtree

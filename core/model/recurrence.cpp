@@ -81,7 +81,8 @@ class Recurrence {
     for (size_t i = 0; i < lanes_.size(); ++i) {
       if (!finished(lanes_[i]))
         throw UsageError(shape_.name + " cannot be timed: rank " + std::to_string(wiring_.lanes[i].rank) + ", lane " +
-                         std::to_string(wiring_.lanes[i].number) + " waits for ever; verify the schedule to learn why");
+                         std::to_string(wiring_.lanes[i].number) +
+                         " waits forever; verify the schedule to find out why");
       double& rank_seconds = timing_.rank_seconds[wiring_.lanes[i].rank];
       rank_seconds = std::max(rank_seconds, lanes_[i].clock);
     }

@@ -115,8 +115,8 @@ Address Address::from_raw(const sockaddr* raw, socklen_t num_bytes) {
       return result;
     }
   }
-  throw UsageError("only IPv4 and IPv6 addresses are understood, this one is of family " +
-                   std::to_string(result.family()) + " with " + std::to_string(num_bytes) + " bytes");
+  throw UsageError("only IPv4 and IPv6 addresses are supported, not family " + std::to_string(result.family()) +
+                   " with " + std::to_string(num_bytes) + " bytes");
 }
 
 std::string Address::to_text() const {
@@ -190,7 +190,7 @@ std::vector<Address> resolve(const std::string& host, uint16_t port) {
     if (std::find(addresses.begin(), addresses.end(), address) == addresses.end()) addresses.push_back(address);
   }
   if (addresses.empty()) {
-    throw UsageError("no address is known for host '" + printable(host) + "' (" +
+    throw UsageError("cannot resolve host '" + printable(host) + "' (" +
                      ::gai_strerror(error == 0 ? EAI_NONAME : error) +
                      "): check its spelling, /etc/hosts and the name server");
   }

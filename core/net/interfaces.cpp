@@ -60,8 +60,8 @@ std::vector<PatternItem> parse_pattern(std::string_view pattern, const std::vect
     const bool exact = take('=');
     if (name.empty() || !std::all_of(name.begin(), name.end(), is_name_character)) {
       throw UsageError("RINGTREE_IFNAME '" + printable(pattern) +
-                       "' is not a list of interfaces: write names separated by commas and no spaces, each a prefix " +
-                       "(eth) or exact (=eth0), ^ before those to leave out; there are: " + listed(all));
+                       "' is not a list of interfaces: write names separated by commas without spaces, each a prefix " +
+                       "(eth) or exact (=eth0), with ^ in front to exclude it; available: " + listed(all));
     }
     items.push_back({excludes, exact, name});
     if (comma == std::string_view::npos) return items;
@@ -73,7 +73,7 @@ std::vector<PatternItem> parse_pattern(std::string_view pattern, const std::vect
 
 std::vector<Interface> interfaces_that_are_up() {
   ifaddrs* raw = nullptr;
-  if (::getifaddrs(&raw) != 0) throw WorldError(errno_text("the kernel does not list the network interfaces", errno));
+  if (::getifaddrs(&raw) != 0) throw WorldError(errno_text("cannot list the network interfaces", errno));
   const std::unique_ptr<ifaddrs, void (*)(ifaddrs*)> all(raw, ::freeifaddrs);
   std::vector<Interface> found;
   for (const int family : {AF_INET, AF_INET6}) {
@@ -112,7 +112,7 @@ std::vector<Interface> choose_interfaces(const std::vector<Interface>& all, std:
   }
   if (chosen.empty()) {
     throw UsageError("RINGTREE_IFNAME '" + printable(pattern) +
-                     "' fits no interface that is up; there are: " + listed(all));
+                     "' matches no interface that is up; available: " + listed(all));
   }
   return chosen;
 }

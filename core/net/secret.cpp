@@ -27,7 +27,7 @@ constexpr char kValueVariable[] = "RINGTREE_SECRET";
 }
 
 std::string length_rule() {
-  return std::to_string(Secret::kMinBytes) + " to " + std::to_string(Secret::kMaxBytes) + " are asked for";
+  return std::to_string(Secret::kMinBytes) + " to " + std::to_string(Secret::kMaxBytes) + " are required";
 }
 
 void check_owner_and_mode(const std::string& path, const struct stat& info) {

@@ -60,7 +60,7 @@ bool all_acknowledged(int socket) {
 
 Fd make_event() {
   Fd event(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-  if (!event.valid()) throw WorldError(errno_text("no eventfd can be made", errno));
+  if (!event.valid()) throw WorldError(errno_text("cannot create an eventfd", errno));
   return event;
 }
 
@@ -75,7 +75,7 @@ std::string random_bytes(size_t num_bytes) {
   for (size_t done = 0; done < num_bytes;) {
     const ssize_t got = ::getrandom(raw.data() + done, num_bytes - done, 0);
     if (got > 0) done += static_cast<size_t>(got);
-    if (got < 0 && errno != EINTR) throw WorldError(errno_text("the kernel gives no random bytes", errno));
+    if (got < 0 && errno != EINTR) throw WorldError(errno_text("cannot get random bytes from the kernel", errno));
   }
   return raw;
 }

@@ -130,7 +130,7 @@ void check(size_t num_bytes, const std::vector<int>& cores, size_t memory_cap) {
   if (cores.empty()) throw UsageError("copying needs at least one core");
   if (std::set<int>(cores.begin(), cores.end()).size() != cores.size())
     throw UsageError("a core is named twice: its threads would share it");
-  if (num_bytes == 0) throw UsageError("there is nothing to copy in 0 bytes");
+  if (num_bytes == 0) throw UsageError("the number of bytes to copy must be above 0");
   if (const size_t needed = copy_rate_memory(num_bytes, cores.size()); needed > memory_cap)
     throw UsageError("copying " + std::to_string(num_bytes) + " bytes on " + std::to_string(cores.size()) +
                      " cores takes " + std::to_string(needed) + " bytes of memory, more than the cap of " +

@@ -135,12 +135,12 @@ class Measurer {
     for (const std::deque<int>& lane : runner.lanes)
       if (!lane.empty())
         throw ScheduleError(who + ", step " + std::to_string(lane.front()) +
-                            " waits for ever; verify the schedule to learn why");
+                            " waits forever; verify the schedule to find out why");
     for (const auto& [link, waiting] : runner.inbox)
       if (!waiting.empty())
         throw ScheduleError(who + " never receives " + std::to_string(waiting.size()) + " of " +
                             schedule_.shape().called(link.first) + "'s messages, tag " + std::to_string(link.second) +
-                            "; verify the schedule to learn why");
+                            "; verify the schedule to find out why");
   }
 
   const Schedule& schedule_;

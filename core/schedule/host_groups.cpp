@@ -30,7 +30,7 @@ HostGroups HostGroups::single(int num_ranks) { return blocks(num_ranks, std::max
 
 HostGroups HostGroups::blocks(int num_ranks, int ranks_per_host) {
   if (ranks_per_host < 1)
-    throw UsageError("hosts: at least one rank lives on a host, not " + std::to_string(ranks_per_host));
+    throw UsageError("hosts: a host needs at least one rank, not " + std::to_string(ranks_per_host));
   std::vector<int> host_of_rank;
   for (int rank = 0; rank < num_ranks; ++rank) host_of_rank.push_back(rank / ranks_per_host);
   return HostGroups(std::move(host_of_rank));
@@ -52,7 +52,7 @@ std::string HostGroups::describe() const {
 
 void require_all_ranks(const HostGroups& hosts, int num_ranks) {
   if (hosts.num_ranks() != num_ranks)
-    throw UsageError("hosts: they are said for " + std::to_string(hosts.num_ranks()) + " ranks, but there are " +
+    throw UsageError("hosts are given for " + std::to_string(hosts.num_ranks()) + " ranks, but there are " +
                      std::to_string(num_ranks));
 }
 

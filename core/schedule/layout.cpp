@@ -75,7 +75,7 @@ Cut cut_parts(size_t longest_bytes, int widest, int slots, size_t slot_bytes, si
   const size_t per_step = static_cast<size_t>(slots / 2), width = static_cast<size_t>(widest);
   const size_t least = round_up(std::max(kLeastSliceBytes, (width * kGrain + per_step - 1) / per_step), kGrain);
   if (least > slot_bytes)
-    throw UsageError("steps of " + std::to_string(widest) + " chunks do not fit slots of " +
+    throw UsageError("steps of " + std::to_string(widest) + " chunks do not fit into slots of " +
                      std::to_string(slot_bytes) + " bytes");
   const size_t wanted = wanted_slice_bytes > 0 ? wanted_slice_bytes : (longest_bytes * width + per_step - 1) / per_step;
   Cut cut;

@@ -47,7 +47,7 @@ class Placing {
       if (!sent_now_.empty()) last_round_ = phase + 1;
       if (num_left_ == before && last_round_ < phase)
         throw UsageError("schedule '" + schedule_.shape().name + "' can't finish: " + std::to_string(num_left_) +
-                         " steps wait for ever; run ringtree verify");
+                         " steps wait forever; run ringtree verify");
     }
   }
 

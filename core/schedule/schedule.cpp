@@ -27,7 +27,7 @@ void check(const ScheduleShape& shape) {
          " ranks has");
   for (const int rank : shape.switches)
     if (rank < 0 || rank >= shape.num_ranks)
-      fail("a switch is joined to rank " + std::to_string(rank) + ", which does not exist");
+      fail("a switch is connected to rank " + std::to_string(rank) + ", which does not exist");
 }
 
 /// FNV-1a over 64-bit words: stable across builds and machines, unlike std::hash.
@@ -97,7 +97,7 @@ Program Schedule::program(int rank) const {
 
 void Schedule::require_ranks_alone(const char* who) const {
   if (!shape_.switches.empty())
-    throw UsageError(shape_.name + " lets a switch add up (NVLink SHARP), which " + who +
+    throw UsageError(shape_.name + " needs a switch that reduces (NVLink SHARP), which " + who +
                      " does not have: simulate it (ringtree simulate)");
 }
 

@@ -339,7 +339,7 @@ void Simulation::check_finished() const {
     if (!finished(lanes_[i]))
       throw UsageError(traffic_.shape.name + " cannot be simulated: " + traffic_.shape.called(graph_.lanes[i].rank) +
                        ", lane " + std::to_string(traffic_.number(graph_.lanes[i].lane)) +
-                       " waits for ever; verify the schedule to learn why");
+                       " waits forever; verify the schedule to find out why");
 }
 
 void Simulation::check_links() {

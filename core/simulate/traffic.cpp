@@ -21,7 +21,7 @@ class Flattener {
         throw UsageError(out_.shape.name + " cannot be simulated: a message from " + out_.shape.called(link.src_rank) +
                          " to " + out_.shape.called(link.dst_rank) +
                          (link.sender < 0 ? " is never sent" : " is never received") +
-                         "; verify the schedule to learn why");
+                         "; verify the schedule to find out why");
       out_.links.push_back({link.src_rank, link.dst_rank, link.sender, link.receiver, -1, -1});
     }
     for (const WiredLane& lane : wiring_.lanes)

@@ -11,7 +11,7 @@
 namespace ringtree::textbook {
 
 /// Sockets by rank, non-blocking, without Nagle's delay; the own place is empty. Collective; the higher rank connects
-/// to the lower. Throws what stops the watch, and WorldError if no socket can be made.
+/// to the lower. Throws what stops the watch, and WorldError if no socket can be created.
 std::vector<Fd> connect_peers(Mesh& mesh, Inbox& inbox, Watch& watch);
 
 }  // namespace ringtree::textbook

@@ -36,7 +36,7 @@ struct BellAddress {
 
 Fd bell_socket() {
   Fd made(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  if (!made.valid()) throw WorldError("no socket can be made: " + std::system_category().message(errno));
+  if (!made.valid()) throw WorldError("cannot create a socket: " + std::system_category().message(errno));
   return made;
 }
 
@@ -73,7 +73,7 @@ Fd Doorbell::make_pollable() {
   Fd socket = bell_socket();
   const BellAddress own(name);
   if (::bind(socket.get(), own.raw(), own.num_bytes) != 0)
-    throw WorldError("a doorbell cannot be bound: " + std::system_category().message(errno));
+    throw WorldError("cannot bind a doorbell: " + std::system_category().message(errno));
   name_.store(name, std::memory_order_release);  // pairs with the acquire in wake()
   return socket;
 }

@@ -63,7 +63,7 @@ std::shared_ptr<Segment> Segment::create(size_t bytes, const std::string& purpos
   if (bytes > available_memory())
     fail("cannot reserve " + std::to_string(bytes) + " bytes of shared memory for " + purpose, ENOMEM);
   const int fd = memfd_create("ringtree", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-  if (fd < 0) fail("cannot make shared memory for " + purpose, errno);
+  if (fd < 0) fail("cannot create shared memory for " + purpose, errno);
   // fallocate reserves the pages; ftruncate alone would promise memory that may not exist when it is touched.
   int error;
   do {

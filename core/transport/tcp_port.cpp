@@ -25,7 +25,7 @@ constexpr double kDrainSeconds = 10;  // what the kernels hold, over the slowest
 
 TcpPort::TcpPort(bool with_crc, Fd wake)
     : with_crc_(with_crc), epoll_(::epoll_create1(EPOLL_CLOEXEC)), wake_(std::move(wake)) {
-  if (!epoll_.valid()) throw WorldError("no descriptors are left: raise the limit (ulimit -n)");
+  if (!epoll_.valid()) throw WorldError("out of file descriptors: raise the limit (ulimit -n)");
   epoll_event event{EPOLLIN, {.ptr = nullptr}};
   ::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, wake_.get(), &event);
 }
@@ -41,7 +41,7 @@ void TcpPort::add_peer(int rank, std::vector<Fd> sockets) {
     // the kernel said last.
     epoll_event event{EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET, {.ptr = stream.get()}};
     if (::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, stream->fd(), &event) != 0)
-      throw WorldError("a TCP stream cannot be watched: too few descriptors or too little memory");
+      throw WorldError("cannot watch a TCP stream: too few file descriptors or too little memory");
     made->streams.push_back(std::move(stream));
   }
   num_streams_ += made->streams.size();

@@ -115,8 +115,8 @@ void TcpStream::parse(TcpSink& sink) {
     TcpHeader header;
     std::memcpy(header.data(), staging_.data() + at, kTcpHeaderBytes);
     const std::optional<TcpFrame> frame = decode_tcp_frame(header);
-    if (!frame) return break_off("what came was damaged on its way or is not ringtree's", true);
-    if (frame->sequence != awaited_sequence_++) return break_off("frames came out of order", true);
+    if (!frame) return break_off("the data received was damaged in transit or is not ringtree's", true);
+    if (frame->sequence != awaited_sequence_++) return break_off("frames arrived out of order", true);
     at += kTcpHeaderBytes;
     if (!begin(*frame, sink)) return;
     const size_t here = std::min(payload_left_, num_staged_ - at);
@@ -135,14 +135,14 @@ bool TcpStream::begin(const TcpFrame& frame, TcpSink& sink) {
   payload_left_ = 0;
   if (frame.type == TcpFrameType::credit) {
     if (sink.credit(frame)) return true;
-    break_off("a credit came for messages that were never sent", true);
+    break_off("a credit arrived for messages that were never sent", true);
     return false;
   }
   incoming_ = frame;
   payload_ = sink.room_for(frame);
   payload_left_ = frame.bytes;
   if (payload_) return true;
-  break_off("a message came that cannot be: link " + std::to_string(frame.link) + ", number " +
+  break_off("an impossible message arrived: link " + std::to_string(frame.link) + ", number " +
                 std::to_string(frame.number) + ", " + std::to_string(frame.bytes) + " bytes",
             true);
   return false;
@@ -150,7 +150,7 @@ bool TcpStream::begin(const TcpFrame& frame, TcpSink& sink) {
 
 void TcpStream::finish_message(TcpSink& sink) {
   if (incoming_.has_payload_crc && crc32c(payload_, incoming_.bytes) != incoming_.payload_crc)
-    return break_off("the bytes of a message were damaged on their way (CRC-32C)", true);
+    return break_off("a message was damaged in transit (CRC-32C)", true);
   sink.deliver(incoming_);
 }
 

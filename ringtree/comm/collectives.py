@@ -214,5 +214,5 @@ def _whole_numbers(counts: Sequence[int] | None) -> list[int] | None:
     except TypeError:
         numbers = [-1]
     if not all(0 <= number < 1 << 63 for number in numbers):
-        raise UsageError(f"counts must be whole numbers of 0 or above, not {counts!r}")
+        raise UsageError(f"counts must be non-negative integers, not {counts!r}")
     return numbers

@@ -243,7 +243,7 @@ TEST(ConnectRemote, a_callee_whose_time_is_up_tells_of_those_that_did_not_know_t
     EXPECT_EQ(caller.state(), HandshakeState::refused);
   });
   EXPECT_TRUE(contains(outcomes[0], "timeout: rank 0 waited 0.")) << outcomes[0];
-  EXPECT_TRUE(contains(outcomes[0], "1 connections came that did not show that they know our secret")) << outcomes[0];
+  EXPECT_TRUE(contains(outcomes[0], "1 connections arrived that did not prove they know our secret")) << outcomes[0];
   EXPECT_TRUE(contains(outcomes[0], ranks.address(1).to_text())) << outcomes[0];
 }
 

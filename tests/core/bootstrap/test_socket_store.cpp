@@ -42,7 +42,7 @@ TEST(SocketStore, WhoTakesNoRequestsIsNotSaidToHaveEnded) {
     FAIL() << "nobody can have answered";
   } catch (const TimeoutError& error) {
     EXPECT_EQ(std::string(error.what()),
-              "the store of a test takes no requests: rank 0, which serves it, may be stopped");
+              "the store of a test accepts no requests: rank 0, which serves it, may be stopped");
   }
 }
 

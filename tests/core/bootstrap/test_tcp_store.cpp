@@ -132,7 +132,7 @@ TEST(TcpStore, another_secret_is_an_error_that_says_so_at_once_and_harms_nobody)
     const int64_t start_ns = now_ns();
     const std::string outcome = outcome_of([&] { TcpStore("127.0.0.1", served.port(), 1, wrong, patience()); });
     EXPECT_LT(now_ns() - start_ns, kTcpJoinNs);
-    EXPECT_TRUE(contains(outcome, "usage: whoever listens at 127.0.0.1:")) << outcome;
+    EXPECT_TRUE(contains(outcome, "usage: the process listening at 127.0.0.1:")) << outcome;
     EXPECT_TRUE(contains(outcome, "does not know our secret")) << outcome;
   }
   served.client().set("k", "v");
@@ -213,7 +213,8 @@ TEST(TcpStore, another_program_that_has_the_port_is_named_long_before_the_deadli
   std::vector<Fd> held;
   Stranger silent([&](Fd socket) { held.push_back(std::move(socket)); });
   const std::string outcome = outcome_of([&] { TcpStore("127.0.0.1", silent.port(), 1, secret(), patience(), 0.2); });
-  EXPECT_TRUE(contains(outcome, "usage: whoever listens at 127.0.0.1:" + std::to_string(silent.port()))) << outcome;
+  EXPECT_TRUE(contains(outcome, "usage: the process listening at 127.0.0.1:" + std::to_string(silent.port())))
+      << outcome;
   EXPECT_TRUE(contains(outcome, "has not answered as rank 0 would for ")) << outcome;
 }
 
@@ -222,7 +223,8 @@ TEST(TcpStore, who_hangs_up_is_asked_again_and_named_at_the_deadline) {
   Stranger hanging_up([](const Fd&) {});
   const std::string outcome =
       outcome_of([&] { TcpStore("127.0.0.1", hanging_up.port(), 1, secret(), Deadline::after_seconds(0.5), 0.01); });
-  const std::string who = "whoever listens at 127.0.0.1:" + std::to_string(hanging_up.port()) + " hangs up";
+  const std::string who =
+      "the process listening at 127.0.0.1:" + std::to_string(hanging_up.port()) + " closes the connection";
   EXPECT_TRUE(contains(outcome, "timeout: rank 0 did not open ")) << outcome;
   EXPECT_TRUE(contains(outcome, who)) << outcome;
 }

@@ -217,8 +217,9 @@ TEST(MachineProber, there_is_none_unless_it_is_asked_for) {
 TEST(MachineProber, refuses_a_wrong_value_when_it_is_asked_and_not_before) {
   const Switch wrong("perhaps");
   const auto prober = machine_prober();
-  EXPECT_EQ(outcome_of([&] { prober(1); }),
-            "usage: invalid RINGTREE_PROBE 'perhaps': write 1 to probe the machine's constants, or 0 not to");
+  EXPECT_EQ(
+      outcome_of([&] { prober(1); }),
+      "usage: invalid RINGTREE_PROBE 'perhaps': set it to 1 to probe the machine's constants, or to 0 to skip probing");
 }
 
 TEST(MachineProber, of_a_rank_with_a_wrong_value_is_told_on_all_ranks) {

@@ -123,7 +123,7 @@ TEST(Failures, a_rank_that_does_not_come_to_a_first_call_of_new_links_is_named_t
     sum_of_ones(communicator, 100, "ring", 0.1);
   });
   EXPECT_TRUE(contains(outcomes[0], "timeout: all_reduce #1")) << outcomes[0];
-  EXPECT_TRUE(contains(outcomes[0], pid_text(1) + " has begun no call;")) << outcomes[0];
+  EXPECT_TRUE(contains(outcomes[0], pid_text(1) + " has not begun a call;")) << outcomes[0];
 }
 
 TEST(Failures, every_later_call_reports_the_first_failure_again) {

@@ -292,7 +292,7 @@ TEST(MailboxEnds, a_transfer_that_meets_a_message_is_a_mismatch) {
       }
     });
     for (const std::string& outcome : outcomes)
-      EXPECT_TRUE(contains(outcome, "sent something else than a message with a tag to rank 1")) << outcome;
+      EXPECT_TRUE(contains(outcome, "sent something other than a tagged message to rank 1")) << outcome;
   }
 }
 

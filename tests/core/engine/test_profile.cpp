@@ -125,7 +125,7 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"all_reduce 2x2x2 own private rest ring simple 0 ordinary 1\n", "invalid number of ranks '2x2'"},
         Mistake{"all_reduce x2 own private rest ring simple 0 ordinary 1\n", "invalid number of hosts ''"},
         Mistake{"all_reduce 2x40000 own private rest ring simple 0 ordinary 1\n", "invalid number of ranks '2x40000'"},
-        Mistake{"all_reduce 2x2 own private rest ring ll 0 ordinary 1\n", "between hosts the protocol is simple"},
+        Mistake{"all_reduce 2x2 own private rest ring ll 0 ordinary 1\n", "between hosts the protocol must be simple"},
         Mistake{"all_reduce 2 mine private rest ring simple 0 ordinary 1\n", "'mine' is neither shared nor own"},
         Mistake{"all_reduce 2 own mapped rest ring simple 0 ordinary 1\n", "'mapped' is neither private nor shared"},
         Mistake{"all_reduce 2 own private 4K ring simple 0 ordinary 1\n", "invalid size in bytes '4K'"},
@@ -147,7 +147,7 @@ INSTANTIATE_TEST_SUITE_P(
             "line 2: sizes must ascend"},
         Mistake{"all_reduce 2 own private rest ring simple 0 ordinary 1\nall_reduce 2 own private rest ring ll 0 "
                 "ordinary 1\n",
-                "line 2: comes after its 'rest'"}));
+                "line 2: comes after its table's 'rest'"}));
 
 }  // namespace
 }  // namespace ringtree

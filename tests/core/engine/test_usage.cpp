@@ -20,7 +20,7 @@ std::vector<Mistake> mistakes() {
       {"unknown algorithm", [](Communicator&, Call& call) { call.algorithm.name = "rong"; },
        "unknown algorithm 'rong'; there are: naive, ring, tree"},
       {"an algorithm that needs a switch that adds up", [](Communicator&, Call& call) { call.algorithm.name = "nvls"; },
-       "nvls lets a switch add up (NVLink SHARP), which the engine does not have: simulate it"},
+       "nvls needs a switch that reduces (NVLink SHARP), which the engine does not have: simulate it"},
       {"an algorithm that cannot do it",
        [](Communicator&, Call& call) {
          call.collective = Collective::broadcast;

@@ -94,7 +94,7 @@ TEST(Rounds, refuse_what_waits_for_ever_and_who_does_not_exist) {
     rank_rounds(waiting, 0);
     FAIL() << "a cycle was not noticed";
   } catch (const UsageError& error) {
-    EXPECT_STREQ(error.what(), "schedule 'hand-made' can't finish: 4 steps wait for ever; run ringtree verify");
+    EXPECT_STREQ(error.what(), "schedule 'hand-made' can't finish: 4 steps wait forever; run ringtree verify");
   }
   EXPECT_THROW(rank_rounds(of({{}, {}}), 2), UsageError);
 }

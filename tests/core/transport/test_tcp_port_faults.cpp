@@ -115,7 +115,7 @@ TEST(TcpPortFaults, credits_for_more_than_was_sent_are_found) {
     peer.let_it_read(kTcpHeaderBytes);
     ASSERT_TRUE(peer.port().faults().empty()) << peer.port().faults()[0].reason;
     peer.write(RawPeer::bytes(credit(1, number, consumed)));
-    EXPECT_TRUE(contains(peer.fault().reason, "a credit came for messages that were never sent"))
+    EXPECT_TRUE(contains(peer.fault().reason, "a credit arrived for messages that were never sent"))
         << consumed << ": " << peer.fault().reason;
     EXPECT_TRUE(peer.fault().corrupt);
   }

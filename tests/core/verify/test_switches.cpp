@@ -128,7 +128,7 @@ TEST(Switches, HaveNoBuffersAndNoLinksToEachOther) {
   expect_no_schedule(steps, "switches have no links to each other");
   steps = nvls();
   steps.shape.switches = {7};
-  expect_no_schedule(steps, "nvls: a switch is joined to rank 7, which does not exist");
+  expect_no_schedule(steps, "nvls: a switch is connected to rank 7, which does not exist");
 }
 
 }  // namespace

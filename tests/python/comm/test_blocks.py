@@ -188,12 +188,12 @@ MISTAKES: list[tuple[str, Callable[[Communicator], Any], str]] = [
     (
         "a negative count",
         lambda comm: comm.all_gather(ints(1), ints(0), counts=[1, -1]),
-        "counts must be whole numbers of 0 or above",
+        "counts must be non-negative integers",
     ),
     (
         "a count that is not a number",
         lambda comm: comm.all_gather(ints(1), ints(2), counts=[1, 0.5]),  # type: ignore[list-item]
-        "counts must be whole numbers of 0 or above",
+        "counts must be non-negative integers",
     ),
     (
         "counts of the receiving side only",

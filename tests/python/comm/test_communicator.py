@@ -294,4 +294,4 @@ def test_a_factor_that_the_dtype_has_not_is_refused(dtype: str, factor: float, s
 
 
 def test_a_factor_that_would_be_left_out_is_refused() -> None:
-    assert "a factor is for premul_sum; sum would leave it out" in refusal(np.ones(3), factor=2.0)
+    assert "a factor is for premul_sum only; sum ignores it" in refusal(np.ones(3), factor=2.0)

@@ -336,7 +336,7 @@ def test_a_host_name_that_does_not_resolve(tmp_path: Path) -> None:
     )
     ((code, said),) = ends(agents)
     assert code == 2
-    assert "no address is known for host 'no-such-host.invalid'" in said
+    assert "cannot resolve host 'no-such-host.invalid'" in said
 
 
 def test_other_versions_are_named_host_by_host() -> None:
