@@ -26,7 +26,7 @@ std::string time_text(double seconds) {
 
 Choice pick(const std::string& model, const std::vector<std::string>& names, std::vector<double> seconds,
             const std::string& where) {
-  if (names.empty()) throw UsageError("there is no algorithm to choose from");
+  if (names.empty()) throw UsageError("no algorithm to choose from");
   Choice choice;
   choice.index = static_cast<int>(std::min_element(seconds.begin(), seconds.end()) - seconds.begin());
   choice.reason = model + ": ";

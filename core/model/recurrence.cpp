@@ -269,7 +269,7 @@ Timing time_schedule(const Schedule& schedule, size_t count, size_t item_size, c
                      const HostLinks& links) {
   schedule.require_ranks_alone("the model of emulated clusters");
   require_all_ranks(hosts, schedule.shape().num_ranks);
-  if (item_size == 0) throw UsageError("an element has at least one byte");
+  if (item_size == 0) throw UsageError("an element needs at least one byte");
   if (!(links.alpha_s >= 0) || !(links.beta_Bps > 0))
     throw UsageError("links between hosts need alpha >= 0 seconds and beta > 0 bytes per second");
   return Recurrence(schedule, count, item_size, hosts, links).run();

@@ -19,7 +19,7 @@ std::string entry(const char* array, size_t index, double value) {
 
 void check_rates(const char* array, const std::vector<double>& rates) {
   for (size_t i = 0; i < rates.size(); ++i)
-    if (!(rates[i] > 0)) refuse_network(entry(array, i, rates[i]) + ": rates are above 0");
+    if (!(rates[i] > 0)) refuse_network(entry(array, i, rates[i]) + ": rates must be above 0");
 }
 
 bool is_time(double seconds) { return seconds >= 0 && std::isfinite(seconds); }
@@ -61,7 +61,7 @@ void check_memory(const CoreMemory& memory, size_t num_links, int num_ranks) {
   check_rates("memory.rate", memory.rate);
   for (size_t i = 0; i < memory.bytes.size(); ++i)
     if (!(memory.bytes[i] > (i == 0 ? 0 : memory.bytes[i - 1])))
-      refuse_network(entry("memory.bytes", i, memory.bytes[i]) + ": sizes are above 0 and ascend");
+      refuse_network(entry("memory.bytes", i, memory.bytes[i]) + ": sizes must be above 0 and ascending");
   if (!(memory.core_rate > 0) || !std::isfinite(memory.core_rate))
     refuse_network("memory.core_rate is " + std::to_string(memory.core_rate) +
                    ": it is above 0 and finite; leave `memory` out if cores take no time");
@@ -69,8 +69,7 @@ void check_memory(const CoreMemory& memory, size_t num_links, int num_ranks) {
     refuse_network(std::to_string(num_links) + " link rates, but memory.link_core has " +
                    std::to_string(memory.link_core.size()) + " entries");
   for (const int core : memory.link_core)
-    if (core < kAllCores || core >= num_ranks)
-      refuse_network("memory.link_core: there is no rank " + std::to_string(core));
+    if (core < kAllCores || core >= num_ranks) refuse_network("memory.link_core: no rank " + std::to_string(core));
 }
 
 }  // namespace
@@ -96,18 +95,18 @@ void check_network(const SimulatedNetwork& network) {
   check_rates("reduce_rate", network.reduce_rate);
   for (size_t i = 0; i < network.link_latency.size(); ++i)
     if (!is_time(network.link_latency[i]))
-      refuse_network(entry("link_latency", i, network.link_latency[i]) + ": latencies are 0 or more seconds");
-  if (!is_time(network.launch_cost)) refuse_network("launch_cost is 0 or more seconds");
+      refuse_network(entry("link_latency", i, network.link_latency[i]) + ": latencies must be 0 or more seconds");
+  if (!is_time(network.launch_cost)) refuse_network("launch_cost must be 0 or more seconds");
   check_routes(network);
   check_memory(network.memory, network.link_rate.size(), network.num_ranks());
 }
 
 void check_protocol(const WireProtocol& protocol) {
-  if (!is_time(protocol.step_latency)) throw UsageError("protocol: step_latency is 0 or more seconds");
+  if (!is_time(protocol.step_latency)) throw UsageError("protocol: step_latency must be 0 or more seconds");
   if (!(protocol.efficiency > 0) || protocol.efficiency > 1)
-    throw UsageError("protocol: efficiency is above 0 and at most 1, not " + std::to_string(protocol.efficiency));
+    throw UsageError("protocol: efficiency must be above 0 and at most 1, not " + std::to_string(protocol.efficiency));
   if (protocol.slots < 2)
-    throw UsageError("protocol: a link has at least 2 slots, not " + std::to_string(protocol.slots));
+    throw UsageError("protocol: a link needs at least 2 slots, not " + std::to_string(protocol.slots));
   if (protocol.slot_data() < kLeastSliceBytes || protocol.slot_bytes > std::numeric_limits<int>::max())
     throw UsageError("protocol: a slot of " + std::to_string(protocol.slot_bytes) + " bytes carries " +
                      std::to_string(protocol.slot_data()) + " bytes of data; slices have at least " +

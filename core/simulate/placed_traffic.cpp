@@ -15,8 +15,8 @@ PlacedTraffic::PlacedTraffic(const Traffic& of, const CallSize& call, const Simu
     : traffic(of), size(call), network(on), protocol(with) {
   check_network(network);
   check_protocol(protocol);
-  if (size.item_size == 0) throw UsageError("an element has at least one byte");
-  if (size.num_channels < 1) throw UsageError("a call has at least one channel");
+  if (size.item_size == 0) throw UsageError("an element needs at least one byte");
+  if (size.num_channels < 1) throw UsageError("a call needs at least one channel");
   if (network.num_ranks() < traffic.shape.num_programs())
     throw UsageError("the network has " + std::to_string(network.num_ranks()) + " ranks, " + traffic.shape.name +
                      " needs " + std::to_string(traffic.shape.num_programs()) +
@@ -67,7 +67,7 @@ void PlacedTraffic::find_routes() {
   std::sort(by_pair.begin(), by_pair.end(), [&](int a, int b) { return ends(a) < ends(b); });
   for (size_t i = 1; i < num_pairs; ++i)
     if (ends(by_pair[i - 1]) == ends(by_pair[i]))
-      throw UsageError("network: there are two routes " + std::to_string(ends(by_pair[i]).first) + " -> " +
+      throw UsageError("network: two routes " + std::to_string(ends(by_pair[i]).first) + " -> " +
                        std::to_string(ends(by_pair[i]).second));
   route_of_link_.reserve(traffic.links.size());
   for (const TrafficLink& link : traffic.links) {
@@ -75,8 +75,8 @@ void PlacedTraffic::find_routes() {
     const auto found = std::lower_bound(by_pair.begin(), by_pair.end(), wanted,
                                         [&](int pair, const std::pair<int, int>& key) { return ends(pair) < key; });
     if (found == by_pair.end() || ends(*found) != wanted)
-      throw UsageError("network: there is no route " + std::to_string(wanted.first) + " -> " +
-                       std::to_string(wanted.second) + ", which " + traffic.shape.name + " needs");
+      throw UsageError("network: no route " + std::to_string(wanted.first) + " -> " + std::to_string(wanted.second) +
+                       ", which " + traffic.shape.name + " needs");
     route_of_link_.push_back(*found);
   }
 }

@@ -31,7 +31,7 @@ Group::Group(Store& store, int rank, int world_size, Style style, double timeout
       timeout_s_(timeout_s),
       watch_(rank, world_size),
       inbox_(world_size) {
-  if (!(timeout_s > 0)) throw UsageError("the timeout must lie above 0 s");
+  if (!(timeout_s > 0)) throw UsageError("the timeout must be above 0 s");
   watch_.begin(making_, 0, timeout_s);
   MeshEvents events;
   events.on_message = [this](int peer, ControlType type, std::string payload, int fd) {
@@ -88,8 +88,7 @@ std::unique_ptr<PreparedCall> Group::prepare(const Schedule& schedule, size_t co
     wire_->make_room(call->bound);
   } catch (const std::exception& error) {  // the others get ready, too, and would wait for us
     if (!watch_.failed())
-      watch_.fail(Trouble::peer,
-                  watch_.describe(rank_) + " could not get ready for " + call->name + ": " + error.what());
+      watch_.fail(Trouble::peer, watch_.describe(rank_) + " could not prepare " + call->name + ": " + error.what());
     throw;
   }
   return call;

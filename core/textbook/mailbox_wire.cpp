@@ -57,7 +57,7 @@ void MailboxWire::accept(int peer, const MailNeed& room) {
   ByteReader reader(announced.payload);
   const uint64_t id = reader.number(8), num_letters = reader.number(8), bytes = reader.number(8);
   if (!reader.done() || num_letters != static_cast<uint64_t>(room.num_letters) || bytes != room.bytes) {
-    watch_.fail(Trouble::mismatch, watch_.describe(peer) + " gets ready for another call than " +
+    watch_.fail(Trouble::mismatch, watch_.describe(peer) + " is preparing a different call from " +
                                        watch_.describe(mesh_.rank()) + ": a mailbox of " + std::to_string(bytes) +
                                        " bytes where " + std::to_string(room.bytes) + " are needed");
     watch_.raise();

@@ -33,7 +33,7 @@ constexpr size_t kMostPending = 64;
 
 Fd tcp_socket() {
   Fd made(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  if (!made.valid()) fail("no TCP socket can be made", errno);
+  if (!made.valid()) fail("cannot create a TCP socket", errno);
   return made;
 }
 
@@ -94,7 +94,7 @@ class Connecting {
     const Announcement announced = inbox_.take(peer, watch_);
     ByteReader reader(announced.payload);
     const sockaddr_in address = loopback(static_cast<uint16_t>(reader.number(2)));
-    if (!reader.done()) throw WorldError(watch_.describe(peer) + " told what is not a port");
+    if (!reader.done()) throw WorldError(watch_.describe(peer) + " announced an invalid port");
     Fd socket = tcp_socket();
     if (::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
       if (errno != EINPROGRESS) fail("cannot connect to 127.0.0.1", errno);

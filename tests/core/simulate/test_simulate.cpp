@@ -167,16 +167,16 @@ TEST(Simulate, WhatCannotBeIsRefused) {
     return refused([&](SimulatedNetwork& of, WireProtocol&, CallSize&) { change(of); });
   };
   EXPECT_EQ(network([](SimulatedNetwork& of) { of.link_rate[2] = 0; }),
-            "network: link_rate[2] is 0.000000: rates are above 0");
+            "network: link_rate[2] is 0.000000: rates must be above 0");
   EXPECT_EQ(network([](SimulatedNetwork& of) { of.pair_src = {1}, of.pair_dst = {0}; }),
-            "network: there is no route 0 -> 1, which messages needs");
+            "network: no route 0 -> 1, which messages needs");
   EXPECT_EQ(network([](SimulatedNetwork& of) { of.route_links[0] = 4; }),
             "network: route 0 -> 1: link 4 of 4 does not exist");
   EXPECT_EQ(network([](SimulatedNetwork& of) { of.route_links[1] = 0; }),
             "network: route 0 -> 1: crosses link 0 twice");
   EXPECT_EQ(network([](SimulatedNetwork& of) { of.pair_dst = {2}; }), "network: route 0 -> 2: there are 2 ranks");
   EXPECT_EQ(network([](SimulatedNetwork& of) { of.link_latency[1] = -1; }),
-            "network: link_latency[1] is -1.000000: latencies are 0 or more seconds");
+            "network: link_latency[1] is -1.000000: latencies must be 0 or more seconds");
   EXPECT_NE(network([](SimulatedNetwork& of) { of.route_offsets = {0}; }), "accepted");
   EXPECT_NE(network([](SimulatedNetwork& of) { of.link_latency.pop_back(); }), "accepted");
   EXPECT_NE(network([](SimulatedNetwork& of) { of.copy_rate.pop_back(); }), "accepted");

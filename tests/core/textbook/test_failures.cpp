@@ -115,7 +115,7 @@ TEST(Group, of_ranks_with_different_styles_is_a_mismatch) {
 
 TEST(Group, has_a_timeout_above_zero) {
   ThreadStore store;
-  EXPECT_EQ(outcome_of([&] { Group(store, 0, 1, Style::tcp, 0, "test"); }), "usage: the timeout must lie above 0 s");
+  EXPECT_EQ(outcome_of([&] { Group(store, 0, 1, Style::tcp, 0, "test"); }), "usage: the timeout must be above 0 s");
 }
 
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)

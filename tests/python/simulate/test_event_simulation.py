@@ -262,9 +262,9 @@ def test_a_rate_between_two_sizes_by_hand() -> None:
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"bytes": [2e3, 1e3]}, r"memory\.bytes\[1\] is 1000\.0*: sizes are above 0 and ascend"),
+        ({"bytes": [2e3, 1e3]}, r"memory\.bytes\[1\] is 1000\.0*: sizes must be above 0 and ascending"),
         ({"rate": [1e9]}, "2 sizes of memory, but 1 rates"),
-        ({"rate": [1e9, 0]}, r"memory\.rate\[1\] is 0\.0*: rates are above 0"),
+        ({"rate": [1e9, 0]}, r"memory\.rate\[1\] is 0\.0*: rates must be above 0"),
         ({"core_rate": 0.0}, r"memory\.core_rate is 0\.0*: it is above 0 and finite; leave `memory` out if .*"),
         ({"core_rate": math.inf}, r"memory\.core_rate is inf: it is above 0 and finite; leave `memory` out if .*"),
         ({"link_core": [0]}, r"\d link rates, but memory\.link_core has 1 entries"),
@@ -293,5 +293,5 @@ def test_missing_route_is_one_line() -> None:
     simulator = Simulator(RandomSchedule(1).schedule())
     network = draw_network(random.Random(1), 8, ([], []))
     protocol = SimpleNamespace(step_latency=0, efficiency=1.0, slot_bytes=SLOT, slots=8)
-    with pytest.raises(UsageError, match=r"^network: there is no route \d -> \d, which random needs$"):
+    with pytest.raises(UsageError, match=r"^network: no route \d -> \d, which random needs$"):
         simulator.run(network, protocol, count=1, item_size=4)
