@@ -48,7 +48,7 @@ void Settings::check(int world_size) const {
                      std::to_string(cluster.ranks_per_host) + " ranks does not fit a world of " +
                      std::to_string(world_size) + " ranks");
   if (cluster.ranks_per_host > kMaxRanksPerEmulatedHost)
-    throw UsageError("an emulated host can have at most " + std::to_string(kMaxRanksPerEmulatedHost) + " ranks");
+    throw UsageError("an emulated host has at most " + std::to_string(kMaxRanksPerEmulatedHost) + " ranks");
   if (!(cluster.alpha_s >= 0) || cluster.alpha_s > 60) throw UsageError("alpha must be within 0..60 s");
   if (!(cluster.beta_Bps >= 1) || !std::isfinite(cluster.beta_Bps)) throw UsageError("beta must be at least 1 B/s");
 }

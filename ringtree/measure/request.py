@@ -177,7 +177,7 @@ def emulated_cluster(request: Request) -> EmulatedCluster | None:
     alpha, beta = parse_duration(request.alpha or DEFAULT_ALPHA), parse_rate(request.beta or DEFAULT_BETA)
     if ranks_per_host > MAX_RANKS_PER_EMULATED_HOST:
         raise UsageError(
-            f"an emulated host can have at most {MAX_RANKS_PER_EMULATED_HOST} ranks, not {ranks_per_host}: use more hosts"
+            f"an emulated host has at most {MAX_RANKS_PER_EMULATED_HOST} ranks, not {ranks_per_host}: use more hosts"
         )
     if not alpha <= MAX_ALPHA:
         raise UsageError(f"--alpha must lie in 0..{MAX_ALPHA:g} s, not {alpha:g} s")

@@ -225,7 +225,7 @@ TEST(ConnectRemote, another_secret_is_told_by_both_sides) {
     }
   });
   EXPECT_TRUE(contains(outcomes[1], "peer: rank 0 (pid ")) << outcomes[1];
-  EXPECT_TRUE(contains(outcomes[1], "could not show that it knows our secret")) << outcomes[1];
+  EXPECT_TRUE(contains(outcomes[1], "could not prove that it knows our secret")) << outcomes[1];
   EXPECT_TRUE(contains(outcomes[1], "RINGTREE_SECRET_FILE")) << outcomes[1];
   // Rank 1 has ended, which rank 0 finds by itself, or its time is up first.
   EXPECT_TRUE(contains(outcomes[0], "rank 1 (pid ")) << outcomes[0];

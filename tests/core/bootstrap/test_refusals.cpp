@@ -148,7 +148,7 @@ TEST(Refusals, of_another_secret_are_told_on_both_sides) {
         options.network.secret = std::make_shared<const Secret>(Secret::of(numbered("the secret of rank ", rank)));
         return options;
       },
-      "could not show that it knows our secret");
+      "could not prove that it knows our secret");
 }
 
 TEST(Refusals, of_a_rank_that_no_other_host_reaches_are_told_on_both_sides) {

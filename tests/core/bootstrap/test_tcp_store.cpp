@@ -215,7 +215,7 @@ TEST(TcpStore, another_program_that_has_the_port_is_named_long_before_the_deadli
   const std::string outcome = outcome_of([&] { TcpStore("127.0.0.1", silent.port(), 1, secret(), patience(), 0.2); });
   EXPECT_TRUE(contains(outcome, "usage: the process listening at 127.0.0.1:" + std::to_string(silent.port())))
       << outcome;
-  EXPECT_TRUE(contains(outcome, "has not answered as rank 0 would for ")) << outcome;
+  EXPECT_TRUE(contains(outcome, "has not answered like rank 0 for ")) << outcome;
 }
 
 // A proxy does while rank 0 is not there, for however long.

@@ -174,7 +174,7 @@ TEST(Groups, run_all_where_one_fails_and_tell_the_first_failure) {
 TEST(Groups, must_have_been_opened) {
   rtRequest_t request = nullptr;
   EXPECT_EQ(rtGroupEnd(), rtInvalidUsage);
-  EXPECT_TRUE(contains(rtGetLastError(nullptr), "rtGroupStart() comes first"));
+  EXPECT_TRUE(contains(rtGetLastError(nullptr), "call rtGroupStart() first"));
   EXPECT_EQ(rtGroupEndAsync(&request), rtInvalidUsage);
   EXPECT_EQ(rtGroupStart(), rtSuccess);
   EXPECT_EQ(rtGroupEnd(), rtSuccess);  // an empty one

@@ -85,9 +85,9 @@ TEST(ReduceOps, that_were_destroyed_or_never_made_are_refused) {
     ok(rtRedOpCreatePreMulSum(&op, 2, comm));
     ok(call_with(op));
     ok(rtRedOpDestroy(op, comm));
-    expect_refused(call_with(op), rtInvalidArgument, "there is no op");
-    expect_refused(rtRedOpDestroy(op, comm), rtInvalidArgument, "there is no op");
-    expect_refused(rtRedOpDestroy(rtSum, comm), rtInvalidArgument, "there is no op");
+    expect_refused(call_with(op), rtInvalidArgument, "unknown op");
+    expect_refused(rtRedOpDestroy(op, comm), rtInvalidArgument, "unknown op");
+    expect_refused(rtRedOpDestroy(rtSum, comm), rtInvalidArgument, "unknown op");
     expect_refused(rtRedOpCreatePreMulSum(nullptr, 1, comm), rtInvalidArgument, "op is NULL");
     rtRedOp_t again = rtSum;
     ok(rtRedOpCreatePreMulSum(&again, 3, comm));  // a place that is free is used again

@@ -196,7 +196,7 @@ TEST(HostsFailures, a_timeout_does_not_say_of_a_rank_elsewhere_what_nobody_knows
     if (communicator.rank() == 0) {
       const std::string outcome = outcome_of([&] { sum_of_ones(communicator, 10, "ring", 0.4); });
       EXPECT_TRUE(contains(outcome, ") has not reported a call;")) << outcome;
-      EXPECT_FALSE(contains(outcome, "begun no call")) << outcome;
+      EXPECT_FALSE(contains(outcome, "begun a call")) << outcome;
     }
     all_told.arrive_and_wait();
   });

@@ -211,7 +211,7 @@ TEST(MailboxEnds, closing_it_is_refused_to_who_is_told_of_a_message) {
     communicator.post_send(0, 0, nullptr, 0, 0, [&](int, const std::exception_ptr&) {
       outcome.set_value(outcome_of([&] { communicator.close(); }));
     });
-    EXPECT_TRUE(contains(outcome.get_future().get(), "usage: a communicator cannot be closed by who is told"));
+    EXPECT_TRUE(contains(outcome.get_future().get(), "usage: a completion callback cannot close its communicator"));
     Words words = message(0, 0, 0, 5), received(5);
     Ending send = post_send(communicator, 0, 1, words), receive = post_recv(communicator, 0, 1, received);
     end_of(send);
@@ -264,9 +264,9 @@ TEST(MailboxEnds, wrong_arguments_harm_nobody) {
     EXPECT_TRUE(contains(post(true, kAnySource, &word, 8, 0, done), "usage: rank -1 is not a rank"));
     EXPECT_TRUE(contains(post(false, -2, &word, 8, 0, done), "usage: rank -2 is not a rank"));
     EXPECT_TRUE(contains(post(true, 0, nullptr, 8, 0, done), "needs a buffer"));
-    EXPECT_TRUE(contains(post(true, 0, &word, SIZE_MAX, 0, done), "beyond the address space"));
+    EXPECT_TRUE(contains(post(true, 0, &word, SIZE_MAX, 0, done), "exceeds the address space"));
     EXPECT_TRUE(contains(post(true, 0, &word, 8, -1, done), "timeout must be 0"));
-    EXPECT_TRUE(contains(post(true, 0, &word, 8, 0, nullptr), "needs somebody to tell"));
+    EXPECT_TRUE(contains(post(true, 0, &word, 8, 0, nullptr), "needs a completion callback"));
     Ending receive, send;
     communicator.post_recv(0, 0, &word, sizeof word, 0, tell(receive));
     const uint64_t seven = 7;

@@ -63,7 +63,7 @@ TEST(Split, of_an_emulated_cluster_is_refused) {
   settings.emulation = Cluster{2, 1, 1e-4, 1e9};
   for (const std::string& outcome :
        run_communicators(2, settings, [](Communicator& communicator) { communicator.split(0, 0); }))
-    EXPECT_TRUE(contains(outcome, "emulates a cluster has no parts")) << outcome;
+    EXPECT_TRUE(contains(outcome, "emulates a cluster cannot be split or shrunk")) << outcome;
 }
 
 class Shrink : public ::testing::TestWithParam<std::vector<int>> {};

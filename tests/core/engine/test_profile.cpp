@@ -110,7 +110,7 @@ TEST_P(ProfileMistakes, AreNamedWithTheirLine) {
 INSTANTIATE_TEST_SUITE_P(
     Each, ProfileMistakes,
     ::testing::Values(
-        Mistake{"all_reduce 2 own private rest ring simple 0 ordinary 1", "line 1: the line does not end"},
+        Mistake{"all_reduce 2 own private rest ring simple 0 ordinary 1", "line 1: the line is incomplete"},
         Mistake{"\n", "line 1: a rule has ten words"},
         Mistake{"all_reduce 2 own private rest ring simple 0 ordinary\n", "line 1: a rule has ten words"},
         Mistake{"all_reduce 2 own private rest ring simple 0 ordinary 1 1\n", "line 1: a rule has ten words"},
@@ -141,7 +141,7 @@ INSTANTIATE_TEST_SUITE_P(
                 "line 1: the last rule of a table must say 'rest'"},
         Mistake{
             "all_reduce 2 own private 8 ring simple 0 ordinary 1\nreduce 2 own private rest ring simple 0 ordinary 1\n",
-            "line 2: the rules before it lack their last one"},
+            "line 2: the table before it does not end with 'rest'"},
         Mistake{
             "all_reduce 2 own private 8 ring simple 0 ordinary 1\nall_reduce 2 own private 8 ring ll 0 ordinary 1\n",
             "line 2: sizes must ascend"},

@@ -65,7 +65,7 @@ std::vector<Mistake> mistakes() {
        },
        "overlap but are not in place"},
       {"a count beyond all memory", [](Communicator&, Call& call) { call.count = SIZE_MAX / 4; },
-       "beyond the address space"},
+       "exceeds the address space"},
       {"an own schedule of another size",
        [](Communicator&, Call& call) {
          call.algorithm.own = std::make_shared<const Schedule>(make_schedule("ring", Collective::all_reduce, 3));

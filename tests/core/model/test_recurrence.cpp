@@ -159,7 +159,7 @@ TEST(Recurrence, AScheduleThatHangsIsAnErrorThatNamesTheLane) {
     time_schedule(hangs, 1, 4, {2, 1, 0, 1e9});
     FAIL() << "timed";
   } catch (const UsageError& error) {
-    EXPECT_NE(std::string(error.what()).find("rank 1, lane 0 waits for ever"), std::string::npos) << error.what();
+    EXPECT_NE(std::string(error.what()).find("rank 1, lane 0 waits forever"), std::string::npos) << error.what();
   }
 }
 

@@ -64,7 +64,7 @@ TEST(ChooseInterfaces, PassesOverWhatIsNotThereWhileSomethingIs) {
 TEST(ChooseInterfaces, SaysWhatThereIsWhenNothingFits) {
   for (const std::string pattern : {"wlan", "=eth", "=eth00", "eth,^e", "^lo,^eth,^docker,^ib", "eth0,^=eth0"}) {
     const std::string message = usage_error_of([&] { choose_interfaces(host(), pattern); });
-    EXPECT_TRUE(contains(message, "'" + pattern + "' fits no interface")) << pattern << ": " << message;
+    EXPECT_TRUE(contains(message, "'" + pattern + "' matches no interface")) << pattern << ": " << message;
     EXPECT_TRUE(contains(message, "eth0 (10.0.0.1), eth0 (10.0.0.2), eth1 (10.1.0.1)")) << message;
     EXPECT_TRUE(contains(message, "ib0 ([2001:db8::3])")) << message;
   }

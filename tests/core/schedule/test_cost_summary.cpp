@@ -131,9 +131,9 @@ TEST(Measure, lanes_that_share_nothing_do_not_wait_for_each_other) {
 }
 
 TEST(Measure, refuses_a_schedule_that_waits_for_ever) {
-  EXPECT_NE(fault({{recv(0, 1), send(0, {1})}, {recv(0, 0), send(0, {0})}}).find("rank 0, step 0 waits for ever"),
+  EXPECT_NE(fault({{recv(0, 1), send(0, {1})}, {recv(0, 0), send(0, {0})}}).find("rank 0, step 0 waits forever"),
             std::string::npos);
-  EXPECT_NE(fault({{send(0, {1})}, {recv(0, 0), recv(1, 0)}}).find("rank 1, step 1 waits for ever"), std::string::npos);
+  EXPECT_NE(fault({{send(0, {1})}, {recv(0, 0), recv(1, 0)}}).find("rank 1, step 1 waits forever"), std::string::npos);
 }
 
 TEST(Measure, refuses_a_schedule_with_messages_that_nobody_takes) {

@@ -31,7 +31,7 @@ TEST(TcpPortFaults, a_flipped_bit_of_a_header_is_found_whichever_it_is) {
     std::string wrong = right;
     wrong[bit / 8] = static_cast<char>(wrong[bit / 8] ^ (1 << bit % 8));
     peer.write(wrong);
-    expect_corrupt(peer, "damaged on its way or is not ringtree's", "bit " + std::to_string(bit));
+    expect_corrupt(peer, "damaged in transit or is not ringtree's", "bit " + std::to_string(bit));
   }
 }
 
@@ -72,7 +72,7 @@ TEST(TcpPortFaults, frames_that_are_whole_but_cannot_be_are_found) {
       {"far too long", {huge}, kCannotBe},
       {"outside the window", {frame(0, 0, 8, 8)}, kCannotBe},
       {"before the window", {frame(0, 0, 0xffffffff, 8)}, kCannotBe},
-      {"a credit of no link", {credit(0, 0, 0)}, "a credit came"},
+      {"a credit of no link", {credit(0, 0, 0)}, "a credit arrived"},
   };
   for (const Wrong& wrong : all) {
     SCOPED_TRACE(wrong.name);

@@ -88,7 +88,7 @@ def test_a_part_knows_what_the_whole_was_made_with() -> None:
 def test_an_emulated_cluster_has_no_parts() -> None:
     def work(comm: Communicator) -> None:
         for make in (lambda: comm.split(0), comm.shrink):
-            with pytest.raises(ringtree.UsageError, match="emulates a cluster has no parts"):
+            with pytest.raises(ringtree.UsageError, match="emulates a cluster cannot be split or shrunk"):
                 make()
 
     ringtree.run(work, 2, emulate=ringtree.Emulation(2, 1, 1e-4, 1e9))

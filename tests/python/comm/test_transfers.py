@@ -99,7 +99,7 @@ MISTAKES: list[tuple[str, Any, str]] = [
     (
         "alone to itself",
         lambda comm: comm.send(np.ones(3), comm.rank),
-        "as many receives from itself in the same group",
+        "must post as many receives from itself in the same group",
     ),
     ("with gaps", lambda comm: comm.send(np.ones((3, 3))[:, 0], 0), "what is sent is not contiguous"),
     ("no array", lambda comm: comm.recv([0.0], 0), "what is received into must be a NumPy array"),

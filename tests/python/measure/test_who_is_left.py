@@ -50,7 +50,7 @@ def test_all_that_died_are_named() -> None:
 
 
 def test_a_lab_that_died_is_named_where_the_error_is_about_a_connection() -> None:
-    lost = PeerError("a TCP stream between rank 1 and rank 0 is of no use any more", [])
+    lost = PeerError("a TCP stream between rank 1 and rank 0 can no longer be used", [])
     error = word_of_the_lowest(Looks(1, {0: "died"}), lost, 60.0)
     assert error is not None
     assert str(error) == f"rank 0 has ended: {lost}"
