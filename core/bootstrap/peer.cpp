@@ -57,7 +57,7 @@ PeerIdentity describe_self(int rank, int world_size, std::string settings, std::
     throw UsageError("the settings have " + std::to_string(settings.size()) + " bytes, more than " +
                      std::to_string(kMaxSettingsBytes) + ": agree on a digest of them instead");
   }
-  if (host_id.size() > kMaxNameBytes) throw UsageError("a host id can have at most 255 bytes: choose a shorter one");
+  if (host_id.size() > kMaxNameBytes) throw UsageError("a host id has at most 255 bytes: choose a shorter one");
   PeerIdentity self;
   self.rank = rank;
   self.world_size = world_size;

@@ -157,7 +157,7 @@ TEST_F(MachineHereTest, keeps_nothing_that_was_disturbed_and_says_what) {
 TEST_F(MachineHereTest, with_one_core_keeps_what_there_is) {
   here_.cores = {3};
   found_.handoff_s.reset();
-  EXPECT_TRUE(contains(machine_in(here_, 1).told, "the hand-off (there is one core): "));
+  EXPECT_TRUE(contains(machine_in(here_, 1).told, "the hand-off (there is one core) gave no steady result"));
   machine_in(here_, 1);
   EXPECT_EQ(num_probes_, 1);
 }
@@ -230,7 +230,7 @@ TEST(MachineProber, of_a_rank_with_a_wrong_value_is_told_on_all_ranks) {
   };
   const auto outcomes = run_communicators(3, settings, [](Communicator&) {});
   for (const std::string& outcome : outcomes)
-    EXPECT_TRUE(contains(outcome, "invalid RINGTREE_PROBE 'perhaps': write 1 to probe")) << outcome;
+    EXPECT_TRUE(contains(outcome, "invalid RINGTREE_PROBE 'perhaps': set it to 1 to probe")) << outcome;
 }
 
 }  // namespace

@@ -146,7 +146,7 @@ TEST(Groups, run_nothing_if_a_call_was_refused) {
     ok(sum(comm));
     expect_refused(sum(nullptr), rtInvalidArgument, "the communicator is NULL");
     ok(sum(comm));
-    expect_refused(rtGroupEnd(), rtInvalidArgument, "nothing of the group was run");
+    expect_refused(rtGroupEnd(), rtInvalidArgument, "the group was not run");
     require_true(contains(rtGetLastError(nullptr), "the communicator is NULL"), "the reason is missing");
     require_true(data[0] == 1.0f, "something ran");
     ok(sum_of_ones(comm));  // outside of a group, and nobody was harmed

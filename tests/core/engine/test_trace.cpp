@@ -310,7 +310,7 @@ TEST(Trace, can_be_taken_after_a_failure_and_says_what_was_waited_for) {
 
 TEST(Trace, is_on_from_start_to_take) {
   expect_all_well(run_communicators(2, test_settings(), [&](Communicator& communicator) {
-    require(contains(outcome_of([&] { communicator.take_trace(); }), "usage: nothing is traced"), "not refused");
+    require(contains(outcome_of([&] { communicator.take_trace(); }), "usage: no trace is running"), "not refused");
     for (const size_t capacity : {size_t{0}, TraceLog::kMostEvents + 1})
       require(contains(outcome_of([&] { communicator.start_trace(capacity); }), "usage: a trace has room"), "taken");
     communicator.start_trace(kEnough);
@@ -325,7 +325,7 @@ TEST(Trace, is_on_from_start_to_take) {
     require(trace.calls.size() == 1 && trace.calls[0].description.sequence == 2, "not what came after the start");
     require_consistent(trace);
     sum_of_ones(communicator, 10);
-    require(contains(outcome_of([&] { communicator.take_trace(); }), "usage: nothing is traced"), "still on");
+    require(contains(outcome_of([&] { communicator.take_trace(); }), "usage: no trace is running"), "still on");
   }));
 }
 

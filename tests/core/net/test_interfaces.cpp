@@ -68,7 +68,7 @@ TEST(ChooseInterfaces, SaysWhatThereIsWhenNothingFits) {
     EXPECT_TRUE(contains(message, "eth0 (10.0.0.1), eth0 (10.0.0.2), eth1 (10.1.0.1)")) << message;
     EXPECT_TRUE(contains(message, "ib0 ([2001:db8::3])")) << message;
   }
-  EXPECT_TRUE(contains(usage_error_of([] { choose_interfaces({}, "eth"); }), "there are: none"));
+  EXPECT_TRUE(contains(usage_error_of([] { choose_interfaces({}, "eth"); }), "available: none"));
 }
 
 TEST(ChooseInterfaces, RefusesMalformedPatterns) {

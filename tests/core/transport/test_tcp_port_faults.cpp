@@ -60,7 +60,7 @@ TEST(TcpPortFaults, frames_that_are_whole_but_cannot_be_are_found) {
   const auto frame = RawPeer::frame;
   TcpFrame huge = frame(0, 0, 0, 1);
   huge.bytes = 0xffffffff;
-  const char* const kCannotBe = "a message came that cannot be";
+  const char* const kCannotBe = "an impossible message arrived";
   const std::vector<Wrong> all = {
       {"a gap", {frame(0, 0, 0, 8), frame(2, 0, 1, 8)}, "out of order"},
       {"not from the beginning", {frame(1, 0, 0, 8)}, "out of order"},
@@ -99,7 +99,7 @@ TEST(TcpPortFaults, one_message_over_two_streams_at_once_is_found) {
   peer.let_it_read(half.size());
   ASSERT_TRUE(peer.port().faults().empty());
   peer.write(bytes, 1);
-  EXPECT_TRUE(contains(peer.fault().reason, "a message came that cannot be")) << peer.fault().reason;
+  EXPECT_TRUE(contains(peer.fault().reason, "an impossible message arrived")) << peer.fault().reason;
 }
 
 TEST(TcpPortFaults, credits_for_more_than_was_sent_are_found) {
