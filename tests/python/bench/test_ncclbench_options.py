@@ -152,5 +152,5 @@ def test_help_names_every_letter_and_what_g_and_t_mean_here() -> None:
     text = invoke("bench", "-h", COLUMNS="160", TERMINAL_WIDTH="160").stdout
     for letter in "beifnmwNcdorzagtIKSuRJT":
         assert re.search(rf"(^|[\s│])-{letter}\s", text), letter
-    assert "Processes of -t ranks" in text
+    assert "each with -t ranks" in text
     assert "share one interpreter" in text
