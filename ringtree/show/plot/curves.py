@@ -32,8 +32,10 @@ class _Shown(NamedTuple):
 
 
 def draw_time(views: Sequence[View], file: Path) -> None:
-    """Draws microseconds a call over size."""
-    _draw(views, file, _Shown("time of a call, µs", _seconds, _interval, lambda point: point[1]), 1e6)
+    """Draws the time of a call over size: in ms if no call takes less than one, else in µs."""
+    times = [time for view in views for cell in view.cells if (time := _seconds(cell))]
+    unit, scale = ("ms", 1e3) if min(times, default=0.0) >= 1e-3 else ("µs", 1e6)
+    _draw(views, file, _Shown(f"time of a call, {unit}", _seconds, _interval, lambda point: point[1]), scale)
 
 
 def draw_busbw(views: Sequence[View], file: Path) -> None:

@@ -163,6 +163,29 @@ def test_a_log_is_drawn_by_the_code_that_draws_runs(tmp_path: Path, monkeypatch:
             assert not axes.collections  # no band
 
 
+@pytest.mark.parametrize(("slower", "unit", "scale"), [(1.0, "µs", 1e6), (1e3, "µs", 1e6), (1e4, "ms", 1e3)])
+def test_times_are_in_ms_if_no_call_takes_less(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, slower: float, unit: str, scale: float
+) -> None:
+    """Ring takes a third of 1 µs × `slower` at 1 KB, which is the shortest."""
+    pytest.importorskip("matplotlib")
+    from matplotlib.figure import Figure
+
+    kept: list[Figure] = []
+    monkeypatch.setattr(Figure, "savefig", lambda self, *_, **__: kept.append(self))
+    run = view(slower=slower)
+    draw("time", [run], tmp_path / "a.svg")
+    (axes,) = kept[0].axes
+    assert axes.get_ylabel() == f"time of a call, {unit}"
+    medians: dict[str, list[float]] = {cell.arm: [] for cell in run.cells}
+    for cell in run.cells:
+        assert cell.time is not None
+        medians[cell.arm].append(cell.time.median * scale)
+    drawn = {str(line.get_label()): list(line.get_ydata()) for line in axes.lines}
+    for arm, times in medians.items():
+        assert drawn[arm] == pytest.approx(times)
+
+
 def test_several_views_have_panels_of_their_own(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     tables = [make_table(sizes=SIZES), make_table("all_gather", sizes=SIZES)]
