@@ -66,7 +66,7 @@ MachineProbes machine_probes(const std::vector<int>& cores, double patience_s) {
   const size_t num_copying = std::min(cores.size(), kMostCopying);
   const std::vector<int> copying(cores.begin(), cores.begin() + static_cast<std::ptrdiff_t>(num_copying));
   const auto copies = [copying, patience_s](size_t num_bytes) -> MachineProbes::Probe {
-    // Made by the first turn, where having no memory is no answer, and kept for the others.
+    // Made by the first turn, where a lack of memory gives no answer, and kept for the others.
     const auto kept = std::make_shared<std::optional<CopyProbe>>();
     return [kept, copying, patience_s, num_bytes]() -> std::optional<double> {
       if (copying.empty()) return std::nullopt;

@@ -4,7 +4,7 @@ For: one process a pod, numbered by its index. Not for: Kubeflow's PyTorchJob, w
 
 Kubernetes tells a pod its index, but neither how many there are nor under which service they are found: the manifest
 sets WORLD_SIZE (to .spec.completions) and MASTER_ADDR. Without WORLD_SIZE the index counts pods that know nothing of
-each other. Read as its documentation describes it; there was no cluster at hand.
+each other. Read as its documentation describes it; not tried on a cluster.
 """
 
 from __future__ import annotations

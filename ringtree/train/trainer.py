@@ -4,7 +4,7 @@ For: a step as it is timed. Not for: when steps are made (program.py), or whethe
 (judge/losses.py).
 
 The optimizer is plain SGD: its steps carry rounding on, but do not enlarge it, so that losses of arms can be compared
-(losses.py); what it costs is no communication.
+(losses.py); its cost is not communication.
 """
 
 from __future__ import annotations

@@ -34,7 +34,7 @@ class HostCall(NamedTuple):
 
 @dataclass
 class Matching:
-    """`events`: of each call, by its number; several calls may share one. `unmatched`: kernels that are no call's.
+    """`events`: of each call, by its number; several calls may share one. `unmatched`: kernels that belong to no call.
     `lacking`: calls that have none."""
 
     events: dict[int, list[DeviceEvent]] = field(default_factory=lambda: defaultdict(list))

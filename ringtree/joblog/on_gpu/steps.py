@@ -192,7 +192,7 @@ class DeviceSteps:
             try:
                 calls = _sending(ended, self._device)
                 found = device_step(calls, events, ended.begin, ended.end)
-            except Exception as error:  # a mistake of ours is no reason for the job to end
+            except Exception as error:  # a mistake of ours must not end the job
                 self._give_up(error)
                 why, self._lost = self._broken, None
             else:

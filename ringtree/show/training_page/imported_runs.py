@@ -150,7 +150,7 @@ def _of_table(table: Table) -> Iterator[tuple[str, str]]:
 
 
 def _of_row(table: Table, index: int) -> frozenset[tuple[str, str]]:
-    """What a row says of its configuration: sizes and words, and the numbers beside its rate that are no measures."""
+    """What a row says of its configuration: sizes and words, and the numbers beside its rate that measure nothing."""
     row, measured = table.rows[index], dict(table.columns)
     said = {"size": row.size_bytes, "count": row.count, "dtype": row.dtype, "op": row.op, "root": row.root}
     numbers = {
