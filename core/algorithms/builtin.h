@@ -1,6 +1,6 @@
 // The table of built-in algorithms, in the order in which tables show them: a new one is its own file, which defines
 // NAME_algorithm(), and one line here. Only registry.cpp calls these functions; everybody else goes through registry.h.
-// Those that need a switch that adds up have a table of their own, as only the simulator has such a switch.
+// Those that need a switch that reduces have a table of their own, as only the simulator has such a switch.
 #pragma once
 
 #include "core/algorithms/registry.h"

@@ -34,7 +34,7 @@ Schedule trees_between(Collective collective, int root, const HostGroups& hosts)
 
 Algorithm nvls_algorithm() {
   return {.name = "nvls",
-          .title = "the hosts' switch adds up a shard for each rank and multicasts the sum; one host",
+          .title = "the hosts' switch reduces a shard for each rank and multicasts the sum; one host",
           .source = "NCCL's NVLS; Klenk et al. 2020",
           .collectives = {Collective::all_reduce, Collective::reduce_scatter, Collective::all_gather},
           .compose = on_one_switch};

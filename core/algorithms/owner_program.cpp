@@ -112,7 +112,7 @@ void OwnerProgram::take(const Piece& piece, const std::vector<int>& sources, con
   step.chunks = piece.chunks;
   step.dst = place;
   if (composition_.on_switches()) {
-    if (!input_.contains(piece.ids[0])) throw ScheduleError(shape_.name + ": a switch adds up, it does not gather");
+    if (!input_.contains(piece.ids[0])) throw ScheduleError(shape_.name + ": a switch reduces, it does not gather");
     step.verb = Verb::recv;
     step.recv = {{composition_.switch_of(host()), tag::to_owner(index_)}};
     add(std::move(step), place.buffer == Buffer::output ? piece.ids : std::vector<int>{});

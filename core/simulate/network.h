@@ -1,6 +1,6 @@
 // What the simulator knows of machines: links with a rate and a latency, the links that a message crosses between two
 // ranks, how fast ranks copy and reduce, and what a protocol costs. Plain arrays; how they come from hosts, switches
-// and tiers is ringtree/simulate/cluster. A switch that adds up is one more rank, after the others, of infinite rates.
+// and tiers is ringtree/simulate/cluster. A switch that reduces is one more rank, after the others, of infinite rates.
 #pragma once
 
 #include <cstddef>

@@ -16,7 +16,7 @@
 //     On a link that stands for a core a message counts what that core reads and writes for it (core_work.h).
 //   - A message arrives its links' latencies and the protocol's step latency after its last byte has crossed.
 //   - All ranks begin at launch_cost. A rank has finished when the last of its lanes has.
-//   - A switch that adds up and multicasts (ScheduleShape::switches) passes a slice on when all of it has arrived.
+//   - A switch that reduces and multicasts (ScheduleShape::switches) passes a slice on when all of it has arrived.
 // Not modelled: what the processors do beside, queues and losses in switches, congestion control.
 #pragma once
 

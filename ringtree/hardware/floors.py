@@ -8,7 +8,7 @@ links of a rank, inside and out, as one for the class `rank`: an algorithm may s
 inside.
 
 all_reduce. Without an adding switch the ranks together send at least 2(n-1)·S (Patarasuk & Yuan 2009): 2(n-1)/n·S
-    for the mean rank; the same for h hosts: 2(h-1)/h·S. Where a switch adds up, all of a rank's (or host's) data
+    for the mean rank; the same for h hosts: 2(h-1)/h·S. Where a switch reduces, all of a rank's (or host's) data
     must leave it and all of the result must reach it: S. With two hosts both say S.
 reduce_scatter, all_gather. All blocks but its own must reach (or leave) a rank: (n-1)/n·S; a host: (h-1)/h·S.
 broadcast, reduce. All of it must reach (or leave) every rank and host: S.

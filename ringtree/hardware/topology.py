@@ -92,7 +92,7 @@ def topology_of_gpu(
     gpu: Gpu, *, ranks_per_host: int, num_hosts: int = 1, catalogue: Catalogue | None = None
 ) -> Topology:
     """The topology where the GPU is known and nothing of the board: each rank has all links of its GPU, or its link to
-    the CPU if that is faster; a switch that adds up is possible if the GPU can use one; of the network nothing is
+    the CPU if that is faster; a switch that reduces is possible if the GPU can use one; of the network nothing is
     known. A bar that holds whatever the board is."""
     known = catalogue or load_catalogue()
     rates = [rate for rate in (known.link_rate(gpu), known.host_link_rate(gpu)) if rate is not None]

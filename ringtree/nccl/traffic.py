@@ -15,7 +15,7 @@ Tree, all_reduce. Inside a host NCCL's tree is a chain of r-1 hops, each with S 
     whether up or down. Two hosts are neighbours in both: S. With four and more hosts the busiest has 4: 2·S.
 CollNet, all_reduce. The network adds up: each host sends S once and receives S once. Inside, Direct scatters and
     gathers and Chain passes along a chain: 2(r-1)/r·S both.
-NVLS, all_reduce. The switch adds up: a rank's S goes up once, and comes down once, added. S, and no algorithm can do
+NVLS, all_reduce. The switch reduces: a rank's S goes up once, and comes down once, added. S, and no algorithm can do
     with less, because all of a rank's data must leave it and all of the result must reach it. (If the switch also sends
     a rank's own part back to it, as the definition of multimem loads and stores suggests, it is (n+1)/n·S. Not counted:
     a limit must not rest on it.)
@@ -82,7 +82,7 @@ def collnet(collective: str, h: int, r: int) -> list[Traffic]:
 
 def nvls(collective: str, h: int, r: int) -> list[Traffic]:
     if collective == "all_reduce":
-        inside = traffic("intra", 1.0, "the switch adds up: a rank's data goes up once, the sum comes down once")
+        inside = traffic("intra", 1.0, "the switch reduces: a rank's data goes up once, the sum comes down once")
     else:
         inside = traffic("intra", (r - 1) / r, "the blocks of the host's other ranks: (r-1)/r")
     return [inside] if h == 1 else [inside, _network_adds_up(collective, h)]

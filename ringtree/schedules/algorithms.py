@@ -18,7 +18,7 @@ def table() -> list[Algorithm]:
 
 
 def switch_table() -> list[Algorithm]:
-    """Those that need a switch that adds up (NVLink SHARP): they are proved and simulated, not run. Their hosts are the
+    """Those that need a switch that reduces (NVLink SHARP): they are proved and simulated, not run. Their hosts are the
     ranks of one switch; one that is not for several hosts is for one alone."""
     return list(switch_algorithms())
 

@@ -74,7 +74,7 @@ class ProgramRecord(_Record):
 
 
 class ScheduleRecord(_Record):
-    """A whole schedule. `programs` has one entry a rank, in order, and then one a switch that adds up; `switches`: a
+    """A whole schedule. `programs` has one entry a rank, in order, and then one a switch that reduces; `switches`: a
     rank that is joined to each of those. `shares`, of a mix: chunk c is of share c mod shares, and a lane and its
     chunks are of one share."""
 

@@ -76,7 +76,7 @@ class Schedule:
 
     @property
     def switches(self) -> list[int]:
-        """For each switch that adds up what ranks send it a rank that is joined to it. Its program is number
+        """For each switch that reduces what ranks send it a rank that is joined to it. Its program is number
         num_ranks, num_ranks + 1, …; to it and from it messages go as between ranks."""
         return self._core.switches
 

@@ -115,7 +115,7 @@ def parse_nodes(text: str) -> list[int]:
 
 
 def _algorithms(asked: Asked, nodes: list[int], cluster: Cluster) -> list[str]:
-    """Those that are asked for; `all` has those of switches that add up where the cluster has such a switch."""
+    """Those that are asked for; `all` has those of switches that reduce where the cluster has such a switch."""
     why = cluster.why_no_sums()
     known = [*builtin.names(asked.collective, several_hosts=True), *builtin.switch_names(asked.collective)]
     if asked.algorithm == ALL:

@@ -79,7 +79,7 @@ class CoreSimulator:
         return self._of(call).pairs()
 
     def switches(self, call: Call) -> list[int]:
-        """Returns a rank that is joined to each switch that adds up for the schedule."""
+        """Returns a rank that is joined to each switch that reduces for the schedule."""
         return self._of(call).switches
 
     def run(self, call: Call, network: Network, protocol: ProtocolCost) -> SimulatedCall:
@@ -99,7 +99,7 @@ class CoreSimulator:
 
 
 def schedule_of(call: Call) -> Schedule:
-    """Returns the schedule of a call. For switches that add up, hosts that one switch joins count as one."""
+    """Returns the schedule of a call. For switches that reduce, hosts that one switch joins count as one."""
     hosts = call.hosts
     if algorithms.uses_switch(call.algorithm):
         hosts = tuple(host // call.domain_hosts for host in hosts)

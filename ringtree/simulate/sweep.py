@@ -36,7 +36,7 @@ class Call:
 
 class Simulator(Protocol):
     """Which pairs of ranks a call's schedule uses, and how long it takes. `switches`: a rank that is joined to each
-    switch that adds up for it; pairs number them after the ranks."""
+    switch that reduces for it; pairs number them after the ranks."""
 
     def pairs(self, call: Call) -> list[tuple[int, int]]: ...
     def switches(self, call: Call) -> list[int]: ...

@@ -88,7 +88,7 @@ def _answer(subject: Subject, name: str) -> tuple[str, str]:
         return found.outcome, found.explanation
     old = next((device for device in table.devices if _BEFORE_HOPPER.search(device)), None)
     if found.algorithm in _MULTICAST and old is not None:
-        return "unknown", f"{found.algorithm} needs an NVSwitch that adds up and a Hopper GPU or newer, not {old}"
+        return "unknown", f"{found.algorithm} needs an NVSwitch that reduces and a Hopper GPU or newer, not {old}"
     if found.algorithm in _ACROSS_HOSTS and table.num_hosts == 1:
         return "unknown", f"{found.algorithm} runs between hosts, and there is only one"
     return "runs", ""

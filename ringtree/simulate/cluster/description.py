@@ -61,7 +61,7 @@ class Cluster(Record):
         return self.host.links.domain_hosts if isinstance(self.host.links, Switch) else 1
 
     def why_no_sums(self, protocol: str = "simple") -> str:
-        """Returns in one line why no switch adds up here (NVLink SHARP); "": it does."""
+        """Returns in one line why no switch reduces here (NVLink SHARP); "": it does."""
         links = self.host.links
         if not isinstance(links, Switch):
             return f"{self.name} has no switch between its ranks, so no switch reduces"

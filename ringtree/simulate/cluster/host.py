@@ -56,7 +56,7 @@ class LinkClass(Record):
 
 
 class Sharp(Record):
-    """NVLink SHARP: the switch adds up what its ranks send, and multicasts, by the protocol simple. `latency`: of a
+    """NVLink SHARP: the switch reduces what its ranks send, and multicasts, by the protocol simple. `latency`: of a
     message up to the switch and down, beside that of the port; `reached`: the share of what other messages get of a
     port that these get."""
 
@@ -66,7 +66,7 @@ class Sharp(Record):
 
 class Switch(LinkClass):
     """NVSwitch: each rank has a port, `rate` in and `rate` out; any two ranks meet inside. `domain_hosts`: hosts whose
-    ranks share it (NVL72: 18). `sharp`: what it costs that the switch adds up; null: it does not."""
+    ranks share it (NVL72: 18). `sharp`: what it costs that the switch reduces; null: it does not."""
 
     kind: Literal["switch"] = "switch"
     domain_hosts: Count = 1

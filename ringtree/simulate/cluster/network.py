@@ -85,7 +85,7 @@ def build_network(
     num_switches: int = 0,
     memory: Memory | None = None,
 ) -> Network:
-    """Returns the network of the `pairs`; switches that add up are ranks after the others, which take no time to copy
+    """Returns the network of the `pairs`; switches that reduce are ranks after the others, which take no time to copy
     or to fold. Raises UsageError, in one line, for a pair without a way."""
     number: dict[str, int] = {}
     links: list[Link] = []

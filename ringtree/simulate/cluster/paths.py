@@ -34,7 +34,7 @@ class Link(NamedTuple):
 
 class Paths:
     """The paths of a cluster's hosts with `ranks_per_host` ranks on each. `switches`: a rank that is joined to each
-    switch that adds up; they are numbered after the `num_ranks` ranks."""
+    switch that reduces; they are numbered after the `num_ranks` ranks."""
 
     def __init__(
         self,
@@ -80,7 +80,7 @@ class Paths:
         return None
 
     def _to_switch(self, rank: int, joined: int, up: bool) -> list[Link] | None:
-        """The way of a rank to the switch that adds up, which `joined` is joined to, or back. What goes up and comes
+        """The way of a rank to the switch that reduces, which `joined` is joined to, or back. What goes up and comes
         down shares the rank's port with all else, and gets no more than a part of it."""
         links, name = self._host.links, self._host.rank
         host, mine = divmod(rank, self._ranks_per_host)

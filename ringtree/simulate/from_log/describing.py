@@ -123,7 +123,7 @@ class _Describing:
         return Switch(rate=rate, latency=latency, reached=share, sharp=self._sharp())
 
     def _sharp(self) -> Sharp | None:
-        """GPUs that can use a switch that adds up are sold with one."""
+        """GPUs that can use a switch that reduces are sold with one."""
         return None if self._gpu is None else gpu_costs.sharp(self._gpu)
 
     def _searched(self) -> Switch | Mesh | None:

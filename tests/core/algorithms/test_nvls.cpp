@@ -1,4 +1,4 @@
-// Schedules in which a switch adds up: right on the reference executor, what a rank sends and how many hops it takes by
+// Schedules in which a switch reduces: right on the reference executor, what a rank sends and how many hops it takes by
 // the closed form at the top of nvls.cpp, and what they refuse. Their proofs: tests/core/verify/test_switches.cpp.
 #include <gtest/gtest.h>
 

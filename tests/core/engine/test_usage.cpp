@@ -19,7 +19,7 @@ std::vector<Mistake> mistakes() {
   return {
       {"unknown algorithm", [](Communicator&, Call& call) { call.algorithm.name = "rong"; },
        "unknown algorithm 'rong'; there are: naive, ring, tree"},
-      {"an algorithm that needs a switch that adds up", [](Communicator&, Call& call) { call.algorithm.name = "nvls"; },
+      {"an algorithm that needs a switch that reduces", [](Communicator&, Call& call) { call.algorithm.name = "nvls"; },
        "nvls needs a switch that reduces (NVLink SHARP), which the engine does not have: simulate it"},
       {"an algorithm that cannot do it",
        [](Communicator&, Call& call) {

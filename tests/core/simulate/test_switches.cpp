@@ -1,4 +1,4 @@
-// A switch that adds up, simulated: what each link carries and how long a call takes, by hand.
+// A switch that reduces, simulated: what each link carries and how long a call takes, by hand.
 //
 // S: bytes of the vector, n: ranks, B: bytes per second of a rank's link to the switch, each way; a: latency up and
 // down. A rank sends its vector up, its own shard among it, and the sum of its shard; it gets that sum and then the

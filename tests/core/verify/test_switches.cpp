@@ -1,4 +1,4 @@
-// Schedules in which a switch adds up are proved like all others, and wrong ones are refused with the name of the
+// Schedules in which a switch reduces are proved like all others, and wrong ones are refused with the name of the
 // fault.
 #include <gtest/gtest.h>
 

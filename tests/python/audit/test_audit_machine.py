@@ -168,7 +168,7 @@ def test_a_topology_counts_where_the_gpu_is_one_that_nobody_knows(tmp_path: Path
 
 @pytest.mark.parametrize("name", ["NVIDIA A100-SXM4-80GB", "NVIDIA A100-SXM..."])
 def test_nvidia_smi_tells_the_machine_where_the_table_does_not(name: str, tmp_path: Path) -> None:
-    # An A100's 12 links carry 300 GB/s each way, and its switch does not add up: 300 GB/s / 1.75 = 171.4 GB/s of algbw.
+    # An A100's 12 links carry 300 GB/s each way, and its switch does not reduce: 300 GB/s / 1.75 = 171.4 GB/s of algbw.
     listed = "".join(f"GPU {gpu}: {name} (UUID: GPU-{gpu})\n" for gpu in range(8))
     above = found_in(tmp_path, listed + "\n" + topology_log("PHB", 180))["above-limit"]
     assert "by nvidia-smi in line 1" in above

@@ -17,7 +17,7 @@ from ringtree.hardware import Limit, Topology, highest
 from ringtree.nccl import limit, why_not
 
 GB = 1e9
-# 8 H100 on an NVSwitch that adds up: 18 links × 25 GB/s each way.
+# 8 H100 on an NVSwitch that reduces: 18 links × 25 GB/s each way.
 ONE_HOST = Topology(num_hosts=1, ranks_per_host=8, intra_rate=450 * GB, nvls=True)
 # Two of them with 8 NICs of 400 Gb/s: 400 GB/s each way.
 TWO_HOSTS = Topology(

@@ -1,4 +1,4 @@
-"""Clusters whose switch adds up (NVLink SHARP): which have one, the ways to it, and NVLS simulated there.
+"""Clusters whose switch reduces (NVLink SHARP): which have one, the ways to it, and NVLS simulated there.
 
 For: descriptions, routes, sweeps and what is refused. Not for: the simulator itself (tests/core/simulate).
 """

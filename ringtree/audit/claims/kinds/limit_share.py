@@ -19,7 +19,7 @@ from ringtree.logs.tables.headings import Kind
 _SAME = 0.02
 _RULE_OF_THUMB = (
     "it is not said which advertised rate (one direction, or both together, which is twice as much), nor which "
-    "measured one: a busbw counts one direction, and where a switch adds up (NVLS) it may exceed the link's rate"
+    "measured one: a busbw counts one direction, and where a switch reduces (NVLS) it may exceed the link's rate"
 )
 
 

@@ -13,7 +13,7 @@ from ringtree.audit.claims.formulas import Written
 from ringtree.audit.claims.statement import Answer, Statement, UndecidedError, Whose
 from ringtree.audit.claims.written import number
 
-_LEAST = "; it is a ring's, and the least that any algorithm can do without a switch that adds up"
+_LEAST = "; it is a ring's, and the least that any algorithm can do without a switch that reduces"
 
 
 class Sends(Statement):
