@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from fault_ranks import PATIENCE_S, Body, Place, be_rank
-from forked import PROCESSES, preload, start
+from forked import PROCESSES, close, preload, start
 from hosts_support import Hosts
 
 preload("ringtree")
@@ -125,7 +125,7 @@ class Job:
             process.kill()
         for rank, process in enumerate(self._processes):
             process.join()
-            process.close()
+            close(process)
             self._pipes[rank].close()
             if kind is not None and (said := self.stderr(rank)):
                 print(f"rank {rank} wrote:\n{said}", file=sys.stderr)

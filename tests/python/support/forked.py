@@ -25,6 +25,7 @@ _OF_THE_SERVER = {"OMP_NUM_THREADS": "1", **os.environ}
 _READ_AT_START = ("PYTHON", "LD_", "GLIBC_", "MALLOC_", "OMP_", "GOMP_", "KMP_", "MKL_", "OPENBLAS_", "TORCH_")
 _preloaded: list[str] = []
 _starting = threading.Lock()  # while the variables are the server's
+_listed = threading.Lock()  # a start asks all in multiprocessing's list of children: none may be closed meanwhile
 _started = False
 
 
@@ -50,8 +51,15 @@ def start(target: Callable[..., None], *arguments: Any) -> BaseProcess:
     several threads calls start_the_server() before."""
     start_the_server()
     process = PROCESSES.Process(target=_run, args=(dict(os.environ), target, arguments), daemon=True)
-    process.start()
+    with _listed:
+        process.start()
     return process
+
+
+def close(process: BaseProcess) -> None:
+    """Frees what belongs to a process that has ended, also while other threads start some."""
+    with _listed:
+        process.close()
 
 
 def start_the_server() -> None:

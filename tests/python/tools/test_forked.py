@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import threading
 from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 
 import forked
@@ -40,3 +42,38 @@ def test_variables_stay_while_the_server_runs(monkeypatch: pytest.MonkeyPatch) -
     assert ours.poll(60)
     process.join()
     assert changed == []
+
+
+def _nothing() -> None:
+    """What a process does here."""
+
+
+def test_a_process_is_not_closed_in_the_middle_of_a_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A start of multiprocessing's asks all processes in its list whether they have ended, and a closed one can't be
+    asked: AttributeError, seen in the fault matrix."""
+    first = start(_nothing)
+    first.join()
+    starting, closed = threading.Event(), threading.Event()
+    seen: list[bool] = []
+    start_it = BaseProcess.start
+
+    def slow_start(self: BaseProcess) -> None:
+        starting.set()
+        seen.append(closed.wait(0.3))
+        start_it(self)
+
+    def close() -> None:
+        starting.wait()
+        forked.close(first)
+        closed.set()
+
+    monkeypatch.setattr(BaseProcess, "start", slow_start)
+    other = threading.Thread(target=close)
+    other.start()
+    second = start(_nothing)
+    other.join()
+    second.join()
+    forked.close(second)
+    assert seen == [False], "closed while another was being started"
+    with pytest.raises(ValueError, match="closed"):
+        first.is_alive()
