@@ -16,7 +16,7 @@ from typer.core import TyperCommand, TyperGroup
 
 class Entry(NamedTuple):
     """A command before it is loaded: a function of the module of that name. A name may have two words; `example`:
-    arguments of a typical call, in no markup."""
+    arguments of a typical call, without square brackets, which would be markup."""
 
     group: str
     name: str
