@@ -20,7 +20,7 @@ struct Slice {
 
 /// Whether a slice that the step sends is written into its slot around the caches: much that goes one way, to a core
 /// that is far and gets it from memory sooner than from ours (docs/decisions/0034). Also has the link look, every now
-/// and then, how far its reader is: on AMD. On an Intel Xeon readers that share a cache with us counted as far, too, and
+/// and then, how far its reader is: on AMD. On an Intel Xeon readers that share a cache with us counted as far, and
 /// lost by this (docs/decisions/0036).
 inline bool streams_slot(const PlanStep& step, size_t chunk_bytes) {
   constexpr size_t kFromBytes = size_t{2} << 20;

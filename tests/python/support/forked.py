@@ -25,7 +25,7 @@ _OF_THE_SERVER = {"OMP_NUM_THREADS": "1", **os.environ}
 _READ_AT_START = ("PYTHON", "LD_", "GLIBC_", "MALLOC_", "OMP_", "GOMP_", "KMP_", "MKL_", "OPENBLAS_", "TORCH_")
 _preloaded: list[str] = []
 _starting = threading.Lock()  # while the variables are the server's
-_listed = threading.Lock()  # a start asks every child of this process whether it has ended: none may be closed meanwhile
+_listed = threading.Lock()  # a start asks every child whether it has ended: none may be closed meanwhile
 _started = False
 
 
