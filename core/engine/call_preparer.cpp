@@ -200,7 +200,7 @@ void CallPreparer::bind(PreparedCall& call) const {
   // Where blocks are uneven a rank may know other lengths than its peer: both cut alike only if that does not matter.
   const bool as_asked = configuration.slice_bytes > 0 || (call.pipelined && !kind.uneven());
   const size_t wanted = as_asked ? configuration.slice_bytes : most;
-  bound.cut = cut_parts(longest_part * item, shape.widest, kSlots, most, wanted);
+  bound.cut = cut_parts(longest_part * item, shape.widest, kSlots, most, wanted, !kind.uneven());
   bound.item_bytes = item;
   bound.fold = reduces(kind.collective) ? fold_kernel(kind.dtype, kind.op) : nullptr;
   if (reduces(kind.collective)) call.scale = scale_kernel(kind.dtype, kind.op);

@@ -83,7 +83,7 @@ struct Messages {
       return {to, false};
     } else {
       const Operand operand{end.data(), end.worth_fetching(step.reduces)};
-      end.take_slot();
+      end.take_slot(bytes);
       return operand;
     }
   }

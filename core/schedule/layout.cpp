@@ -8,7 +8,8 @@
 namespace ringtree {
 namespace {
 
-constexpr size_t round_up(size_t value, size_t grain) { return (value + grain - 1) / grain * grain; }
+constexpr size_t divide_up(size_t value, size_t by) { return (value + by - 1) / by; }
+constexpr size_t round_up(size_t value, size_t grain) { return divide_up(value, grain) * grain; }
 
 }  // namespace
 
@@ -70,18 +71,30 @@ size_t RankLayout::longest_chunk() const {
   return longest;
 }
 
-Cut cut_parts(size_t longest_bytes, int widest, int slots, size_t slot_bytes, size_t wanted_slice_bytes) {
+Cut cut_parts(size_t longest_bytes, int widest, int slots, size_t slot_bytes, size_t wanted_slice_bytes, bool even) {
   constexpr size_t kGrain = 64;  // a cache line, and a multiple of every item size: no item or line is cut in two
+  // Of even slices. They begin at multiples of it, so that a slot and the buffer behind it never lie some 16 bytes
+  // apart within a page, which is slow to copy (core/protocol/simple.cpp), unless the buffer itself lies so.
+  constexpr size_t kEvenGrain = 1024;
   const size_t per_step = static_cast<size_t>(slots / 2), width = static_cast<size_t>(widest);
-  const size_t least = round_up(std::max(kLeastSliceBytes, (width * kGrain + per_step - 1) / per_step), kGrain);
+  const size_t least = round_up(std::max(kLeastSliceBytes, divide_up(width * kGrain, per_step)), kGrain);
   if (least > slot_bytes)
     throw UsageError("steps of " + std::to_string(widest) + " chunks do not fit into slots of " +
                      std::to_string(slot_bytes) + " bytes");
-  const size_t wanted = wanted_slice_bytes > 0 ? wanted_slice_bytes : (longest_bytes * width + per_step - 1) / per_step;
+  const size_t streamed = std::clamp<size_t>(longest_bytes * width / least, 1, per_step);
+  const size_t wanted = wanted_slice_bytes > 0 ? wanted_slice_bytes : divide_up(longest_bytes * width, streamed);
   Cut cut;
   cut.slice_bytes = std::clamp(round_up(wanted, kGrain), least, slot_bytes);
   cut.pass_bytes = per_step * cut.slice_bytes / width / kGrain * kGrain;
-  cut.num_passes = std::max<size_t>(1, (longest_bytes + cut.pass_bytes - 1) / cut.pass_bytes);
+  cut.num_passes = std::max<size_t>(1, divide_up(longest_bytes, cut.pass_bytes));
+  if (!even) return cut;
+  if (cut.num_passes > 1) {
+    cut.pass_bytes = std::min(cut.pass_bytes, round_up(divide_up(longest_bytes, cut.num_passes), kEvenGrain));
+    cut.num_passes = divide_up(longest_bytes, cut.pass_bytes);
+  }
+  const size_t step_bytes = std::min(longest_bytes, cut.pass_bytes) * width;
+  const size_t slices = num_slices(step_bytes, cut.slice_bytes);
+  if (slices > 1) cut.slice_bytes = std::min(cut.slice_bytes, round_up(divide_up(step_bytes, slices), kEvenGrain));
   return cut;
 }
 

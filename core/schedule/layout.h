@@ -100,10 +100,12 @@ inline constexpr size_t kSlotBytes = size_t{1} << 16;  // 64 KB
 inline constexpr size_t kLeastSliceBytes = size_t{1} << 13;
 
 /// Cuts chunk parts of at most `longest_bytes` for steps of up to `widest` chunks: about slots/2 slices a step, so that
-/// small operands stream too, none above `slot_bytes`. With `wanted_slice_bytes` above 0 slices are of that size,
-/// within what slots and steps allow.
+/// small operands stream too, none above `slot_bytes`. With `wanted_slice_bytes` above 0 slices are of at most that
+/// size, within what slots and steps allow. `even`: no pass or slice is much shorter than the others, since a slot of
+/// which little was used last lies in the other core's cache for the rest (docs/decisions/0037). Else `longest_bytes`
+/// only counts the passes: for ranks that know of different lengths.
 Cut cut_parts(size_t longest_bytes, int widest, int slots = kSlots, size_t slot_bytes = kSlotBytes,
-              size_t wanted_slice_bytes = 0);
+              size_t wanted_slice_bytes = 0, bool even = true);
 
 /// Slices of a step of `bytes` bytes in one pass: at least one, since an empty message still carries the call's order.
 constexpr size_t num_slices(size_t bytes, size_t slice_bytes) {

@@ -1,7 +1,8 @@
 // Slots that two ranks share who send to each other. A slot belongs to one side at a time, and its ownership travels
 // with the message that it carries: a rank sends in the slot that it released last, and a step that reduces what
 // arrives and sends it back answers in the very slot that arrived. Its lines are then still in this core's cache,
-// owned, and cross over once a message instead of twice.
+// owned, and cross over once a message instead of twice. What a shorter message left over stays with the other core, so
+// each length keeps to slots of its own (docs/decisions/0037).
 //
 // Nobody can be left without a slot. Each slot has a *home*, one of the two sides. Let H_X be the messages that side X
 // may have under way at most: 8 a link. Each side is home to H_A + H_B slots and keeps
@@ -14,8 +15,10 @@
 // back before. docs/decisions/0010 has the argument in full and what was tried first; tests/models check it.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <vector>
 
@@ -76,21 +79,40 @@ class BasicExchangeSide {
         num_slots_(num_slots),
         first_home_(first_home),
         most_foreign_(most_foreign),
-        free_(static_cast<size_t>(num_slots)) {
-    for (int i = num_slots / 2; i > 0; --i) push(first_home + i - 1);
+        free_(static_cast<size_t>(num_slots)),
+        hot_bytes_(static_cast<size_t>(num_slots)) {
+    for (int i = num_slots / 2; i > 0; --i) push(first_home + i - 1, 0);
   }
 
   /// Whether there is a slot to send in.
   bool available() { return num_free_ > 0 || take_returned(); }
-  /// The slot that the next message goes into: the one released last.
-  int next_slot() const { return free_[static_cast<size_t>(num_free_ - 1)]; }
+  /// Chooses the slot for a message of `bytes` bytes: of those released last the one whose hot part is nearest to
+  /// that, so that messages of several lengths in turn keep to slots of their own; a cold one rather than one that is
+  /// more than a quarter off, which would be so again in every turn. There must be a free slot.
+  void choose_slot(size_t bytes) {
+    constexpr int kLookAt = 8;
+    size_t least = std::numeric_limits<size_t>::max();
+    const int end = std::max(0, num_free_ - kLookAt);
+    for (int i = num_free_ - 1; i >= end && least > 0; --i) {
+      const size_t hot = hot_bytes_[free_[static_cast<size_t>(i)]];
+      const size_t off = hot == 0 ? bytes / 4 : hot > bytes ? hot - bytes : bytes - hot;
+      if (off >= least) continue;
+      least = off;
+      next_ = i;
+    }
+  }
+  /// The slot that the next message goes into: the one chosen, or the one released last.
+  int next_slot() const { return free_[static_cast<size_t>(next_)]; }
   /// next_slot() has left with a message.
-  void sent() { --num_free_; }
+  void sent() {
+    std::copy(free_.begin() + next_ + 1, free_.begin() + num_free_, free_.begin() + next_);
+    next_ = --num_free_ - 1;
+  }
   /// The peer has consumed messages of ours that lay in `num_foreign` foreign slots.
   void consumed(int num_foreign) { num_foreign_ -= num_foreign; }
-  /// A message's slot becomes this side's.
-  void received(int slot) {
-    push(slot);
+  /// A message's slot becomes this side's. The core has its first `bytes` bytes in its caches: the message's.
+  void received(int slot, size_t bytes) {
+    push(slot, bytes);
     num_foreign_ += is_foreign(slot) ? 1 : 0;
   }
 
@@ -111,6 +133,7 @@ class BasicExchangeSide {
       own_->num_given.store(++num_given_, std::memory_order_release);
     }
     num_free_ = kept;
+    next_ = kept - 1;
   }
 
   /// How far the other side's core is, as this side's links have found.
@@ -120,8 +143,10 @@ class BasicExchangeSide {
   int num_free() const { return num_free_; }
 
  private:
-  void push(int slot) {
+  void push(int slot, size_t hot_bytes) {
     if (num_free_ == num_slots_) return;  // the peer wrote nonsense: it sent a slot twice
+    hot_bytes_[static_cast<size_t>(slot)] = static_cast<uint32_t>(hot_bytes);
+    next_ = num_free_;
     free_[static_cast<size_t>(num_free_++)] = static_cast<uint16_t>(slot);
   }
 
@@ -133,7 +158,7 @@ class BasicExchangeSide {
     while (num_taken_ != given) {
       const uint16_t slot = peer_entries_[num_taken_ % static_cast<uint64_t>(num_slots_)];
       ++num_taken_;
-      if (!is_foreign(slot)) push(slot);  // else the peer wrote nonsense
+      if (!is_foreign(slot)) push(slot, 0);  // else the peer wrote nonsense
     }
     return num_free_ > 0;
   }
@@ -144,9 +169,11 @@ class BasicExchangeSide {
   Entry* peer_entries_;
   int num_slots_, first_home_, most_foreign_;
   int num_free_ = 0, num_foreign_ = 0;
+  int next_ = -1;  // where the next message's slot stands in `free_`
   uint64_t num_given_ = 0, num_taken_ = 0;
   Distance distance_;
-  std::vector<uint16_t> free_;  // a stack: the hottest slot is last
+  std::vector<uint16_t> free_;       // a stack: the hottest slot is last
+  std::vector<uint32_t> hot_bytes_;  // of each slot: how much this core's caches have, as far as is known
 };
 
 using ExchangeSide = BasicExchangeSide<StdAtomics>;

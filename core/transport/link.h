@@ -85,7 +85,11 @@ class BasicSendEnd {
   /// Whether the pool still has a slot: has_free_slot() may have been asked before another lane took one.
   bool still_has_slot() { return !pool_ || pool_->available(); }
   /// Where the next message's `bytes` bytes go: into its line or into its slot.
-  std::byte* room(size_t bytes) const { return bytes <= kInlineBytes ? line().payload.data() : slot(); }
+  std::byte* room(size_t bytes) {
+    if (bytes <= kInlineBytes) return line().payload.data();
+    if (pool_) pool_->choose_slot(bytes);
+    return slot();
+  }
 
   /// Hands the message to the readers. `start_ns` (when it leaves) matters to emulated clusters only. `streamed`: its
   /// slot was written around the caches, and the writer's fence (core/base/stream_copy.h) is behind it.
@@ -291,9 +295,9 @@ class BasicRecvEnd {
   int peer() const { return peer_; }
 
   /// The slot of the message becomes ours (exchange links; nothing else otherwise): what this rank sends next may go
-  /// into it. Before release().
-  void take_slot() {
-    if (becomes_ours()) pool_->received(MessageFlag::slot(flag_));
+  /// into it. `bytes`: the message's length. Before release().
+  void take_slot(size_t bytes) {
+    if (becomes_ours()) pool_->received(MessageFlag::slot(flag_), bytes);
   }
 
   /// The message is consumed. `shaped`, `now_ns`: emulated links only.

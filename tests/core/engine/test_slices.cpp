@@ -1,4 +1,4 @@
-// How calls are cut: slices of the size that was asked for, within what the protocol carries, messages around the size
+// How calls are cut: slices within the size that was asked for and what the protocol carries, messages around the size
 // that still travels in a line, and outputs that are written around the caches. Exact data throughout. How the cut is
 // computed: tests/core/schedule/test_layout.cpp.
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@ namespace ringtree::testing {
 namespace {
 
 struct Request {
-  size_t wanted, simple, ll, ll128;  // bytes: of the slices that are asked for, that each protocol makes of it
+  size_t wanted, simple, ll, ll128;  // bytes: of the slices that are asked for, and the most that each protocol makes
   size_t of(Protocol protocol) const {
     return protocol == Protocol::simple ? simple : protocol == Protocol::ll ? ll : ll128;
   }
@@ -22,7 +22,7 @@ constexpr Request kRequests[] = {
     {8'193, 8'256, 8'256, 8'256},     {1 << 24, 65'536, 32'704, 57'344},
 };
 
-TEST(Slices, are_of_the_size_that_was_asked_for_within_what_the_protocol_carries) {
+TEST(Slices, are_at_most_of_the_size_that_was_asked_for_and_that_the_protocol_carries) {
   const size_t count = kSanitized ? 30'000 : 150'000;  // of 8 bytes; a third of it is more than a slice
   for (int n : {2, 3}) {
     const World<uint64_t> world(61, n, count + 8);
@@ -34,7 +34,8 @@ TEST(Slices, are_of_the_size_that_was_asked_for_within_what_the_protocol_carries
                               {Collective::all_reduce, by(name, info.protocol, request.wanted), Dtype::kInt64, count, 0,
                                request.wanted % 3 == 0, 5, 0});
             const LastCall last = communicator.last_call();
-            if (last.cut.slice_bytes != request.of(info.protocol))
+            const size_t most = request.of(info.protocol);  // a step has more than one, so none is below half of it
+            if (last.cut.slice_bytes > most || last.cut.slice_bytes <= most / 2)
               throw std::runtime_error("slices of " + std::to_string(last.cut.slice_bytes) + " bytes where " +
                                        std::to_string(request.wanted) + " were asked of " + info.name);
             if (last.configuration.slice_bytes != request.wanted || last.configuration.protocol != info.protocol)
@@ -47,12 +48,17 @@ TEST(Slices, are_of_the_size_that_was_asked_for_within_what_the_protocol_carries
 TEST(Slices, are_as_large_as_a_slot_unless_messages_pass_through_idle_ranks) {
   expect_all_well(run_communicators(4, test_settings(), [&](Communicator& communicator) {
     for (const ProtocolInfo& info : kProtocols)
-      for (const char* name : {"ring", "two_shot", "one_shot", "chain"})
+      for (const std::string name : {"ring", "two_shot", "one_shot", "chain"})
         for (size_t bytes : {48 * 1024, 64 * 1024}) {  // the second size finds the plan made
           sum_of_ones(communicator, bytes / sizeof(float), by(name, info.protocol));
+          size_t expected = info.slice_bytes;
+          if (name == "chain") expected = bytes / 4;
+          // Its step is the whole vector: in halves where a slot carries less, in thirds where two carry less.
+          if (name == "one_shot" && bytes > info.slice_bytes)
+            expected = bytes == 64 * 1024 && info.protocol == Protocol::ll ? 22 * 1024 : bytes / 2;
           const size_t slice = communicator.last_call().cut.slice_bytes;
-          if (slice != (std::string(name) == "chain" ? bytes / 4 : info.slice_bytes))
-            throw std::runtime_error(std::string(name) + "/" + info.name + " has slices of " + std::to_string(slice));
+          if (slice != expected)
+            throw std::runtime_error(name + "/" + info.name + " has slices of " + std::to_string(slice));
         }
   }));
 }

@@ -64,10 +64,10 @@ std::vector<Done> done_in(const Trace& trace, int channel = 0) {
 }
 
 TEST(Trace, has_every_slice_step_of_a_ring_once_and_in_order) {
-  // Seven steps a rank; a chunk of 160 KB is two slices of 64 KB and one of 32 KB.
+  // Seven steps a rank; a chunk of 160 KB is three slices: two of 54 KB and one of 52 KB.
   std::vector<Done> expected;
   for (int step = 0; step < 7; ++step)
-    for (int slice = 0; slice < 3; ++slice) expected.push_back({step, 0, slice, slice < 2 ? 65'536 : 32'768});
+    for (int slice = 0; slice < 3; ++slice) expected.push_back({step, 0, slice, slice < 2 ? 54 * 1024 : 52 * 1024});
   expect_all_well(run_communicators(4, test_settings(), [&](Communicator& communicator) {
     const size_t count = size_t{4} * 160 * 1024 / sizeof(float);
     sum_of_ones(communicator, count);
@@ -78,7 +78,7 @@ TEST(Trace, has_every_slice_step_of_a_ring_once_and_in_order) {
     require(trace.rank == communicator.rank(), "whose trace is it?");
     require(trace.calls.size() == 2 && trace.calls[0].description.sequence == 2, "the calls that were traced");
     require(trace.calls[1].schedule->shape().name == "ring" && trace.calls[1].num_channels == 1 &&
-                trace.calls[1].cut.slice_bytes == 65'536 && trace.calls[1].cut.num_passes == 1,
+                trace.calls[1].cut.slice_bytes == 54 * 1024 && trace.calls[1].cut.num_passes == 1,
             "how they were run");
     require_consistent(trace);
     std::vector<Done> twice = expected;
@@ -93,11 +93,11 @@ TEST(Trace, has_every_slice_step_of_a_ring_once_and_in_order) {
 }
 
 TEST(Trace, tells_passes_and_channels_apart) {
-  // Of two ranks a ring has three steps. A channel's part of a chunk, 300 KB, is a pass of four slices and one of one.
+  // Of two ranks a ring has three steps. A channel's part of a chunk, 300 KB, is two passes of three slices of 50 KB.
   std::vector<Done> expected;
-  for (int step = 0; step < 3; ++step)
-    for (int slice = 0; slice < 4; ++slice) expected.push_back({step, 0, slice, 65'536});
-  for (int step = 0; step < 3; ++step) expected.push_back({step, 1, 0, 44 * 1024});
+  for (int pass = 0; pass < 2; ++pass)
+    for (int step = 0; step < 3; ++step)
+      for (int slice = 0; slice < 3; ++slice) expected.push_back({step, pass, slice, 50 * 1024});
   expect_all_well(run_communicators(2, test_settings(2), [&](Communicator& communicator) {
     communicator.start_trace(kEnough);
     sum_of_ones(communicator, size_t{2} * 2 * 300 * 1024 / sizeof(float));

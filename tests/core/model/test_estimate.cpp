@@ -62,9 +62,9 @@ TEST(Estimate, ReadingCountsAsMuchAsWriting) {
 }
 
 TEST(Estimate, ChainByHandHasFillForHopsOfOtherRanks) {
-  // 6 hops, 2 of them in steps of its own: 4 slices of fill. 8 MB are sent in 2 steps: messages of 4 MB in 64 KB
-  // slices. The busiest rank writes and reads 12 MB.
-  const double fill = 4 * static_cast<double>(kSlotBytes) / 1e9;
+  // 6 hops, 2 of them in steps of its own: 4 slices of fill. 8 MB are sent in 2 steps: messages of 4 MB, which take 16
+  // passes of four slices: of 61.04 KB, rounded up to whole ones. The busiest rank writes and reads 12 MB.
+  const double fill = 4 * 62 * 1024 / 1e9;
   EXPECT_NEAR(estimate_seconds(chain_of_four(), 4, 4'000'000, machine_of(4)), 6e-6 + fill + 12e-3, kTiny);
   // 100 bytes are one slice of 100 bytes.
   EXPECT_NEAR(estimate_seconds(chain_of_four(), 4, 100, machine_of(4)), 6e-6 + 4 * 100 / 1e9 + 300 / 1e9, kTiny);

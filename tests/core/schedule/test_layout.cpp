@@ -173,6 +173,45 @@ TEST(Cut, small_operands_stream_too) {
   EXPECT_EQ(num_slices(size_t{1} << 16, cut.slice_bytes), static_cast<size_t>(kSlots / 2));
   EXPECT_EQ(cut.num_passes, 1u);
   EXPECT_EQ(cut_parts(1, 1).slice_bytes, kLeastSliceBytes) << "but slices are not cut ever smaller";
+  const size_t longer = kLeastSliceBytes + 1024;
+  EXPECT_EQ(num_slices(longer, cut_parts(longer, 1).slice_bytes), 1u) << "nor into two that are shorter";
+}
+
+// Lengths of a step's slices in each pass, as run.h cuts them.
+std::vector<std::vector<size_t>> slices_of(size_t longest, size_t width, const Cut& cut) {
+  std::vector<std::vector<size_t>> passes(cut.num_passes);
+  for (size_t pass = 0; pass < cut.num_passes; ++pass) {
+    size_t left = width * std::min(cut.pass_bytes, longest - pass * cut.pass_bytes);
+    for (; left > cut.slice_bytes; left -= cut.slice_bytes) passes[pass].push_back(cut.slice_bytes);
+    passes[pass].push_back(left);
+  }
+  return passes;
+}
+
+TEST(Cut, no_slice_is_much_shorter_than_another) {
+  constexpr size_t kGrain = 1024;  // to which slices and passes are rounded up
+  for (size_t width : {1, 2, 3, 8})
+    for (size_t wanted : {size_t{0}, size_t{1} << 14, kSlotBytes})
+      for (size_t longest = kSlotBytes / 8; longest < 16 * kSlotBytes; longest += 4 * kSlotBytes / 33) {
+        const Cut cut = cut_parts(longest, static_cast<int>(width), kSlots, kSlotBytes, wanted);
+        const auto passes = slices_of(longest, width, cut);
+        size_t most = 0, least = kSlotBytes;
+        for (const auto& slices : passes)
+          for (const size_t slice : slices) {
+            most = std::max(most, slice);
+            least = std::min(least, slice);
+          }
+        // Rounding a slice up leaves less for the last one of four, rounding a pass up for the last pass.
+        const size_t rounding = kSlots / 2 * kGrain + passes.size() * kGrain * width;
+        ASSERT_LE(most, least + rounding) << longest << " bytes, width " << width << ", wanted " << wanted;
+      }
+}
+
+TEST(Cut, leaves_the_last_slice_short_where_ranks_may_not_know_the_length) {
+  const Cut cut = cut_parts(80 << 10, 1, kSlots, kSlotBytes, kSlotBytes, false);
+  EXPECT_EQ(slices_of(80 << 10, 1, cut), (std::vector<std::vector<size_t>>{{64 << 10, 16 << 10}}));
+  EXPECT_EQ(slices_of(80 << 10, 1, cut_parts(80 << 10, 1, kSlots, kSlotBytes, kSlotBytes)),
+            (std::vector<std::vector<size_t>>{{40 << 10, 40 << 10}}));
 }
 
 TEST(Cut, says_when_steps_are_too_wide_for_the_slots) {

@@ -3,6 +3,7 @@
 // tests/core/models.
 #include <gtest/gtest.h>
 
+#include <map>
 #include <set>
 
 #include "core/base/processor.h"
@@ -18,8 +19,8 @@ constexpr size_t A = 0, B = 1;
 int send(ExchangeWorld& world, size_t side, size_t link = 0, size_t bytes = kLarge) {
   SendEnd& end = *world.sides[side].send[link];
   EXPECT_TRUE(end.has_free_slot());
-  const int slot = bytes > kInlineBytes ? end.slot_index() : MessageFlag::kNoSlot;
   write_words(end.room(bytes), bytes, side, link, end.next());
+  const int slot = bytes > kInlineBytes ? end.slot_index() : MessageFlag::kNoSlot;
   end.publish(7, bytes, 0);
   return slot;
 }
@@ -31,7 +32,7 @@ int receive(ExchangeWorld& world, size_t side, size_t link = 0, size_t bytes = k
   EXPECT_EQ(end.locate(bytes), SharedTable::Found::here);
   EXPECT_TRUE(words_are(end.data(), bytes, 1 - side, link, end.next()));
   const int slot = end.slot_index();
-  end.take_slot();
+  end.take_slot(bytes);
   end.release(false, 0);
   return slot;
 }
@@ -82,7 +83,7 @@ TEST(ExchangePool, an_answer_leaves_in_the_slot_that_arrived) {
     ASSERT_EQ(from.locate(kLarge), SharedTable::Found::here);
     EXPECT_TRUE(from.becomes_ours());
     EXPECT_EQ(from.worth_fetching(true), is_amd()) << "docs/decisions/0036";
-    from.take_slot();
+    from.take_slot(kLarge);
     EXPECT_EQ(to.room(kLarge), from.data());
     EXPECT_EQ(to.slot_index(), slot);
     write_words(to.room(kLarge), kLarge, B, 0, to.next());
@@ -91,6 +92,38 @@ TEST(ExchangePool, an_answer_leaves_in_the_slot_that_arrived) {
     EXPECT_EQ(receive(world, A), slot);
   }
   EXPECT_EQ(used.size(), 1u) << "its lines stay hot";
+}
+
+// What a short message leaves of a slot stays in the other core's caches: a long one would have to fetch it.
+TEST(ExchangePool, messages_of_two_lengths_in_turn_keep_to_slots_of_their_own) {
+  constexpr size_t kShort = kLarge / 2;
+  ExchangeWorld world({1, 1});
+  std::map<size_t, std::set<int>> slots;
+  for (int round = 0; round < 100; ++round)
+    for (const size_t bytes : {kLarge, kShort}) {
+      const int sent[] = {send(world, A, 0, bytes), send(world, B, 0, bytes)};
+      EXPECT_EQ(receive(world, A, 0, bytes), sent[B]);
+      EXPECT_EQ(receive(world, B, 0, bytes), sent[A]);
+      slots[bytes].insert(sent, sent + 2);
+    }
+  EXPECT_EQ(slots[kLarge].size(), 2u) << "one from each side at a time";
+  EXPECT_EQ(slots[kShort].size(), 2u);
+  for (const int slot : slots[kShort]) EXPECT_EQ(slots[kLarge].count(slot), 0u) << slot;
+}
+
+TEST(ExchangePool, a_slot_of_nearly_the_length_is_taken_before_a_cold_one) {
+  ExchangeWorld world({1, 1});
+  ExchangeSide& books = *world.sides[B].books;
+  send(world, A);
+  const int warm = receive(world, B);
+  const auto chosen = [&](size_t bytes) {
+    books.choose_slot(bytes);
+    return books.next_slot();
+  };
+  EXPECT_EQ(chosen(kLarge), warm);
+  EXPECT_EQ(chosen(kLarge - kLarge / 8), warm);
+  EXPECT_NE(chosen(kLarge / 2), warm);
+  EXPECT_EQ(chosen(kLarge), warm) << "what was chosen before does not matter";
 }
 
 TEST(ExchangePool, a_small_message_needs_no_slot) {
@@ -175,7 +208,7 @@ TEST(ExchangePoolNonsense, a_slot_that_does_not_exist_is_no_data) {
     ASSERT_TRUE(end.has_message());
     EXPECT_EQ(end.locate(kLarge), SharedTable::Found::nonsense) << slot;
     EXPECT_FALSE(end.becomes_ours());
-    end.take_slot();
+    end.take_slot(kLarge);
     EXPECT_EQ(world.sides[B].books->num_free(), free_before);
   }
   lines[0].flag.store(MessageFlag::make(7, world.pool.num_slots - 1, 0));
@@ -191,7 +224,7 @@ TEST(ExchangePoolNonsense, one_slot_sent_again_and_again_does_not_overflow_the_b
     for (uint64_t m = 0; m < 200; ++m) {
       lines[m % 8].flag.store(MessageFlag::make(7, slot, m));
       ASSERT_TRUE(end.has_message());
-      end.take_slot();
+      end.take_slot(kLarge);
       end.release(false, 0);
       ASSERT_LE(world.sides[B].books->num_free(), world.pool.num_slots);
     }

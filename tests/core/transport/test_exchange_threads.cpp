@@ -101,7 +101,7 @@ class Player {
         if (end.locate(bytes) != SharedTable::Found::here || end.fingerprint() != static_cast<uint32_t>(end.next()) ||
             !words_are(end.data(), bytes, 1 - side_, link, end.next()))
           wrong_ = "a message is not what was sent";
-        end.take_slot();
+        end.take_slot(bytes);
         end.release(false, 0);
         moved = true;
       }

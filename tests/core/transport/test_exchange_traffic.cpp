@@ -115,8 +115,8 @@ class Simulation {
 
   void publish(size_t side, size_t link, size_t bytes) {
     SendEnd& end = *world_.sides[side].send[link];
-    if (bytes > kInlineBytes) wrong_ = owners_.sends(side, end.slot_index());
     write_words(end.room(bytes), bytes, side, link, end.next());
+    if (bytes > kInlineBytes) wrong_ = owners_.sends(side, end.slot_index());
     end.publish(static_cast<uint32_t>(end.next()), bytes, 0);
     sizes_[side][link].push_back(bytes);
   }
@@ -133,7 +133,7 @@ class Simulation {
       wrong_ = "a message is not what was sent";
     if (end.becomes_ours() != (bytes > kInlineBytes)) wrong_ = "a message lies where it should not";
     if (wrong_.empty() && end.becomes_ours()) wrong_ = owners_.receives(side, end.slot_index());
-    end.take_slot();
+    end.take_slot(bytes);
     return &end;
   }
 

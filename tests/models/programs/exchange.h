@@ -123,7 +123,7 @@ class ExchangeRank {
     Sender& to = *senders_[0];
     wait_for([&] { return from.has_message() && to.has_free_slot(); });
     locate(from);
-    from.take_slot();
+    from.take_slot(kLarge);
     std::byte* const leaving = to.room(kLarge);
     require(!from.becomes_ours() || leaving == from.data(), "the answer does not leave in the slot that arrived");
     read_payload(from, from.next());

@@ -86,7 +86,7 @@ template <class Receiver>
 void receive(Receiver& end, uint64_t message, const LinkUse& use) {
   locate(end);
   if (!use.release_before_reading) read_payload(end, message);
-  end.take_slot();
+  end.take_slot(kLarge);
   end.release(false, 0);
   if (use.release_before_reading) read_payload(end, message);
 }

@@ -24,18 +24,27 @@ from ringtree.errors import UsageError
 from ringtree.schedules.algorithms import switch_table
 from ringtree.simulate.run import TICKS_PER_SECOND, SimulatedCall, Simulator
 
-GRAIN, LEAST, SLOT = 64, 8192, 65536
+GRAIN, EVEN_GRAIN, LEAST, SLOT = 64, 1024, 8192, 65536
 MOST = 1_000_000
 
 
 def cut(longest: int, widest: int, slots: int, slot_data: int) -> tuple[int, int, int]:
     """Returns slice bytes, pass bytes and passes, as core/schedule/layout.h says."""
+
+    def parts(total: int, number: int, grain: int) -> int:
+        return -(-total // (number * grain)) * grain
+
     per_step = slots // 2
-    least = max(LEAST, -(-widest * GRAIN // per_step))
-    wanted = max(-(-size // GRAIN) * GRAIN for size in (least, -(-longest * widest // per_step)))
-    piece = min(wanted, slot_data)
-    of_pass = per_step * piece // widest // GRAIN * GRAIN
-    return piece, of_pass, max(1, -(-longest // of_pass))
+    least = parts(max(LEAST, -(-widest * GRAIN // per_step)), 1, GRAIN)
+    most = min(max(least, parts(longest * widest, min(max(longest * widest // least, 1), per_step), GRAIN)), slot_data)
+    of_pass = per_step * most // widest // GRAIN * GRAIN
+    passes = max(1, -(-longest // of_pass))
+    if passes > 1:
+        of_pass = min(of_pass, parts(longest, passes, EVEN_GRAIN))
+        passes = -(-longest // of_pass)
+    step = min(longest, of_pass) * widest
+    pieces = -(-step // most)
+    return min(most, parts(step, pieces, EVEN_GRAIN)) if pieces > 1 else most, of_pass, passes
 
 
 def draw_memory(draw: random.Random, ranks: int, links: int) -> Any:

@@ -12,28 +12,25 @@ from trace_support import reduced, traces_of
 
 import ringtree
 from ringtree import Communicator, RankTrace, Schedule
-from ringtree.comm.rank_trace import KINDS
+from ringtree.comm.rank_trace import KINDS, TracedCall
 from ringtree.trace import match_messages
 from ringtree.trace.programs import Programs
 
 Slices = Counter[tuple[int, int, int, int, int]]  # channel, pass, step, slice, bytes
 
 
-def cut_of(schedule: Schedule, longest: int, slice_bytes: int) -> tuple[int, int]:
-    """Bytes of a chunk's part in a pass, and passes: no step of a pass has more than half of a link's 8 slots."""
-    pass_bytes = 4 * slice_bytes // schedule.widest // 64 * 64
-    return pass_bytes, max(1, -(-longest // pass_bytes))
-
-
-def expected_slices(schedule: Schedule, rank: int, count: int, item: int, channels: int, slice_bytes: int) -> Slices:
-    """Every slice step of a rank: its chunks' pieces of a pass laid end to end, cut into slices."""
+def expected_slices(schedule: Schedule, rank: int, count: int, item: int, channels: int, call: TracedCall) -> Slices:
+    """Every slice step of a rank: its chunks' pieces of a pass laid end to end, cut into slices; passes are even, but
+    for rounding up to whole KB."""
     lengths = [length for _, length in schedule.layout(count)]
 
     def part(chunk: int, channel: int) -> int:
         return (lengths[chunk] // channels + (channel < lengths[chunk] % channels)) * item
 
     longest = max(part(chunk, 0) for chunk in range(schedule.num_chunks))
-    pass_bytes, num_passes = cut_of(schedule, longest, slice_bytes)
+    slice_bytes, num_passes = call.slice_bytes, call.num_passes
+    pass_bytes = longest if num_passes == 1 else -(-longest // num_passes // 1024) * 1024
+    assert min(longest, pass_bytes) * schedule.widest <= 4 * slice_bytes, "half of a link's slots"
     slices: Slices = Counter()
     for channel in range(channels):
         for number in range(num_passes):
@@ -62,7 +59,7 @@ def test_slice_steps_of_all_reduce_are_those_of_schedule_and_cut(
     schedule = ringtree.schedule("all_reduce", algorithm, ranks)
     for trace in traces_of(reduced(count, algorithm), ranks, channels=channels):
         (call,) = trace.calls
-        expected = expected_slices(schedule, trace.rank, count, 4, channels, call.slice_bytes)
+        expected = expected_slices(schedule, trace.rank, count, 4, channels, call)
         assert slices_in(trace) == expected
         assert call.schedule.program(trace.rank) == schedule.program(trace.rank)
         assert call.complete
@@ -81,7 +78,7 @@ def test_slice_steps_of_other_collectives_and_protocols(collective: str, protoco
 
     schedule = ringtree.schedule(collective, "ring", ranks)
     for trace in traces_of(work, ranks, num_calls=2):
-        once = expected_slices(schedule, trace.rank, count, 4, 1, trace.calls[0].slice_bytes)
+        once = expected_slices(schedule, trace.rank, count, 4, 1, trace.calls[0])
         assert slices_in(trace) == once + once
         assert [call.protocol for call in trace.calls] == [protocol] * 2
 
