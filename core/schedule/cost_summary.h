@@ -25,10 +25,10 @@ struct CostSummary {
   int64_t links = 0;          // sequences of slots that are written, of all ranks; a multicast is one
 };
 
-/// Whether it pays to cut messages into slices. A chain of messages takes one step more than it has hops, of which each
-/// waits for the one before. Where no rank has as many steps itself, as in a chain, all wait part of the time, and with
-/// slices less of it; where one has, as in a ring, it is busy meanwhile.
-constexpr bool is_pipelined(const CostSummary& summary) { return summary.hops > 0 && summary.hops >= summary.steps; }
+/// Whether messages pass through ranks one after the other while those behind have nothing to do, as in a chain: then
+/// it pays to cut them into slices. Where every rank has as many steps as there are hops, as in a ring, it is busy
+/// meanwhile.
+constexpr bool is_pipelined(const CostSummary& summary) { return summary.hops > summary.steps; }
 
 /// The same of a schedule; of a mix, whether any of its shares is so by itself. As expensive as measure(), and throws
 /// as it does.

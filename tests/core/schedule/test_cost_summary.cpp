@@ -130,14 +130,6 @@ TEST(Measure, lanes_that_share_nothing_do_not_wait_for_each_other) {
   EXPECT_EQ(hops(0), 2) << "a dependency makes it wait";
 }
 
-// One message: who receives it has nothing to do until it is there. Two that cross: both send meanwhile.
-TEST(IsPipelined, where_ranks_wait_for_part_of_the_chain) {
-  EXPECT_TRUE(is_pipelined(count(Collective::broadcast, 1, {{send(0, {1})}, {recv(0, 0)}})));
-  EXPECT_FALSE(
-      is_pipelined(count(Collective::all_gather, 2, {{send(0, {1}), recv(1, 1)}, {send(1, {0}), recv(0, 0)}})));
-  EXPECT_FALSE(is_pipelined(count(Collective::broadcast, 1, {{}, {}})));
-}
-
 TEST(Measure, refuses_a_schedule_that_waits_for_ever) {
   EXPECT_NE(fault({{recv(0, 1), send(0, {1})}, {recv(0, 0), send(0, {0})}}).find("rank 0, step 0 waits forever"),
             std::string::npos);
