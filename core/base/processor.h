@@ -14,4 +14,14 @@ inline bool is_amd() {
 #endif
 }
 
+/// AMD up to Zen 3, told by what Zen 4 brought.
+inline bool is_amd_before_zen4() {
+#ifdef __x86_64__
+  static const bool before = is_amd() && !__builtin_cpu_supports("avx512f");
+  return before;
+#else
+  return false;
+#endif
+}
+
 }  // namespace ringtree

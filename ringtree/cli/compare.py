@@ -41,9 +41,9 @@ OPTIONS = {
     "ranks": with_default("Number of ranks, one process each.", "4"),
     "sizes": with_default("Sizes in bytes: a list, first:last (×4) or first:last:factor.", DEFAULT_SIZES),
     "arms": with_default(
-        "What to compare, separated by commas: an algorithm (ring, tree, …), auto, gloo, openmpi, nccl:Ring, …; "
-        "`ringtree arms` lists all. ring/ll128 fixes the protocol, auto/shared shares buffers, arm@VAR=value sets a "
-        "variable, arm+10% slows the arm down.",
+        "Arms, separated by commas: what to compare with each other. An algorithm (ring, tree, …), auto or a "
+        "library (gloo, openmpi, nccl:Ring, …); `ringtree arms` lists all. ring/ll128 fixes the protocol, auto/shared "
+        "shares buffers, arm@VAR=value sets a variable, arm+10% slows the arm down.",
         DEFAULT_ARMS.replace(",", ", "),  # so that the line can be broken
     ),
     "factors": typer.Option(

@@ -51,7 +51,9 @@ def launch(
         list[str], typer.Argument(metavar="-- COMMAND...", help="compare, train, tune or bench, with its options.")
     ],
     hosts: Annotated[str, typer.Option(help="Number of hosts, or their names: 4, gpu[01-04], or a,b.")] = "2",
-    ranks_per_host: Annotated[int, typer.Option(min=1, help="Ranks per host, all started by one agent.")] = 1,
+    ranks_per_host: Annotated[
+        int, typer.Option(min=1, help="Ranks per host, all started by one agent: ringtree's process there.")
+    ] = 1,
     name: Annotated[str, typer.Option(help="Name of the job and its files.")] = "ringtree",
     time: Annotated[str, typer.Option(help="Time limit of the job.")] = "30m",
     python: Annotated[

@@ -37,7 +37,13 @@ def ray(
         typer.Argument(metavar="COMMAND...", help="A ringtree command with its options, as you would pass it to srun."),
     ],
     agents: Annotated[
-        int | None, typer.Option(min=1, help=with_default("Number of agents.", "one on each node that has the CPUs"))
+        int | None,
+        typer.Option(
+            min=1,
+            help=with_default(
+                "Number of agents: the processes that start the ranks.", "one on each node that has the CPUs"
+            ),
+        ),
     ] = None,
     place: Annotated[
         str, typer.Option(help=f"Ray's placement strategy: {', '.join(STRATEGIES)}. STRICT_SPREAD: one agent per node.")
