@@ -44,16 +44,20 @@ TEST(WaitsForCores, counts_who_shares_a_core_and_not_who_sleeps) {
   });
   for (size_t i = 0; i < 2; ++i) ASSERT_EQ(processes[i].pipe().hear(), "up");
   while (state_of(processes[2].pid()) != "S") ::sched_yield();
-  const WaitsForCores waits(processes);
+  // Under ThreadSanitizer the sleeper has a thread that wakes up now and then and may wait: not every time.
   const Deadline deadline = patience();
-  int64_t of_both_ns = 0;
-  while (of_both_ns < 10'000'000 && !deadline.passed()) {
-    of_both_ns = waits.of({0, 1});
-    of_both_ns -= waits.of({});  // the test's own
-  }
+  int64_t of_both_ns = 0, own_ns = 0, with_sleeper_ns = 0;
+  do {
+    const WaitsForCores waits(processes);
+    do {
+      of_both_ns = waits.of({0, 1});
+      of_both_ns -= waits.of({});  // the test's own
+    } while (of_both_ns < 10'000'000 && !deadline.passed());
+    with_sleeper_ns = waits.of({2});
+    own_ns = waits.of({});  // asked later, the test may have waited more
+  } while (with_sleeper_ns > own_ns && !deadline.passed());
   EXPECT_GE(of_both_ns, 10'000'000);
-  const int64_t with_sleeper_ns = waits.of({2});
-  EXPECT_LE(with_sleeper_ns, waits.of({})) << "a sleeper waits for no core; the test, asked later, may have";
+  EXPECT_LE(with_sleeper_ns, own_ns) << "a sleeper waits for no core";
 }
 
 }  // namespace
