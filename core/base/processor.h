@@ -14,7 +14,7 @@ inline bool is_amd() {
 #endif
 }
 
-/// AMD up to Zen 3, told by what Zen 4 brought.
+/// AMD up to Zen 3: Zen 4 was AMD's first with AVX-512.
 inline bool is_amd_before_zen4() {
 #ifdef __x86_64__
   static const bool before = is_amd() && !__builtin_cpu_supports("avx512f");

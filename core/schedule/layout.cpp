@@ -73,16 +73,16 @@ size_t RankLayout::longest_chunk() const {
 
 Cut cut_parts(size_t longest_bytes, int widest, int slots, size_t slot_bytes, size_t wanted_slice_bytes, bool even) {
   constexpr size_t kGrain = 64;  // a cache line, and a multiple of every item size: no item or line is cut in two
-  // Of even slices. They begin at multiples of it, so that a slot and the buffer behind it never lie some 16 bytes
-  // apart within a page, which is slow to copy (core/protocol/simple.cpp), unless the buffer itself lies so.
+  // Even slices begin at multiples of this, so that cutting never puts the buffer a few bytes behind its slot within a
+  // page, which is slow to copy (core/protocol/simple.cpp).
   constexpr size_t kEvenGrain = 1024;
   const size_t per_step = static_cast<size_t>(slots / 2), width = static_cast<size_t>(widest);
   const size_t least = round_up(std::max(kLeastSliceBytes, divide_up(width * kGrain, per_step)), kGrain);
   if (least > slot_bytes)
     throw UsageError("steps of " + std::to_string(widest) + " chunks do not fit into slots of " +
                      std::to_string(slot_bytes) + " bytes");
-  const size_t streamed = std::clamp<size_t>(longest_bytes * width / least, 1, per_step);
-  const size_t wanted = wanted_slice_bytes > 0 ? wanted_slice_bytes : divide_up(longest_bytes * width, streamed);
+  const size_t num_wanted = std::clamp<size_t>(longest_bytes * width / least, 1, per_step);
+  const size_t wanted = wanted_slice_bytes > 0 ? wanted_slice_bytes : divide_up(longest_bytes * width, num_wanted);
   Cut cut;
   cut.slice_bytes = std::clamp(round_up(wanted, kGrain), least, slot_bytes);
   cut.pass_bytes = per_step * cut.slice_bytes / width / kGrain * kGrain;

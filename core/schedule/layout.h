@@ -101,9 +101,9 @@ inline constexpr size_t kLeastSliceBytes = size_t{1} << 13;
 
 /// Cuts chunk parts of at most `longest_bytes` for steps of up to `widest` chunks: about slots/2 slices a step, so that
 /// small operands stream too, none above `slot_bytes`. With `wanted_slice_bytes` above 0 slices are of at most that
-/// size, within what slots and steps allow. `even`: no pass or slice is much shorter than the others, since a slot of
-/// which little was used last lies in the other core's cache for the rest (docs/decisions/0037). Else `longest_bytes`
-/// only counts the passes: for ranks that know of different lengths.
+/// size, within what slots and steps allow. `even`: no pass or slice is much shorter than the others, as a slot that
+/// carries a short message now and a long one later is slow to write (docs/decisions/0037). False where ranks may know
+/// different lengths: then only the number of passes depends on `longest_bytes`.
 Cut cut_parts(size_t longest_bytes, int widest, int slots = kSlots, size_t slot_bytes = kSlotBytes,
               size_t wanted_slice_bytes = 0, bool even = true);
 

@@ -1,8 +1,8 @@
 // Slots that two ranks share who send to each other. A slot belongs to one side at a time, and its ownership travels
-// with the message that it carries: a rank sends in the slot that it released last, and a step that reduces what
+// with the message that it carries: a rank sends in a slot that it released lately, and a step that reduces what
 // arrives and sends it back answers in the very slot that arrived. Its lines are then still in this core's cache,
-// owned, and cross over once a message instead of twice. What a shorter message left over stays with the other core, so
-// each length keeps to slots of its own (docs/decisions/0037).
+// owned, and cross over once a message instead of twice. Of a slot that last carried a short message the rest is still
+// in the other core's cache, so messages of different lengths keep to different slots (docs/decisions/0037).
 //
 // Nobody can be left without a slot. Each slot has a *home*, one of the two sides. Let H_X be the messages that side X
 // may have under way at most: 8 a link. Each side is home to H_A + H_B slots and keeps
@@ -86,9 +86,9 @@ class BasicExchangeSide {
 
   /// Whether there is a slot to send in.
   bool available() { return num_free_ > 0 || take_returned(); }
-  /// Chooses the slot for a message of `bytes` bytes: of those released last the one whose hot part is nearest to
-  /// that, so that messages of several lengths in turn keep to slots of their own; a cold one rather than one that is
-  /// more than a quarter off, which would be so again in every turn. There must be a free slot.
+  /// Chooses the slot for a message of `bytes` bytes: of the slots released last, the one whose hot part is nearest in
+  /// length. A cold one is preferred to one that is off by more than a quarter: lengths that take turns would pay for
+  /// that every time, for the cold slot once. There must be a free slot.
   void choose_slot(size_t bytes) {
     constexpr int kLookAt = 8;
     size_t least = std::numeric_limits<size_t>::max();
