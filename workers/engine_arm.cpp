@@ -60,6 +60,7 @@ const char* start(int* rank, int* size) {
     settings.warn = [](const std::string& line) { std::fprintf(stderr, "ringtree: %s\n", line.c_str()); };
     settings.profile = engine.rules;
     settings.probe = machine_prober();
+    settings.probes_links = link_prober();
     auto make = [&](const char* name) {
       return std::make_unique<Communicator>(*engine.store, engine.rank, engine.size, settings, built_in_table(), name);
     };

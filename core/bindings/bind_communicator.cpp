@@ -156,6 +156,7 @@ void bind_communicator(nb::module_& module) {
             settings.num_channels = num_channels;
             settings.profile = profile;
             settings.probe = machine_prober();
+            settings.probes_links = link_prober();
             settings.shared_buffers = shared_buffers;
             settings.deterministic = deterministic;
             settings.warn = [](const std::string& line) { std::fprintf(stderr, "ringtree: %s\n", line.c_str()); };

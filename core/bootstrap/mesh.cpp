@@ -136,6 +136,12 @@ void Mesh::meet(Rendezvous& rendezvous, bool may_span_hosts, const MeshOptions& 
 
 Mesh::~Mesh() { close(); }
 
+std::vector<int> Mesh::streams_to(int rank) const {
+  std::vector<int> sockets;
+  for (const Fd& stream : streams_.at(static_cast<size_t>(rank))) sockets.push_back(stream.get());
+  return sockets;
+}
+
 bool Mesh::forked() const { return ::getpid() != owner_pid_; }
 
 bool Mesh::send(int peer, ControlType type, std::string_view payload, int fd) {

@@ -89,6 +89,8 @@ class Mesh {
   bool is_remote(int rank) const {
     return hosts_.at(static_cast<size_t>(rank)) != hosts_.at(static_cast<size_t>(rank_));
   }
+  /// Those of take_streams(), until they are taken.
+  std::vector<int> streams_to(int rank) const;
   /// The connected sockets for data to a rank of another host; to be taken once.
   std::vector<Fd> take_streams(int rank) { return std::move(streams_.at(static_cast<size_t>(rank))); }
   /// An own address that ranks of other hosts reach, without a port; none if all share this host.

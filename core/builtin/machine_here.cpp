@@ -173,4 +173,9 @@ std::function<Machine(double seconds)> machine_prober() {
   return [](double seconds) { return machine_here(seconds).machine; };
 }
 
+std::function<bool()> link_prober() {
+  if (variable(kSwitch) == "0") return {};
+  return [] { return variable(kSwitch).empty() || switched_on(); };
+}
+
 }  // namespace ringtree

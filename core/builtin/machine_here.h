@@ -39,5 +39,8 @@ MachineHere machine_here(double seconds = 1);
 /// What Settings::probe is for programs: machine_here(), which throws for a wrong value when it is called; none where
 /// RINGTREE_PROBE is not set, or 0.
 std::function<Machine(double seconds)> machine_prober();
+/// What Settings::probes_links is for programs: true, or throws for a wrong value when it is called; none where
+/// RINGTREE_PROBE is 0.
+std::function<bool()> link_prober();
 
 }  // namespace ringtree

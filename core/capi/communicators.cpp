@@ -59,6 +59,7 @@ Settings settings_of(const rtConfig_t* given, int rank) {
   settings.answers_in_place = config.answers_in_place != 0;
   settings.warn = [](const std::string& line) { std::fprintf(stderr, "ringtree: %s\n", line.c_str()); };
   settings.probe = machine_prober();
+  settings.probes_links = link_prober();
   if (config.rules_path && rank == 0) settings.profile = read_rules(config.rules_path);
   return settings;
 }

@@ -7,6 +7,7 @@
 
 #include "core/bootstrap/unix_socket.h"
 #include "core/model/probed_constants.h"
+#include "core/net/link_probe.h"
 
 namespace ringtree {
 namespace {
@@ -27,6 +28,13 @@ int count_cores(Session& session, int rank) {
   return std::max(1, count);
 }
 
+// The lowest rank that does not share rank 0's host; none if all do.
+std::optional<int> first_remote(const Mesh& mesh) {
+  const std::vector<int>& hosts = mesh.hosts();
+  const auto found = std::ranges::find_if(hosts, [](int host) { return host != 0; });
+  return found == hosts.end() ? std::nullopt : std::optional(static_cast<int>(found - hosts.begin()));
+}
+
 // Of the kernel on which most ranks share their cores.
 double ranks_per_core(Session& session) {
   double most = 0;
@@ -38,20 +46,46 @@ double ranks_per_core(Session& session) {
   return most;
 }
 
+HostLinks agreed_links(const std::string& text) {
+  const std::optional<HostLinks> links = parse_links(text);
+  if (!links) throw WorldError("rank 0 sent malformed constants of the links between hosts: " + text);
+  return *links;
+}
+
 Machine agreed_machine(const std::string& text) {
   const std::optional<Machine> machine = parse_machine(text);
   if (!machine) throw WorldError("rank 0 sent malformed constants of the machine: " + text);
   return *machine;
 }
 
+// In the place of what ranks choose by: the links between hosts are probed first, then rank 0 says what was found.
+constexpr const char* kProbeLinks = "probe links\n";
+constexpr double kMostSeconds = 0.25;  // of that, on links that carry 64 KB in less
+
 // What rank 0 has for `auto` to choose by: its profile, else the constants that it probed for the model, as text.
 std::string to_choose_by(const Mesh& mesh, const Settings& settings) {
-  const std::vector<int>& hosts = mesh.hosts();
-  const bool asks_closed_form =
-      hosts.size() > 1 && !settings.emulation && std::ranges::all_of(hosts, [](int host) { return host == 0; });
-  if (!settings.profile.empty() || !settings.probe || !asks_closed_form) return settings.profile;
+  if (!settings.profile.empty() || settings.emulation || mesh.world_size() == 1) return settings.profile;
+  if (first_remote(mesh)) {
+    if (settings.links) return links_text(*settings.links);
+    return settings.probes_links && settings.probes_links() ? kProbeLinks : "";
+  }
   // The others wait for it: a part of the time that they have.
-  return machine_text(settings.probe(settings.timeout_s / 8));
+  return settings.probe ? machine_text(settings.probe(settings.timeout_s / 8)) : "";
+}
+
+// On rank 0, which asks, and on the rank that answers. Returns what rank 0 has found, as text.
+std::string probed_links(const Mesh& mesh, const Settings& settings) {
+  const int other = mesh.rank() == 0 ? *first_remote(mesh) : 0;
+  const std::vector<int> streams = mesh.streams_to(other);
+  const Deadline deadline = Deadline::after_seconds(settings.timeout_s);
+  std::optional<ProbedLink> found;
+  bool stayed = true;
+  if (mesh.rank() == 0)
+    stayed = (found = probe_link(streams, std::min(kMostSeconds, settings.timeout_s / 8), deadline)).has_value();
+  else
+    stayed = answer_link_probe(streams, deadline);
+  if (!stayed) throw EndedPeer(other, to_text(mesh.peer(other)) + " ended while the links between hosts were probed");
+  return found ? links_text(with_probed({found->alpha_s, found->beta_Bps})) : "";
 }
 
 }  // namespace
@@ -66,6 +100,10 @@ Agreed agree_at_start(Rendezvous& rendezvous, const Mesh& mesh, int rank, const 
   };
   Agreed agreed;
   agreed.choosing = agree("profile", rank == 0 ? to_choose_by(mesh, settings) : "");
+  if (agreed.choosing == kProbeLinks) {
+    const bool takes_part = rank == 0 || rank == first_remote(mesh);
+    agreed.choosing = agree("links", takes_part ? probed_links(mesh, settings) : "");
+  }
   agreed.token = agree("token", rank == 0 ? random_hex(16) : "");
   return agreed;
 }
@@ -79,7 +117,9 @@ Selection selection_of(Session& session, const Settings& settings, const std::st
   selection.deterministic = settings.deterministic;
   selection.hosts = settings.emulation ? HostGroups::blocks(selection.num_ranks, settings.emulation->ranks_per_host)
                                        : HostGroups(session.mesh().hosts());
-  if (is_machine_text(choosing))
+  if (is_links_text(choosing))
+    selection.links = agreed_links(choosing);
+  else if (is_machine_text(choosing))
     selection.machine = agreed_machine(choosing);
   else
     selection.profile = Profile::parse(choosing);

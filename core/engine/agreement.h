@@ -13,7 +13,8 @@
 namespace ringtree {
 
 struct Agreed {
-  std::string choosing;  // what rank 0 has for `auto` to choose by: a profile, or constants of the machine, as text
+  std::string choosing;  // what rank 0 has for `auto` to choose by: a profile, or constants of the machine or of the
+                         // links between hosts, as text
   std::string token;     // of this communicator alone (PartMaker)
 };
 

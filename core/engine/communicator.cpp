@@ -313,6 +313,9 @@ PartMaker::Whole Communicator::whole() const {
     whole.settings.probe = {};
     if (const Machine& machine = preparer_->selection().machine; machine.source != Machine::kBuiltIn)
       whole.settings.probe = [machine](double) { return machine; };
+  } else {
+    whole.settings.probes_links = {};
+    whole.settings.links = preparer_->selection().links;
   }
   return whole;
 }

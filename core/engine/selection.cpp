@@ -49,13 +49,14 @@ std::pair<Configuration, std::string> choose_configuration(const AlgorithmTable&
     std::vector<Schedule> schedules;
     for (const Candidate& candidate : candidates)
       schedules.push_back(table.make(candidate.name, kind.collective, kind.root, selection.hosts));
-    choice = selection.emulation
-                 ? choose_on_cluster(schedules, count, item_size(kind.dtype), *selection.emulation)
-                 : choose_on_hosts(schedules, count, item_size(kind.dtype), selection.hosts, default_host_links(),
-                                   default_message_work(selection.ranks_per_core));
+    choice = selection.emulation ? choose_on_cluster(schedules, count, item_size(kind.dtype), *selection.emulation)
+                                 : choose_on_hosts(schedules, count, item_size(kind.dtype), selection.hosts,
+                                                   selection.links.value_or(default_host_links()),
+                                                   default_message_work(selection.ranks_per_core));
   } else {
     choice = ringtree::choose(candidates, selection.num_ranks, bytes, selection.machine);
   }
+  if (selection.links) choice.reason += "; links as probed";
   Configuration configuration;
   configuration.algorithm = candidates[static_cast<size_t>(choice.index)].name;
   configuration.channels = selection.num_channels;

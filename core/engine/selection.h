@@ -29,7 +29,8 @@ struct Selection {
   HostGroups hosts = HostGroups::single(1);  // of num_ranks ranks; an emulated cluster's where there is one
   Machine machine = default_machine();
   bool own_cores = false;
-  double ranks_per_core = 1;  // on several hosts: where most ranks share their cores
+  double ranks_per_core = 1;            // on several hosts: where most ranks share their cores
+  std::optional<HostLinks> links = {};  // as they were probed, where they were
   bool shared_buffers = false;
   bool deterministic = false;  // as Settings'
   int num_channels = 1;

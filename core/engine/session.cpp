@@ -31,9 +31,9 @@ Session::Session(Store& store, int rank, int world_size, const Settings& setting
   meet(store, settings, prefix, deadline);
   rendezvous.guard(
       [&] {
-        make_port(settings);
         members_->attach(*mesh_);
-        once_met(rendezvous, *mesh_);
+        once_met(rendezvous, *mesh_);  // may use the streams, which are the port's from then on
+        make_port(settings);
         share_page(deadline);  // ends when every rank has come this far
       },
       [&] { close(); });

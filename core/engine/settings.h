@@ -27,6 +27,12 @@ struct Settings {
   /// that is not an emulation; what it says, or throws, counts on all ranks. None: default_machine(), and nothing is
   /// sent.
   std::function<Machine(double seconds)> probe = {};
+  /// Whether rank 0 and a rank of another host are to probe the links between hosts (core/net/link_probe.h), for `auto`
+  /// to choose by. Asked of rank 0 alone, once all ranks have met, if it has no profile and ranks really run on several
+  /// hosts; what it throws counts on all ranks. None: default_host_links(), and nothing is sent.
+  std::function<bool()> probes_links = {};
+  /// What was found before, by the ranks that these are a part of.
+  std::optional<HostLinks> links = {};
   /// `auto` chooses for buffers that every rank's peers read in place (core/transport/shared_buffer.h); others stay
   /// right. Alike on all ranks, since who chooses must not depend on where one rank's buffers lie.
   bool shared_buffers = false;

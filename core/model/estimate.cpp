@@ -48,6 +48,15 @@ double pace(const Machine& machine, double distance) {
 // 0.8 choose nearly alike; 0.5 took two_shot where a ring is 1.4 times as fast.
 constexpr double kReceivedShare = 2.0 / 3;
 
+// Where ranks share cores a link carries no more than this share of what one core could send and receive by itself: its
+// two ends take turns, with each other and with other ranks. From the cells of default_message_work(): 1 to 1.6 GB/s,
+// half to 0.8 of it, choose nearly alike, at 2 GB/s the regret doubles.
+constexpr double kShareOfCore = 0.75;
+
+// Of what takes less time, the links or the cores: so much is not hidden behind the other. From the same cells: 0 to
+// 0.3 choose nearly alike, 1 (a sum) loses half as much again.
+constexpr double kNotHidden = 0.2;
+
 // A message as a step of one chunk cuts it.
 struct Sliced {
   explicit Sliced(double message_bytes) {
@@ -82,18 +91,21 @@ Choice pick_timed(const std::string& model, std::span<const Schedule> candidates
 }  // namespace
 
 HostLinks default_host_links() {
-  // No measurement of a network: a choice between algorithms needs the ratio of the two more than either. Latency: TCP
-  // between two processes over loopback, blocking, half a round trip of a small message took 18 to 26 us (2 cores of an
-  // AMD EPYC virtual machine, 2026-11), and a network card and a switch add little to that. Rate: what 10 Gbit/s
-  // Ethernet carries at most, the least that machines bought for such work have between them.
-  return {.alpha_s = 25e-6, .beta_Bps = 1.25e9};
+  // Where the links were not probed; a choice between algorithms needs the ratio of the two more than either. Latency:
+  // over veth links, where both ends look again and again as ranks do, 6 to 9 us (2 cores of an AMD EPYC virtual
+  // machine, Zen 4, 2026-11-28), and network cards and a switch add about as much. Rate: what 10 Gbit/s Ethernet
+  // carries at most, the least that machines bought for such work have between them.
+  return {.alpha_s = 15e-6, .beta_Bps = 1.25e9};
 }
 
 MessageWork default_message_work(double ranks_per_core) {
   // all_reduce of 8 bytes over veth links, by algorithms of 6 to 24 messages in all: 5.8 us more for each message where
   // 4 ranks share 2 cores, so 11 us of a core; 2 ranks with a core each exchange a message in 10.5 us (2 cores of an
   // AMD EPYC virtual machine, 2026-11-22).
-  return {.message_s = 11e-6, .ranks_per_core = std::max(1.0, ranks_per_core)};
+  //
+  // A byte: 0.4 to 0.6 ns fit 18 cells of 3, 4 and 8 hosts of a rank on 2 cores, nine algorithms, 1 KB to 4 MB (the
+  // same, Zen 4, 2026-11-28; docs/tune.md).
+  return {.message_s = 11e-6, .byte_s = 0.5e-9, .ranks_per_core = std::max(1.0, ranks_per_core)};
 }
 
 Machine default_machine() {
@@ -157,15 +169,23 @@ Choice choose(std::span<const Candidate> candidates, int num_ranks, size_t num_b
 }
 
 Choice choose_on_hosts(std::span<const Schedule> candidates, size_t count, size_t item_size, const HostGroups& hosts,
-                       const HostLinks& links, const MessageWork& work) {
+                       const HostLinks& given, const MessageWork& work) {
+  HostLinks links = given;
+  if (work.ranks_per_core > 1 && work.byte_s > 0) links.beta_Bps = std::min(links.beta_Bps, kShareOfCore / work.byte_s);
   char rate[32];
   std::snprintf(rate, sizeof rate, "%.3g GB/s", links.beta_Bps / 1e9);
   const auto seconds = [&](const Schedule& schedule) {
     const Timing timing = time_schedule(schedule, count, item_size, hosts, links);
-    // A rank has one half of each of its messages to do; a core all that its ranks have.
-    const double of_rank = static_cast<double>(timing.most_transmissions) / 2;
-    const double of_core = work.ranks_per_core * static_cast<double>(timing.num_transmissions) / hosts.num_ranks();
-    return timing.seconds + work.message_s * std::max(of_rank, of_core);
+    double longest_s = 0, all_s = 0;
+    for (const NetworkShare& share : timing.rank_network) {
+      // A rank has one half of each of its messages to do.
+      const double of_rank_s =
+          (work.message_s * static_cast<double>(share.messages) + work.byte_s * static_cast<double>(share.bytes)) / 2;
+      longest_s = std::max(longest_s, of_rank_s);
+      all_s += of_rank_s;
+    }
+    const double cores_s = std::max(longest_s, work.ranks_per_core * all_s / hosts.num_ranks());
+    return std::max(timing.seconds, cores_s) + kNotHidden * std::min(timing.seconds, cores_s);
   };
   return pick_timed("sliced recurrence between hosts", candidates, seconds,
                     hosts.describe() + ", links of " + time_text(links.alpha_s) + " and " + rate + ", " +

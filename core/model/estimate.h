@@ -66,9 +66,11 @@ Machine default_machine();
 /// Links between real hosts of which nothing was measured (values and source in estimate.cpp).
 HostLinks default_host_links();
 
-/// What messages between hosts cost the processors, which the recurrence leaves out.
+/// What messages between hosts cost the processors, which the recurrence leaves out: of a core, to send and to receive
+/// together.
 struct MessageWork {
-  double message_s = 0;       // of a core, to send a message and to receive it together
+  double message_s = 0;       // a message, however it is sliced
+  double byte_s = 0;          // a byte of it
   double ranks_per_core = 1;  // that share a core, where that is most
 };
 
@@ -93,8 +95,9 @@ struct Choice {
 Choice choose(std::span<const Candidate> candidates, int num_ranks, size_t num_bytes, const Machine& machine);
 
 /// For several hosts: time_schedule() of each candidate at just this size, because a closed form of the shares of each
-/// network card would need the placement, and what its messages cost the busiest core. Costs milliseconds to tens of
-/// milliseconds: decide once a size.
+/// network card would need the placement, and what its messages cost the busiest rank or core. The two overlap, as a
+/// message's latency has its cost in it: the longer one counts, and a fifth of the other. Where ranks share cores,
+/// links are no faster than cores can feed them. Costs milliseconds to tens of milliseconds: decide once a size.
 Choice choose_on_hosts(std::span<const Schedule> candidates, size_t count, size_t item_size, const HostGroups& hosts,
                        const HostLinks& links, const MessageWork& work);
 /// The same for an emulated cluster.

@@ -4,11 +4,12 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cmath>
 
 namespace ringtree {
 namespace {
 
-constexpr std::string_view kBegin = "machine ";
+constexpr std::string_view kBegin = "machine ", kBeginLinks = "links ";
 constexpr size_t kMaxSource = 64;
 
 struct Bounds {
@@ -19,6 +20,7 @@ struct Bounds {
 
 // Cores that share a cache hand over in 20 ns, sockets in less than 1 us: a probe that says otherwise was disturbed.
 constexpr Bounds kHandoff{10e-9, 2e-6}, kScale{1 / kMostScale, kMostScale};
+constexpr Bounds kAlpha{1e-7, 1}, kBeta{1e4, 1e12};
 
 double alpha(double handoff_s) { return default_machine().alpha_s + kHandoff.clamp(handoff_s) - kReferenceHandoffS; }
 
@@ -81,6 +83,26 @@ std::optional<Machine> parse_machine(std::string_view text) {
   if (!can_be(machine) || !is_source(text)) return {};
   machine.source = text;
   return machine;
+}
+
+HostLinks with_probed(const HostLinks& found) {
+  const auto rounded = [](double value) { return std::exp2(std::round(2 * std::log2(value)) / 2); };
+  return {kAlpha.clamp(rounded(kAlpha.clamp(found.alpha_s))), kBeta.clamp(rounded(kBeta.clamp(found.beta_Bps)))};
+}
+
+std::string links_text(const HostLinks& links) {
+  return std::string(kBeginLinks) + text_of(links.alpha_s) + " " + text_of(links.beta_Bps) + " \n";
+}
+
+bool is_links_text(std::string_view text) { return text.starts_with(kBeginLinks); }
+
+std::optional<HostLinks> parse_links(std::string_view text) {
+  if (!is_links_text(text)) return std::nullopt;
+  text.remove_prefix(kBeginLinks.size());
+  HostLinks links;
+  if (!read(text, links.alpha_s) || !read(text, links.beta_Bps) || text != "\n") return std::nullopt;
+  if (!kAlpha.hold(links.alpha_s) || !kBeta.hold(links.beta_Bps)) return std::nullopt;
+  return links;
 }
 
 }  // namespace ringtree

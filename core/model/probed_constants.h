@@ -45,4 +45,14 @@ bool is_machine_text(std::string_view text);
 /// gives.
 std::optional<Machine> parse_machine(std::string_view text);
 
+/// What is chosen by where links between hosts were probed with these results: within what networks have, 0.1 us to 1 s
+/// and 10 KB/s to 1 TB/s, and rounded to powers of the root of two, so that the next job on the same hosts
+/// mostly chooses alike.
+HostLinks with_probed(const HostLinks& found);
+/// Links as one line like the above: "links 1.2e-05 1.1e+09 \n", for alpha_s and beta_Bps, and back; nothing if it is
+/// malformed or out of bounds.
+std::string links_text(const HostLinks& links);
+bool is_links_text(std::string_view text);
+std::optional<HostLinks> parse_links(std::string_view text);
+
 }  // namespace ringtree

@@ -56,12 +56,12 @@ class Recurrence {
         lanes_(wiring_.lanes.size()),
         done_(wiring_.steps.size()),
         cards_(static_cast<size_t>(hosts.num_hosts())),
-        last_served_(static_cast<size_t>(shape_.num_ranks), -1.0),
-        transmissions_(static_cast<size_t>(shape_.num_ranks)) {
+        last_served_(static_cast<size_t>(shape_.num_ranks), -1.0) {
     const Layout layout(shape_, count);
     for (int chunk = 0; chunk < shape_.num_chunks; ++chunk)
       chunk_bytes_.push_back(layout.part(chunk, 0, 1).length * item_size);
     timing_.rank_seconds.resize(static_cast<size_t>(shape_.num_ranks), 0.0);
+    timing_.rank_network.resize(static_cast<size_t>(shape_.num_ranks));
   }
 
   Timing run() {
@@ -202,7 +202,7 @@ class Recurrence {
     for (int id : step.send_links) {
       LinkState& link = links_[id];
       link.arrival[link.num_sent++ % kSlots] =
-          transmit(wiring_.links[id], std::min(cut_.slice_bytes, lane.step_bytes - begin), at);
+          transmit(wiring_.links[id], std::min(cut_.slice_bytes, lane.step_bytes - begin), at, begin == 0);
     }
     lane.clock = at;
     lane.queued = false;
@@ -226,14 +226,17 @@ class Recurrence {
   }
 
   /// When a message of `bytes` sent at `at` arrives. A card is free or at another transmission of the same slice.
-  double transmit(const WiredLink& link, size_t bytes, double at) {
+  double transmit(const WiredLink& link, size_t bytes, double at, bool is_first_slice) {
     if (!crosses(link)) return at;
     double& card = cards_[hosts_.host_of(link.src_rank)].free_at;
     card = std::max(at, card) + static_cast<double>(bytes) / network_.beta_Bps;
     ++timing_.num_transmissions;
-    for (const int rank : {static_cast<int>(link.src_rank), static_cast<int>(link.dst_rank)})
-      timing_.most_transmissions = std::max(timing_.most_transmissions, ++transmissions_[static_cast<size_t>(rank)]);
     timing_.network_bytes += static_cast<int64_t>(bytes);
+    for (const int rank : {link.src_rank, link.dst_rank}) {
+      NetworkShare& share = timing_.rank_network[static_cast<size_t>(rank)];
+      share.messages += is_first_slice ? 1 : 0;
+      share.bytes += static_cast<int64_t>(bytes);
+    }
     return card + network_.alpha_s;
   }
 
@@ -248,7 +251,6 @@ class Recurrence {
   std::vector<std::vector<std::vector<double>>> done_;  // step, pass, slice; only of steps that others depend on
   std::vector<CardState> cards_;                        // by host
   std::vector<double> last_served_;                     // by rank: when its host's card last took a slice of it
-  std::vector<int64_t> transmissions_;                  // by rank, in and out
   std::priority_queue<Event, std::vector<Event>, std::greater<>> queue_;
   Timing timing_;
 };

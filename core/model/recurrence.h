@@ -30,13 +30,19 @@
 
 namespace ringtree {
 
+/// What a rank has to do with the network.
+struct NetworkShare {
+  int64_t messages = 0;  // that it sends to other hosts and receives from there; the slices of a step's pass are one
+  int64_t bytes = 0;     // in them
+};
+
 struct Timing {
   double seconds = 0;                // until the last rank has finished
   std::vector<double> rank_seconds;  // when each rank has finished
   int64_t num_messages = 0;          // slices that were received; a multicast counts once a reader
   int64_t num_transmissions = 0;     // those of them that went between hosts
   int64_t network_bytes = 0;         // in those
-  int64_t most_transmissions = 0;    // of one rank, those that it sends and those that it receives
+  std::vector<NetworkShare> rank_network;
 };
 
 /// `count` elements as in Layout, of `item_size` bytes. Time grows with messages (some ten million a second) and so

@@ -77,6 +77,11 @@ inline std::vector<std::string> run_communicators(int num_ranks, const Settings&
   return run_communicators(num_ranks, [&](int) { return settings; }, body, cores);
 }
 
+/// Why `auto` runs what it runs for an all_reduce of `count` floats.
+inline std::string reason_of(const Communicator& communicator, size_t count) {
+  return communicator.choose({Collective::all_reduce, Dtype::kFloat32, ReduceOp::sum, 0, count}).second;
+}
+
 /// What a call says; its arrays are the caller's.
 inline Call call_of(Collective collective, size_t count, Dtype dtype = Dtype::kFloat32, ReduceOp op = ReduceOp::sum,
                     int root = 0) {

@@ -31,10 +31,6 @@ struct Probes {
   }
 };
 
-std::string reason_of(const Communicator& communicator, size_t count) {
-  return communicator.choose({Collective::all_reduce, Dtype::kFloat32, ReduceOp::sum, 0, count}).second;
-}
-
 void require_machine(const Communicator& communicator, const Machine& wanted) {
   if (machine_text(communicator.machine()) != machine_text(wanted))
     throw std::runtime_error(machine_text(communicator.machine()) + "instead of " + machine_text(wanted));

@@ -116,24 +116,57 @@ TEST(Hosts, TheChoiceSaysWhereAndWhy) {
 }
 
 // By hand, on 4 hosts of one rank: in one_shot each rank sends 3 messages and receives 3, 12 in all; in naive rank 0
-// does so, 6 in all. Where two ranks share a core, its messages are half of all.
+// does so, 6 in all. Where two ranks share a core, its messages are half of all. Each has all 8 bytes of the vector.
 TEST(Hosts, MessagesCostTheBusiestCore) {
   const HostGroups hosts = HostGroups::blocks(4, 1);
   const std::vector<Schedule> schedules{make_schedule("one_shot", Collective::all_reduce, 4, 0, hosts),
                                         make_schedule("naive", Collective::all_reduce, 4, 0, hosts)};
   const HostLinks links{25e-6, 1.25e9};
-  const auto more = [&](double ranks_per_core) {
-    const Choice free = choose_on_hosts(schedules, 2, 4, hosts, links, {});
-    const Choice paid =
-        choose_on_hosts(schedules, 2, 4, hosts, links, {.message_s = 1, .ranks_per_core = ranks_per_core});
-    return std::pair(paid.seconds[0] - free.seconds[0], paid.seconds[1] - free.seconds[1]);
+  const auto seconds = [&](const MessageWork& work) {
+    return choose_on_hosts(schedules, 2, 4, hosts, links, work).seconds;
   };
-  EXPECT_NEAR(more(1).first, 3, 1e-9);
-  EXPECT_NEAR(more(1).second, 3, 1e-9);
-  EXPECT_NEAR(more(2).first, 6, 1e-9);
-  EXPECT_NEAR(more(2).second, 3, 1e-9);
+  // A fifth of what the links take, microseconds, is not hidden behind the cores' work.
+  const std::vector<double> by_links = seconds({});
+  const auto expect = [&](const MessageWork& work, double one_shot, double naive) {
+    const std::vector<double> found = seconds(work);
+    EXPECT_NEAR(found[0], one_shot + 0.2 * by_links[0], 1e-9);
+    EXPECT_NEAR(found[1], naive + 0.2 * by_links[1], 1e-9);
+  };
+  expect({.message_s = 1, .ranks_per_core = 1}, 3, 3);
+  expect({.message_s = 1, .ranks_per_core = 2}, 6, 3);
+  expect({.byte_s = 1e-3, .ranks_per_core = 1}, 24e-3, 24e-3);
+  expect({.message_s = 1, .byte_s = 1e-3, .ranks_per_core = 1}, 3.024, 3.024);
+  // And a fifth of their work where the links take longer.
+  const std::vector<double> hidden = seconds({.message_s = 1e-6, .ranks_per_core = 2});
+  EXPECT_NEAR(hidden[0], by_links[0] + 0.2 * 6e-6, 1e-12);
+  EXPECT_NEAR(hidden[1], by_links[1] + 0.2 * 3e-6, 1e-12);
   EXPECT_EQ(choose_on_hosts(schedules, 2, 4, hosts, links, {}).index, 0);
   EXPECT_EQ(choose_on_hosts(schedules, 2, 4, hosts, links, default_message_work(2)).index, 1);
+}
+
+// By hand: two hosts with a rank each exchange a vector of 1 MB; cores that are shared move 1.5 GB/s at 0.5 ns a byte.
+TEST(Hosts, LinksOfSharedCoresAreNoFasterThanThose) {
+  const HostGroups hosts = HostGroups::blocks(2, 1);
+  const std::vector<Schedule> one{make_schedule("one_shot", Collective::all_reduce, 2, 0, hosts)};
+  const auto seconds = [&](double ranks_per_core) {
+    return choose_on_hosts(one, 1 << 20, 1, hosts, {0, 1e12}, {.byte_s = 0.5e-9, .ranks_per_core = ranks_per_core})
+        .seconds[0];
+  };
+  const double once = 1 << 20, cores_s = once * 0.5e-9;  // a half of what a rank sends and of what it receives
+  EXPECT_NEAR(seconds(1), cores_s + 0.2 * once / 1e12, 1e-7);
+  EXPECT_NEAR(seconds(1.001), once / 1.5e9 + 0.2 * 1.001 * cores_s, 1e-7);
+}
+
+// By hand, naive on two hosts: rank 1 sends its vector and receives the sum, each in slices.
+TEST(Hosts, SlicesOfAMessageCostOnce) {
+  const HostGroups hosts = HostGroups::blocks(2, 1);
+  const Schedule schedule = make_schedule("naive", Collective::all_reduce, 2, 0, hosts);
+  const Timing timing = time_schedule(schedule, 256 << 10, 1, hosts, {25e-6, 1.25e9});
+  EXPECT_GT(timing.num_transmissions, 2);
+  for (const NetworkShare& share : timing.rank_network) {
+    EXPECT_EQ(share.messages, 2);
+    EXPECT_EQ(share.bytes, 2 * (256 << 10));
+  }
 }
 
 // From 64 KB on. (On blocks of 4 flat halving_doubling does as well: its

@@ -13,11 +13,6 @@
 namespace ringtree::testing {
 namespace {
 
-const Address& loopback() {
-  static const Address address = address_of("127.0.0.1:0");
-  return address;
-}
-
 int option(int socket, int level, int name) {
   int value = -1;
   socklen_t num_bytes = sizeof(value);
@@ -26,24 +21,6 @@ int option(int socket, int level, int name) {
 
 bool never_blocks_nor_leaks(int socket) {
   return (::fcntl(socket, F_GETFL) & O_NONBLOCK) != 0 && (::fcntl(socket, F_GETFD) & FD_CLOEXEC) != 0;
-}
-
-int outcome(int socket) { return wait_for(socket, POLLOUT, patience()) ? connect_error(socket) : ETIMEDOUT; }
-
-struct Pair {
-  Fd listener, caller, callee;
-};
-
-Pair connected_pair(const Address& where, const Address* from = nullptr) {
-  Pair pair;
-  pair.listener = listen_tcp(where, 8).socket;
-  SocketResult caller = connect_tcp(local_address(pair.listener.get()).value(), from);
-  EXPECT_EQ(caller.error, 0);
-  pair.caller = std::move(caller.socket);
-  EXPECT_EQ(outcome(pair.caller.get()), 0);
-  EXPECT_TRUE(wait_for(pair.listener.get(), POLLIN, patience()));
-  pair.callee = accept_connection(pair.listener.get()).socket;
-  return pair;
 }
 
 // A port of 127.0.0.1 that nobody listens on, as long as the socket is open.

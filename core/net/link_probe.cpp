@@ -1,0 +1,216 @@
+// See link_probe.h.
+#include "core/net/link_probe.h"
+
+#include <poll.h>
+#include <sched.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "core/base/error.h"
+#include "core/net/socket.h"
+
+namespace ringtree {
+namespace {
+
+constexpr uint64_t kOver = UINT64_MAX;
+constexpr size_t kHeadBytes = sizeof(uint64_t);
+constexpr int kTrips = 100, kBulks = 4;
+constexpr uint64_t kFirstBytes = uint64_t{64} << 10;
+constexpr double kLongEnoughS = 10e-3;
+constexpr int64_t kLookNs = 100'000;  // so long a side looks again and again before it sleeps, as ranks do
+constexpr size_t kPieceBytes = size_t{256} << 10;
+
+[[noreturn]] void fail(const std::string& what) { throw WorldError("probing the links between hosts: " + what); }
+
+std::array<char, kHeadBytes> head_of(uint64_t num_bytes) {
+  std::array<char, kHeadBytes> head{};
+  for (size_t i = 0; i < kHeadBytes; ++i) head[i] = static_cast<char>(num_bytes >> (8 * i));
+  return head;
+}
+
+struct Gone {};  // thrown: the other end went
+
+// One socket's share of what is under way.
+struct Lane {
+  int socket = -1;
+  std::array<char, kHeadBytes> head{};
+  size_t head_done = 0;  // bytes of it that were sent, or received
+  uint64_t left = 0;     // bytes behind the head that are still to be sent, or received
+  bool over = false;     // the answer is there; of who answers: the asker said that there is no more
+  short wants = 0;       // what poll() is to wait for, where nothing moved
+};
+
+// What was moved; 0 where the kernel has nothing or takes nothing now.
+size_t moved(ssize_t result) {
+  if (result > 0) return static_cast<size_t>(result);
+  if (result < 0 && (errno == EAGAIN || errno == EINTR)) return 0;
+  if (result == 0 || errno == ECONNRESET || errno == EPIPE) throw Gone();
+  fail(errno_text("the connection broke", errno));
+}
+
+size_t take(Lane& lane, char* to, size_t most) {
+  lane.wants = POLLIN;
+  return moved(::recv(lane.socket, to, most, MSG_DONTWAIT));
+}
+size_t give(Lane& lane, const char* from, size_t most) {
+  lane.wants = POLLOUT;
+  return moved(::send(lane.socket, from, most, MSG_DONTWAIT | MSG_NOSIGNAL));
+}
+
+// Calls `step` for each lane that is not over, until all are; it says whether it moved anything. Sleeps where nothing
+// moves for long.
+template <class Step>
+void pump(std::vector<Lane>& lanes, Deadline deadline, const Step& step) {
+  int64_t idle_since_ns = now_ns();
+  for (;;) {
+    bool any = false, all_over = true;
+    for (Lane& lane : lanes) {
+      if (!lane.over) any = step(lane) || any;
+      all_over = all_over && lane.over;
+    }
+    if (all_over) return;
+    const int64_t now = now_ns();
+    if (any) {
+      idle_since_ns = now;
+      continue;
+    }
+    if (deadline.passed()) fail("the other end did not answer in time");
+    if (now - idle_since_ns < kLookNs) {
+      ::sched_yield();
+      continue;
+    }
+    std::vector<pollfd> entries;
+    for (const Lane& lane : lanes) entries.push_back({lane.over ? -1 : lane.socket, lane.wants, 0});
+    ::poll(entries.data(), entries.size(), poll_timeout_ms(deadline, 100));
+  }
+}
+
+std::vector<Lane> lanes_of(std::span<const int> sockets) {
+  std::vector<Lane> lanes;
+  for (const int socket : sockets) lanes.push_back({.socket = socket});
+  return lanes;
+}
+
+class Asker {
+ public:
+  Asker(std::span<const int> sockets, Deadline deadline)
+      : lanes_(lanes_of(sockets)), deadline_(deadline), piece_(kPieceBytes, '\0') {}
+
+  // Seconds until the other end has said of all lanes that it has what `announced` says.
+  double exchange(uint64_t num_bytes, bool last = false) {
+    const uint64_t share = num_bytes / lanes_.size();
+    for (Lane& lane : lanes_) {
+      lane.left = &lane == lanes_.data() ? num_bytes - share * (lanes_.size() - 1) : share;
+      lane.head = head_of(last ? kOver : lane.left);
+      lane.head_done = 0;
+      lane.over = false;
+    }
+    const int64_t before = now_ns();
+    pump(lanes_, deadline_, [this](Lane& lane) { return move(lane); });
+    return static_cast<double>(now_ns() - before) * 1e-9;
+  }
+
+ private:
+  bool move(Lane& lane) {
+    if (lane.head_done < kHeadBytes) {
+      const size_t sent = give(lane, lane.head.data() + lane.head_done, kHeadBytes - lane.head_done);
+      lane.head_done += sent;
+      return sent > 0;
+    }
+    if (lane.left > 0) {
+      const size_t sent = give(lane, piece_.data(), std::min<uint64_t>(lane.left, piece_.size()));
+      lane.left -= sent;
+      return sent > 0;
+    }
+    char answer = 0;
+    lane.over = take(lane, &answer, 1) > 0;
+    return lane.over;
+  }
+
+  std::vector<Lane> lanes_;
+  const Deadline deadline_;
+  const std::vector<char> piece_;
+};
+
+class Answerer {
+ public:
+  explicit Answerer(std::span<const int> sockets) : lanes_(lanes_of(sockets)), piece_(kPieceBytes, '\0') {}
+
+  void run(Deadline deadline) {
+    pump(lanes_, deadline, [this](Lane& lane) { return move(lane); });
+  }
+
+ private:
+  bool move(Lane& lane) {
+    if (lane.head_done < kHeadBytes) {
+      const size_t got = take(lane, lane.head.data() + lane.head_done, kHeadBytes - lane.head_done);
+      lane.head_done += got;
+      if (lane.head_done == kHeadBytes) begin(lane);
+      return got > 0;
+    }
+    const size_t got = take(lane, piece_.data(), std::min<uint64_t>(lane.left, piece_.size()));
+    lane.left -= got;
+    if (got > 0 && lane.left == 0) answer(lane);
+    return got > 0;
+  }
+
+  void begin(Lane& lane) {
+    uint64_t announced = 0;
+    for (size_t i = 0; i < kHeadBytes; ++i) announced |= uint64_t{static_cast<unsigned char>(lane.head[i])} << (8 * i);
+    lane.over = announced == kOver;
+    if (announced > kMostProbeBytes && !lane.over) fail("the other end announced more than may come");
+    lane.left = lane.over ? 0 : announced;
+    if (lane.left == 0) answer(lane);
+  }
+
+  static void answer(Lane& lane) {
+    // Nothing else was sent this way that nobody has read: there is room.
+    if (give(lane, "\x06", 1) == 0) fail("the kernel takes no answer");
+    lane.head_done = 0;
+  }
+
+  std::vector<Lane> lanes_;
+  std::vector<char> piece_;
+};
+
+}  // namespace
+
+std::optional<ProbedLink> probe_link(std::span<const int> sockets, double seconds, Deadline deadline) try {
+  Asker asker(sockets, deadline);
+  const int64_t until_ns = now_ns() + static_cast<int64_t>(seconds * 1e9);
+  const auto fits = [until_ns](double next_s) { return now_ns() + static_cast<int64_t>(next_s * 1e9) < until_ns; };
+
+  // The shortest of each: other work, of which there is much while a job starts, can only add to them.
+  double trip_s = asker.exchange(0);
+  for (int trip = 1; trip < kTrips && fits(4 * trip_s); ++trip) trip_s = std::min(trip_s, asker.exchange(0));
+
+  uint64_t num_bytes = kFirstBytes;
+  double took_s = asker.exchange(num_bytes);
+  while (took_s < kLongEnoughS && num_bytes < kMostProbeBytes && fits(3 * took_s))
+    took_s = asker.exchange(num_bytes *= 2);
+  double bulk_s = took_s;
+  for (int bulk = 1; bulk < kBulks && fits(2 * bulk_s); ++bulk) bulk_s = std::min(bulk_s, asker.exchange(num_bytes));
+
+  asker.exchange(0, true);
+  // The last bytes' way and that of the answer are not the rate's. A transfer that seems to take no longer than those
+  // tells a rate all the same.
+  const double sending_s = std::max(bulk_s - trip_s, bulk_s / 10);
+  return ProbedLink{trip_s / 2, static_cast<double>(num_bytes) / sending_s};
+} catch (const Gone&) {
+  return std::nullopt;
+}
+
+bool answer_link_probe(std::span<const int> sockets, Deadline deadline) try {
+  Answerer(sockets).run(deadline);
+  return true;
+} catch (const Gone&) {
+  return false;
+}
+
+}  // namespace ringtree

@@ -1,0 +1,125 @@
+// The links between hosts are probed once, where rank 0 asks for it, and count on all ranks alike.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <mutex>
+#include <set>
+#include <string>
+
+#include "tests/core/engine/host_threads.h"
+
+namespace ringtree::testing {
+namespace {
+
+// What ranks choose by, of all of them: one text if they agree.
+struct Reasons {
+  std::mutex mutex;
+  std::set<std::string> all;
+
+  void add(const Communicator& communicator) {
+    std::string text;
+    for (size_t count = 1; count <= size_t{1} << 20; count *= 16) text += reason_of(communicator, count) + "\n";
+    const std::lock_guard lock(mutex);
+    all.insert(text);
+  }
+};
+
+std::function<Settings(int)> asking(const std::vector<int>& hosts, const std::function<bool(int rank)>& asks) {
+  return [=](int rank) {
+    Settings settings = settings_on(hosts, rank);
+    settings.probes_links = [=] { return asks(rank); };
+    return settings;
+  };
+}
+
+// The streams must carry calls afterwards.
+void sum_of_ranks(Communicator& communicator) {
+  std::vector<int64_t> data(50'000, communicator.rank());
+  Call call;
+  call.collective = Collective::all_reduce;
+  call.dtype = Dtype::kInt64;
+  call.count = data.size();
+  call.input = call.output = data.data();
+  communicator.run(call);
+  const int64_t n = communicator.world_size(), wanted = n * (n - 1) / 2;
+  for (const int64_t one : data)
+    if (one != wanted) throw std::runtime_error("a wrong sum");
+}
+
+TEST(AgreedLinks, are_those_that_rank_0_probed_on_all_ranks) {
+  for (const std::vector<int>& hosts : {std::vector{0, 1}, {0, 0, 1, 1}, {0, 1, 2}}) {
+    Reasons reasons;
+    std::atomic<int> asked{0};
+    const auto settings = asking(hosts, [&](int rank) {
+      asked += rank == 0 ? 1 : 100;
+      return true;
+    });
+    expect_all_well(run_communicators(static_cast<int>(hosts.size()), settings, [&](Communicator& communicator) {
+      reasons.add(communicator);
+      sum_of_ranks(communicator);
+    }));
+    ASSERT_EQ(reasons.all.size(), 1u) << text_of(hosts);
+    EXPECT_TRUE(contains(*reasons.all.begin(), "; links as probed")) << *reasons.all.begin();
+    EXPECT_FALSE(contains(*reasons.all.begin(), "links of 15 us and 1.25 GB/s")) << *reasons.all.begin();
+    EXPECT_EQ(asked, 1);
+  }
+}
+
+TEST(AgreedLinks, are_not_probed_unless_rank_0_asks) {
+  const std::vector<int> hosts{0, 1};
+  const auto expect_built_in = [](int num_ranks, const std::function<Settings(int)>& settings, const char* where) {
+    Reasons reasons;
+    expect_all_well(run_communicators(num_ranks, settings,
+                                      [&](Communicator& communicator) {
+                                        reasons.add(communicator);
+                                        sum_of_ranks(communicator);
+                                      }),
+                    where);
+    ASSERT_EQ(reasons.all.size(), 1u) << where;
+    EXPECT_FALSE(contains(*reasons.all.begin(), "as probed")) << where << ": " << *reasons.all.begin();
+  };
+  expect_built_in(2, asking(hosts, [](int rank) { return rank == 1; }), "only rank 1 asks");
+  expect_built_in(2, [&](int rank) { return settings_on(hosts, rank); }, "nobody asks");
+  const auto with_profile = [&](int rank) {
+    Settings settings = asking(hosts, [](int) { return true; })(rank);
+    settings.profile = "all_reduce 2 own private rest ring simple 0 ordinary 1\n";
+    return settings;
+  };
+  expect_built_in(2, with_profile, "with a profile");
+  const auto on_one_host = [](int) {
+    Settings settings = test_settings();
+    settings.probes_links = [] { return true; };
+    return settings;
+  };
+  expect_built_in(2, on_one_host, "on one host");
+}
+
+TEST(AgreedLinks, are_those_of_the_whole_in_its_parts) {
+  const std::vector<int> hosts{0, 0, 1, 1};
+  std::atomic<int> asked{0};
+  Reasons of_whole, of_parts;
+  const auto settings = asking(hosts, [&](int) {
+    ++asked;
+    return true;
+  });
+  expect_all_well(run_communicators(4, settings, [&](Communicator& communicator) {
+    of_whole.add(communicator);
+    // The part's rank 0 is another one.
+    const auto part = communicator.split(0, -communicator.rank());
+    of_parts.add(*part);
+    sum_of_ranks(*part);
+  }));
+  EXPECT_EQ(asked, 1);
+  EXPECT_EQ(of_parts.all, of_whole.all);
+}
+
+TEST(AgreedLinks, what_rank_0_throws_is_told_on_all_ranks) {
+  const std::vector<int> hosts{0, 1, 1};
+  const auto settings = asking(hosts, [](int) -> bool { throw UsageError("invalid RINGTREE_PROBE 'perhaps'"); });
+  const auto outcomes = run_communicators(3, settings, [](Communicator&) {});
+  for (const std::string& outcome : outcomes)
+    EXPECT_TRUE(contains(outcome, "invalid RINGTREE_PROBE 'perhaps'")) << outcome;
+}
+
+}  // namespace
+}  // namespace ringtree::testing

@@ -1,0 +1,146 @@
+// Tests of link_probe.h over connections of this process, the other end in a thread.
+#include <sys/socket.h>
+
+#include <array>
+#include <future>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/net/link_probe.h"
+#include "tests/core/net/net_test.h"
+
+namespace ringtree::testing {
+namespace {
+
+struct Streams {
+  explicit Streams(int count) {
+    for (int i = 0; i < count; ++i) pairs.push_back(connected_pair());
+  }
+  std::vector<int> callers() const { return ends(&Pair::caller); }
+  std::vector<int> callees() const { return ends(&Pair::callee); }
+
+  std::vector<Pair> pairs;
+
+ private:
+  std::vector<int> ends(Fd Pair::* end) const {
+    std::vector<int> sockets;
+    for (const Pair& pair : pairs) sockets.push_back((pair.*end).get());
+    return sockets;
+  }
+};
+
+std::string world_error_of(const std::function<void()>& body) {
+  try {
+    body();
+  } catch (const WorldError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+std::string next_byte(int socket) {
+  char byte = 0;
+  if (!wait_for(socket, POLLIN, patience())) return "nothing";
+  return ::recv(socket, &byte, 1, MSG_DONTWAIT) == 1 ? std::string(1, byte) : "the end";
+}
+
+TEST(LinkProbe, FindsATimeAndARateAndLeavesTheSocketsClean) {
+  for (const int count : {1, 3}) {
+    const Streams streams(count);
+    const std::vector<int> callees = streams.callees(), callers = streams.callers();
+    auto answered = std::async(std::launch::async, [&] { return answer_link_probe(callees, patience()); });
+    const std::optional<ProbedLink> found = probe_link(callers, 0.25, patience());
+    EXPECT_TRUE(answered.get());
+    ASSERT_TRUE(found);
+    EXPECT_GT(found->alpha_s, 0);
+    EXPECT_LT(found->alpha_s, 1);
+    EXPECT_GT(found->beta_Bps, 1e5);
+    for (int i = 0; i < count; ++i) {
+      ASSERT_TRUE(write_all(callers[i], "a", patience()) && write_all(callees[i], "b", patience()));
+      EXPECT_EQ(next_byte(callees[i]), "a");
+      EXPECT_EQ(next_byte(callers[i]), "b");
+    }
+  }
+}
+
+TEST(LinkProbe, WithoutTimeStillFindsSomething) {
+  const Streams streams(1);
+  auto answered = std::async(std::launch::async, [&] { return answer_link_probe(streams.callees(), patience()); });
+  const std::optional<ProbedLink> found = probe_link(streams.callers(), 0, patience());
+  EXPECT_TRUE(answered.get());
+  ASSERT_TRUE(found);
+  EXPECT_GT(found->beta_Bps, 0);
+}
+
+// The other end is a loop that takes as long as it is told to for each byte of a transfer and for each message.
+TEST(LinkProbe, TellsLinksOfDifferentSpeedApart) {
+  const auto probe = [](int64_t trip_ns, double bytes_per_second) {
+    const Pair pair = connected_pair();
+    auto answered = std::async(std::launch::async, [&] {
+      for (;;) {
+        std::array<unsigned char, 8> head{};
+        for (size_t done = 0; done < head.size();) {
+          wait_for(pair.callee.get(), POLLIN, patience());
+          const ssize_t got = ::recv(pair.callee.get(), head.data() + done, head.size() - done, MSG_DONTWAIT);
+          if (got > 0) done += static_cast<size_t>(got);
+        }
+        uint64_t left = 0;
+        for (size_t i = head.size(); i-- > 0;) left = left << 8 | head[i];
+        const bool over = left == UINT64_MAX;
+        const int64_t until_ns =
+            now_ns() + trip_ns + (over ? 0 : static_cast<int64_t>(static_cast<double>(left) / bytes_per_second * 1e9));
+        std::vector<char> sink(1 << 16);
+        while (!over && left > 0) {
+          const ssize_t got =
+              ::recv(pair.callee.get(), sink.data(), std::min<uint64_t>(left, sink.size()), MSG_DONTWAIT);
+          if (got > 0) left -= static_cast<uint64_t>(got);
+        }
+        while (now_ns() < until_ns) {
+        }
+        if (!write_all(pair.callee.get(), "\x06", patience()) || over) return;
+      }
+    });
+    const std::array<int, 1> sockets{pair.caller.get()};
+    return probe_link(sockets, 10, patience()).value();  // 10 s: as often as it wants, also beside other work
+  };
+  const ProbedLink quick = probe(1'000'000, 100e6), slow = probe(4'000'000, 5e6);
+  // Other work can only add to the times.
+  EXPECT_GE(quick.alpha_s, 0.5e-3);
+  EXPECT_GE(slow.alpha_s, 2e-3);
+  EXPECT_LE(quick.beta_Bps, 101e6);
+  EXPECT_LE(slow.beta_Bps, 5.1e6);
+  EXPECT_GT(quick.beta_Bps, slow.beta_Bps);
+}
+
+TEST(LinkProbe, SaysThatTheOtherEndWent) {
+  Streams streams(1);
+  streams.pairs[0].callee.reset();
+  EXPECT_FALSE(probe_link(streams.callers(), 0.25, patience()));
+  Streams others(2);
+  others.pairs[1].caller.reset();
+  EXPECT_FALSE(answer_link_probe(others.callees(), patience()));
+}
+
+TEST(LinkProbe, EndsAtTheDeadlineWhereTheOtherEndSaysNothing) {
+  const Streams streams(1);
+  const std::string asked = world_error_of([&] { probe_link(streams.callers(), 0.25, Deadline::after_seconds(0.02)); });
+  EXPECT_TRUE(contains(asked, "probing the links between hosts: the other end did not answer in time")) << asked;
+  const Streams others(1);
+  const std::string answered =
+      world_error_of([&] { answer_link_probe(others.callees(), Deadline::after_seconds(0.02)); });
+  EXPECT_TRUE(contains(answered, "did not answer in time")) << answered;
+}
+
+TEST(LinkProbe, RefusesMoreThanMayCome) {
+  const Streams streams(1);
+  const uint64_t too_much = kMostProbeBytes + 1;
+  std::array<char, 8> head{};
+  for (size_t i = 0; i < head.size(); ++i) head[i] = static_cast<char>(too_much >> (8 * i));
+  ASSERT_TRUE(write_all(streams.callers()[0], {head.data(), head.size()}, patience()));
+  const std::string refused = world_error_of([&] { answer_link_probe(streams.callees(), patience()); });
+  EXPECT_TRUE(contains(refused, "the other end announced more than may come")) << refused;
+}
+
+}  // namespace
+}  // namespace ringtree::testing
