@@ -31,7 +31,7 @@ TIDY_FILES = $(shell find core -name '*.cpp' -not -path 'core/bindings/*')
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help build torch compare torch-suite torch-suite-check bench-torch check test test-cpp build-dev build-asan build-tsan test-python test-python-beside test-python-alone prepare lint mypy clang-tidy layers asan fuzz fuzz-logs tsan capi model faults peers bench bench-hosts bench-emulated bench-sim bench-sim-engine bench-three-ways bench-compare bench-explain method-check method-data docs audit-published audit-mutants tables format clean distclean
+.PHONY: help build build-tools torch compare torch-suite torch-suite-check bench-torch check test test-cpp build-dev build-asan build-tsan test-python test-python-beside test-python-alone prepare lint mypy clang-tidy layers asan fuzz fuzz-logs tsan capi model faults peers bench bench-hosts bench-emulated bench-sim bench-sim-engine bench-three-ways bench-compare bench-explain method-check method-data docs audit-published audit-mutants tables format clean distclean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
@@ -76,6 +76,10 @@ compare: $(STAMPS)/torch $(STAMPS)/package ## set up what is missing, then ringt
 test: ## set up what is missing, then every test
 	@$(MAKE) --no-print-directory test-cpp
 	@$(MAKE) --no-print-directory test-python
+
+# What compiles the core and its tests, so that build-dev and the like ask no package manager any more.
+build-tools: $(STAMPS)/build-tools
+	@$(SETUP) gtest
 
 # The core and its tests, compiled for test-cpp, asan and tsan.
 build-dev build-asan build-tsan: build-%: $(STAMPS)/build-tools

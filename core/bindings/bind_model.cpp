@@ -1,5 +1,6 @@
 // The models: what a schedule costs in closed form on this machine, and by the sliced recurrence on an emulated
 // cluster.
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
@@ -57,7 +58,8 @@ void bind_model(nb::module_& module) {
       "collective"_a, "num_ranks"_a, "num_bytes"_a, "machine"_a);
   module.def(
       "choose_on_hosts",
-      [](const std::string& collective, std::vector<int> hosts, size_t num_bytes) {
+      [](const std::string& collective, std::vector<int> hosts, size_t num_bytes,
+         const std::optional<std::pair<double, double>>& links) {
         const Collective kind = collective_from(collective);
         const HostGroups groups(std::move(hosts));
         std::vector<std::string> names;
@@ -69,11 +71,13 @@ void bind_model(nb::module_& module) {
           }
         const int cores = default_machine().num_cores;
         const size_t count = num_bytes / static_cast<size_t>(blocks_of_rank(kind, groups.num_ranks()));
-        const Choice choice = choose_on_hosts(schedules, count, 1, groups, default_host_links(),
+        const HostLinks between = links ? HostLinks{links->first, links->second} : default_host_links();
+        const Choice choice = choose_on_hosts(schedules, count, 1, groups, between,
                                               default_message_work(static_cast<double>(groups.largest()) / cores));
         return std::tuple(names, choice.seconds, static_cast<size_t>(choice.index), choice.reason);
       },
-      "collective"_a, "hosts"_a, "num_bytes"_a, nb::call_guard<nb::gil_scoped_release>());
+      "collective"_a, "hosts"_a, "num_bytes"_a, "links"_a.none() = nb::none(),
+      nb::call_guard<nb::gil_scoped_release>());
 }
 
 }  // namespace ringtree::bindings

@@ -2,7 +2,6 @@
 #include "core/net/link_probe.h"
 
 #include <poll.h>
-#include <sched.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -23,7 +22,9 @@ constexpr size_t kHeadBytes = sizeof(uint64_t);
 constexpr int kTrips = 100, kBulks = 4;
 constexpr uint64_t kFirstBytes = uint64_t{64} << 10;
 constexpr double kLongEnoughS = 10e-3;
-constexpr int64_t kLookNs = 100'000;  // so long a side looks again and again before it sleeps, as ranks do
+// So long a side looks again and again before it sleeps, longer than the answer takes on most networks. Without giving
+// its core away meanwhile: beside busy processes every look would then cost a turn of the scheduler's.
+constexpr int64_t kLookNs = 60'000;
 constexpr size_t kPieceBytes = size_t{256} << 10;
 
 [[noreturn]] void fail(const std::string& what) { throw WorldError("probing the links between hosts: " + what); }
@@ -81,10 +82,7 @@ void pump(std::vector<Lane>& lanes, Deadline deadline, const Step& step) {
       continue;
     }
     if (deadline.passed()) fail("the other end did not answer in time");
-    if (now - idle_since_ns < kLookNs) {
-      ::sched_yield();
-      continue;
-    }
+    if (now - idle_since_ns < kLookNs) continue;
     std::vector<pollfd> entries;
     for (const Lane& lane : lanes) entries.push_back({lane.over ? -1 : lane.socket, lane.wants, 0});
     ::poll(entries.data(), entries.size(), poll_timeout_ms(deadline, 100));

@@ -18,7 +18,15 @@ from ringtree.comm.profile_format import describe_world
 from ringtree.errors import UsageError
 from ringtree.show.cells import cell, console_for_tables, plain_table, say
 from ringtree.tune.which import Explanation, explain
-from ringtree.units import format_change, format_size, format_time, parse_hosts, parse_size
+from ringtree.units import (
+    format_change,
+    format_size,
+    format_time,
+    parse_duration,
+    parse_hosts,
+    parse_rate,
+    parse_size,
+)
 
 MAX_RANKS = 1024
 
@@ -27,6 +35,12 @@ def which(
     size: Annotated[str, typer.Option(help="Bytes of a rank's larger buffer, e.g. 8, 4K or 1M.")],
     ranks: Annotated[int | None, typer.Option(help="Number of ranks.")] = None,
     hosts: OnHosts = None,
+    alpha: Annotated[
+        str | None, typer.Option(help="With --hosts and --bandwidth: latency between hosts, e.g. 10us.")
+    ] = None,
+    bandwidth: Annotated[
+        str | None, typer.Option(help="With --hosts and --alpha: what leaves a host, e.g. 25Gbit/s or 3GB/s.")
+    ] = None,
     collective: Annotated[str, typer.Option(help="Collective.")] = "all_reduce",
     shared_buffers: Annotated[
         bool, typer.Option("--shared-buffers", help="Assume a communicator created with shared_buffers=True.")
@@ -36,19 +50,23 @@ def which(
 ) -> None:
     """Show which algorithm and protocol auto would run, and whether the measured profile or the model chose it.
 
-    The model uses built-in constants, or with RINGTREE_PROBE=1 constants probed on this machine, as ranks would.
+    The model uses built-in constants, or with RINGTREE_PROBE=1 constants probed on this machine, as ranks would. Ranks
+    on several hosts probe the links between them; here --alpha and --bandwidth name them.
     """
     with exit_codes():
         where = None if hosts is None else parse_hosts(hosts)
         if (ranks is None) == (where is None):
             raise UsageError("give --ranks, or --hosts (hosts x ranks per host)")
+        if (alpha is None) != (bandwidth is None) or (alpha is not None and where is None):
+            raise UsageError("--alpha and --bandwidth go together, and with --hosts")
+        links = None if alpha is None or bandwidth is None else (parse_duration(alpha), parse_rate(bandwidth))
         ranks = ranks or len(where or ())
         if not 1 <= ranks <= MAX_RANKS:
             raise UsageError(f"--ranks must lie in 1..{MAX_RANKS}, not {ranks}")
         size_bytes = parse_size(size)
         if size_bytes < 1:
             raise UsageError("--size must be at least one byte: there is nothing to choose for 0 bytes")
-        found = explain(load(profile), collective, ranks, size_bytes, shared_buffers, where)
+        found = explain(load(profile), collective, ranks, size_bytes, shared_buffers, where, links)
         if json:
             typer.echo(found.model_dump_json(indent=1))
         else:

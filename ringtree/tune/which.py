@@ -58,11 +58,12 @@ def explain(
     size_bytes: int,
     shared_buffers: bool = False,
     hosts: list[int] | None = None,
+    links: tuple[float, float] | None = None,
 ) -> Explanation:
     """Returns the choice for a size (bytes of a rank's larger buffer) of a communicator with private or shared buffers.
 
     `hosts`: the host of each rank, where they are on several; other hosts are taken to have as many cores as this one.
-    Raises UsageError for an unknown collective.
+    `links`: as of `choose_on_hosts`. Raises UsageError for an unknown collective.
     """
     several = hosts is not None and max(hosts) > 0
     ranks_here = max(map(hosts.count, hosts)) if hosts is not None else num_ranks
@@ -80,7 +81,9 @@ def explain(
         date = (table.measured_utc or profile.created_utc)[:10]
         found = _by_profile(table, size_bytes, shared_buffers, date, notes)
     elif several and hosts is not None:
-        found = _by_model_on(hosts, collective, own, shared_buffers, size_bytes, notes)
+        if links is None:
+            notes.append("assumed links; ranks probe theirs when they meet. Name them with --alpha and --bandwidth")
+        found = _by_model_on(hosts, links, collective, own, shared_buffers, size_bytes, notes)
     else:
         # Beside rules the engine probes nothing, and nothing for one rank.
         constants, told = model.machine(probed=not loaded.rules and num_ranks > 1)
@@ -147,9 +150,15 @@ def _by_model(
 
 
 def _by_model_on(
-    hosts: list[int], collective: str, own: bool, shared_buffers: bool, size_bytes: int, notes: list[str]
+    hosts: list[int],
+    links: tuple[float, float] | None,
+    collective: str,
+    own: bool,
+    shared_buffers: bool,
+    size_bytes: int,
+    notes: list[str],
 ) -> Explanation:
-    found = model.choose_on_hosts(collective, hosts, size_bytes)
+    found = model.choose_on_hosts(collective, hosts, size_bytes, links)
     return _modelled(collective, len(hosts), own, shared_buffers, size_bytes, found, notes)
 
 

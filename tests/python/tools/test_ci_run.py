@@ -1,4 +1,5 @@
-"""`.ci/run` with a stand-in for make: each stage once, two at a time, and a stage that fails ends all and shows why.
+"""`.ci/run` with a stand-in for make: each stage once, those beside the others in two chains, and a stage that fails
+ends all and shows why.
 
 For: the script's own logic. Not for: what the stages do.
 """
@@ -25,8 +26,10 @@ fi
 if [ "$1" = "$AFTER" ]; then read -r < "$BEGUN"; fi
 [ "$1" != "$FAILS" ] || exit 3
 """
-BESIDE = ["lint", "docs", "fuzz-logs", "build-dev", "model", "build-asan", "build-tsan"]
-TESTED = ["build", "layers", "prepare", "test-python-beside", "torch-suite-check", "capi", "test-cpp", "asan", "tsan"]
+COMPILED = ["build-dev", "build-asan", "build-tsan"]
+CHECKED = ["lint", "docs", "fuzz-logs", "model"]
+PREPARED = ["build-tools", "build", "layers", "prepare"]
+TESTED = [*PREPARED, "test-python-beside", "torch-suite-check", "capi", "test-cpp", "asan", "tsan"]
 LAST = "test-python-alone"
 
 
@@ -57,9 +60,11 @@ def run(folder: Path, fails: str = "", lasts: str = "", after: str = "") -> tupl
 def test_every_stage_runs_once_and_says_so(tmp_path: Path) -> None:
     code, said, calls = run(tmp_path)
     assert code == 0, said
-    assert sorted(calls) == sorted([*BESIDE, *TESTED, LAST])
-    assert [call for call in calls if call in BESIDE] == BESIDE
-    assert [call for call in calls if call in TESTED] == TESTED
+    assert sorted(calls) == sorted([*COMPILED, *CHECKED, *TESTED, LAST])
+    for chain in (COMPILED, CHECKED, TESTED):
+        assert [call for call in calls if call in chain] == chain
+    assert calls.index("build-tools") < calls.index("build-dev")
+    assert calls.index("prepare") < calls.index("lint")
     assert calls[-1] == LAST
     for name in calls:
         assert said.count(f"output of {name}\n") == 1
@@ -67,7 +72,7 @@ def test_every_stage_runs_once_and_says_so(tmp_path: Path) -> None:
     assert said.endswith(f"output of {LAST}\n")
 
 
-@pytest.mark.parametrize("fails", [*BESIDE, *TESTED, LAST])
+@pytest.mark.parametrize("fails", [*COMPILED, *CHECKED, *TESTED, LAST])
 def test_a_stage_that_fails_ends_all_and_shows_why(tmp_path: Path, fails: str) -> None:
     code, said, calls = run(tmp_path, fails)
     assert code != 0
