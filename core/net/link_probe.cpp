@@ -19,7 +19,7 @@ namespace {
 
 constexpr uint64_t kOver = UINT64_MAX;
 constexpr size_t kHeadBytes = sizeof(uint64_t);
-constexpr int kTrips = 100, kBulks = 4;
+constexpr int kSteadyTrips = 100, kBulks = 4;
 constexpr uint64_t kFirstBytes = uint64_t{64} << 10;
 constexpr double kLongEnoughS = 10e-3;
 // So long a side looks again and again before it sleeps, longer than the answer takes on most networks. Without giving
@@ -186,7 +186,11 @@ std::optional<ProbedLink> probe_link(std::span<const int> sockets, double second
 
   // The shortest of each: other work, of which there is much while a job starts, can only add to them.
   double trip_s = asker.exchange(0);
-  for (int trip = 1; trip < kTrips && fits(4 * trip_s); ++trip) trip_s = std::min(trip_s, asker.exchange(0));
+  for (int since = 0; since < kSteadyTrips && fits(2 * seconds / 3);) {
+    const double took_s = asker.exchange(0);
+    since = took_s < 0.98 * trip_s ? 0 : since + 1;
+    trip_s = std::min(trip_s, took_s);
+  }
 
   uint64_t num_bytes = kFirstBytes;
   double took_s = asker.exchange(num_bytes);

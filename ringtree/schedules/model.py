@@ -31,9 +31,11 @@ def choose(collective: str, num_ranks: int, num_bytes: int, constants: Machine) 
 def choose_on_hosts(
     collective: str, hosts: Sequence[int], num_bytes: int, links: tuple[float, float] | None = None
 ) -> tuple[str, str, dict[str, float]]:
-    """(algorithm, reason, seconds by algorithm) for ranks on several hosts, by the sliced recurrence. `hosts`: the host
-    of each rank, as of ringtree.schedule. `links`: latency in seconds and bytes per second between hosts; None: what ranks
-    assume where they don't probe them."""
+    """(algorithm, reason, seconds by algorithm) for ranks on several hosts, by the sliced recurrence.
+
+    `hosts`: the host of each rank, as of ringtree.schedule. `links`: latency in seconds and bytes per second between
+    hosts; None: what ranks assume where they don't probe them.
+    """
     names, seconds, index, reason = core_choose_on_hosts(collective, list(hosts), num_bytes, links)
     return names[index], reason, dict(zip(names, seconds, strict=True))
 
