@@ -19,9 +19,9 @@ namespace {
 
 constexpr uint64_t kOver = UINT64_MAX;
 constexpr size_t kHeadBytes = sizeof(uint64_t);
-constexpr int kSteadyTrips = 100, kBulks = 4;
+constexpr int kSteadyTrips = 100, kSteadyBulks = 6;  // in a row that were no shorter
 constexpr uint64_t kFirstBytes = uint64_t{64} << 10;
-constexpr double kLongEnoughS = 10e-3;
+constexpr double kLongEnoughS = 3e-3;  // less than a turn of the scheduler's
 // So long a side looks again and again before it sleeps, longer than the answer takes on most networks. Without giving
 // its core away meanwhile: beside busy processes every look would then cost a turn of the scheduler's.
 constexpr int64_t kLookNs = 60'000;
@@ -186,18 +186,20 @@ std::optional<ProbedLink> probe_link(std::span<const int> sockets, double second
 
   // The shortest of each: other work, of which there is much while a job starts, can only add to them.
   double trip_s = asker.exchange(0);
-  for (int since = 0; since < kSteadyTrips && fits(2 * seconds / 3);) {
-    const double took_s = asker.exchange(0);
-    since = took_s < 0.98 * trip_s ? 0 : since + 1;
-    trip_s = std::min(trip_s, took_s);
-  }
+  const auto shortest = [&](double& best_s, uint64_t num_bytes, int steady, double left_s) {
+    for (int since = 0; since < steady && fits(left_s + best_s);) {
+      const double took_s = asker.exchange(num_bytes);
+      since = took_s < 0.98 * best_s ? 0 : since + 1;
+      best_s = std::min(best_s, took_s);
+    }
+  };
+  shortest(trip_s, 0, kSteadyTrips, 2 * seconds / 3);
 
   uint64_t num_bytes = kFirstBytes;
-  double took_s = asker.exchange(num_bytes);
-  while (took_s < kLongEnoughS && num_bytes < kMostProbeBytes && fits(3 * took_s))
-    took_s = asker.exchange(num_bytes *= 2);
-  double bulk_s = took_s;
-  for (int bulk = 1; bulk < kBulks && fits(2 * bulk_s); ++bulk) bulk_s = std::min(bulk_s, asker.exchange(num_bytes));
+  double bulk_s = asker.exchange(num_bytes);
+  while (bulk_s < kLongEnoughS && num_bytes < kMostProbeBytes && fits(3 * bulk_s))
+    bulk_s = asker.exchange(num_bytes *= 2);
+  shortest(bulk_s, num_bytes, kSteadyBulks, bulk_s);
 
   asker.exchange(0, true);
   // The last bytes' way and that of the answer are not the rate's. A transfer that seems to take no longer than those

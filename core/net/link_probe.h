@@ -23,7 +23,7 @@ struct ProbedLink {
 /// No asker may have more follow at once than this.
 inline constexpr uint64_t kMostProbeBytes = uint64_t{16} << 20;
 
-/// Asks, for about `seconds`: the shortest of round trips, and of transfers that take 10 ms or 16 MB, or less where the
+/// Asks, for about `seconds`: the shortest of round trips, and of transfers that take 3 ms or 16 MB, or less where the
 /// time does not suffice. `sockets`: to one other process, connected, non-blocking. Nothing: the other end went. Throws
 /// WorldError at `deadline`, and if a connection breaks: then, too, the sockets are of no use any more.
 std::optional<ProbedLink> probe_link(std::span<const int> sockets, double seconds, Deadline deadline);
