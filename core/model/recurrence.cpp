@@ -201,8 +201,8 @@ class Recurrence {
     const size_t begin = lane.slice * cut_.slice_bytes;
     for (int id : step.send_links) {
       LinkState& link = links_[id];
-      link.arrival[link.num_sent++ % kSlots] = transmit(
-          wiring_.links[id], std::min(cut_.slice_bytes, lane.step_bytes - begin), at, begin == 0 && lane.pass == 0);
+      link.arrival[link.num_sent++ % kSlots] =
+          transmit(wiring_.links[id], std::min(cut_.slice_bytes, lane.step_bytes - begin), at, begin == 0);
     }
     lane.clock = at;
     lane.queued = false;

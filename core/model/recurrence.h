@@ -32,7 +32,7 @@ namespace ringtree {
 
 /// What a rank has to do with the network.
 struct NetworkShare {
-  int64_t messages = 0;  // that it sends to other hosts and receives from there; the slices of a step are one
+  int64_t messages = 0;  // that it sends to other hosts and receives from there; the slices of a pass of a step are one
   int64_t bytes = 0;     // in them
 };
 
