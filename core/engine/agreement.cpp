@@ -73,9 +73,9 @@ std::string to_choose_by(const Mesh& mesh, const Settings& settings) {
   return settings.probe ? machine_text(settings.probe(settings.timeout_s / 8)) : "";
 }
 
-// On rank 0, which asks, and on the rank that answers. Returns what rank 0 has found, as text.
-std::string probed_links(const Mesh& mesh, const Settings& settings) {
-  const int other = mesh.rank() == 0 ? *first_remote(mesh) : 0;
+// On rank 0, which asks, and on the rank that answers; `other` is the other of the two. Returns what rank 0 has found,
+// as text.
+std::string probed_links(const Mesh& mesh, int other, const Settings& settings) {
   const std::vector<int> streams = mesh.streams_to(other);
   const Deadline deadline = Deadline::after_seconds(settings.timeout_s);
   std::optional<ProbedLink> found;
@@ -101,8 +101,10 @@ Agreed agree_at_start(Rendezvous& rendezvous, const Mesh& mesh, int rank, const 
   Agreed agreed;
   agreed.choosing = agree("profile", rank == 0 ? to_choose_by(mesh, settings) : "");
   if (agreed.choosing == kProbeLinks) {
-    const bool takes_part = rank == 0 || rank == first_remote(mesh);
-    agreed.choosing = agree("links", takes_part ? probed_links(mesh, settings) : "");
+    const int answers = first_remote(mesh).value_or(-1);
+    std::string found;
+    if (rank == 0 || rank == answers) found = probed_links(mesh, rank == 0 ? answers : 0, settings);
+    agreed.choosing = agree("links", found);
   }
   agreed.token = agree("token", rank == 0 ? random_hex(16) : "");
   return agreed;

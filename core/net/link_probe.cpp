@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstring>
+#include <exception>
 #include <string>
 #include <vector>
 
@@ -35,7 +35,7 @@ std::array<char, kHeadBytes> head_of(uint64_t num_bytes) {
   return head;
 }
 
-struct Gone {};  // thrown: the other end went
+struct Gone : std::exception {};
 
 // One socket's share of what is under way.
 struct Lane {
