@@ -180,6 +180,7 @@ class Answerer {
 }  // namespace
 
 std::optional<ProbedLink> probe_link(std::span<const int> sockets, double seconds, Deadline deadline) try {
+  if (sockets.empty()) fail("there is no connection");
   Asker asker(sockets, deadline);
   const int64_t until_ns = now_ns() + static_cast<int64_t>(seconds * 1e9);
   const auto fits = [until_ns](double next_s) { return now_ns() + static_cast<int64_t>(next_s * 1e9) < until_ns; };

@@ -24,9 +24,12 @@ struct Reasons {
   }
 };
 
+// On hosts that no other world of this process has been on: what was found to a host is remembered.
 std::function<Settings(int)> asking(const std::vector<int>& hosts, const std::function<bool(int rank)>& asks) {
-  return [=](int rank) {
+  static int number = 0;
+  return [=, world = ++number](int rank) {
     Settings settings = settings_on(hosts, rank);
+    settings.network.host_id += numbered(" of world", world);
     settings.probes_links = [=] { return asks(rank); };
     return settings;
   };
@@ -111,6 +114,33 @@ TEST(AgreedLinks, are_those_of_the_whole_in_its_parts) {
   }));
   EXPECT_EQ(asked, 1);
   EXPECT_EQ(of_parts.all, of_whole.all);
+}
+
+TEST(AgreedLinks, are_remembered_by_the_process) {
+  Reasons reasons;
+  const auto settings = asking({0, 1}, [](int) { return true; });
+  for (int again = 0; again < 5; ++again)
+    expect_all_well(run_communicators(2, settings, [&](Communicator& communicator) {
+      reasons.add(communicator);
+      sum_of_ranks(communicator);
+    }));
+  EXPECT_EQ(reasons.all.size(), 1u);
+}
+
+TEST(AgreedLinks, are_probed_over_all_streams) {
+  Reasons reasons;
+  const auto asks = asking({0, 1}, [](int) { return true; });
+  const auto settings = [&](int rank) {
+    Settings own = asks(rank);
+    own.network.num_streams = 3;
+    return own;
+  };
+  expect_all_well(run_communicators(2, settings, [&](Communicator& communicator) {
+    reasons.add(communicator);
+    sum_of_ranks(communicator);
+  }));
+  ASSERT_EQ(reasons.all.size(), 1u);
+  EXPECT_TRUE(contains(*reasons.all.begin(), "; links as probed")) << *reasons.all.begin();
 }
 
 TEST(AgreedLinks, what_rank_0_throws_is_told_on_all_ranks) {
