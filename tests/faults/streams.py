@@ -58,7 +58,8 @@ def broken(cell: Cell, role: Role, fault: Fault, *, checksums: bool = False) -> 
         directory = stack.enter_context(TemporaryDirectory(prefix="ringtree-faults-"))
         proxy = stack.enter_context(Proxy(functools.partial(_upstream, directory)))
         store = functools.partial(_store_of, directory, proxy.port)
-        environment = {"RINGTREE_CRC": "1"} if checksums else {}
+        # The proxy follows frames from the handshake on: no probe of the link before them.
+        environment = {"RINGTREE_PROBE": "0", **({"RINGTREE_CRC": "1"} if checksums else {})}
         places = [
             Place(environment={"RINGTREE_HOSTID": name, **environment}, store=store) for name in ("left", "right")
         ]

@@ -83,8 +83,9 @@ TEST(AgreedLinks, are_not_probed_unless_rank_0_asks) {
   };
   expect_built_in(2, asking(hosts, [](int rank) { return rank == 1; }), "only rank 1 asks");
   expect_built_in(2, [&](int rank) { return settings_on(hosts, rank); }, "nobody asks");
+  const auto asks = asking(hosts, [](int) { return true; });
   const auto with_profile = [&](int rank) {
-    Settings settings = asking(hosts, [](int) { return true; })(rank);
+    Settings settings = asks(rank);
     settings.profile = "all_reduce 2 own private rest ring simple 0 ordinary 1\n";
     return settings;
   };
