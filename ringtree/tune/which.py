@@ -82,7 +82,8 @@ def explain(
         found = _by_profile(table, size_bytes, shared_buffers, date, notes)
     elif several and hosts is not None:
         if links is None:
-            notes.append("assumed links; ranks probe theirs when they meet. Name them with --alpha and --bandwidth")
+            what = "ranks probe theirs when they meet" if profile is None else "ranks with a profile assume the same"
+            notes.append(f"assumed links; {what}. Name others with --alpha and --bandwidth")
         found = _by_model_on(hosts, links, collective, own, shared_buffers, size_bytes, notes)
     else:
         # Beside rules the engine probes nothing, and nothing for one rank.
