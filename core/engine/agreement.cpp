@@ -4,10 +4,9 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <map>
-#include <mutex>
 
 #include "core/bootstrap/unix_socket.h"
+#include "core/engine/found_links.h"
 #include "core/model/probed_constants.h"
 #include "core/net/link_probe.h"
 
@@ -64,41 +63,13 @@ Machine agreed_machine(const std::string& text) {
 constexpr const char* kProbeLinks = "probe links\n";
 constexpr double kMostSeconds = 0.25;  // of that, on links that carry 64 KB in less
 
-// What this process has found as rank 0 of earlier communicators, by the host at the other end: programs make a
-// communicator for each of their groups, and need not wait for a probe each time.
-class FoundLinks {
- public:
-  static std::optional<HostLinks> to(const PeerIdentity& other) {
-    const std::lock_guard lock(mutex());
-    const auto found = all().find(key(other));
-    return found == all().end() ? std::nullopt : std::optional(found->second);
-  }
-  static void remember(const PeerIdentity& other, const HostLinks& links) {
-    const std::lock_guard lock(mutex());
-    all()[key(other)] = links;
-  }
-
- private:
-  static std::string key(const PeerIdentity& other) {
-    return other.boot_id + " " + std::to_string(other.network_namespace) + " " + other.host_id;
-  }
-  static std::mutex& mutex() {  // protects all()
-    static std::mutex one;
-    return one;
-  }
-  static std::map<std::string, HostLinks>& all() {
-    static std::map<std::string, HostLinks> one;
-    return one;
-  }
-};
-
 // What rank 0 has for `auto` to choose by: its profile, else the constants that it probed for the model, as text.
 std::string to_choose_by(const Mesh& mesh, const Settings& settings) {
   if (!settings.profile.empty() || settings.emulation || mesh.world_size() == 1) return settings.profile;
   if (const std::optional<int> other = first_remote(mesh)) {
     if (settings.links) return links_text(*settings.links);
     if (!settings.probes_links || !settings.probes_links()) return "";
-    const std::optional<HostLinks> known = FoundLinks::to(mesh.peer(*other));
+    const std::optional<HostLinks> known = found_links_to(mesh.peer(*other));
     return known ? links_text(*known) : kProbeLinks;
   }
   // The others wait for it: a part of the time that they have.
@@ -119,7 +90,7 @@ std::string probed_links(const Mesh& mesh, int other, const Settings& settings) 
   if (!stayed) throw EndedPeer(other, to_text(mesh.peer(other)) + " ended while the links between hosts were probed");
   if (!found) return "";
   const HostLinks links = with_probed({found->alpha_s, found->beta_Bps});
-  FoundLinks::remember(mesh.peer(other), links);
+  remember_links_to(mesh.peer(other), links);
   return links_text(links);
 }
 

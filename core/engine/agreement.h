@@ -18,7 +18,8 @@ struct Agreed {
   std::string token;     // of this communicator alone (PartMaker)
 };
 
-/// Called by all ranks while they meet; the others wait for rank 0, at most Settings::timeout_s for each of the two.
+/// Called by all ranks while they meet; the others wait for rank 0, at most Settings::timeout_s for each of what it
+/// says: what to choose by, after a probe the links, and the token.
 Agreed agree_at_start(Rendezvous& rendezvous, const Mesh& mesh, int rank, const Settings& settings);
 
 /// What `auto` knows on this rank: what was agreed, and what every rank reads alike of the others' pages. Throws

@@ -31,7 +31,7 @@ struct Settings {
   /// to choose by. Asked of rank 0 alone, once all ranks have met, if it has no profile and ranks really run on several
   /// hosts; what it throws counts on all ranks. None: default_host_links(), and nothing is sent.
   std::function<bool()> probes_links = {};
-  /// What was found before, by the ranks that these are a part of.
+  /// The links that the ranks of the whole agreed on, for a part of it: nothing is probed then. Alike on all its ranks.
   std::optional<HostLinks> links = {};
   /// `auto` chooses for buffers that every rank's peers read in place (core/transport/shared_buffer.h); others stay
   /// right. Alike on all ranks, since who chooses must not depend on where one rank's buffers lie.

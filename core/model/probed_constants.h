@@ -1,6 +1,6 @@
-// The constants of the closed-form model that can be probed in a moment: what probes found as a Machine, within bounds,
-// and as text that ranks agree on and files keep. Not for: probing (core/probe), nor for the constants that are the
-// engine's own and the kernel's (a slice's work, a switch, the reach of the cache), which stay those of
+// The models' constants that can be probed in a moment, of a machine and of the links between hosts: what probes found,
+// within bounds, and as text that ranks agree on and files keep. Not for: probing (core/probe), nor for the constants
+// that are the engine's own and the kernel's (a slice's work, a switch, the reach of the cache), which stay those of
 // default_machine().
 #pragma once
 

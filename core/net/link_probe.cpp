@@ -100,7 +100,7 @@ class Asker {
   Asker(std::span<const int> sockets, Deadline deadline)
       : lanes_(lanes_of(sockets)), deadline_(deadline), piece_(kPieceBytes, '\0') {}
 
-  // Seconds until the other end has said of all lanes that it has what `announced` says.
+  // Seconds until the other end has said of all lanes that it has what was announced.
   double exchange(uint64_t num_bytes, bool last = false) {
     const uint64_t share = num_bytes / lanes_.size();
     for (Lane& lane : lanes_) {
