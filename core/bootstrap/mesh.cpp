@@ -313,6 +313,7 @@ void Mesh::close() {
     for (const std::unique_ptr<Peer>& peer : peers_) {
       if (peer != nullptr) peer->socket.reset();
     }
+    streams_ = std::vector<std::vector<Fd>>(streams_.size());
     return;
   }
   // Release, pairs with the loads in send_frame(), deliver() and set_gone(): senders give up and events end.
@@ -329,6 +330,7 @@ void Mesh::close() {
   await_bye_of_remote(deadline);
   signal_event(stop_);
   monitor_.join();
+  streams_ = std::vector<std::vector<Fd>>(streams_.size());  // of those what nobody took
   for (const std::unique_ptr<Peer>& peer : peers_) {
     if (peer == nullptr) continue;
     const std::lock_guard<std::mutex> no_sender(peer->sending);

@@ -37,7 +37,8 @@ bool switched_on() {
   const std::string value = variable(kSwitch);
   if (!is_off(value) && value != "1")
     throw UsageError("invalid RINGTREE_PROBE '" + value +
-                     "': set it to 1 to probe the machine's constants, or to 0 to skip probing");
+                     "': 0 probes nothing, 1 the links between hosts and this machine's constants; unset, the links "
+                     "alone are probed");
   return value == "1";
 }
 

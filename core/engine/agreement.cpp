@@ -59,38 +59,47 @@ Machine agreed_machine(const std::string& text) {
   return *machine;
 }
 
-// In the place of what ranks choose by: the links between hosts are probed first, then rank 0 says what was found.
+// In the place of the constants: the links between hosts are probed first, then rank 0 says what was found.
 constexpr const char* kProbeLinks = "probe links\n";
-constexpr double kMostSeconds = 0.25;  // of that, on links that carry 64 KB in less
+constexpr double kMostSeconds = 0.25;        // of that, on links that carry 64 KB in less
+constexpr double kLeastSeconds = 0.02;       // in less nothing is found that is better than what is assumed
+constexpr double kShareOfMeeting = 1 / 8.0;  // of the time that is left: the others wait meanwhile
 
-// What rank 0 has for `auto` to choose by: its profile, else the constants that it probed for the model, as text.
-std::string to_choose_by(const Mesh& mesh, const Settings& settings) {
-  if (!settings.profile.empty() || settings.emulation || mesh.world_size() == 1) return settings.profile;
+double share_of(Deadline deadline) { return static_cast<double>(deadline.left_ns()) * 1e-9 * kShareOfMeeting; }
+
+// What rank 0 has for `auto` to choose by beside a profile, as text.
+std::string constants_to_choose_by(const Mesh& mesh, const Settings& settings, Deadline deadline) {
+  if (settings.emulation || mesh.world_size() == 1) return "";
   if (const std::optional<int> other = first_remote(mesh)) {
     if (settings.links) return links_text(*settings.links);
     if (!settings.probes_links || !settings.probes_links()) return "";
-    const std::optional<HostLinks> known = found_links_to(mesh.peer(*other));
-    return known ? links_text(*known) : kProbeLinks;
+    if (const std::optional<HostLinks> known = found_links_to(mesh, *other)) return links_text(*known);
+    return share_of(deadline) < kLeastSeconds ? "" : kProbeLinks;
   }
-  // The others wait for it: a part of the time that they have.
-  return settings.probe ? machine_text(settings.probe(settings.timeout_s / 8)) : "";
+  return settings.probe && settings.profile.empty() ? machine_text(settings.probe(share_of(deadline))) : "";
 }
 
 // On rank 0, which asks, and on the rank that answers; `other` is the other of the two. Returns what rank 0 has found,
 // as text.
-std::string probed_links(const Mesh& mesh, int other, const Settings& settings) {
+std::string probed_links(const Mesh& mesh, int other, Deadline deadline) {
   const std::vector<int> streams = mesh.streams_to(other);
-  const Deadline deadline = Deadline::after_seconds(settings.timeout_s);
+  // Who waits for the result must not run out of time first: the error names the rank that did not answer.
+  const Deadline soon{now_ns() + deadline.left_ns() / 2};
   std::optional<ProbedLink> found;
   bool stayed = true;
-  if (mesh.rank() == 0)
-    stayed = (found = probe_link(streams, std::min(kMostSeconds, settings.timeout_s / 8), deadline)).has_value();
-  else
-    stayed = answer_link_probe(streams, deadline);
+  try {
+    if (mesh.rank() == 0)
+      stayed = (found = probe_link(streams, std::min(kMostSeconds, share_of(deadline)), soon)).has_value();
+    else
+      stayed = answer_link_probe(streams, soon);
+  } catch (const TimeoutError&) {
+    throw TimeoutError(to_text(mesh.peer(other)) + " did not answer in time while the links between hosts were probed",
+                       {other});
+  }
   if (!stayed) throw EndedPeer(other, to_text(mesh.peer(other)) + " ended while the links between hosts were probed");
   if (!found) return "";
-  const HostLinks links = with_probed({found->alpha_s, found->beta_Bps});
-  remember_links_to(mesh.peer(other), links);
+  const HostLinks links = with_probed({found->alpha_s, found->beta_Bps.value_or(default_host_links().beta_Bps)});
+  remember_links_to(mesh, other, links);
   return links_text(links);
 }
 
@@ -98,25 +107,27 @@ std::string probed_links(const Mesh& mesh, int other, const Settings& settings) 
 
 // What rank 0 has counts on all ranks: a profile is a file, of which not every rank need see the same one, and no two
 // probes of a machine give the same constants.
-Agreed agree_at_start(Rendezvous& rendezvous, const Mesh& mesh, int rank, const Settings& settings) {
+Agreed agree_at_start(Rendezvous& rendezvous, const Mesh& mesh, const Settings& settings, Deadline deadline) {
+  const bool says = mesh.rank() == 0;
   const auto agree = [&](const char* what, const std::string& mine) {
-    if (rank != 0) return rendezvous.get(what, Deadline::after_seconds(settings.timeout_s));
+    if (!says) return rendezvous.get(what, deadline);
     rendezvous.set(what, mine);
     return mine;
   };
   Agreed agreed;
-  agreed.choosing = agree("profile", rank == 0 ? to_choose_by(mesh, settings) : "");
-  if (agreed.choosing == kProbeLinks) {
+  agreed.profile = agree("profile", says ? settings.profile : "");
+  agreed.constants = agree("constants", says ? constants_to_choose_by(mesh, settings, deadline) : "");
+  if (agreed.constants == kProbeLinks) {
     const int answers = first_remote(mesh).value_or(-1);
     std::string found;
-    if (rank == 0 || rank == answers) found = probed_links(mesh, rank == 0 ? answers : 0, settings);
-    agreed.choosing = agree("links", found);
+    if (says || mesh.rank() == answers) found = probed_links(mesh, says ? answers : 0, deadline);
+    agreed.constants = agree("links", found);
   }
-  agreed.token = agree("token", rank == 0 ? random_hex(16) : "");
+  agreed.token = agree("token", says ? random_hex(16) : "");
   return agreed;
 }
 
-Selection selection_of(Session& session, const Settings& settings, const std::string& choosing) {
+Selection selection_of(Session& session, const Settings& settings, const Agreed& agreed) {
   Selection selection;
   selection.num_ranks = session.world_size();
   selection.num_channels = settings.num_channels;
@@ -125,12 +136,11 @@ Selection selection_of(Session& session, const Settings& settings, const std::st
   selection.deterministic = settings.deterministic;
   selection.hosts = settings.emulation ? HostGroups::blocks(selection.num_ranks, settings.emulation->ranks_per_host)
                                        : HostGroups(session.mesh().hosts());
-  if (is_links_text(choosing))
-    selection.links = agreed_links(choosing);
-  else if (is_machine_text(choosing))
-    selection.machine = agreed_machine(choosing);
-  else
-    selection.profile = Profile::parse(choosing);
+  selection.profile = Profile::parse(agreed.profile);
+  if (is_links_text(agreed.constants))
+    selection.links = agreed_links(agreed.constants);
+  else if (!agreed.constants.empty())
+    selection.machine = agreed_machine(agreed.constants);
   selection.machine.num_cores = count_cores(session, session.rank());
   selection.ranks_per_core = ranks_per_core(session);
   selection.own_cores = selection.ranks_per_core <= 1;

@@ -13,17 +13,19 @@
 namespace ringtree {
 
 struct Agreed {
-  std::string choosing;  // what rank 0 has for `auto` to choose by: a profile, or constants of the machine or of the
-                         // links between hosts, as text
-  std::string token;     // of this communicator alone (PartMaker)
+  std::string profile;  // rank 0's, as text
+  std::string
+      constants;      // of the machine or of the links between hosts, for what the profile has no rule for; as text,
+                      // "" for those that are built in
+  std::string token;  // of this communicator alone (PartMaker)
 };
 
-/// Called by all ranks while they meet; the others wait for rank 0, at most Settings::timeout_s for each of what it
-/// says: what to choose by, after a probe the links, and the token.
-Agreed agree_at_start(Rendezvous& rendezvous, const Mesh& mesh, int rank, const Settings& settings);
+/// Called by all ranks while they meet, until `deadline`; the others wait for rank 0. TimeoutError names the rank that
+/// did not answer a probe.
+Agreed agree_at_start(Rendezvous& rendezvous, const Mesh& mesh, const Settings& settings, Deadline deadline);
 
 /// What `auto` knows on this rank: what was agreed, and what every rank reads alike of the others' pages. Throws
 /// UsageError for a wrong profile, WorldError for malformed constants.
-Selection selection_of(Session& session, const Settings& settings, const std::string& choosing);
+Selection selection_of(Session& session, const Settings& settings, const Agreed& agreed);
 
 }  // namespace ringtree

@@ -13,13 +13,13 @@ Communicator::Communicator(Store& store, int rank, int world_size, const Setting
                            const std::string& prefix)
     : settings_(settings), fork_count_(fork_count()), parts_(store, prefix), shared_(world_size), links_(settings) {
   Agreed agreed;
-  session_ = std::make_unique<Session>(
-      store, rank, world_size, settings, prefix, router(),
-      [&](Rendezvous& rendezvous, const Mesh& mesh) { agreed = agree_at_start(rendezvous, mesh, rank, settings_); });
+  session_ = std::make_unique<Session>(store, rank, world_size, settings, prefix, router(),
+                                       [&](Rendezvous& rendezvous, const Mesh& mesh, Deadline deadline) {
+                                         agreed = agree_at_start(rendezvous, mesh, settings_, deadline);
+                                       });
   parts_.set_token(agreed.token);
   // Only now, when every rank has the profile: if it is wrong, each says so itself.
-  preparer_ =
-      std::make_unique<const CallPreparer>(rank, std::move(table), selection_of(*session_, settings, agreed.choosing));
+  preparer_ = std::make_unique<const CallPreparer>(rank, std::move(table), selection_of(*session_, settings, agreed));
   bool all_can_be_fenced = true;  // every rank reads the same pages, so every rank finds the same
   for (int peer = 0; peer < world_size; ++peer) all_can_be_fenced &= session_->members().page(peer).can_be_fenced;
   policy_ = settings_.emulation ? WaitPolicy::emulated()

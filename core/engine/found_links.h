@@ -5,13 +5,14 @@
 
 #include <optional>
 
-#include "core/bootstrap/peer.h"
+#include "core/bootstrap/mesh.h"
 #include "core/model/cluster.h"
 
 namespace ringtree {
 
-/// From any thread. By the host of `other`, whatever interfaces and streams lead there.
-std::optional<HostLinks> found_links_to(const PeerIdentity& other);
-void remember_links_to(const PeerIdentity& other, const HostLinks& links);
+/// From any thread. By the host of rank `other`, the own address and the number of streams; none while the streams are
+/// not there, or no more.
+std::optional<HostLinks> found_links_to(const Mesh& mesh, int other);
+void remember_links_to(const Mesh& mesh, int other, const HostLinks& links);
 
 }  // namespace ringtree

@@ -7,7 +7,7 @@
 namespace ringtree {
 
 Session::Session(Store& store, int rank, int world_size, const Settings& settings, const std::string& prefix,
-                 LinkRouter router, const std::function<void(Rendezvous& rendezvous, const Mesh& mesh)>& once_met)
+                 LinkRouter router, const OnceMet& once_met)
     : rank_(rank), world_size_(world_size), router_(std::move(router)), warn_(settings.warn) {
   const Deadline deadline = Deadline::after_seconds(settings.timeout_s);
   Rendezvous rendezvous(store, prefix, rank, world_size);
@@ -32,7 +32,7 @@ Session::Session(Store& store, int rank, int world_size, const Settings& setting
   rendezvous.guard(
       [&] {
         members_->attach(*mesh_);
-        once_met(rendezvous, *mesh_);  // may use the streams, which are the port's from then on
+        once_met(rendezvous, *mesh_, deadline);  // may use the streams, which are the port's from then on
         make_port(settings);
         share_page(deadline);  // ends when every rank has come this far
       },

@@ -25,12 +25,15 @@ namespace ringtree {
 
 class Session {
  public:
+  /// What the ranks do in their meeting once they are connected, with what is left of its time.
+  using OnceMet = std::function<void(Rendezvous& rendezvous, const Mesh& mesh, Deadline deadline)>;
+
   /// Meets the other ranks. `router`: who takes link messages, but for those about pages. Throws as Mesh does, and
   /// MismatchError if the settings differ. `once_met` is called when all have met and before any rank's constructor
   /// returns: the last moment at which the store is there for sure, as who serves it may leave at once. What ends the
   /// meeting on one rank is told on all (Rendezvous).
   Session(Store& store, int rank, int world_size, const Settings& settings, const std::string& prefix,
-          LinkRouter router, const std::function<void(Rendezvous& rendezvous, const Mesh& mesh)>& once_met);
+          LinkRouter router, const OnceMet& once_met);
   ~Session();
 
   int rank() const { return rank_; }

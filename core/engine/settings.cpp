@@ -11,7 +11,7 @@
 namespace ringtree {
 namespace {
 
-constexpr int kProtocolVersion = 3;  // of what ranks share in memory, and tell each other once they have met
+constexpr int kProtocolVersion = 4;  // of what ranks share in memory, and tell each other once they have met
 constexpr int kMaxChannels = 64;
 
 std::string number(double value) {

@@ -28,8 +28,9 @@ struct Settings {
   /// sent.
   std::function<Machine(double seconds)> probe = {};
   /// Whether rank 0 and a rank of another host are to probe the links between hosts (core/net/link_probe.h), for `auto`
-  /// to choose by. Asked of rank 0 alone, once all ranks have met, if it has no profile and ranks really run on several
-  /// hosts; what it throws counts on all ranks. None: default_host_links(), and nothing is sent.
+  /// to choose by. Asked of rank 0 alone, once all ranks have met, if they really run on several hosts; what it throws
+  /// counts on all ranks. Nothing is sent where rank 0's process has found links to that host before (found_links.h).
+  /// None, or false: default_host_links().
   std::function<bool()> probes_links = {};
   /// The links that the ranks of the whole agreed on, for a part of it: nothing is probed then. Alike on all its ranks.
   std::optional<HostLinks> links = {};

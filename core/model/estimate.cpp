@@ -76,6 +76,12 @@ std::string elements_text(size_t count, size_t item_size) {
   return count_text(count, "element") + " of " + count_text(item_size, "byte");
 }
 
+std::string rate_text(double rate_Bps) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.3g GB/s", rate_Bps / 1e9);
+  return text;
+}
+
 template <class Time>
 Choice pick_timed(const std::string& model, std::span<const Schedule> candidates, const Time& time,
                   const std::string& where) {
@@ -172,8 +178,6 @@ Choice choose_on_hosts(std::span<const Schedule> candidates, size_t count, size_
                        const HostLinks& given, const MessageWork& work) {
   HostLinks links = given;
   if (work.ranks_per_core > 1 && work.byte_s > 0) links.beta_Bps = std::min(links.beta_Bps, kShareOfCore / work.byte_s);
-  char rate[32];
-  std::snprintf(rate, sizeof rate, "%.3g GB/s", links.beta_Bps / 1e9);
   const auto seconds = [&](const Schedule& schedule) {
     const Timing timing = time_schedule(schedule, count, item_size, hosts, links);
     double longest_s = 0, all_s = 0;
@@ -187,9 +191,11 @@ Choice choose_on_hosts(std::span<const Schedule> candidates, size_t count, size_
     const double cores_s = std::max(longest_s, work.ranks_per_core * all_s / hosts.num_ranks());
     return std::max(timing.seconds, cores_s) + kNotHidden * std::min(timing.seconds, cores_s);
   };
-  return pick_timed("sliced recurrence between hosts", candidates, seconds,
-                    hosts.describe() + ", links of " + time_text(links.alpha_s) + " and " + rate + ", " +
-                        time_text(work.message_s) + " of a core a message, " + elements_text(count, item_size));
+  return pick_timed(
+      "sliced recurrence between hosts", candidates, seconds,
+      hosts.describe() + ", links of " + time_text(given.alpha_s) + " and " + rate_text(given.beta_Bps) +
+          (links.beta_Bps < given.beta_Bps ? " (shared cores feed " + rate_text(links.beta_Bps) + "), " : ", ") +
+          time_text(work.message_s) + " of a core a message, " + elements_text(count, item_size));
 }
 
 Choice choose_on_cluster(std::span<const Schedule> candidates, size_t count, size_t item_size, const Cluster& cluster) {

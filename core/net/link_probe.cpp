@@ -21,7 +21,7 @@ constexpr uint64_t kOver = UINT64_MAX;
 constexpr size_t kHeadBytes = sizeof(uint64_t);
 constexpr int kSteadyTrips = 100, kSteadyBulks = 6;  // in a row that were no shorter
 constexpr uint64_t kFirstBytes = uint64_t{64} << 10;
-constexpr double kLongEnoughS = 3e-3;  // less than a turn of the scheduler's
+constexpr double kLongEnoughS = 3e-3;  // of sending; less than a turn of the scheduler's
 // So long a side looks again and again before it sleeps, longer than the answer takes on most networks. Without giving
 // its core away meanwhile: beside busy processes every look would then cost a turn of the scheduler's.
 constexpr int64_t kLookNs = 60'000;
@@ -43,7 +43,9 @@ struct Lane {
   std::array<char, kHeadBytes> head{};
   size_t head_done = 0;  // bytes of it that were sent, or received
   uint64_t left = 0;     // bytes behind the head that are still to be sent, or received
-  bool over = false;     // the answer is there; of who answers: the asker said that there is no more
+  bool owes = false;     // of who answers: the answer is still to be sent
+  bool is_last = false;  // of who answers: the asker said that there is no more
+  bool over = false;     // nothing more is to come, or to be said
   short wants = 0;       // what poll() is to wait for, where nothing moved
 };
 
@@ -81,7 +83,7 @@ void pump(std::vector<Lane>& lanes, Deadline deadline, const Step& step) {
       idle_since_ns = now;
       continue;
     }
-    if (deadline.passed()) fail("the other end did not answer in time");
+    if (deadline.passed()) throw TimeoutError("probing the links between hosts: the other end did not answer in time");
     if (now - idle_since_ns < kLookNs) continue;
     std::vector<pollfd> entries;
     for (const Lane& lane : lanes) entries.push_back({lane.over ? -1 : lane.socket, lane.wants, 0});
@@ -100,21 +102,36 @@ class Asker {
   Asker(std::span<const int> sockets, Deadline deadline)
       : lanes_(lanes_of(sockets)), deadline_(deadline), piece_(kPieceBytes, '\0') {}
 
-  // Seconds until the other end has said of all lanes that it has what was announced.
-  double exchange(uint64_t num_bytes, bool last = false) {
+  // Each returns the seconds until the other end has said that it has what was announced.
+  double trip() {
+    for (Lane& lane : lanes_) lane.over = true;
+    announce(lanes_.front(), 0);
+    return exchange();
+  }
+  double transfer(uint64_t num_bytes) {
     const uint64_t share = num_bytes / lanes_.size();
-    for (Lane& lane : lanes_) {
-      lane.left = &lane == lanes_.data() ? num_bytes - share * (lanes_.size() - 1) : share;
-      lane.head = head_of(last ? kOver : lane.left);
-      lane.head_done = 0;
-      lane.over = false;
-    }
+    for (Lane& lane : lanes_) announce(lane, &lane == lanes_.data() ? num_bytes - share * (lanes_.size() - 1) : share);
+    return exchange();
+  }
+  double end() {
+    for (Lane& lane : lanes_) announce(lane, kOver);
+    return exchange();
+  }
+
+ private:
+  static void announce(Lane& lane, uint64_t number) {
+    lane.head = head_of(number);
+    lane.head_done = 0;
+    lane.left = number == kOver ? 0 : number;
+    lane.over = false;
+  }
+
+  double exchange() {
     const int64_t before = now_ns();
     pump(lanes_, deadline_, [this](Lane& lane) { return move(lane); });
     return static_cast<double>(now_ns() - before) * 1e-9;
   }
 
- private:
   bool move(Lane& lane) {
     if (lane.head_done < kHeadBytes) {
       const size_t sent = give(lane, lane.head.data() + lane.head_done, kHeadBytes - lane.head_done);
@@ -146,6 +163,7 @@ class Answerer {
 
  private:
   bool move(Lane& lane) {
+    if (lane.owes) return answer(lane);
     if (lane.head_done < kHeadBytes) {
       const size_t got = take(lane, lane.head.data() + lane.head_done, kHeadBytes - lane.head_done);
       lane.head_done += got;
@@ -154,23 +172,25 @@ class Answerer {
     }
     const size_t got = take(lane, piece_.data(), std::min<uint64_t>(lane.left, piece_.size()));
     lane.left -= got;
-    if (got > 0 && lane.left == 0) answer(lane);
+    lane.owes = lane.left == 0;
     return got > 0;
   }
 
   void begin(Lane& lane) {
     uint64_t announced = 0;
     for (size_t i = 0; i < kHeadBytes; ++i) announced |= uint64_t{static_cast<unsigned char>(lane.head[i])} << (8 * i);
-    lane.over = announced == kOver;
-    if (announced > kMostProbeBytes && !lane.over) fail("the other end announced more than may come");
-    lane.left = lane.over ? 0 : announced;
-    if (lane.left == 0) answer(lane);
+    lane.is_last = announced == kOver;
+    if (announced > kMostProbeBytes && !lane.is_last) fail("the other end announced more than may come");
+    lane.left = lane.is_last ? 0 : announced;
+    lane.owes = lane.left == 0;
   }
 
-  static void answer(Lane& lane) {
-    // Nothing else was sent this way that nobody has read: there is room.
-    if (give(lane, "\x06", 1) == 0) fail("the kernel takes no answer");
+  static bool answer(Lane& lane) {
+    lane.owes = give(lane, "\x06", 1) == 0;
+    if (lane.owes) return false;
     lane.head_done = 0;
+    lane.over = lane.is_last;
+    return true;
   }
 
   std::vector<Lane> lanes_;
@@ -186,27 +206,36 @@ std::optional<ProbedLink> probe_link(std::span<const int> sockets, double second
   const auto fits = [until_ns](double next_s) { return now_ns() + static_cast<int64_t>(next_s * 1e9) < until_ns; };
 
   // The shortest of each: other work, of which there is much while a job starts, can only add to them.
-  double trip_s = asker.exchange(0);
-  const auto shortest = [&](double& best_s, uint64_t num_bytes, int steady, double left_s) {
+  const auto shortest = [&](const auto& once, double& best_s, int steady, double left_s) {
     for (int since = 0; since < steady && fits(left_s + best_s);) {
-      const double took_s = asker.exchange(num_bytes);
+      const double took_s = once();
       since = took_s < 0.98 * best_s ? 0 : since + 1;
       best_s = std::min(best_s, took_s);
     }
   };
-  shortest(trip_s, 0, kSteadyTrips, 2 * seconds / 3);
+  double trip_s = asker.trip();
+  shortest([&] { return asker.trip(); }, trip_s, kSteadyTrips, 2 * seconds / 3);
 
+  // A transfer that seemed long enough at first may turn out to have been disturbed: then it goes on.
+  const double long_enough_s = std::max(kLongEnoughS, trip_s / 2);
   uint64_t num_bytes = kFirstBytes;
-  double bulk_s = asker.exchange(num_bytes);
-  while (bulk_s < kLongEnoughS && num_bytes < kMostProbeBytes && fits(3 * bulk_s))
-    bulk_s = asker.exchange(num_bytes *= 2);
-  shortest(bulk_s, num_bytes, kSteadyBulks, bulk_s);
+  double bulk_s = 0, sending_s = 0;
+  for (;; num_bytes *= 2) {
+    bulk_s = asker.transfer(num_bytes);
+    const bool is_last = num_bytes == kMostProbeBytes || !fits(4 * bulk_s);
+    if (is_last || bulk_s - trip_s >= long_enough_s)
+      shortest([&] { return asker.transfer(num_bytes); }, bulk_s, kSteadyBulks, bulk_s);
+    sending_s = bulk_s - trip_s;  // the way of the last bytes and that of the answer are not the rate's
+    if (is_last || sending_s >= long_enough_s || !fits(4 * bulk_s)) break;
+  }
+  asker.end();
 
-  asker.exchange(0, true);
-  // The last bytes' way and that of the answer are not the rate's. A transfer that seems to take no longer than those
-  // tells a rate all the same.
-  const double sending_s = std::max(bulk_s - trip_s, bulk_s / 10);
-  return ProbedLink{trip_s / 2, static_cast<double>(num_bytes) / sending_s};
+  ProbedLink found{.alpha_s = trip_s / 2};
+  if (num_bytes == kMostProbeBytes)
+    found.beta_Bps = static_cast<double>(num_bytes) / std::max(sending_s, bulk_s / 10);
+  else if (sending_s >= long_enough_s / 2)
+    found.beta_Bps = static_cast<double>(num_bytes) / sending_s;
+  return found;
 } catch (const Gone&) {
   return std::nullopt;
 }

@@ -57,8 +57,10 @@ def which(
         where = None if hosts is None else parse_hosts(hosts)
         if (ranks is None) == (where is None):
             raise UsageError("give --ranks, or --hosts (hosts x ranks per host)")
-        if (alpha is None) != (bandwidth is None) or (alpha is not None and where is None):
-            raise UsageError("--alpha and --bandwidth go together, and with --hosts")
+        if (alpha is None) != (bandwidth is None):
+            raise UsageError("--alpha and --bandwidth go together")
+        if alpha is not None and (where is None or max(where) == 0):
+            raise UsageError("--alpha and --bandwidth describe links between hosts: give --hosts with several")
         links = None if alpha is None or bandwidth is None else (parse_duration(alpha), parse_rate(bandwidth))
         ranks = ranks or len(where or ())
         if not 1 <= ranks <= MAX_RANKS:

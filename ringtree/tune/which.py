@@ -79,11 +79,12 @@ def explain(
         notes.append("there is no profile; `ringtree tune` measures one")
     if profile is not None and table is not None:
         date = (table.measured_utc or profile.created_utc)[:10]
+        if links is not None:
+            notes.append("the links named with --alpha and --bandwidth are ignored: the profile has a rule")
         found = _by_profile(table, size_bytes, shared_buffers, date, notes)
     elif several and hosts is not None:
         if links is None:
-            what = "ranks probe theirs when they meet" if profile is None else "ranks with a profile assume the same"
-            notes.append(f"assumed links; {what}. Name others with --alpha and --bandwidth")
+            notes.append("assumed links; ranks probe theirs when they meet. Name others with --alpha and --bandwidth")
         found = _by_model_on(hosts, links, collective, own, shared_buffers, size_bytes, notes)
     else:
         # Beside rules the engine probes nothing, and nothing for one rank.

@@ -216,9 +216,9 @@ TEST(MachineProber, there_is_none_unless_it_is_asked_for) {
 TEST(MachineProber, refuses_a_wrong_value_when_it_is_asked_and_not_before) {
   const Switch wrong("perhaps");
   const auto prober = machine_prober();
-  EXPECT_EQ(
-      outcome_of([&] { prober(1); }),
-      "usage: invalid RINGTREE_PROBE 'perhaps': set it to 1 to probe the machine's constants, or to 0 to skip probing");
+  EXPECT_EQ(outcome_of([&] { prober(1); }),
+            "usage: invalid RINGTREE_PROBE 'perhaps': 0 probes nothing, 1 the links between hosts and this machine's "
+            "constants; unset, the links alone are probed");
 }
 
 TEST(MachineProber, of_a_rank_with_a_wrong_value_is_told_on_all_ranks) {
@@ -230,7 +230,7 @@ TEST(MachineProber, of_a_rank_with_a_wrong_value_is_told_on_all_ranks) {
   };
   const auto outcomes = run_communicators(3, settings, [](Communicator&) {});
   for (const std::string& outcome : outcomes)
-    EXPECT_TRUE(contains(outcome, "invalid RINGTREE_PROBE 'perhaps': set it to 1 to probe")) << outcome;
+    EXPECT_TRUE(contains(outcome, "invalid RINGTREE_PROBE 'perhaps': 0 probes nothing")) << outcome;
 }
 
 }  // namespace

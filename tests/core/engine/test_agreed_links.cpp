@@ -6,6 +6,9 @@
 #include <set>
 #include <string>
 
+#include "core/engine/agreement.h"
+#include "core/model/probed_constants.h"
+#include "core/net/link_probe.h"
 #include "tests/core/engine/host_threads.h"
 
 namespace ringtree::testing {
@@ -83,19 +86,34 @@ TEST(AgreedLinks, are_not_probed_unless_rank_0_asks) {
   };
   expect_built_in(2, asking(hosts, [](int rank) { return rank == 1; }), "only rank 1 asks");
   expect_built_in(2, [&](int rank) { return settings_on(hosts, rank); }, "nobody asks");
-  const auto asks = asking(hosts, [](int) { return true; });
-  const auto with_profile = [&](int rank) {
-    Settings settings = asks(rank);
-    settings.profile = "all_reduce 2 own private rest ring simple 0 ordinary 1\n";
-    return settings;
-  };
-  expect_built_in(2, with_profile, "with a profile");
   const auto on_one_host = [](int) {
     Settings settings = test_settings();
     settings.probes_links = [] { return true; };
     return settings;
   };
   expect_built_in(2, on_one_host, "on one host");
+}
+
+// A profile has no rules for most layouts and collectives; for those the links count.
+TEST(AgreedLinks, are_probed_beside_a_profile) {
+  std::string rules;
+  for (const char* cores : {"own", "shared"})
+    rules += std::string("all_reduce 2x1 ") + cores + " private rest ring simple 0 ordinary 1\n";
+  const auto asks = asking({0, 1}, [](int) { return true; });
+  const auto settings = [&](int rank) {
+    Settings own = asks(rank);
+    own.profile = rules;
+    return own;
+  };
+  expect_all_well(run_communicators(2, settings, [&](Communicator& communicator) {
+    const std::string by_rule = reason_of(communicator, 1000);
+    if (!contains(by_rule, "measured profile")) throw std::runtime_error(by_rule);
+    const auto part = communicator.split(0, communicator.rank());
+    for (const Communicator* either : {&communicator, part.get()}) {
+      const std::string by_links = either->choose(call_of(Collective::all_gather, 1000)).second;
+      if (!contains(by_links, "; links as probed")) throw std::runtime_error(by_links);
+    }
+  }));
 }
 
 TEST(AgreedLinks, are_those_of_the_whole_in_its_parts) {
@@ -117,15 +135,67 @@ TEST(AgreedLinks, are_those_of_the_whole_in_its_parts) {
   EXPECT_EQ(of_parts.all, of_whole.all);
 }
 
+// Ranks that meet and agree, but for one that does `instead`. What became of each.
+std::vector<std::string> agree_but(int num_ranks, const std::function<Settings(int)>& settings, int other_rank,
+                                   const Session::OnceMet& instead) {
+  ThreadStore store;
+  return run_ranks(num_ranks, [&](int rank) {
+    const Settings own = settings(rank);
+    const Session::OnceMet agree = [&](Rendezvous& rendezvous, const Mesh& mesh, Deadline deadline) {
+      agree_at_start(rendezvous, mesh, own, deadline);
+    };
+    Session(store, rank, num_ranks, own, "met", {}, rank == other_rank ? instead : agree);
+  });
+}
+
 TEST(AgreedLinks, are_remembered_by_the_process) {
-  Reasons reasons;
   const auto settings = asking({0, 1}, [](int) { return true; });
-  for (int again = 0; again < 5; ++again)
-    expect_all_well(run_communicators(2, settings, [&](Communicator& communicator) {
-      reasons.add(communicator);
-      sum_of_ranks(communicator);
-    }));
-  EXPECT_EQ(reasons.all.size(), 1u);
+  expect_all_well(run_communicators(2, settings, sum_of_ranks));
+  std::string again;  // in later worlds of the process
+  expect_all_well(agree_but(2, settings, 1, [&](Rendezvous& rendezvous, const Mesh&, Deadline deadline) {
+    again = rendezvous.get("constants", deadline);
+    rendezvous.get("token", deadline);
+  }));
+  EXPECT_TRUE(parse_links(again)) << again;
+
+  // Over other streams they may be others.
+  const auto other_streams = [&](int rank) {
+    Settings own = settings(rank);
+    own.network.num_streams = 3;
+    return own;
+  };
+  EXPECT_EQ(agree_but(2, other_streams, 1,
+                      [&](Rendezvous& rendezvous, const Mesh& mesh, Deadline deadline) {
+                        again = rendezvous.get("constants", deadline);
+                        answer_link_probe(mesh.streams_to(0), deadline);
+                        rendezvous.get("token", deadline);
+                      }),
+            (std::vector<std::string>{"", ""}));
+  EXPECT_EQ(again, "probe links\n");
+}
+
+TEST(AgreedLinks, who_refuses_instead_of_answering_is_heard_by_all) {
+  const auto settings = asking({0, 1, 2}, [](int) { return true; });
+  const auto outcomes =
+      agree_but(3, settings, 1, [](Rendezvous&, const Mesh&, Deadline) { throw UsageError("rank 1 has other plans"); });
+  for (const std::string& outcome : outcomes) EXPECT_TRUE(contains(outcome, "rank 1 has other plans")) << outcome;
+}
+
+TEST(AgreedLinks, who_does_not_answer_is_named_by_all) {
+  const auto asks = asking({0, 1, 2}, [](int) { return true; });
+  const auto settings = [&](int rank) {
+    Settings own = asks(rank);
+    own.timeout_s = 4;
+    return own;
+  };
+  // Rank 1 stays and waits for what rank 0 never says, until it hears why.
+  const auto outcomes = agree_but(3, settings, 1, [](Rendezvous& rendezvous, const Mesh&, Deadline deadline) {
+    rendezvous.get("links", deadline);
+  });
+  for (const std::string& outcome : outcomes) {
+    EXPECT_TRUE(contains(outcome, "did not answer in time while the links between hosts were probed")) << outcome;
+    EXPECT_TRUE(contains(outcome, "rank 1 ")) << outcome;
+  }
 }
 
 TEST(AgreedLinks, are_probed_over_all_streams) {

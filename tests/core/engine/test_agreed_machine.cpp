@@ -141,7 +141,8 @@ TEST(AgreedMachine, rank_0_is_given_a_part_of_the_time_that_others_wait) {
     return own;
   };
   expect_all_well(run_communicators(3, settings, [](Communicator&) {}));
-  EXPECT_EQ(given, 5);
+  EXPECT_LE(given, 5);
+  EXPECT_GT(given, 4) << "the meeting took a second and more for each eighth";
 }
 
 }  // namespace

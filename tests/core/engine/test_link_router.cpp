@@ -26,7 +26,7 @@ class LinkRouterTest : public ::testing::Test {
   }
 
   ThreadStore store_;
-  Session alone_{store_, 0, 1, test_settings(), "router", {}, [](Rendezvous&, const Mesh&) {}};
+  Session alone_{store_, 0, 1, test_settings(), "router", {}, [](Rendezvous&, const Mesh&, Deadline) {}};
   LinkRouter router_;
   std::string taken_;
   Fd kept_;

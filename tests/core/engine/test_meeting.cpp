@@ -40,10 +40,11 @@ TEST(Meeting, what_one_rank_cannot_do_once_all_have_met_is_told_to_all) {
       const std::string id = unique_id();
       const auto outcomes = run_ranks(3, [&](int rank) {
         UnixStore store(id, rank, patience());
-        Session(store, rank, 3, settings_on(hosts, rank), "met", {}, [&](Rendezvous& rendezvous, const Mesh&) {
-          if (rank == refuser) throw WorldError("there is no memory left");
-          if (refuser == 0) rendezvous.get("what rank 0 was to say", patience());
-        });
+        Session(store, rank, 3, settings_on(hosts, rank), "met", {},
+                [&](Rendezvous& rendezvous, const Mesh&, Deadline) {
+                  if (rank == refuser) throw WorldError("there is no memory left");
+                  if (refuser == 0) rendezvous.get("what rank 0 was to say", patience());
+                });
       });
       expect_told(outcomes, refuser, "other: ", "there is no memory left");
     }

@@ -112,6 +112,11 @@ TEST(Hosts, TheChoiceSaysWhereAndWhy) {
       "(2 hosts of 2, 3 ranks, links of 25 us and 1.25 GB/s, 0 us of a core a message, "
       "1000 elements of 4 bytes)";
   EXPECT_NE(choice.reason.find(where), std::string::npos) << choice.reason;
+  // Two ranks to a core at 1 ns a byte: three quarters of 1 GB/s.
+  const std::string capped =
+      choose_on_hosts(schedules, 1000, 4, hosts, {25e-6, 1.25e9}, {.byte_s = 1e-9, .ranks_per_core = 2}).reason;
+  EXPECT_NE(capped.find("links of 25 us and 1.25 GB/s (shared cores feed 0.75 GB/s), 0 us"), std::string::npos)
+      << capped;
   EXPECT_THROW(choose_on_hosts({}, 1, 4, hosts, default_host_links(), {}), UsageError);
 }
 

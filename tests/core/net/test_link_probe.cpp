@@ -1,8 +1,10 @@
 // Tests of link_probe.h over connections of this process, the other end in a thread.
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <array>
 #include <future>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -30,10 +32,10 @@ struct Streams {
   }
 };
 
-std::string world_error_of(const std::function<void()>& body) {
+std::string timeout_of(const std::function<void()>& body) {
   try {
     body();
-  } catch (const WorldError& error) {
+  } catch (const TimeoutError& error) {
     return error.what();
   }
   return "";
@@ -55,7 +57,8 @@ TEST(LinkProbe, FindsATimeAndARateAndLeavesTheSocketsClean) {
     ASSERT_TRUE(found);
     EXPECT_GT(found->alpha_s, 0);
     EXPECT_LT(found->alpha_s, 1);
-    EXPECT_GT(found->beta_Bps, 1e5);
+    ASSERT_TRUE(found->beta_Bps);
+    EXPECT_GT(*found->beta_Bps, 1e5);
     for (int i = 0; i < count; ++i) {
       ASSERT_TRUE(write_all(callers[i], "a", patience()) && write_all(callees[i], "b", patience()));
       EXPECT_EQ(next_byte(callees[i]), "a");
@@ -70,47 +73,100 @@ TEST(LinkProbe, WithoutTimeStillFindsSomething) {
   const std::optional<ProbedLink> found = probe_link(streams.callers(), 0, patience());
   EXPECT_TRUE(answered.get());
   ASSERT_TRUE(found);
-  EXPECT_GT(found->beta_Bps, 0);
+  EXPECT_GT(found->alpha_s, 0);
 }
 
-// The other end is a loop that takes as long as it is told to for each byte of a transfer and for each message.
-TEST(LinkProbe, TellsLinksOfDifferentSpeedApart) {
-  const auto probe = [](int64_t trip_ns, double bytes_per_second) {
-    const Pair pair = connected_pair();
-    auto answered = std::async(std::launch::async, [&] {
-      for (;;) {
-        std::array<unsigned char, 8> head{};
-        for (size_t done = 0; done < head.size();) {
-          wait_for(pair.callee.get(), POLLIN, patience());
-          const ssize_t got = ::recv(pair.callee.get(), head.data() + done, head.size() - done, MSG_DONTWAIT);
-          if (got > 0) done += static_cast<size_t>(got);
-        }
-        uint64_t left = 0;
-        for (size_t i = head.size(); i-- > 0;) left = left << 8 | head[i];
-        const bool over = left == UINT64_MAX;
-        const int64_t until_ns =
-            now_ns() + trip_ns + (over ? 0 : static_cast<int64_t>(static_cast<double>(left) / bytes_per_second * 1e9));
-        std::vector<char> sink(1 << 16);
-        while (!over && left > 0) {
-          const ssize_t got =
-              ::recv(pair.callee.get(), sink.data(), std::min<uint64_t>(left, sink.size()), MSG_DONTWAIT);
-          if (got > 0) left -= static_cast<uint64_t>(got);
-        }
-        while (now_ns() < until_ns) {
-        }
-        if (!write_all(pair.callee.get(), "\x06", patience()) || over) return;
+// Answers on one socket, and takes as long as it is told to for each message and for each byte of a transfer.
+class SlowEnd {
+ public:
+  SlowEnd(int socket, int64_t trip_ns, double bytes_per_second)
+      : answering_(std::async(std::launch::async, [=, this] { answer(socket, trip_ns, bytes_per_second); })) {}
+
+  /// How many bytes were announced, by message; waits for the last one.
+  std::vector<uint64_t> announced() {
+    answering_.get();
+    return announced_;
+  }
+
+ private:
+  void answer(int socket, int64_t trip_ns, double bytes_per_second) {
+    for (;;) {
+      std::array<unsigned char, 8> head{};
+      for (size_t done = 0; done < head.size();) {
+        wait_for(socket, POLLIN, patience());
+        const ssize_t got = ::recv(socket, head.data() + done, head.size() - done, MSG_DONTWAIT);
+        if (got > 0) done += static_cast<size_t>(got);
       }
-    });
-    const std::array<int, 1> sockets{pair.caller.get()};
-    return probe_link(sockets, 10, patience()).value();  // 10 s: as often as it wants, also beside other work
-  };
-  const ProbedLink quick = probe(1'000'000, 100e6), slow = probe(4'000'000, 5e6);
-  // Other work can only add to the times.
+      uint64_t left = 0;
+      for (size_t i = head.size(); i-- > 0;) left = left << 8 | head[i];
+      const bool over = left == UINT64_MAX;
+      if (!over) announced_.push_back(left);
+      const int64_t until_ns =
+          now_ns() + trip_ns + (over ? 0 : static_cast<int64_t>(static_cast<double>(left) / bytes_per_second * 1e9));
+      std::vector<char> sink(1 << 16);
+      while (!over && left > 0) {
+        const ssize_t got = ::recv(socket, sink.data(), std::min<uint64_t>(left, sink.size()), MSG_DONTWAIT);
+        if (got > 0) left -= static_cast<uint64_t>(got);
+      }
+      while (now_ns() < until_ns) {
+      }
+      if (!write_all(socket, "\x06", patience()) || over) return;
+    }
+  }
+
+  std::vector<uint64_t> announced_;
+  std::future<void> answering_;
+};
+
+struct SlowProbe {
+  ProbedLink found;
+  uint64_t most_bytes = 0;  // that were sent at once
+};
+
+SlowProbe probe_slow(int64_t trip_ns, double bytes_per_second, double seconds) {
+  const Streams streams(1);
+  SlowEnd end(streams.callees()[0], trip_ns, bytes_per_second);
+  const ProbedLink found = probe_link(streams.callers(), seconds, patience()).value();
+  const std::vector<uint64_t> announced = end.announced();
+  return {found, *std::ranges::max_element(announced)};
+}
+
+TEST(LinkProbe, TellsLinksOfDifferentSpeedApart) {
+  // 10 s: as often as it wants, also beside other work, which can only add to the times.
+  const ProbedLink quick = probe_slow(1'000'000, 100e6, 10).found, slow = probe_slow(4'000'000, 5e6, 10).found;
+  ASSERT_TRUE(quick.beta_Bps && slow.beta_Bps);
   EXPECT_GE(quick.alpha_s, 0.5e-3);
   EXPECT_GE(slow.alpha_s, 2e-3);
-  EXPECT_LE(quick.beta_Bps, 110e6);
-  EXPECT_LE(slow.beta_Bps, 5.5e6);
-  EXPECT_GT(quick.beta_Bps, slow.beta_Bps);
+  EXPECT_LE(*quick.beta_Bps, 110e6);
+  EXPECT_LE(*slow.beta_Bps, 5.5e6);
+  EXPECT_GT(*quick.beta_Bps, *slow.beta_Bps);
+}
+
+// A trip that takes longer than sending does not count as sending: 5 ms, of which 64 KB take 0.7, are no rate yet.
+TEST(LinkProbe, SendsMoreUntilSendingTakesLonger) {
+  EXPECT_GE(probe_slow(5'000'000, 100e6, 10).most_bytes, uint64_t{256} << 10);
+}
+
+TEST(LinkProbe, TellsNoRateWhereTheTimeDoesNotSuffice) {
+  const SlowProbe probe = probe_slow(200'000'000, 1e9, 0.1);
+  EXPECT_GE(probe.found.alpha_s, 0.1);
+  EXPECT_FALSE(probe.found.beta_Bps) << *probe.found.beta_Bps;
+}
+
+// A call's short message takes one stream: the latency is that of one, however many there are.
+TEST(LinkProbe, TakesTripsOnOneSocketAndTransfersOverAll) {
+  const Streams streams(3);
+  std::vector<std::unique_ptr<SlowEnd>> ends;
+  for (const int socket : streams.callees()) ends.push_back(std::make_unique<SlowEnd>(socket, 0, 1e9));
+  ASSERT_TRUE(probe_link(streams.callers(), 0.25, patience()));
+  const auto num_trips = [](const std::vector<uint64_t>& announced) { return std::ranges::count(announced, 0u); };
+  const std::vector<uint64_t> first = ends[0]->announced();
+  EXPECT_GT(num_trips(first), 0);
+  for (size_t i = 1; i < ends.size(); ++i) {
+    const std::vector<uint64_t> other = ends[i]->announced();
+    EXPECT_EQ(num_trips(other), 0);
+    EXPECT_EQ(static_cast<int64_t>(other.size()), static_cast<int64_t>(first.size()) - num_trips(first));
+  }
 }
 
 TEST(LinkProbe, SaysThatTheOtherEndWent) {
@@ -124,11 +180,10 @@ TEST(LinkProbe, SaysThatTheOtherEndWent) {
 
 TEST(LinkProbe, EndsAtTheDeadlineWhereTheOtherEndSaysNothing) {
   const Streams streams(1);
-  const std::string asked = world_error_of([&] { probe_link(streams.callers(), 0.25, Deadline::after_seconds(0.02)); });
+  const std::string asked = timeout_of([&] { probe_link(streams.callers(), 0.25, Deadline::after_seconds(0.02)); });
   EXPECT_TRUE(contains(asked, "probing the links between hosts: the other end did not answer in time")) << asked;
   const Streams others(1);
-  const std::string answered =
-      world_error_of([&] { answer_link_probe(others.callees(), Deadline::after_seconds(0.02)); });
+  const std::string answered = timeout_of([&] { answer_link_probe(others.callees(), Deadline::after_seconds(0.02)); });
   EXPECT_TRUE(contains(answered, "did not answer in time")) << answered;
 }
 
@@ -138,8 +193,12 @@ TEST(LinkProbe, RefusesMoreThanMayCome) {
   std::array<char, 8> head{};
   for (size_t i = 0; i < head.size(); ++i) head[i] = static_cast<char>(too_much >> (8 * i));
   ASSERT_TRUE(write_all(streams.callers()[0], {head.data(), head.size()}, patience()));
-  const std::string refused = world_error_of([&] { answer_link_probe(streams.callees(), patience()); });
-  EXPECT_TRUE(contains(refused, "the other end announced more than may come")) << refused;
+  try {
+    answer_link_probe(streams.callees(), patience());
+    FAIL() << "answered";
+  } catch (const WorldError& error) {
+    EXPECT_TRUE(contains(error.what(), "the other end announced more than may come")) << error.what();
+  }
 }
 
 }  // namespace

@@ -44,9 +44,12 @@ def test_tunes_for_hosts_and_auto_follows(tmp_path: Path) -> None:
     assert chosen
     assert all("measured profile" in reason for reason in chosen), "auto takes the rules for these hosts"
     rule = table.rules[0].configuration.algorithm
-    asked = CliRunner().invoke(app, ["which", "--hosts", "2x1", "--size", "8", "--profile", str(place), "--json"])
-    answer = json.loads(asked.stdout)
+    question = ["which", "--hosts", "2x1", "--size", "8", "--profile", str(place), "--json"]
+    answer = json.loads(CliRunner().invoke(app, question).stdout)
     assert (answer["source"], answer["algorithm"], answer["hosts"]) == ("profile", rule, [0, 1])
+    assert answer["notes"] == []
+    with_links = CliRunner().invoke(app, [*question, "--alpha", "15us", "--bandwidth", "1Gbit/s"])
+    assert "--alpha and --bandwidth are ignored" in json.loads(with_links.stdout)["notes"][0]
     elsewhere = CliRunner().invoke(app, ["which", "--ranks", "2", "--size", "8", "--profile", str(place), "--json"])
     assert json.loads(elsewhere.stdout)["source"] == "model", "rules for hosts say nothing of ranks on one"
 
@@ -90,3 +93,18 @@ def test_which_knows_hosts() -> None:
     assert ask("--hosts", "3,2,1")[0] == 0
     assert ask("--hosts", "2x4", "--ranks", "8")[0] == 2
     assert ask()[0] == 2
+
+
+def test_which_takes_links_where_there_are_some() -> None:
+    def ask(*options: str) -> tuple[int, str]:
+        asked = CliRunner().invoke(app, ["which", "--size", "64K", *options])
+        return asked.exit_code, " ".join(asked.output.split())
+
+    slow, fast = (ask("--hosts", "4x1", "--alpha", "15us", "--bandwidth", rate) for rate in ("1Gbit/s", "10Gbit/s"))
+    assert "links of 15 us and 0.125 GB/s" in slow[1], slow
+    assert "links of 15 us and 1.25 GB/s" in fast[1], fast
+    assert ask("--hosts", "4x1", "--alpha", "15us")[0] == 2
+    for nowhere in (("--hosts", "1x4"), ("--ranks", "4")):
+        code, text = ask(*nowhere, "--alpha", "15us", "--bandwidth", "1Gbit/s")
+        assert code == 2
+        assert "describe links between hosts" in text
