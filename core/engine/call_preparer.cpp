@@ -1,12 +1,14 @@
 // See call_preparer.h.
 #include "core/engine/call_preparer.h"
 
+#include <algorithm>
 #include <cstring>
 #include <limits>
 #include <tuple>
 
 #include "core/reduce/kernels.h"
 #include "core/schedule/rank_order.h"
+#include "core/transport/tcp_frame.h"
 
 namespace ringtree {
 namespace {
@@ -199,7 +201,11 @@ void CallPreparer::bind(PreparedCall& call) const {
   const size_t most = info_of(configuration.protocol).slice_bytes;
   // Where blocks are uneven a rank may know other lengths than its peer: both cut alike only if that does not matter.
   const bool as_asked = configuration.slice_bytes > 0 || (call.pipelined && !kind.uneven());
-  const size_t wanted = as_asked ? configuration.slice_bytes : most;
+  size_t wanted = as_asked ? configuration.slice_bytes : most;
+  // Steps of several passes. Of shorter ones the number of slices counts: each is work.
+  const bool is_long = longest_part * item * static_cast<size_t>(shape.widest) > kSlots / 2 * most;
+  if (selection_.really_on_several_hosts() && configuration.slice_bytes == 0 && is_long && !kind.uneven())
+    wanted = std::min(most, kTcpSegmentBytes);
   bound.cut = cut_parts(longest_part * item, shape.widest, kSlots, most, wanted, !kind.uneven());
   bound.item_bytes = item;
   bound.fold = reduces(kind.collective) ? fold_kernel(kind.dtype, kind.op) : nullptr;

@@ -48,6 +48,21 @@ TEST(Hosts, send_over_the_network_what_the_schedule_says_and_little_more) {
   }));
 }
 
+// By hand, steps of a quarter of the vector: 256 KB are four slices of 64 KB; 257 KB are more than the 240 of a pass,
+// so two of 129, each in three slices; 2 MB are nine passes of 228 KB, each in four.
+TEST(Hosts, long_messages_are_cut_so_that_each_leaves_in_one_segment) {
+  expect_all_well(run_on_hosts({0, 1, 2, 3}, [](Communicator& communicator) {
+    for (const auto& [kilobytes, expected] : {std::pair<size_t, size_t>{256, 64}, {257, 43}, {2048, 57}}) {
+      sum_of_ones(communicator, 4 * kilobytes * 1024 / sizeof(float), "ring");
+      const size_t slice = communicator.last_call().cut.slice_bytes;
+      if (slice != expected * 1024)
+        throw std::runtime_error(std::to_string(kilobytes) + " KB in slices of " + std::to_string(slice));
+    }
+    sum_of_ones(communicator, size_t{2} << 20, by("ring", {}, kSlotBytes));
+    if (communicator.last_call().cut.slice_bytes != kSlotBytes) throw std::runtime_error("not as it was asked for");
+  }));
+}
+
 TEST(Hosts, take_several_streams_checksums_and_channels) {
   const std::vector<int> hosts{0, 0, 1};
   const auto settings = [&](int rank) {
