@@ -86,7 +86,7 @@ struct Candidate {
 };
 
 struct Choice {
-  int index = 0;       // of the fastest candidate; the first of equals
+  int index = 0;       // of the fastest candidate; of equals the first, if nothing else is said
   std::string reason;  // one line: "closed-form model: ring 1.2 ms, tree 1.9 ms (4 ranks on 2 cores, 1048576 bytes)"
   std::vector<double> seconds;  // of each candidate
 };
@@ -97,7 +97,8 @@ Choice choose(std::span<const Candidate> candidates, int num_ranks, size_t num_b
 /// For several hosts: time_schedule() of each candidate at just this size, because a closed form of the shares of each
 /// network card would need the placement, and what its messages cost the busiest rank or core. The two overlap, as a
 /// message's latency has its cost in it: the longer one counts, and a fifth of the other. Where ranks share cores,
-/// links are no faster than cores can feed them. Costs milliseconds to tens of milliseconds: decide once a size.
+/// links are no faster than cores can feed them. Of those that are equal within 3 % the one with the fewest links.
+/// Costs milliseconds to tens of milliseconds: decide once a size.
 Choice choose_on_hosts(std::span<const Schedule> candidates, size_t count, size_t item_size, const HostGroups& hosts,
                        const HostLinks& links, const MessageWork& work);
 /// The same for an emulated cluster.

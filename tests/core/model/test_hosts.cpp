@@ -120,6 +120,23 @@ TEST(Hosts, TheChoiceSaysWhereAndWhy) {
   EXPECT_THROW(choose_on_hosts({}, 1, 4, hosts, default_host_links(), {}), UsageError);
 }
 
+// In a ring each rank has a link to the next one, in two_shot to all others; for long vectors both send the same bytes.
+TEST(Hosts, OfEqualsTheOneWithFewerLinksIsChosen) {
+  const HostGroups hosts = HostGroups::blocks(4, 1);
+  const auto choose = [&](size_t count, const std::vector<std::string>& names) {
+    std::vector<Schedule> schedules;
+    for (const std::string& name : names) schedules.push_back(make_schedule(name, Collective::all_reduce, 4, 0, hosts));
+    const Choice choice = choose_on_hosts(schedules, count, 4, hosts, {25e-6, 1.25e9}, default_message_work(2));
+    return std::pair(names[static_cast<size_t>(choice.index)], choice.seconds[1] / choice.seconds[0]);
+  };
+  const auto [of_long, ratio] = choose(4 << 20, {"ring", "two_shot"});
+  EXPECT_LT(ratio, 1);
+  EXPECT_GT(ratio, 0.97);
+  EXPECT_EQ(of_long, "ring");
+  EXPECT_EQ(choose(4 << 20, {"two_shot", "ring"}).first, "ring");
+  EXPECT_EQ(choose(1000, {"ring", "two_shot"}).first, "two_shot");  // latency: two hops, not six
+}
+
 // By hand, on 4 hosts of one rank: in one_shot each rank sends 3 messages and receives 3, 12 in all; in naive rank 0
 // does so, 6 in all. Where two ranks share a core, its messages are half of all. Each has all 8 bytes of the vector.
 TEST(Hosts, MessagesCostTheBusiestCore) {
