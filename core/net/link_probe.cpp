@@ -19,12 +19,15 @@ namespace {
 
 constexpr uint64_t kOver = UINT64_MAX;
 constexpr size_t kHeadBytes = sizeof(uint64_t);
-constexpr int kSteadyTrips = 100, kSteadyBulks = 6;  // in a row that were no shorter
+constexpr int kSteadyTrips = 100, kSteadyBulks = 20;  // in a row that were no shorter
 constexpr uint64_t kFirstBytes = uint64_t{64} << 10;
-constexpr double kLongEnoughS = 3e-3;  // of sending; less than a turn of the scheduler's
+// Of sending. Much shorter than a turn of the scheduler's, so that beside other work some transfers are undisturbed.
+constexpr double kLongEnoughS = 0.3e-3;
 // So long a side looks again and again before it sleeps, longer than the answer takes on most networks. Without giving
-// its core away meanwhile: beside busy processes every look would then cost a turn of the scheduler's.
+// its core away meanwhile: beside busy processes every look would then cost a turn of the scheduler's. The asker sleeps
+// at once now and then, as hosts may be namespaces of one machine and the other end may wait for this very core.
 constexpr int64_t kLookNs = 60'000;
+constexpr int kTripsASleep = 8;
 constexpr size_t kPieceBytes = size_t{256} << 10;
 
 [[noreturn]] void fail(const std::string& what) { throw WorldError("probing the links between hosts: " + what); }
@@ -69,7 +72,7 @@ size_t give(Lane& lane, const char* from, size_t most) {
 // Calls `step` for each lane that is not over, until all are; it says whether it moved anything. Sleeps where nothing
 // moves for long.
 template <class Step>
-void pump(std::vector<Lane>& lanes, Deadline deadline, const Step& step) {
+void pump(std::vector<Lane>& lanes, Deadline deadline, int64_t look_ns, const Step& step) {
   int64_t idle_since_ns = now_ns();
   for (;;) {
     bool any = false, all_over = true;
@@ -84,7 +87,7 @@ void pump(std::vector<Lane>& lanes, Deadline deadline, const Step& step) {
       continue;
     }
     if (deadline.passed()) throw TimeoutError("probing the links between hosts: the other end did not answer in time");
-    if (now - idle_since_ns < kLookNs) continue;
+    if (now - idle_since_ns < look_ns) continue;
     std::vector<pollfd> entries;
     for (const Lane& lane : lanes) entries.push_back({lane.over ? -1 : lane.socket, lane.wants, 0});
     ::poll(entries.data(), entries.size(), poll_timeout_ms(deadline, 100));
@@ -106,16 +109,16 @@ class Asker {
   double trip() {
     for (Lane& lane : lanes_) lane.over = true;
     announce(lanes_.front(), 0);
-    return exchange();
+    return exchange(++num_trips_ % kTripsASleep == 0 ? 0 : kLookNs);
   }
   double transfer(uint64_t num_bytes) {
     const uint64_t share = num_bytes / lanes_.size();
     for (Lane& lane : lanes_) announce(lane, &lane == lanes_.data() ? num_bytes - share * (lanes_.size() - 1) : share);
-    return exchange();
+    return exchange(kLookNs);
   }
   double end() {
     for (Lane& lane : lanes_) announce(lane, kOver);
-    return exchange();
+    return exchange(kLookNs);
   }
 
  private:
@@ -126,9 +129,9 @@ class Asker {
     lane.over = false;
   }
 
-  double exchange() {
+  double exchange(int64_t look_ns) {
     const int64_t before = now_ns();
-    pump(lanes_, deadline_, [this](Lane& lane) { return move(lane); });
+    pump(lanes_, deadline_, look_ns, [this](Lane& lane) { return move(lane); });
     return static_cast<double>(now_ns() - before) * 1e-9;
   }
 
@@ -151,6 +154,7 @@ class Asker {
   std::vector<Lane> lanes_;
   const Deadline deadline_;
   const std::vector<char> piece_;
+  int num_trips_ = 0;
 };
 
 class Answerer {
@@ -158,7 +162,7 @@ class Answerer {
   explicit Answerer(std::span<const int> sockets) : lanes_(lanes_of(sockets)), piece_(kPieceBytes, '\0') {}
 
   void run(Deadline deadline) {
-    pump(lanes_, deadline, [this](Lane& lane) { return move(lane); });
+    pump(lanes_, deadline, kLookNs, [this](Lane& lane) { return move(lane); });
   }
 
  private:
@@ -216,15 +220,18 @@ std::optional<ProbedLink> probe_link(std::span<const int> sockets, double second
   double trip_s = asker.trip();
   shortest([&] { return asker.trip(); }, trip_s, kSteadyTrips, 2 * seconds / 3);
 
-  // A transfer that seemed long enough at first may turn out to have been disturbed: then it goes on.
+  // How much is sent at once is decided by transfers that do not count: what a token bucket had saved up is gone then.
+  // One that seemed long enough may turn out to have been disturbed: then it goes on.
   const double long_enough_s = std::max(kLongEnoughS, trip_s / 2);
   uint64_t num_bytes = kFirstBytes;
   double bulk_s = 0, sending_s = 0;
   for (;; num_bytes *= 2) {
     bulk_s = asker.transfer(num_bytes);
     const bool is_last = num_bytes == kMostProbeBytes || !fits(4 * bulk_s);
-    if (is_last || bulk_s - trip_s >= long_enough_s)
+    if (is_last || bulk_s - trip_s >= long_enough_s) {
+      if (fits(bulk_s)) bulk_s = asker.transfer(num_bytes);
       shortest([&] { return asker.transfer(num_bytes); }, bulk_s, kSteadyBulks, bulk_s);
+    }
     sending_s = bulk_s - trip_s;  // the way of the last bytes and that of the answer are not the rate's
     if (is_last || sending_s >= long_enough_s || !fits(4 * bulk_s)) break;
   }

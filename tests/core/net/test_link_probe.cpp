@@ -76,11 +76,13 @@ TEST(LinkProbe, WithoutTimeStillFindsSomething) {
   EXPECT_GT(found->alpha_s, 0);
 }
 
-// Answers on one socket, and takes as long as it is told to for each message and for each byte of a transfer.
+// Answers on one socket, and takes as long as it is told to for each message and for each byte of a transfer, after the
+// first `saved_bytes`.
 class SlowEnd {
  public:
-  SlowEnd(int socket, int64_t trip_ns, double bytes_per_second)
-      : answering_(std::async(std::launch::async, [=, this] { answer(socket, trip_ns, bytes_per_second); })) {}
+  SlowEnd(int socket, int64_t trip_ns, double bytes_per_second, uint64_t saved_bytes = 0)
+      : answering_(
+            std::async(std::launch::async, [=, this] { answer(socket, trip_ns, bytes_per_second, saved_bytes); })) {}
 
   /// How many bytes were announced, by message; waits for the last one.
   std::vector<uint64_t> announced() {
@@ -89,7 +91,7 @@ class SlowEnd {
   }
 
  private:
-  void answer(int socket, int64_t trip_ns, double bytes_per_second) {
+  void answer(int socket, int64_t trip_ns, double bytes_per_second, uint64_t saved_bytes) {
     for (;;) {
       std::array<unsigned char, 8> head{};
       for (size_t done = 0; done < head.size();) {
@@ -101,8 +103,10 @@ class SlowEnd {
       for (size_t i = head.size(); i-- > 0;) left = left << 8 | head[i];
       const bool over = left == UINT64_MAX;
       if (!over) announced_.push_back(left);
+      const uint64_t free_bytes = over ? left : std::min(left, saved_bytes);
+      saved_bytes -= over ? 0 : free_bytes;
       const int64_t until_ns =
-          now_ns() + trip_ns + (over ? 0 : static_cast<int64_t>(static_cast<double>(left) / bytes_per_second * 1e9));
+          now_ns() + trip_ns + static_cast<int64_t>(static_cast<double>(left - free_bytes) / bytes_per_second * 1e9);
       std::vector<char> sink(1 << 16);
       while (!over && left > 0) {
         const ssize_t got = ::recv(socket, sink.data(), std::min<uint64_t>(left, sink.size()), MSG_DONTWAIT);
@@ -123,9 +127,9 @@ struct SlowProbe {
   uint64_t most_bytes = 0;  // that were sent at once
 };
 
-SlowProbe probe_slow(int64_t trip_ns, double bytes_per_second, double seconds) {
+SlowProbe probe_slow(int64_t trip_ns, double bytes_per_second, double seconds, uint64_t saved_bytes = 0) {
   const Streams streams(1);
-  SlowEnd end(streams.callees()[0], trip_ns, bytes_per_second);
+  SlowEnd end(streams.callees()[0], trip_ns, bytes_per_second, saved_bytes);
   const ProbedLink found = probe_link(streams.callers(), seconds, patience()).value();
   const std::vector<uint64_t> announced = end.announced();
   return {found, *std::ranges::max_element(announced)};
@@ -145,6 +149,13 @@ TEST(LinkProbe, TellsLinksOfDifferentSpeedApart) {
 // A trip that takes longer than sending does not count as sending: 5 ms, of which 64 KB take 0.7, are no rate yet.
 TEST(LinkProbe, SendsMoreUntilSendingTakesLonger) {
   EXPECT_GE(probe_slow(5'000'000, 100e6, 10).most_bytes, uint64_t{256} << 10);
+}
+
+// Of 64, 128 and 256 KB the last 48 are not saved up: 1 ms, where 256 KB take 5.
+TEST(LinkProbe, IsNotDeceivedByWhatATokenBucketHasSavedUp) {
+  const ProbedLink found = probe_slow(100'000, 50e6, 10, uint64_t{400} << 10).found;
+  ASSERT_TRUE(found.beta_Bps);
+  EXPECT_LE(*found.beta_Bps, 55e6);
 }
 
 TEST(LinkProbe, TellsNoRateWhereTheTimeDoesNotSuffice) {
