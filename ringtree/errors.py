@@ -44,8 +44,8 @@ class PeerError(RingtreeError):
 class DeadlineError(RingtreeError, TimeoutError):
     """A call passed its deadline; the message says which rank has not come how far.
 
-    `ranks`: those that had not come to meet, of many perhaps the first; empty where all had, where there was no time to
-    find one that had, and once they have met.
+    `ranks`: those that had not come to meet, of many perhaps the first, or the one that did not answer while links were
+    probed; empty where all had, where there was no time to find one that had, and once they have met.
     """
 
     def __init__(self, message: str = "", ranks: Iterable[int] = ()) -> None:

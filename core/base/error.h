@@ -27,8 +27,9 @@ struct PeerError : WorldError {
   std::vector<int> ranks;
 };
 
-/// A wait passed its deadline. `ranks`: those that had not come to meet, in order, of many perhaps the first; empty
-/// where all had, where there was no time to find one that had, and once the communicator is made.
+/// A wait passed its deadline. `ranks`: those that had not come to meet, in order, of many perhaps the first, or the
+/// one that did not answer while links were probed; empty where all had, where there was no time to find one that had,
+/// and once the communicator is made.
 struct TimeoutError : WorldError {
   explicit TimeoutError(const std::string& what, std::vector<int> of = {}) : WorldError(what), ranks(std::move(of)) {}
   std::vector<int> ranks;

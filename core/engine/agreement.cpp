@@ -83,7 +83,8 @@ std::string constants_to_choose_by(const Mesh& mesh, const Settings& settings, D
 // as text.
 std::string probed_links(const Mesh& mesh, int other, Deadline deadline) {
   const std::vector<int> streams = mesh.streams_to(other);
-  // Who waits for the result must not run out of time first: the error names the rank that did not answer.
+  // Half, so that who waits for the result seldom runs out of time first: this error names the rank that did not
+  // answer.
   const Deadline soon{now_ns() + deadline.left_ns() / 2};
   std::optional<ProbedLink> found;
   bool stayed = true;
@@ -95,11 +96,13 @@ std::string probed_links(const Mesh& mesh, int other, Deadline deadline) {
   } catch (const TimeoutError&) {
     throw TimeoutError(to_text(mesh.peer(other)) + " did not answer in time while the links between hosts were probed",
                        {other});
+  } catch (const WorldError& error) {
+    throw WorldError(to_text(mesh.peer(other)) + ": " + error.what());
   }
   if (!stayed) throw EndedPeer(other, to_text(mesh.peer(other)) + " ended while the links between hosts were probed");
   if (!found) return "";
   const HostLinks links = with_probed({found->alpha_s, found->beta_Bps.value_or(default_host_links().beta_Bps)});
-  remember_links_to(mesh, other, links);
+  if (found->beta_Bps) remember_links_to(mesh, other, links);  // else there may be more time for it later
   return links_text(links);
 }
 

@@ -60,7 +60,7 @@ constexpr double kNotHidden = 0.2;
 
 // Times that differ by less are equal: a share of the model's error. Of 34 cells (1 KB to 4 MB on 3, 4 and 8 hosts, as
 // below), 2 to 10 % choose nearly alike; without it long vectors take two_shot, which sends what a ring does to all
-// ranks at once, and took 3 to 31 % longer.
+// ranks at once, and took 8 to 16 % longer.
 constexpr double kEqual = 0.03;
 
 // A message as a step of one chunk cuts it.
@@ -203,8 +203,9 @@ Choice choose_on_hosts(std::span<const Schedule> candidates, size_t count, size_
           (links.beta_Bps < given.beta_Bps ? " (shared cores feed " + rate_text(links.beta_Bps) + "), " : ", ") +
           time_text(work.message_s) + " of a core a message, " + elements_text(count, item_size));
   // Of equals the one with the fewest links: who hears from several ranks at once loses by what the model leaves out.
-  const double enough_s = choice.seconds[static_cast<size_t>(choice.index)] * (1 + kEqual);
-  size_t fewest = Wiring(candidates[static_cast<size_t>(choice.index)]).links.size();
+  const int fastest = choice.index;
+  const double enough_s = choice.seconds[static_cast<size_t>(fastest)] * (1 + kEqual);
+  size_t fewest = Wiring(candidates[static_cast<size_t>(fastest)]).links.size();
   for (size_t i = 0; i < candidates.size(); ++i) {
     if (choice.seconds[i] > enough_s) continue;
     const size_t num_links = Wiring(candidates[i]).links.size();
@@ -212,6 +213,8 @@ Choice choose_on_hosts(std::span<const Schedule> candidates, size_t count, size_
     fewest = num_links;
     choice.index = static_cast<int>(i);
   }
+  const std::string& name = candidates[static_cast<size_t>(choice.index)].shape().name;
+  if (choice.index != fastest) choice.reason += "; " + name + " has the fewest links of those within 3 %";
   return choice;
 }
 

@@ -3,8 +3,9 @@
 // hosts takes time: no copying, no reducing, no scheduler. A data-driven schedule has no global clock; each lane has
 // its own.
 //
-// Data is cut as the engine cuts it (core/schedule/layout.h: one channel, kSlots slots of kSlotBytes); a lane handles
-// pass after pass, step after step, slice after slice. Passes run freely: a lane starts its next pass at once.
+// Data is cut as the engine cuts it, but for the shorter slices that it takes of long steps between real hosts
+// (core/schedule/layout.h: one channel, kSlots slots of kSlotBytes); a lane handles pass after pass, step after step,
+// slice after slice. Passes run freely: a lane starts its next pass at once.
 //   - A slice is ready at v = the latest of: its lane's clock; the arrival of its message on each incoming link; the
 //     time at which the slot that it sends into was freed (message m takes the slot of message m - kSlots, freed when
 //     all its readers have read it); the done times of what it depends on (that slice where the dependency is by slice,

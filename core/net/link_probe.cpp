@@ -206,6 +206,7 @@ class Answerer {
 std::optional<ProbedLink> probe_link(std::span<const int> sockets, double seconds, Deadline deadline) try {
   if (sockets.empty()) fail("there is no connection");
   Asker asker(sockets, deadline);
+  asker.trip();  // does not count: the other end may not have come yet
   const int64_t until_ns = now_ns() + static_cast<int64_t>(seconds * 1e9);
   const auto fits = [until_ns](double next_s) { return now_ns() + static_cast<int64_t>(next_s * 1e9) < until_ns; };
 
@@ -233,7 +234,7 @@ std::optional<ProbedLink> probe_link(std::span<const int> sockets, double second
       shortest([&] { return asker.transfer(num_bytes); }, bulk_s, kSteadyBulks, bulk_s);
     }
     sending_s = bulk_s - trip_s;  // the way of the last bytes and that of the answer are not the rate's
-    if (is_last || sending_s >= long_enough_s || !fits(4 * bulk_s)) break;
+    if (num_bytes == kMostProbeBytes || sending_s >= long_enough_s || !fits(4 * bulk_s)) break;
   }
   asker.end();
 

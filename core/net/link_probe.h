@@ -26,9 +26,9 @@ struct ProbedLink {
 inline constexpr uint64_t kMostProbeBytes = uint64_t{16} << 20;
 
 /// Asks, for about `seconds`: the shortest of round trips on the first socket, and of transfers over all that take
-/// longer by 0.3 ms and half a trip, or 16 MB, or less where the time does not suffice. `sockets`: to one other process,
-/// connected, non-blocking. Nothing: the other end went. Throws TimeoutError at `deadline`, and WorldError if a
-/// connection breaks: then, too, the sockets are of no use any more.
+/// longer by 0.3 ms and half a trip, or 16 MB, or less where the time does not suffice. `sockets`: to one other
+/// process, connected, non-blocking. Nothing: the other end went. Throws TimeoutError at `deadline`, and WorldError if
+/// a connection breaks: then, too, the sockets are of no use any more.
 std::optional<ProbedLink> probe_link(std::span<const int> sockets, double seconds, Deadline deadline);
 
 /// Answers until the asker says that it is over. False: the other end went before. Throws as probe_link() does, and

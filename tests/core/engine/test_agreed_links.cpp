@@ -198,7 +198,7 @@ TEST(AgreedLinks, who_does_not_answer_is_named_by_all) {
   }
 }
 
-TEST(AgreedLinks, are_probed_over_all_streams) {
+TEST(AgreedLinks, are_probed_where_there_are_several_streams) {
   Reasons reasons;
   const auto asks = asking({0, 1}, [](int) { return true; });
   const auto settings = [&](int rank) {

@@ -127,6 +127,8 @@ TEST(Hosts, OfEqualsTheOneWithFewerLinksIsChosen) {
     std::vector<Schedule> schedules;
     for (const std::string& name : names) schedules.push_back(make_schedule(name, Collective::all_reduce, 4, 0, hosts));
     const Choice choice = choose_on_hosts(schedules, count, 4, hosts, {25e-6, 1.25e9}, default_message_work(2));
+    EXPECT_EQ(choice.reason.ends_with("; ring has the fewest links of those within 3 %"), count > 1000)
+        << choice.reason;
     return std::pair(names[static_cast<size_t>(choice.index)], choice.seconds[1] / choice.seconds[0]);
   };
   const auto [of_long, ratio] = choose(4 << 20, {"ring", "two_shot"});
