@@ -165,9 +165,10 @@ TEST(LinkProbe, SendsMoreUntilSendingTakesLonger) {
   EXPECT_GE(probe_slow(5'000'000, 100e6, 10).most_bytes, uint64_t{256} << 10);
 }
 
-// Of 64, 128 and 256 KB the last 48 are not saved up: 1 ms, where 256 KB take 5.
+// A trip of 10 ms asks for 5 ms of sending. 64, 128 and 256 KB and 200 of 512 KB are saved up: those 512 take 6.4 ms,
+// the next ones 10.5.
 TEST(LinkProbe, IsNotDeceivedByWhatATokenBucketHasSavedUp) {
-  const ProbedLink found = probe_slow(100'000, 50e6, 10, uint64_t{400} << 10).found;
+  const ProbedLink found = probe_slow(10'000'000, 50e6, 10, uint64_t{648} << 10).found;
   ASSERT_TRUE(found.beta_Bps);
   EXPECT_LE(*found.beta_Bps, 55e6);
 }
