@@ -153,7 +153,7 @@ TEST(AgreedLinks, are_remembered_by_the_process) {
   expect_all_well(run_communicators(2, settings, sum_of_ranks));
   std::string again;  // in later worlds of the process
   expect_all_well(agree_but(2, settings, 1, [&](Rendezvous& rendezvous, const Mesh&, Deadline deadline) {
-    again = rendezvous.get("constants", deadline);
+    again = rendezvous.get("choosing", deadline);
     rendezvous.get("token", deadline);
   }));
   EXPECT_TRUE(parse_links(again)) << again;
@@ -166,7 +166,7 @@ TEST(AgreedLinks, are_remembered_by_the_process) {
   };
   EXPECT_EQ(agree_but(2, other_streams, 1,
                       [&](Rendezvous& rendezvous, const Mesh& mesh, Deadline deadline) {
-                        again = rendezvous.get("constants", deadline);
+                        again = rendezvous.get("choosing", deadline);
                         answer_link_probe(mesh.streams_to(0), deadline);
                         rendezvous.get("token", deadline);
                       }),
