@@ -118,17 +118,22 @@ Agreed agree_at_start(Rendezvous& rendezvous, const Mesh& mesh, const Settings& 
     return mine;
   };
   Agreed agreed;
-  // One message of the store's to each rank: a line with the constants, which may be empty, and the profile.
+  // One message of the store's to each rank: a line with the constants, which may be empty, and the profile; or
+  // nothing.
   std::string mine;
   if (says) {
     mine = constants_to_choose_by(mesh, settings, deadline);
-    mine += (mine.empty() ? "\n" : "") + settings.profile;
+    if (mine.empty() && !settings.profile.empty()) mine = "\n";
+    mine += settings.profile;
   }
   const std::string choosing = agree("choosing", mine);
   const size_t end = choosing.find('\n');
-  if (end == std::string::npos) throw WorldError("rank 0 sent malformed text to choose by: " + choosing);
-  agreed.profile = choosing.substr(end + 1);
-  if (end > 0) agreed.constants = choosing.substr(0, end + 1);
+  if (end != std::string::npos) {
+    agreed.profile = choosing.substr(end + 1);
+    if (end > 0) agreed.constants = choosing.substr(0, end + 1);
+  } else if (!choosing.empty()) {
+    throw WorldError("rank 0 sent malformed text to choose by: " + choosing);
+  }
   if (agreed.constants == kProbeLinks) {
     const int answers = first_remote(mesh).value_or(-1);
     std::string found;
