@@ -14,9 +14,9 @@ namespace ringtree {
 
 struct Agreed {
   std::string profile;  // rank 0's, as text
-  std::string
-      constants;      // of the machine or of the links between hosts, for what the profile has no rule for; as text,
-                      // "" for those that are built in
+  /// Of the machine or of the links between hosts, for what the profile has no rule for; as text, "" for those that are
+  /// built in.
+  std::string constants;
   std::string token;  // of this communicator alone (PartMaker)
 };
 
