@@ -50,7 +50,7 @@ TEST(Hosts, send_over_the_network_what_the_schedule_says_and_little_more) {
 
 // By hand, steps of a quarter of the vector: 256 KB are four slices of 64 KB; 257 KB are more than the 240 of a pass,
 // so two of 129, each in three slices; 2 MB are nine passes of 228 KB, each in four.
-TEST(Hosts, long_messages_are_cut_so_that_each_leaves_in_one_segment) {
+TEST(Hosts, long_messages_are_cut_into_slices_that_fit_a_tcp_segment) {
   expect_all_well(run_on_hosts({0, 1, 2, 3}, [](Communicator& communicator) {
     for (const auto& [kilobytes, expected] : {std::pair<size_t, size_t>{256, 64}, {257, 43}, {2048, 57}}) {
       sum_of_ones(communicator, 4 * kilobytes * 1024 / sizeof(float), "ring");
