@@ -7,13 +7,13 @@ Not for: the order of messages alone (test_backends_rounds.py).
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
+import traceback
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from forked import close, preload, start
 
 torch = pytest.importorskip("torch")
 
@@ -24,7 +24,10 @@ from ringtree.arms.interpret import InterpretedCall  # noqa: E402
 from ringtree.measure.collective_data import CollectiveData, sides_in  # noqa: E402
 from ringtree.traits import ROOTED  # noqa: E402
 
+preload("torch", "torch.distributed", "ringtree", "pytest")
+
 WORLDS = (2, 3, 4, 5)
+LIMIT_S = 240
 COUNTS = (0, 1, 2, 3, 7, 64, 1001)
 FOLDS = {"sum": np.add, "prod": np.multiply, "min": np.minimum, "max": np.maximum}
 
@@ -44,7 +47,7 @@ def check_rank(rank: int, store: str) -> None:
     """All checks of one rank; raises AssertionError with the first that fails."""
     os.environ["GLOO_SOCKET_IFNAME"] = "lo"
     dist.init_process_group("gloo", init_method=f"file://{store}", rank=rank, world_size=max(WORLDS))
-    for num_ranks in WORLDS:  # the first ranks: a process costs two seconds of imports
+    for num_ranks in WORLDS:  # the first ranks: one set of processes for all
         group = dist.new_group(list(range(num_ranks)))
         if rank < num_ranks:
             check_world(rank, num_ranks, group)
@@ -102,28 +105,27 @@ def check_same_bits(schedule: Any, rounds: list[Any], rank: int, group: dist.Pro
     assert torch.equal(mine, first), f"{schedule.name} gives other bits on rank {rank} than on rank 0"
 
 
-def test_every_algorithm_gives_numpys_sums() -> None:
-    store = os.memfd_create("store")
-    path = os.pathsep.join(str(Path(entry or ".").absolute()) for entry in [str(Path(__file__).parent), *sys.path])
-    code = "import sys, test_backends_interpret as t; t.check_rank(int(sys.argv[1]), sys.argv[2])"
-    ranks = [
-        subprocess.Popen(
-            [sys.executable, "-c", code, str(rank), f"/proc/self/fd/{store}"],
-            pass_fds=(store,),
-            stderr=subprocess.PIPE,
-            text=True,
-            env={**os.environ, "PYTHONPATH": path, "OMP_NUM_THREADS": "1"},
-        )
-        for rank in range(max(WORLDS))
-    ]
+def be_rank(rank: int, folder: str) -> None:
+    """check_rank() in a process of its own, which ends with 1 if it raises; what it raised is in a file."""
     try:
-        errors = [rank.communicate(timeout=240)[1] for rank in ranks]
+        check_rank(rank, f"{folder}/store")
+    except BaseException:
+        Path(folder, f"said{rank}").write_text(traceback.format_exc())
+        raise
+
+
+def test_every_algorithm_gives_numpys_sums(tmp_path: Path) -> None:
+    ranks = [start(be_rank, rank, str(tmp_path)) for rank in range(max(WORLDS))]
+    try:
+        for rank in ranks:
+            rank.join(LIMIT_S)
+        ended = [rank.exitcode for rank in ranks]
     finally:
         for rank in ranks:
             rank.kill()
-            rank.wait()
-        os.close(store)
-    assert [rank.returncode for rank in ranks] == [0] * len(ranks), "\n".join(errors)[-2000:]
+            rank.join()
+            close(rank)
+    assert ended == [0] * len(ranks), "\n".join(file.read_text() for file in sorted(tmp_path.glob("said*")))[-2000:]
 
 
 def test_unknown_op_lists_what_exists() -> None:

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from forked_ringtree import ForkedRingtree, fork_by_hand
 from hosts_support import Hosts, on_host, why_no_hosts
 from lab_support import is_running, read_until, wait_until
 from launchers_support import PATIENCE_S, free_ports, start_by_hand
@@ -33,7 +34,7 @@ WAITING = "ringtree: waiting for "
 Ended = list[tuple[int, str]]
 
 
-def ends(processes: list[subprocess.Popen[str]]) -> Ended:
+def ends(processes: Sequence[subprocess.Popen[str] | ForkedRingtree]) -> Ended:
     """The exit codes, and what each said besides progress, and for whom it waits where the machine is busy."""
     ended = []
     for process in processes:
@@ -43,14 +44,15 @@ def ends(processes: list[subprocess.Popen[str]]) -> Ended:
     return ended
 
 
-def children(pid: int) -> list[int]:
-    """The processes that one has started: of an agent, its ranks of this launch."""
-    return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+def started_by(pid: int) -> list[int]:
+    """The processes that one has started, and those have started: of an agent, its ranks of this launch among them."""
+    own = [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+    return own + [one for child in own for one in started_by(child)]
 
 
 @pytest.mark.parametrize("victim", [1, 2])
 def test_an_agent_that_dies_ends_the_run_with_what_was_stored(victim: int, tmp_path: Path) -> None:
-    agents = start_by_hand(3, *LONG, "--runs", str(tmp_path))
+    agents = fork_by_hand(3, *LONG, "--runs", str(tmp_path))
     read_until(agents[0], "launch 2 of 500")
     agents[victim].kill()
     ended = ends(agents)
@@ -65,7 +67,7 @@ def test_an_agent_that_dies_ends_the_run_with_what_was_stored(victim: int, tmp_p
 def test_arms_with_variables_of_their_own_have_launches_of_their_own_under_agents(tmp_path: Path) -> None:
     """Agents have the ranks of one environment at a time, on one host, too."""
     factors = ["--factors", "OMP_NUM_THREADS=1,2", "--arms", "gloo", "--sizes", "8", "--launches", "1"]
-    agents = start_by_hand(2, "compare", *factors, "--no-preflight", "--runs", str(tmp_path))
+    agents = fork_by_hand(2, "compare", *factors, "--no-preflight", "--runs", str(tmp_path))
     assert ends(agents)[0][0] == 0
     launches = read_run(find_run(tmp_path, "last")).launches
     assert [len(launch.arms) for launch in launches] == [1, 1]
@@ -73,7 +75,7 @@ def test_arms_with_variables_of_their_own_have_launches_of_their_own_under_agent
 
 
 def test_a_lab_that_dies_is_told_by_one_agent(tmp_path: Path) -> None:
-    agents = start_by_hand(3, *LONG, "--runs", str(tmp_path))
+    agents = fork_by_hand(3, *LONG, "--runs", str(tmp_path))
     read_until(agents[0], "launch 2 of 500")
     agents[0].kill()
     ended = ends(agents)
@@ -87,9 +89,9 @@ def test_a_lab_that_dies_is_told_by_one_agent(tmp_path: Path) -> None:
 def test_of_agents_that_die_together_the_lowest_that_is_left_tells(
     victims: tuple[int, ...], speaker: int, tmp_path: Path
 ) -> None:
-    agents = start_by_hand(4, *LONG, "--runs", str(tmp_path))
+    agents = fork_by_hand(4, *LONG, "--runs", str(tmp_path))
     read_until(agents[0], "launch 2 of 500")
-    started = [child for agent in agents for child in children(agent.pid)]
+    started = [child for agent in agents for child in started_by(agent.pid)]
     for victim in victims:
         agents[victim].kill()
     ended = ends(agents)
@@ -104,7 +106,7 @@ def test_of_agents_that_die_together_the_lowest_that_is_left_tells(
 
 def test_ctrl_c_of_all_is_told_once(tmp_path: Path) -> None:
     """As a terminal sends it, and mpirun hands it on."""
-    agents = start_by_hand(2, *LONG, "--runs", str(tmp_path))
+    agents = fork_by_hand(2, *LONG, "--runs", str(tmp_path))
     read_until(agents[0], "launch 2 of 500")
     for agent in reversed(agents):
         agent.send_signal(signal.SIGINT)
@@ -116,7 +118,7 @@ def test_ctrl_c_of_all_is_told_once(tmp_path: Path) -> None:
 
 
 def test_ranks_that_disagree_on_the_world_size(tmp_path: Path) -> None:
-    agents = start_by_hand(2, *LONG, "--runs", str(tmp_path), of_last={"WORLD_SIZE": "3"})
+    agents = fork_by_hand(2, *LONG, "--runs", str(tmp_path), of_last={"WORLD_SIZE": "3"})
     first, second = ends(agents)
     assert first[0] == 2, first
     assert re.fullmatch(r"ringtree: the ranks' world sizes differ: rank 0 .* has 2, rank 1 .* has 3: .*", first[1])
@@ -130,9 +132,9 @@ DISAGREE = r"two launchers disagree: the environment says rank {} of 2 .*, and M
 
 def test_launchers_that_disagree_on_one_rank_are_told_by_rank_0(tmp_path: Path) -> None:
     asked, numbers = [*LONG, "--runs", str(tmp_path)], {"WORLD_SIZE": "2", "MASTER_PORT": str(free_ports(1)[0])}
-    (agent,) = start_by_hand(1, *asked, of_last=numbers)
+    (agent,) = fork_by_hand(1, *asked, of_last=numbers)
     read_until(agent, f"{WAITING}rank 1")  # so there is a store
-    first, second = ends([agent, *start_by_hand(1, *asked, of_last=numbers | {"RANK": "1"} | OF_ANOTHER)])
+    first, second = ends([agent, *fork_by_hand(1, *asked, of_last=numbers | {"RANK": "1"} | OF_ANOTHER)])
     assert first[0] == 2, first
     assert re.fullmatch(rf"ringtree: rank 1, on \S+: {DISAGREE.format(1)}", first[1])
     assert second == (2, ""), "one process speaks"
@@ -140,7 +142,7 @@ def test_launchers_that_disagree_on_one_rank_are_told_by_rank_0(tmp_path: Path) 
 
 
 def test_launchers_that_disagree_everywhere_are_told_once(tmp_path: Path) -> None:
-    agents = start_by_hand(2, *LONG, "--runs", str(tmp_path), **OF_ANOTHER)
+    agents = fork_by_hand(2, *LONG, "--runs", str(tmp_path), **OF_ANOTHER)
     first, second = ends(agents)
     assert first[0] == 2, first
     assert re.fullmatch(rf"ringtree: {DISAGREE.format(0)}", first[1])
@@ -200,7 +202,7 @@ def test_the_line_of_who_waits(missing: Sequence[int], whom: str) -> None:
 def test_variables_that_are_left_over_and_disagree_are_told_without_a_job() -> None:
     """The process is not the first of its host to one of the launchers, and nobody serves a store."""
     variables = OF_ANOTHER | {"PMI_RANK": "3", "RANK": "1", "WORLD_SIZE": "2", "LOCAL_WORLD_SIZE": "2"}
-    ((code, said),) = ends(start_by_hand(1, *LONG, of_last=variables))
+    ((code, said),) = ends(fork_by_hand(1, *LONG, of_last=variables))
     assert code == 2
     assert re.fullmatch(r"ringtree: two launchers disagree: the environment says rank 1 of 2 .*", said)
 
@@ -208,14 +210,14 @@ def test_variables_that_are_left_over_and_disagree_are_told_without_a_job() -> N
 @pytest.mark.parametrize(("port", "shown"), [("70000", "70000"), ("abc", "'abc'")])
 def test_a_port_that_is_none_on_one_host_is_told_there(port: str, shown: str) -> None:
     """Nobody can be told, as only MASTER_PORT says where rank 0 is."""
-    ((code, said),) = ends(start_by_hand(1, *LONG, RANK="1", WORLD_SIZE="2", LOCAL_WORLD_SIZE="1", MASTER_PORT=port))
+    ((code, said),) = ends(fork_by_hand(1, *LONG, RANK="1", WORLD_SIZE="2", LOCAL_WORLD_SIZE="1", MASTER_PORT=port))
     assert code == 2
     assert re.fullmatch(rf"ringtree: \S+: MASTER_PORT={shown} is not a port: use 1 to 65535", said)
 
 
 @pytest.mark.parametrize("of_hosts", [{}, {"LOCAL_WORLD_SIZE": "3"}])
 def test_a_port_that_is_none_everywhere_is_told_by_rank_0(of_hosts: dict[str, str]) -> None:
-    first, *others = ends(start_by_hand(3, *LONG, **of_hosts, MASTER_PORT="abc"))
+    first, *others = ends(fork_by_hand(3, *LONG, **of_hosts, MASTER_PORT="abc"))
     assert first == (2, "ringtree: MASTER_PORT='abc' is not a port: use 1 to 65535")
     assert others == [(2, "")] * 2, "one process speaks"
 
@@ -223,7 +225,7 @@ def test_a_port_that_is_none_everywhere_is_told_by_rank_0(of_hosts: dict[str, st
 def test_a_rank_that_is_none_is_told_once_where_another_launcher_knows_it(tmp_path: Path) -> None:
     numbers = {"OMPI_COMM_WORLD_RANK": "0", "OMPI_COMM_WORLD_SIZE": "2", "OMPI_COMM_WORLD_LOCAL_SIZE": "2"}
     first, second = ends(
-        start_by_hand(
+        fork_by_hand(
             2,
             *LONG,
             "--runs",
@@ -241,7 +243,7 @@ def test_a_rank_that_is_none_is_told_once_where_another_launcher_knows_it(tmp_pa
 
 @pytest.mark.parametrize(("rank", "shown"), [("x", "'x'"), ("1" * 5000, f"'{'1' * 40}'… (5000 characters)")])
 def test_a_rank_that_is_none_is_told_by_each_where_nobody_knows_it(rank: str, shown: str) -> None:
-    ended = ends(start_by_hand(2, *LONG, RANK=rank))
+    ended = ends(fork_by_hand(2, *LONG, RANK=rank))
     assert ended == [(2, f"ringtree: RANK={shown} is not a number")] * 2
 
 
@@ -250,7 +252,7 @@ def test_a_rank_0_that_never_comes_is_told_by_the_lowest_that_does() -> None:
     # Enough for both ranks to come: one that starts after the other has spoken can't know it.
     numbers = {"WORLD_SIZE": "4", "RINGTREE_JOIN_SECONDS": "20"}
     jobs = [
-        [start_by_hand(1, *LONG, **numbers, MASTER_PORT=str(port), RANK=rank)[0] for rank in ranks]
+        [fork_by_hand(1, *LONG, **numbers, MASTER_PORT=str(port), RANK=rank)[0] for rank in ranks]
         for port, ranks in zip(free_ports(2), [("1", "2"), ("2", "3")], strict=True)
     ]
     for first, second in map(ends, jobs):
@@ -279,7 +281,7 @@ def test_a_rank_0_that_never_comes_to_torchruns_store_is_told_by_the_lowest_that
 
 def test_a_rank_0_that_is_killed_while_the_others_join_is_told_once() -> None:
     variables = {"WORLD_SIZE": "4", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free_ports(1)[0])}
-    agents = start_by_hand(3, *LONG, **variables)
+    agents = fork_by_hand(3, *LONG, **variables)
     identity = identify(Surroundings(variables | {"RANK": "1"}))
     assert identity is not None
     observer = UnixStore(store_of(identity).removeprefix("unix:"), 1, PATIENCE_S)
@@ -296,13 +298,13 @@ def test_a_rank_0_that_is_killed_while_the_others_join_is_told_once() -> None:
 
 def test_a_host_without_the_secret_speaks_where_rank_0_does_not_come_in_time() -> None:
     numbers = {"RANK": "1", "WORLD_SIZE": "2", "LOCAL_WORLD_SIZE": "1", "RINGTREE_SECRET_FILE": ""}
-    ((code, said),) = ends(start_by_hand(1, *LONG, **numbers, MASTER_ADDR="192.0.2.1", RINGTREE_JOIN_SECONDS="0.5"))
+    ((code, said),) = ends(fork_by_hand(1, *LONG, **numbers, MASTER_ADDR="192.0.2.1", RINGTREE_JOIN_SECONDS="0.5"))
     assert code == 2
     assert re.fullmatch(r"ringtree: \S+: ranks on several hosts need a secret: .*", said)
 
 
 def test_a_secret_that_is_missing_is_asked_for_once(tmp_path: Path) -> None:
-    agents = start_by_hand(
+    agents = fork_by_hand(
         2, *LONG, "--runs", str(tmp_path), LOCAL_WORLD_SIZE="1", MASTER_ADDR="192.0.2.1", RINGTREE_SECRET_FILE=""
     )
     first, second = ends(agents)
@@ -316,7 +318,7 @@ def test_a_port_in_use_is_named(tmp_path: Path) -> None:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = str(taken.getsockname()[1])
-        agents = start_by_hand(1, *LONG, LOCAL_WORLD_SIZE="1", WORLD_SIZE="2", MASTER_PORT=port)
+        agents = fork_by_hand(1, *LONG, LOCAL_WORLD_SIZE="1", WORLD_SIZE="2", MASTER_PORT=port)
         ((code, said),) = ends(agents)
     assert code == 2
     assert f"the store at 127.0.0.1:{port} cannot listen, as another process has the port" in said
@@ -326,7 +328,7 @@ def test_a_host_name_that_does_not_resolve(tmp_path: Path) -> None:
     secret = tmp_path / "secret"
     secret.write_text("x" * 32)
     secret.chmod(0o600)
-    agents = start_by_hand(
+    agents = fork_by_hand(
         1,
         *LONG,
         LOCAL_WORLD_SIZE="1",

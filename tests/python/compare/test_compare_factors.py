@@ -39,14 +39,14 @@ def test_a_design_is_measured_stored_resumed_and_shown(tmp_path: Path) -> None:
     runs = tmp_path / "runs"
     run(
         *("compare", "--arms", "auto", "--ranks", 2, "--sizes", "4K,64K", "--launches", 2, "--seed", 5),
-        *("--factors", f"{VARIABLE}={ring},{tree}", "--factors", "OMP_NUM_THREADS=1,2"),
+        *("--factors", f"{VARIABLE}={ring},{tree}", "--factors", "RINGTREE_OF_A_TEST=1,2"),
         *("--no-preflight", "--runs", runs),
     )
     (path,) = runs.iterdir()
     stored = read_run(path)
     design = stored.run.plan.design
     assert design is not None
-    assert [factor.variable for factor in design.factors] == [VARIABLE, "OMP_NUM_THREADS"]
+    assert [factor.variable for factor in design.factors] == [VARIABLE, "RINGTREE_OF_A_TEST"]
     assert all(len(set(launch.pids)) == 4 * 2 for launch in stored.launches)
     # What auto executed shows that each process had its arm's value.
     values = {arm.label: arm.environment[VARIABLE] for arm in stored.run.plan.arms}
@@ -61,8 +61,8 @@ def test_a_design_is_measured_stored_resumed_and_shown(tmp_path: Path) -> None:
     run("compare", "--resume", path.name, "--runs", runs)
     assert len(read_run(path).launches) == 2
     said = json.loads(invoke("show", path, "--json").stdout)
-    names = [f"{VARIABLE} {ring}→{tree}", "OMP_NUM_THREADS 1→2", f"{VARIABLE} × OMP_NUM_THREADS"]
-    assert said["design"]["factors"][1] == {"variable": "OMP_NUM_THREADS", "values": ["1", "2"]}
+    names = [f"{VARIABLE} {ring}→{tree}", "RINGTREE_OF_A_TEST 1→2", f"{VARIABLE} × RINGTREE_OF_A_TEST"]
+    assert said["design"]["factors"][1] == {"variable": "RINGTREE_OF_A_TEST", "values": ["1", "2"]}
     assert said["caveats"][0] == "a design of 2 factors, all combinations: 4 arms"
     # Cores may have been elsewhere from launch to launch, as seen by the lab's probes: then it says that instead.
     found = {size: [one["effect"] for one in said["effects"] if one["size_bytes"] == size] for size in said["sizes"]}

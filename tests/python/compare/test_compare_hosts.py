@@ -1,6 +1,7 @@
-"""`ringtree compare` on several hosts, started as torchrun would: one process a rank, of which rank 0's speaks.
+"""`ringtree compare` on several hosts, with torchrun's variables: one process a rank, of which rank 0's speaks.
 
-For: the command on hosts that are network namespaces. Not for: what a comparison says (test_compare.py), or its ranks.
+For: the command on hosts that are network namespaces. Not for: what a comparison says (test_compare.py), its ranks, or
+new interpreters that start some there (Slurm's, test_compare_jobs.py).
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ import json
 from pathlib import Path
 
 import pytest
+from forked_ringtree import fork_on
 from hosts_support import Hosts, run_on, why_no_hosts
 
 pytestmark = pytest.mark.skipif(bool(why_no_hosts()), reason=f"no network namespaces: {why_no_hosts()}")
@@ -16,7 +18,7 @@ pytestmark = pytest.mark.skipif(bool(why_no_hosts()), reason=f"no network namesp
 
 def test_compares_ranks_of_several_hosts(tmp_path: Path) -> None:
     with Hosts(2, 2) as hosts:
-        ranks = run_on(
+        ranks = fork_on(
             hosts,
             "compare",
             "--arms",
@@ -40,7 +42,7 @@ def test_compares_ranks_of_several_hosts(tmp_path: Path) -> None:
 
 def test_what_cannot_run_between_hosts_is_left_out_or_refused(tmp_path: Path) -> None:
     with Hosts(2) as hosts:
-        fitting = run_on(
+        fitting = fork_on(
             hosts,
             "compare",
             "--arms",
@@ -60,7 +62,7 @@ def test_what_cannot_run_between_hosts_is_left_out_or_refused(tmp_path: Path) ->
             (["--emulate", "2x1"], "emulated on one host"),
             (["--arms", "nonsense"], "unknown arm"),
         ]:
-            ranks = run_on(hosts, "compare", *options, "--runs", str(tmp_path))
+            ranks = fork_on(hosts, "compare", *options, "--runs", str(tmp_path))
             assert ranks[0].returncode == 2
             assert said in ranks[0].stderr.replace("\n", " ")
             assert ranks[1].returncode == 0, "the others are sent home"

@@ -12,8 +12,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from cli_support import invoke
 from hosts_support import Hosts, on_host, why_no_hosts
-from launchers_support import PATIENCE_S, RINGTREE, free_ports, plain_environment, run, slurm, why_no_slurm
+from launchers_support import PATIENCE_S, free_ports, plain_environment, slurm, why_no_slurm
 from ssh_support import ssh_servers, why_no_ssh
 
 from ringtree.results import StoredRun, find_run, read_run
@@ -26,8 +27,8 @@ COMPARE = ["--", "compare", "--sizes", "8", "--launches", "1", "--no-preflight",
 
 def launch(folder: Path, *options: str) -> None:
     """Writes a job's files into the folder."""
-    done = run([*RINGTREE, "launch", *options, "-o", str(folder), "--python", sys.executable, *COMPARE])
-    assert done.returncode == 0, done.stderr
+    done = invoke("launch", *options, "-o", folder, "--python", sys.executable, *COMPARE)
+    assert done.exit_code == 0, done.stderr
 
 
 def check_stored(runs: Path, launcher: str, job: str, num_hosts: int) -> StoredRun:

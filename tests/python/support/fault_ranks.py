@@ -6,7 +6,6 @@ nothing that is slow to import: each process does it anew.
 
 from __future__ import annotations
 
-import ctypes
 import os
 import signal
 import time
@@ -17,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from forked import enter_namespace
 
 import ringtree
 from ringtree import Communicator
@@ -90,12 +90,8 @@ class Place:
     def enter(self) -> None:
         """To be called before the process has threads."""
         os.environ.update(self.environment)
-        if not self.namespace:
-            return
-        descriptor = os.open(self.namespace, os.O_RDONLY | os.O_CLOEXEC)
-        if ctypes.CDLL(None, use_errno=True).setns(descriptor, 0) != 0:
-            raise OSError(ctypes.get_errno(), f"cannot enter {self.namespace}")
-        os.close(descriptor)
+        if self.namespace:
+            enter_namespace(self.namespace)
 
 
 def num_descriptors() -> int:

@@ -1,19 +1,23 @@
 """Processes that are forked by a server which has imported what is slow to import, and has no threads.
 
-For: ranks that tests start (fault_support.py, torch_ranks.py, forked_ranks.py). Not for: what is read only once. A
-process has the variables of who started it, but the interpreter, the dynamic linker and imports have read those of the
-server: PYTHON*, LD_*, threads of OpenMP and BLAS, PyTorch's log levels. Who needs these starts a process of its own.
+For: processes that tests start (fault_support.py, torch_ranks.py, forked_ranks.py, forked_ringtree.py). Not for: what
+is read only once. A process has the variables of who started it, but the interpreter, the dynamic linker and imports
+have read those of the server: PYTHON*, LD_*, threads of OpenMP and BLAS, PyTorch's log levels. Who needs these starts a
+process of its own.
 
 multiprocessing has one such server a process, which starts with the first process: what it is to import is said before.
 """
 
 from __future__ import annotations
 
+import ctypes
+import gc
 import multiprocessing
 import os
+import socket
 import threading
 from collections.abc import Callable, Mapping
-from multiprocessing import forkserver
+from multiprocessing import connection, forkserver
 from multiprocessing.process import BaseProcess
 from typing import Any
 
@@ -78,8 +82,41 @@ def start_the_server() -> None:
         _started = True
 
 
+def have_a_server_of_its_own() -> None:
+    """To be called in a process that was forked, before it has threads: what it starts are then descendants of its own,
+    in its network, and end after it at the latest. The server is a fork, too, so it has imported what this one has."""
+    global _started
+    server: Any = forkserver._forkserver  # type: ignore[attr-defined]
+    current: Any = multiprocessing.current_process()
+    current._config["daemon"] = False  # which multiprocessing would not let start any
+    address = connection.arbitrary_address("AF_UNIX")  # type: ignore[attr-defined]
+    while_it_lives, alive = os.pipe()
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(address)
+        listener.listen()
+        pid = os.fork()
+        if pid == 0:
+            try:
+                os.close(alive)
+                forkserver.main(listener.detach(), while_it_lives, [])  # type: ignore[attr-defined]
+            finally:
+                os._exit(0)
+    os.close(while_it_lives)
+    server._forkserver_address, server._forkserver_alive_fd, server._forkserver_pid = address, alive, pid
+    _started = True
+
+
+def enter_namespace(path: str) -> None:
+    """Enters a network namespace. To be called before the process has threads."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    if ctypes.CDLL(None, use_errno=True).setns(descriptor, 0) != 0:
+        raise OSError(ctypes.get_errno(), f"cannot enter {path}")
+    os.close(descriptor)
+
+
 def _run(environment: Mapping[str, str], target: Callable[..., None], arguments: tuple[Any, ...]) -> None:
     _set(environment)
+    gc.freeze()  # a collection would write to, and so copy, all that the server has imported: a rank begins with one
     target(*arguments)
 
 

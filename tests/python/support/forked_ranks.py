@@ -4,8 +4,8 @@
 
     __all__ = ["forked_ranks"]  # all launches of this module
 
-For: tests that start launches in their own process and look at no time. Not for: how ranks start, which the tests of
-rank_group.py see, or labs that are processes themselves.
+For: tests that start launches in their own process and look at no time; forked_ringtree.py, for labs that are processes
+themselves. Not for: how ranks start, which the tests of rank_group.py see.
 
 Who sets what only a new interpreter reads (PYTHONPATH, LD_PRELOAD, …) gets one: there a rank starts as it does for
 users.
@@ -19,7 +19,7 @@ import os
 import subprocess
 import sys
 import traceback
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from multiprocessing import reduction
 from multiprocessing.process import BaseProcess
 from typing import Any
@@ -33,7 +33,7 @@ from ringtree.measure.rank_start import RankProcess
 preload("ringtree.measure.rank_process", "pytest")  # which this file imports
 
 
-class _Descriptor:
+class Descriptor:
     """An open descriptor, under the same number in the process that it is handed to."""
 
     def __init__(self, number: int) -> None:
@@ -43,13 +43,13 @@ class _Descriptor:
         return _arrived, (reduction.DupFd(self.number), self.number)
 
 
-class _Arrived:
+class Arrived:
     def __init__(self, descriptor: int, number: int) -> None:
         self.descriptor, self.number = descriptor, number
 
 
-def _arrived(handed_over: Any, number: int) -> _Arrived:
-    return _Arrived(handed_over.detach(), number)
+def _arrived(handed_over: Any, number: int) -> Arrived:
+    return Arrived(handed_over.detach(), number)
 
 
 class _Forked:
@@ -77,6 +77,13 @@ class _Forked:
 
 @pytest.fixture(scope="module", autouse=True)
 def forked_ranks() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(rank_start, "start_process", forking())
+        yield
+
+
+def forking() -> Callable[..., RankProcess]:
+    """What starts ranks instead of rank_start.start_process()."""
     before, path = rank_start.start_process, list(sys.path)
 
     def start_process(
@@ -85,16 +92,14 @@ def forked_ranks() -> Iterator[None]:
         if sys.path != path or wants_its_own(environment):
             return before(module, arguments, inherited, output, environment)
         descriptors = [*arguments, *inherited]
-        handed = [_Descriptor(number) for number in descriptors]
-        return _Forked(start(_be_rank, module, arguments, handed, _Descriptor(output), dict(environment)))
+        handed = [Descriptor(number) for number in descriptors]
+        return _Forked(start(_be_rank, module, arguments, handed, Descriptor(output), dict(environment)))
 
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(rank_start, "start_process", start_process)
-        yield
+    return start_process
 
 
 def _be_rank(
-    module: str, arguments: Sequence[int], handed: Sequence[_Arrived], output: _Arrived, environment: Mapping[str, str]
+    module: str, arguments: Sequence[int], handed: Sequence[Arrived], output: Arrived, environment: Mapping[str, str]
 ) -> None:
     """What `python -m module <arguments>` does, in a process that was forked."""
     os.environ.clear()
@@ -117,7 +122,7 @@ def _be_rank(
         os._exit(code)  # what multiprocessing does at the end of a process wants descriptors that are gone
 
 
-def _have_only(arrived: Sequence[_Arrived]) -> None:
+def _have_only(arrived: Sequence[Arrived]) -> None:
     """Puts descriptors under the numbers that they had, above standard error; all others are closed."""
     above = max(max(one.descriptor, one.number) for one in arrived) + 1
     moved = [fcntl.fcntl(one.descriptor, fcntl.F_DUPFD, above) for one in arrived]

@@ -11,7 +11,7 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import IO, Any, Protocol
 
 from ringtree.measure.messages import Memory, RankSpec
 from ringtree.results import (
@@ -167,7 +167,14 @@ def make_stored(
     return StoredRun(Path("runs/example"), make_run(plan, num_cores, load), launches, [])
 
 
-def read_until(process: subprocess.Popen[str], words: str) -> str:
+class Started(Protocol):
+    """A process that says something: as subprocess.Popen[str]."""
+
+    @property
+    def stderr(self) -> IO[str] | None: ...
+
+
+def read_until(process: Started, words: str) -> str:
     """Reads what a process says until there are these words in a line."""
     assert process.stderr is not None
     said = ""

@@ -17,7 +17,7 @@ import socket
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -170,21 +170,31 @@ def start_by_hand(
 ) -> list[subprocess.Popen[str]]:
     """Starts `ringtree <command>` as processes of one job by RANK and WORLD_SIZE, whose pids are then known. `of_last`:
     variables that only the last of them gets; `prefixes`: by process, what starts it where it belongs."""
-    (port,) = free_ports(1)
-    numbers = {"WORLD_SIZE": str(num_processes), "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)}
     return [
         subprocess.Popen(
             [*(prefixes[rank] if prefixes else []), *RINGTREE, *command],
-            env=plain_environment()
-            | numbers
-            | {"RANK": str(rank)}
-            | environment
-            | ((of_last or {}) if rank == num_processes - 1 else {}),
+            env=variables,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
         )
+        for rank, variables in enumerate(variables_by_hand(num_processes, of_last, environment))
+    ]
+
+
+def variables_by_hand(
+    num_processes: int, of_last: Mapping[str, str] | None, environment: Mapping[str, str]
+) -> list[dict[str, str]]:
+    """All variables of each process of a new job, as start_by_hand() gives them."""
+    (port,) = free_ports(1)
+    numbers = {"WORLD_SIZE": str(num_processes), "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)}
+    return [
+        plain_environment()
+        | numbers
+        | {"RANK": str(rank)}
+        | environment
+        | ((of_last or {}) if rank == num_processes - 1 else {})
         for rank in range(num_processes)
     ]
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from forked import OF_TORCH, preload
+from forked_ringtree import ForkedRingtree
 
 pytest.importorskip("torch")
 pytest.importorskip("expecttest")
@@ -19,18 +20,27 @@ from torch_suite.verdicts import Verdict
 
 pytestmark = pytest.mark.torch
 
-ROOT = Path(__file__).parents[3]
+preload(*OF_TORCH)
+
+LIMIT_S = 800
+# In a fork of what has imported PyTorch, which takes longer than all else that it does here.
+SUITE = """
+import multiprocessing, os, sys
+from torch_suite.__main__ import main
+multiprocessing.current_process()._config["daemon"] = False  # it starts processes of its own
+os.chdir({cwd!r})
+sys.argv = ["torch_suite", *{options!r}]
+sys.exit(main())
+"""
 
 
 def suite(*options: str, cwd: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "torch_suite", *options],
-        cwd=cwd,
-        env={**os.environ, "PYTHONPATH": str(ROOT / "tools")},
-        capture_output=True,
-        text=True,
-        timeout=800,
-    )
+    process = ForkedRingtree([], os.environ, source=SUITE.format(cwd=str(cwd), options=options))
+    try:
+        out, err = process.communicate(timeout=LIMIT_S)
+    finally:
+        process.kill()
+    return subprocess.CompletedProcess(process.args, process.wait(), out, err)
 
 
 def test_problems_of_a_whole_run() -> None:

@@ -1,4 +1,4 @@
-"""`ringtree train` on several hosts, started as torchrun would: forced algorithms, hybrid sharding.
+"""`ringtree train` on several hosts, with torchrun's variables: forced algorithms, hybrid sharding.
 
 For: trainings on hosts that are network namespaces. Not for: agents (compare/test_compare_agents.py), the arithmetic of
 who is where (test_train_placement.py).
@@ -10,8 +10,10 @@ import json
 from pathlib import Path
 
 import pytest
-from hosts_support import PATIENCE_S, Hosts, run_on, run_python_on, why_no_hosts
-from train_support import mini_model
+from forked import preload
+from forked_ringtree import fork_on, fork_python_on
+from hosts_support import Hosts, why_no_hosts
+from train_support import OF_A_TRAINING, mini_model
 
 from ringtree.judge.training import summarise_training
 from ringtree.results import find_run, read_run
@@ -19,6 +21,7 @@ from ringtree.train.forced import forced_profile
 
 pytest.importorskip("torch")
 pytest.importorskip("transformers")
+preload(*OF_A_TRAINING)
 
 pytestmark = [
     pytest.mark.torch,
@@ -49,7 +52,7 @@ def test_an_algorithm_is_forced_on_ranks_of_several_hosts(algorithm: str, tmp_pa
     profile = tmp_path / "profile.json"
     profile.write_text(forced_profile(algorithm, [(4, 2), (2, 1)]).model_dump_json())
     with Hosts(2, 2) as hosts:
-        ranks = run_python_on(hosts, ["-c", CHOSEN], PATIENCE_S, RINGTREE_PROFILE=str(profile))
+        ranks = fork_python_on(hosts, CHOSEN, RINGTREE_PROFILE=str(profile))
     assert [rank.returncode for rank in ranks] == [0] * 4, ranks[0].stderr
     for rank in ranks:
         assert json.loads(rank.stdout)[:2] == [algorithm] * 2
@@ -60,7 +63,7 @@ def test_hybrid_shards_within_a_host_and_replicates_between_hosts() -> None:
     with Hosts(3, 2) as hosts:  # not as halves
         placed = [hosts.host_of(rank) for rank in range(hosts.num_ranks)]
         environment = {"PLACED": json.dumps(placed), "GLOO_SOCKET_IFNAME": "eth0"}
-        ranks = run_python_on(hosts, ["-c", GROUPS], PATIENCE_S, **environment)
+        ranks = fork_python_on(hosts, GROUPS, **environment)
     assert [rank.returncode for rank in ranks] == [0] * 6, ranks[0].stderr
     for number, rank in enumerate(ranks):
         shard, replica = json.loads(rank.stdout)
@@ -77,7 +80,7 @@ def test_a_hybrid_training_with_forced_algorithms_on_two_hosts(strategy: str, tm
     arms = "gloo,ringtree:ring,ringtree:hierarchical_ring"
     asked = ["train", "--models", str(mini_model(tmp_path)), "--sequence", "16", "--arms", arms, *sharded]
     with Hosts(2) as hosts:
-        agents = run_on(hosts, *asked, "--runs", str(tmp_path / "runs"))
+        agents = fork_on(hosts, *asked, "--runs", str(tmp_path / "runs"))
     assert [agent.returncode for agent in agents] == [0, 0], agents[0].stderr
     assert agents[1].stdout == "", "one process speaks"
     stored = read_run(find_run(tmp_path / "runs", "last"))

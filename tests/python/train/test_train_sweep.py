@@ -17,7 +17,8 @@ import pytest
 from cli_support import invoke
 from forked import preload
 from forked_ranks import forked_ranks
-from lab_support import children_of, start_ringtree, wait_until
+from forked_ringtree import ForkedRingtree
+from lab_support import children_of, wait_until
 from needed import needs
 from train_support import OF_A_TRAINING, mini_model
 
@@ -36,22 +37,15 @@ DROPPING = "torch:dropping_backend.dropping"
 
 
 def ranks_of(pid: int) -> list[int]:
-    """The rank processes that a lab has started."""
-    found = []
-    for child in children_of(pid):
-        try:
-            if b"ringtree.train.program" in Path(f"/proc/{child}/cmdline").read_bytes():
-                found.append(child)
-        except OSError:
-            continue
-    return found
+    """The rank processes that a forked lab has started: its server's."""
+    return sorted(rank for server in children_of(pid) for rank in children_of(server))
 
 
 @pytest.mark.slow
 def test_a_rank_is_killed_the_run_goes_on_and_an_arm_that_loses_a_gradient_is_found(tmp_path: Path) -> None:
     runs, arms = tmp_path / "runs", f"gloo,ringtree:ring,{DROPPING}"
     command = ["train", "--models", str(mini_model(tmp_path)), "--sequence", "16", "--ranks", "2", "--arms", arms]
-    lab = start_ringtree(*command, "--launches", "2", "--seed", "3", "--runs", str(runs))
+    lab = ForkedRingtree([*command, "--launches", "2", "--seed", "3", "--runs", str(runs)], os.environ)
 
     def second_launch() -> bool:
         stored = list(runs.glob("*/launches.jsonl"))
