@@ -121,12 +121,16 @@ CostSummary cost(Collective collective, int num_ranks) {
   if (num_ranks == 1) return kCopyCost;
   if (collective == Collective::broadcast || collective == Collective::reduce)
     return rooted_tree_cost(collective, num_ranks,
-                            {.depth = 1, .num_inner = 1, .root_children = num_ranks - 1, .inner_children = 0});
+                            {.depth = 1,
+                             .num_inner = 1,
+                             .num_of_one_child = num_ranks == 2 ? 1 : 0,
+                             .root_children = num_ranks - 1,
+                             .inner_children = 0});
   const double n = num_ranks, share = (n - 1) / n;
   CostSummary cost{.steps = num_ranks, .hops = 1, .sent = share, .written = 1, .read = 1};
   cost.total_written = cost.total_read = 1 + share;  // of the rooted ones
   cost.total_in_slots = 2 * share;
-  cost.total_received = share;
+  cost.total_received = cost.total_one_way = share;
   cost.messages = cost.links = num_ranks - 1;
   if (collective == Collective::gather) {
     cost.sent = 1 / n;
@@ -136,6 +140,7 @@ CostSummary cost(Collective collective, int num_ranks) {
     cost.total_written = cost.total_read = n * (1 + share);
     cost.total_in_slots = 2 * n * share;
     cost.total_received = n * share;
+    cost.total_one_way = 0;
     cost.messages = cost.links = int64_t{num_ranks} * (num_ranks - 1);
   } else if (collective != Collective::scatter) {
     const bool is_gather = collective == Collective::all_gather;
@@ -146,6 +151,7 @@ CostSummary cost(Collective collective, int num_ranks) {
     cost.total_read = n * cost.read;
     cost.total_in_slots = n * cost.sent + n * share;
     cost.total_received = n * share;
+    cost.total_one_way = is_gather && num_ranks > 2 ? 1 : 0;
     cost.messages = int64_t{num_ranks} * (num_ranks - 1);
     cost.links = is_gather ? num_ranks : cost.messages;
   }

@@ -67,6 +67,22 @@ Schedule make(Collective collective, int num_ranks, int root) {
   return schedule_or_copy("double_tree", collective, num_ranks, root, 2, 1, generate);
 }
 
+/// Halves of the vector that go one way: down to two children, and up to a parent that sends nothing to this rank
+/// alone, neither down nor as its child in the other tree.
+int one_way_halves(int n) {
+  const auto children_of = [n](int which, int rank) { return node_in(which, rank, n).children; };
+  int halves = 0;
+  for (const int which : {0, 1})
+    for (int rank = 0; rank < n; ++rank) {
+      const TreeNode node = node_in(which, rank, n);
+      if (node.children.size() > 1) ++halves;
+      if (node.parent < 0 || node_in(1 - which, node.parent, n).parent == rank) continue;
+      const std::vector<int> only{rank};
+      if (children_of(0, node.parent) != only && children_of(1, node.parent) != only) ++halves;
+    }
+  return halves;
+}
+
 CostSummary cost(Collective, int num_ranks) {
   if (num_ranks == 1) return kCopyCost;
   const int hops = 2 * ceil_log2(num_ranks), num_inner = (num_ranks + 1) / 2;  // of each tree: the even nodes
@@ -81,6 +97,7 @@ CostSummary cost(Collective, int num_ranks) {
                    .total_read = n + 2 * (n - 1),
                    .total_in_slots = 3 * (n - 1) + inner,
                    .total_received = 2 * (n - 1),
+                   .total_one_way = one_way_halves(num_ranks) / 2.,
                    .messages = int64_t{4} * (num_ranks - 1),
                    .links = int64_t{2} * (num_ranks - 1 + num_inner)};
   if (num_ranks == 2) {  // each rank is a root and a leaf

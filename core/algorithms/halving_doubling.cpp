@@ -129,6 +129,7 @@ CostSummary cost(Collective, int num_ranks) {
           // what it writes only the half that it passes on, and reads the two that it folds.
           .total_in_slots = p * 2 * share + 3.5 * cube.extras,
           .total_received = p * share + 2 * cube.extras,
+          .total_one_way = 0.5 * cube.extras,  // what a corner multicasts to its extra and its partner
           .messages = int64_t{2} * rounds * cube.corners + int64_t{4} * cube.extras,
           .links = int64_t{rounds} * cube.corners + int64_t{3} * cube.extras};
 }

@@ -38,6 +38,7 @@ CostSummary cost(Collective, int num_ranks) {
           .total_read = n * (n + 1),
           .total_in_slots = n * n,
           .total_received = n * (n - 1),
+          .total_one_way = num_ranks > 2 ? n : 0,
           .messages = int64_t{num_ranks} * (num_ranks - 1),
           .links = num_ranks};
 }

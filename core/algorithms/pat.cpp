@@ -155,6 +155,7 @@ CostSummary cost(Collective collective, int num_ranks) {
   cost.total_read = n * cost.read;
   cost.total_in_slots = 2 * n * share;
   cost.total_received = n * share;
+  cost.total_one_way = one_way_blocks(num_ranks, [&](int d) { return (num_ranks - 1 + d) / (2 * d); });
   cost.links = int64_t{rounds} * num_ranks;
   cost.messages = cost.links + (!is_gather && num_ranks > 5 ? num_ranks : 0);
   return cost;

@@ -117,6 +117,7 @@ CostSummary cost(Collective collective, int num_ranks) {
   cost.total_read = n * cost.read;
   cost.total_in_slots = 2 * n * cost.sent;
   cost.total_received = n * cost.sent;
+  if (num_ranks > 2) cost.total_one_way = n * cost.sent;
   cost.messages = int64_t{cost.hops} * num_ranks;
   cost.links = num_ranks;
   return cost;

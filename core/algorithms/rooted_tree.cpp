@@ -56,8 +56,11 @@ void add_on_tree(ProgramBuilder& b, Collective collective, const TreeNode& node)
 }
 
 TreeForm chain_form(int num_ranks) {
-  return {
-      .depth = num_ranks - 1, .num_inner = num_ranks - 1, .root_children = 1, .inner_children = num_ranks > 2 ? 1 : 0};
+  return {.depth = num_ranks - 1,
+          .num_inner = num_ranks - 1,
+          .num_of_one_child = num_ranks - 1,
+          .root_children = 1,
+          .inner_children = num_ranks > 2 ? 1 : 0};
 }
 
 // Up, each rank but the root writes one slot, and each reads its own operand and its children's. Down, each inner rank
@@ -74,6 +77,7 @@ CostSummary rooted_tree_cost(Collective collective, int num_ranks, const TreeFor
     cost.total_read = n;
     cost.total_in_slots = inner + (n - 1);
     cost.total_received = n - 1;
+    cost.total_one_way = inner;
     cost.messages = num_ranks - 1;
     cost.links = form.num_inner;
   } else if (collective == Collective::reduce) {
@@ -82,7 +86,7 @@ CostSummary rooted_tree_cost(Collective collective, int num_ranks, const TreeFor
     cost.total_written = n;
     cost.total_read = n + (n - 1);
     cost.total_in_slots = 2 * (n - 1);
-    cost.total_received = n - 1;
+    cost.total_received = cost.total_one_way = n - 1;
     cost.messages = cost.links = num_ranks - 1;
   } else {
     cost.steps = 2;
@@ -94,6 +98,8 @@ CostSummary rooted_tree_cost(Collective collective, int num_ranks, const TreeFor
     cost.total_read = n + 2 * (n - 1);
     cost.total_in_slots = 3 * (n - 1) + inner;
     cost.total_received = 2 * (n - 1);
+    // All but what ranks and their only children send to each other.
+    cost.total_one_way = (n - 1) + inner - 2 * form.num_of_one_child;
     cost.messages = int64_t{2} * (num_ranks - 1);
     cost.links = num_ranks - 1 + form.num_inner;
   }

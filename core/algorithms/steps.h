@@ -68,6 +68,16 @@ inline constexpr CostSummary kCopyCost{.steps = 1, .written = 1, .read = 1, .tot
 inline int floor_log2(int n) { return n < 1 ? 0 : std::bit_width(static_cast<unsigned>(n)) - 1; }
 inline int ceil_log2(int n) { return n <= 1 ? 0 : std::bit_width(static_cast<unsigned>(n - 1)); }
 
+/// Of `blocks(d)` blocks that each rank sends over a distance d of 1, 2, 4, … < n around a ring of n: how many go to
+/// ranks that send it nothing. Who is d away sends back only if the other way round, n - d, is such a distance, too.
+template <class Blocks>
+double one_way_blocks(int n, const Blocks& blocks) {
+  double one_way = 0;
+  for (int d = 1; d < n; d *= 2)
+    if (!std::has_single_bit(static_cast<unsigned>(n - d))) one_way += blocks(d);
+  return one_way;
+}
+
 /// `rank + offset` around the ring, for offsets from -num_ranks.
 inline int around(int rank, int offset, int num_ranks) { return (rank + offset + num_ranks) % num_ranks; }
 

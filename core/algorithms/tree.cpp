@@ -57,6 +57,7 @@ CostSummary cost(Collective collective, int num_ranks) {
   return rooted_tree_cost(collective, num_ranks,
                           {.depth = floor_log2(num_ranks),
                            .num_inner = num_ranks / 2,
+                           .num_of_one_child = num_ranks % 2 == 0 ? 1 : 0,
                            .root_children = std::min(2, num_ranks - 1),
                            .inner_children = std::clamp(num_ranks - 3, 0, 2)});  // of node 1: nodes 3 and 4
 }

@@ -97,6 +97,7 @@ CostSummary tree_blocks_cost(Collective collective, int num_ranks) {
           .total_read = n * read,
           .total_in_slots = 2 * n * share,
           .total_received = n * share,
+          .total_one_way = one_way_blocks(num_ranks, [&](int d) { return blocks_in_round(num_ranks, d); }),
           .messages = int64_t{rounds + (is_cut ? 1 : 0)} * num_ranks,
           .links = int64_t{rounds} * num_ranks};
 }

@@ -102,6 +102,7 @@ CostSummary tree_rooted_blocks_cost(Collective collective, int num_ranks) {
           .total_read = 1 + passed / n,
           .total_in_slots = 2 * passed / n,
           .total_received = passed / n,
+          .total_one_way = passed / n,
           .messages = passed,
           .links = num_ranks - 1};
 }

@@ -55,6 +55,7 @@ CostSummary cost(Collective, int num_ranks) {
           .total_read = n * read,
           .total_in_slots = 3 * n - 2,
           .total_received = 2 * (n - 1),
+          .total_one_way = num_ranks > 2 ? 1. : 0,  // the sums, multicast
           .messages = int64_t{2} * num_ranks * (num_ranks - 1),
           .links = int64_t{num_ranks} * num_ranks};
 }

@@ -131,6 +131,7 @@ void bind_cost(nb::module_& module) {
       .def_ro("total_read", &CostSummary::total_read)
       .def_ro("total_in_slots", &CostSummary::total_in_slots)
       .def_ro("total_received", &CostSummary::total_received)
+      .def_ro("total_one_way", &CostSummary::total_one_way)
       .def_ro("messages", &CostSummary::messages)
       .def_ro("links", &CostSummary::links);
   module.def(

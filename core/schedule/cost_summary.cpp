@@ -41,6 +41,7 @@ class Measurer {
       queue_.push_back(rank);
       add_volume(runners_.back().program);
     }
+    add_one_way();
   }
 
   CostSummary run() {
@@ -70,9 +71,7 @@ class Measurer {
     const ScheduleShape& shape = schedule_.shape();
     cost_.links += std::ssize(links);
     if (shape.is_switch(program.rank())) return;  // it has no memory that is written or read
-    const double num_chunks = static_cast<double>(shape.num_chunks) *
-                              blocks_of_rank(shape.collective, shape.num_ranks) /
-                              static_cast<double>(num_blocks(shape.collective, shape.num_ranks));
+    const double num_chunks = chunks_of_vector();
     const double written = static_cast<double>(sent + stored) / num_chunks;
     const double read = static_cast<double>(loaded) / num_chunks;
     cost_.steps = std::max(cost_.steps, static_cast<int>(program.steps().size()));
@@ -83,6 +82,29 @@ class Measurer {
     cost_.total_read += read;
     cost_.total_in_slots += static_cast<double>(sent + received) / num_chunks;
     cost_.total_received += static_cast<double>(received) / num_chunks;
+  }
+
+  void add_one_way() {
+    std::set<std::pair<int, int>> alone;  // sender and reader of messages that nobody else reads
+    for (const Runner& runner : runners_)
+      for (const Step& step : runner.program.steps())
+        if (step.send_to.size() == 1) alone.emplace(runner.program.rank(), step.send_to[0]);
+    int64_t sent = 0;
+    for (const Runner& runner : runners_) {
+      if (schedule_.shape().is_switch(runner.program.rank())) continue;
+      for (const Step& step : runner.program.steps())
+        if (shape_of(step.verb).has_send &&
+            (step.send_to.size() != 1 || !alone.contains({step.send_to[0], runner.program.rank()})))
+          sent += step.chunks.count;
+    }
+    cost_.total_one_way = static_cast<double>(sent) / chunks_of_vector();
+  }
+
+  /// As many chunks as what shares are of.
+  double chunks_of_vector() const {
+    const ScheduleShape& shape = schedule_.shape();
+    return static_cast<double>(shape.num_chunks) * blocks_of_rank(shape.collective, shape.num_ranks) /
+           static_cast<double>(num_blocks(shape.collective, shape.num_ranks));
   }
 
   void advance(int rank) {

@@ -11,6 +11,10 @@ namespace ringtree {
 /// are given as a share of the collective's whole vector (all_reduce, broadcast, reduce: the buffer; the others: the
 /// blocks of all ranks together; all_to_all: all that one rank sends), with chunks taken as equal. Messages to and from
 /// switches count as hops, messages and links; what a switch does is nobody's work.
+///
+/// Two ranks that send to each other alone exchange slots (core/transport/exchange_pool.h): each sends in what it has
+/// just read, which lies in its own core's caches. Over any other link, a multicast's too, a slot is written while it
+/// still lies in its reader's: it goes one way.
 struct CostSummary {
   int steps = 0;             // of the busiest rank's program
   int hops = 0;              // messages on the longest chain in which each waits for the one before (one slice a step)
@@ -21,6 +25,7 @@ struct CostSummary {
   double total_read = 0;
   double total_in_slots = 0;  // of total_written + total_read: into slots and out of them
   double total_received = 0;  // of total_in_slots: out of them, so what all messages together are long
+  double total_one_way = 0;   // of total_in_slots: put into slots that never come back full, see below
   int64_t messages = 0;       // of all ranks, one slice a step; a multicast counts once for each reader
   int64_t links = 0;          // sequences of slots that are written, of all ranks; a multicast is one
 };

@@ -34,6 +34,7 @@ TEST(Costs, closed_forms_equal_what_is_counted) {
         expect_same_share(closed.total_read, counted.total_read, what + ", total_read");
         expect_same_share(closed.total_in_slots, counted.total_in_slots, what + ", total_in_slots");
         expect_same_share(closed.total_received, counted.total_received, what + ", total_received");
+        expect_same_share(closed.total_one_way, counted.total_one_way, what + ", total_one_way");
         EXPECT_EQ(closed.messages, counted.messages) << what;
         EXPECT_EQ(closed.links, counted.links) << what;
       }

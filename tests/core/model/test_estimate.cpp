@@ -106,6 +106,33 @@ TEST(Estimate, SharedCoresLoseSlotsFromTheCache) {
   EXPECT_NEAR(estimate_seconds(ring, 4, size_t{1} << 20, machine), 60e-6 + (many + own) / 2, kTiny);
 }
 
+TEST(Estimate, SharedCoresFetchSlotsThatGoOneWay) {
+  CostSummary ring = ring_of_four();
+  ring.total_in_slots = 12;
+  ring.total_received = 6;
+  ring.messages = 24;
+  Machine machine = machine_of(2);
+  machine.near_Bps = 5e9;
+  // No slots are in use, as far as the model knows: 6 MB are fetched by two cores, in 2.5 times what copying them at 5
+  // GB/s takes, 3 ms.
+  const double exchanged = estimate_seconds(ring, 4, 1'000'000, machine);
+  ring.total_one_way = 6;
+  EXPECT_NEAR(estimate_seconds(ring, 4, 1'000'000, machine), exchanged + 1.5e-3, kTiny);
+  // Over links with 1.5 MB of slots, as messages of 250 KB are cut into four of 62,528 bytes, a quarter still lies
+  // there.
+  ring.total_one_way = 0;
+  ring.links = 3;
+  const double through_slots = estimate_seconds(ring, 4, 1'000'000, machine);
+  ring.total_one_way = 6;
+  EXPECT_NEAR(estimate_seconds(ring, 4, 1'000'000, machine) - through_slots, 1.5e-3 * 0.5 / (0.5 + 3 * 8 * .062528),
+              kTiny);
+  // With a core for each, slots are fetched whoever had them.
+  machine.num_cores = 4;
+  const double apart = estimate_seconds(ring, 4, 1'000'000, machine);
+  ring.total_one_way = 0;
+  EXPECT_EQ(estimate_seconds(ring, 4, 1'000'000, machine), apart);
+}
+
 TEST(Estimate, AMulticastIsAMessageForEachReaderAndOneSlot) {
   // A slot of 1 MiB that three ranks read: messages of 1 MiB, 16 slices of 64 KB each, and 1 MiB of slots in use.
   CostSummary multicast = one_shot_of_four();

@@ -84,6 +84,21 @@ TEST(Measure, a_multicast_is_written_once_and_read_by_each) {
   EXPECT_EQ(cost.hops, 1);
 }
 
+TEST(Measure, slots_of_two_that_send_to_each_other_alone_are_exchanged) {
+  // Of 4 chunks: rank 0 sends one to 1 and one to 2, and 1 sends one back, by another tag. Only what 2 gets goes one
+  // way, and a multicast does, whoever sends back.
+  Step answer = send(2, {0});
+  answer.send_tag = 1;
+  Step answered = recv(2, 1);
+  answered.recv[0].tag = 1;
+  Step shown = send(3, {1, 2}), seen = recv(3, 0);
+  shown.send_tag = seen.recv[0].tag = 2;
+  const CostSummary cost =
+      count(Collective::all_reduce, 4,
+            {{send(0, {1}), send(1, {2}), shown, answered}, {recv(0, 0), answer, seen}, {recv(1, 0), seen}});
+  EXPECT_EQ(cost.total_one_way, 0.5);
+}
+
 TEST(Measure, a_fold_reads_all_its_operands_and_writes_one_result) {
   Step fold = recv(0, 1);
   fold.verb = Verb::recv_reduce_copy;
