@@ -44,16 +44,15 @@ double pace(const Machine& machine, double distance) {
   return near + (far - near) * distance / (machine.cache_bytes + distance);
 }
 
-// Of a byte's way through a slot, on shared cores: reading counts twice as much as writing, as a load of what another
-// rank has written is waited for, and a store is not. From 83 cells of 3 to 16 ranks (docs/tune.md, 2026-11-27): 0.6 to
-// 0.8 choose nearly alike; 0.5 took two_shot where a ring is 1.4 times as fast.
-constexpr double kReceivedShare = 2.0 / 3;
+// Of a byte's way through a slot, on shared cores: reading counts three times as much as writing, as a load of what
+// another rank has written is waited for, and a store is not. From 83 cells of 3 to 16 ranks (docs/tune.md,
+// 2026-11-27): 0.6 to 0.8 choose nearly alike; 0.5 took two_shot where a ring is 1.4 times as fast.
+constexpr double kReceivedShare = 0.75;
 
 // What it costs to write a byte into a slot that lies in its reader's core's caches, of copying one inside the caches
-// and beside that; and how many bytes of slots such a core keeps for itself, before they are in caches that cores share
-// or nowhere. From 176 cells of 3 to 16 ranks on two cores (docs/decisions/0039-slots-that-go-one-way.md): 2.5 to 3.5
-// times with 0.25 to 1 MB choose nearly alike.
-constexpr double kOneWay = 2.5, kOwnCacheBytes = 0.5e6;
+// and beside that; and how many bytes such a core keeps. From 264 cells of 3 to 16 ranks on two cores, near and far
+// (docs/decisions/0039-slots-that-go-one-way.md).
+constexpr double kOneWay = 4, kOwnCacheBytes = 4e6;
 
 // Where ranks share cores a link carries no more than this share of what one core could send and receive by itself: its
 // two ends take turns, with each other and with other ranks. From the cells of default_message_work(): 1 to 1.6 GB/s,
@@ -165,10 +164,10 @@ double estimate_seconds(const CostSummary& summary, int num_ranks, size_t num_by
     const Sliced mean(received / static_cast<double>(std::max(int64_t{1}, summary.messages)));
     const double slots = std::min(static_cast<double>(summary.links) * kSlots * mean.slice_bytes, put_in);
     const double weighed = kReceivedShare * received + (1 - kReceivedShare) * put_in;
-    work_s +=
-        weighed * pace(machine, slots + std::min(slots, own)) +
-        kOneWay * summary.total_one_way * size_bytes / machine.near_Bps * kOwnCacheBytes / (kOwnCacheBytes + slots) +
-        static_cast<double>(summary.messages) * mean.num_slices * machine.message_s;
+    const double still_there = kOwnCacheBytes / (kOwnCacheBytes + slots + own);
+    const double one_way = summary.total_one_way * size_bytes * still_there * still_there;
+    work_s += weighed * pace(machine, slots + std::min(slots, own)) + kOneWay * one_way / machine.near_Bps +
+              static_cast<double>(summary.messages) * mean.num_slices * machine.message_s;
   } else {
     work_s += in_slots / machine.copy_Bps;
   }
