@@ -16,6 +16,7 @@
 // Source: P. Sanders, J. Speck, J. L. Träff, "Two-tree algorithms for full bandwidth broadcast, reduction and scan",
 // Parallel Computing 35(12), 2009; this numbering of the trees is NCCL's (since 2.4).
 #include <algorithm>
+#include <array>
 
 #include "core/algorithms/builtin.h"
 #include "core/algorithms/rooted_tree.h"
@@ -68,17 +69,21 @@ Schedule make(Collective collective, int num_ranks, int root) {
 }
 
 /// Halves of the vector that go one way: down to two children, and up to a parent that sends nothing to this rank
-/// alone, neither down nor as its child in the other tree.
+/// alone.
 int one_way_halves(int n) {
-  const auto children_of = [n](int which, int rank) { return node_in(which, rank, n).children; };
-  int halves = 0;
+  std::array<std::vector<TreeNode>, 2> trees;
   for (const int which : {0, 1})
+    for (int rank = 0; rank < n; ++rank) trees[which].push_back(node_in(which, rank, n));
+  const auto sends_alone = [&trees](int from, int to) {
+    return std::ranges::any_of(trees, [&](const std::vector<TreeNode>& tree) {
+      return tree[from].parent == to || tree[from].children == std::vector<int>{to};
+    });
+  };
+  int halves = 0;
+  for (const std::vector<TreeNode>& tree : trees)
     for (int rank = 0; rank < n; ++rank) {
-      const TreeNode node = node_in(which, rank, n);
-      if (node.children.size() > 1) ++halves;
-      if (node.parent < 0 || node_in(1 - which, node.parent, n).parent == rank) continue;
-      const std::vector<int> only{rank};
-      if (children_of(0, node.parent) != only && children_of(1, node.parent) != only) ++halves;
+      if (tree[rank].children.size() > 1) ++halves;
+      if (tree[rank].parent >= 0 && !sends_alone(tree[rank].parent, rank)) ++halves;
     }
   return halves;
 }

@@ -33,11 +33,11 @@ void add_on_tree(ProgramBuilder& b, Collective collective, const TreeNode& node)
 
 /// What a tree's costs depend on.
 struct TreeForm {
-  int depth = 0;      // levels below the root
-  int num_inner = 0;  // ranks that have children, the root among them
-  int num_of_one_child = 0;
-  int root_children = 0;   // of the root
-  int inner_children = 0;  // most of a rank below the root; 0 if all of them are leaves
+  int depth = 0;             // levels below the root
+  int num_inner = 0;         // ranks that have children, the root among them
+  int num_of_one_child = 0;  // of these, ranks with exactly one
+  int root_children = 0;     // of the root
+  int inner_children = 0;    // most of a rank below the root; 0 if all of them are leaves
 };
 
 /// The form in which each rank has one child.

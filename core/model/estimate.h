@@ -23,8 +23,8 @@
 // move least, lose where data is large. A byte's way through a slot costs more at its end, where the reader waits for
 // what another rank wrote, than at its beginning: r = kReceivedShare of it. Slots that two ranks exchange lie in the
 // writer's caches; the others' bytes, O = total_one_way · S, are first fetched from their reader's core, if its own
-// cache, C = kOwnCacheBytes, still holds them: k = kOneWay times copying them inside the caches. The square, as such a
-// cache forgets faster than what all cores share.
+// cache, C = kOwnCacheBytes, still holds them: k = kOneWay times copying them inside the caches. Squared, because
+// that fits better than the ratio itself.
 //     work = B · pace(B) + (r · R + (1 − r) · W) · pace(F + min(B, F)) + k · O / near_Bps · (C / (C + F + B))²
 //            + slices · message_s
 // All ranks have this together. The core with most of it has, with moved = (written + read) / 2 of the busiest rank

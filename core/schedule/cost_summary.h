@@ -25,7 +25,7 @@ struct CostSummary {
   double total_read = 0;
   double total_in_slots = 0;  // of total_written + total_read: into slots and out of them
   double total_received = 0;  // of total_in_slots: out of them, so what all messages together are long
-  double total_one_way = 0;   // of total_in_slots: put into slots that never come back full, see below
+  double total_one_way = 0;   // of total_in_slots: put into slots that go one way, see above
   int64_t messages = 0;       // of all ranks, one slice a step; a multicast counts once for each reader
   int64_t links = 0;          // sequences of slots that are written, of all ranks; a multicast is one
 };
