@@ -144,15 +144,16 @@ std::exception_ptr Rendezvous::leave_word(std::exception_ptr why) {
 
 bool Rendezvous::refuse(const std::string& reason) {
   leave_word(std::make_exception_ptr(MismatchError(reason)));
-  stay();
   if (!store_.is_served_here()) {
-    try {  // leave_word() says nothing of a store that has ended
+    try {  // leave_word() says nothing of a store that has ended; after stay() it may end, as who serves it knows
       store_.get(prefix_ + "/" + kRefused, Deadline::after_seconds(kWordSeconds));
-      return true;
     } catch (const WorldError&) {
       return false;
     }
+    stay();
+    return true;
   }
+  stay();
   for (int rank = 0; rank < world_size_; ++rank) {
     try {
       if (rank != rank_) return store_.get(prefix_ + "/left/" + std::to_string(rank), Deadline{0}).empty();

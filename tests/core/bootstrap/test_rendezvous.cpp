@@ -145,6 +145,26 @@ TEST(Rendezvous, who_serves_the_store_and_refuses_knows_whether_anybody_was_ther
   EXPECT_EQ(outcomes, (std::vector<std::string>{"", "mismatch: wrong"}));
 }
 
+/// One that ends once this rank has left the meeting: who serves it has heard all that it waits for.
+struct StoreUntilLeft final : Store {
+  void set(const std::string& key, const std::string& value) override {
+    store.set(key, value);
+    has_ended = has_ended || key == "p/left/1";
+  }
+  std::string get(const std::string& key, Deadline deadline) override {
+    if (has_ended) throw PeerError("ended");
+    return store.get(key, deadline);
+  }
+  ThreadStore store;
+  bool has_ended = false;
+};
+
+TEST(Rendezvous, who_refuses_was_heard_where_the_store_ends_as_soon_as_it_has_left) {
+  StoreUntilLeft served;
+  EXPECT_TRUE(Rendezvous(served, "p", 1, 2).refuse("wrong"));
+  EXPECT_TRUE(served.has_ended) << "nobody was told that this rank has left";
+}
+
 /// Its server is gone.
 struct EndedStore final : Store {
   void set(const std::string&, const std::string&) override { throw PeerError("ended"); }
