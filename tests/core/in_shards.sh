@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # in_shards.sh NUMBER PROGRAM...: runs a GoogleTest program as so many processes side by side, each with a share of the
 # tests; prints one after the other, and fails if one has failed.
-# For tests that mostly wait: for timers, and for silence. Not for tests that compute or spin, which would take each
-# other's cores.
+# For tests that wait: for timers, for silence, for other ranks. Not for tests that compute, of which each has a core as
+# it is, or that look at a time which other work would spoil.
 set -euo pipefail
 
 number=$1

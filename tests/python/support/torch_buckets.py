@@ -136,12 +136,18 @@ def outlive_their_group(rank: int, size: int) -> tuple[bool, bool]:
 
 def without_descriptors(rank: int, size: int) -> tuple[int, bool]:
     """How many warnings there are of allocations where none is possible, and whether DDP works all the same."""
-    DistributedDataParallel(Dots([SMALL], [torch.float32]))  # opens what it imports
+    factors: list[torch.Tensor | None] = [numbers(rank, LARGE)] * 3
+
+    def trained() -> DistributedDataParallel:
+        net = DistributedDataParallel(Dots([LARGE] * 3, [torch.float32] * 3), bucket_cap_mb=1.0)
+        net(factors).backward()
+        return net
+
+    with switched(True):
+        trained()  # imports what it needs, and the ranks open the links that they then have
     dist.barrier()
     with switched(False), standard_error() as told, no_descriptors():
-        net = DistributedDataParallel(Dots([LARGE] * 3, [torch.float32] * 3), bucket_cap_mb=1.0)
-        factors: list[torch.Tensor | None] = [numbers(rank, LARGE)] * 3
-        net(factors).backward()
+        net = trained()
     mean = sum(numbers(r, LARGE) / size for r in range(size))
     right = all(p.grad is not None and torch.equal(p.grad, mean) for p in net.parameters())
     dist.barrier()
