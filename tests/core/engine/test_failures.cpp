@@ -36,6 +36,15 @@ struct AtEnd {
   ~AtEnd() { gate.count_down(); }
 };
 
+/// A call after which nobody is in it any more: who were would hear of a later one that has failed.
+void finish_sum_of_ones(Communicator& communicator, size_t count, Gate& all_done) {
+  {
+    const AtEnd at_end{all_done};
+    sum_of_ones(communicator, count);
+  }
+  all_done.wait();
+}
+
 std::string pid_text(int rank) { return "rank " + std::to_string(rank) + " (pid " + std::to_string(getpid()) + ")"; }
 
 TEST(Failures, a_rank_that_leaves_is_named_with_the_call_that_needed_it) {
@@ -55,8 +64,9 @@ TEST(Failures, a_rank_that_leaves_is_named_with_the_call_that_needed_it) {
 
 TEST(Failures, who_was_missed_is_told_on_every_rank) {
   std::vector<std::vector<int>> found(4);
+  Gate all_done(4);
   const auto outcomes = run_communicators(4, test_settings(), [&](Communicator& communicator) {
-    sum_of_ones(communicator, 100, "ring");
+    finish_sum_of_ones(communicator, 100, all_done);
     if (communicator.rank() == 2) return;
     found[static_cast<size_t>(communicator.rank())] = ranks_in_error([&] { sum_of_ones(communicator, 100, "ring"); });
     EXPECT_EQ(communicator.failure()->ranks, std::vector<int>{2});
@@ -127,8 +137,9 @@ TEST(Failures, a_rank_that_does_not_come_to_a_first_call_of_new_links_is_named_t
 }
 
 TEST(Failures, every_later_call_reports_the_first_failure_again) {
+  Gate all_done(3);
   const auto outcomes = run_communicators(3, test_settings(), [&](Communicator& communicator) {
-    sum_of_ones(communicator, 1);
+    finish_sum_of_ones(communicator, 1, all_done);
     if (communicator.rank() == 0) return;
     const std::string first = outcome_of([&] { sum_of_ones(communicator, 100); });
     EXPECT_TRUE(contains(first, "peer: ")) << first;
