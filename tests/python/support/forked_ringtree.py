@@ -31,10 +31,16 @@ preload("ringtree.cli.compare", "ringtree.cli.train", "ringtree.cli.tune")
 
 class ForkedRingtree:
     """As subprocess.Popen, of a command that a fork runs. namespace: path of the network that it is in, "": this one.
-    source: of a program that it runs instead."""
+    source: of a program that it runs instead. gate: of a pipe that it reads to its end before it begins."""
 
     def __init__(
-        self, command: Sequence[str], variables: Mapping[str, str], *, namespace: str = "", source: str | None = None
+        self,
+        command: Sequence[str],
+        variables: Mapping[str, str],
+        *,
+        namespace: str = "",
+        source: str | None = None,
+        gate: int | None = None,
     ) -> None:
         of_ranks = {"OMP_NUM_THREADS": "1", **variables}  # a command itself computes nothing
         if wants_its_own(of_ranks) or variables.get("PYTHONPATH") != os.environ.get("PYTHONPATH"):
@@ -44,7 +50,8 @@ class ForkedRingtree:
         err, its_err = os.pipe()
         try:
             ends = Descriptor(its_out), Descriptor(its_err)
-            self._process = start(_be_ringtree, list(command), dict(variables), *ends, namespace, source)
+            begin = None if gate is None else Descriptor(gate)
+            self._process = start(_be_ringtree, list(command), dict(variables), *ends, namespace, source, begin)
         finally:
             os.close(its_out)
             os.close(its_err)
@@ -95,9 +102,15 @@ class ForkedRingtree:
 def fork_by_hand(
     num_processes: int, *command: str, of_last: Mapping[str, str] | None = None, **environment: str
 ) -> list[ForkedRingtree]:
-    """As launchers_support.start_by_hand(); its comparisons give each cell the least time that there is."""
+    """As launchers_support.start_by_hand(), but all begin together, once the last has started: on a busy machine one
+    that waits for its fork would miss what another says. Comparisons give each cell the least time that there is."""
     variables = variables_by_hand(num_processes, of_last, environment)
-    return [ForkedRingtree(command, of_one) for of_one in variables]
+    gate, held = os.pipe()
+    try:
+        return [ForkedRingtree(command, of_one, gate=gate) for of_one in variables]
+    finally:
+        os.close(held)
+        os.close(gate)
 
 
 def fork_on(hosts: Hosts, *command: str, **environment: str) -> list[subprocess.CompletedProcess[str]]:
@@ -142,6 +155,7 @@ def _be_ringtree(
     errors: Arrived,
     namespace: str,
     source: str | None,
+    gate: Arrived | None,
 ) -> None:
     """What `python -m ringtree <command>` does, or `python -c <source>`, in a process that was forked."""
     os.environ.clear()
@@ -151,6 +165,9 @@ def _be_ringtree(
         os.close(one.descriptor)
     if namespace:
         enter_namespace(namespace)
+    if gate is not None:
+        os.read(gate.descriptor, 1)
+        os.close(gate.descriptor)
     if source is not None:
         exec(compile(source, "<source>", "exec"), {"__name__": "__main__"})
         return

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -25,6 +26,16 @@ def test_what_it_says_and_its_exit_code_arrive() -> None:
     refused = ForkedRingtree(["compare", "--arms", "nonsense"], os.environ)
     assert refused.communicate(timeout=PATIENCE_S)[1].startswith("ringtree: ")
     assert refused.returncode == 2
+
+
+def test_it_begins_when_its_gate_opens() -> None:
+    gate, held = os.pipe()
+    process = ForkedRingtree(["--version"], os.environ, gate=gate)
+    with pytest.raises(subprocess.TimeoutExpired):
+        process.wait(1.0)
+    os.close(held)
+    os.close(gate)
+    assert process.communicate(timeout=PATIENCE_S)[0].startswith("ringtree ")
 
 
 @pytest.fixture
