@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # in_shards.sh NUMBER SECONDS PROGRAM...: runs a GoogleTest program as so many processes side by side, each with a share
 # of the tests and ended after so many seconds; prints one after the other, and fails if one has failed.
-# For tests that wait: for timers, for silence, for other ranks. Not for tests that compute, of which each has a core as
-# it is, or that look at a time which other work would spoil.
+# For tests that wait: for timers, for silence, for other ranks. Not for tests that keep a core busy, or that measure
+# how fast something is.
 set -euo pipefail
 
 number=$1 seconds=$2

@@ -36,7 +36,7 @@ struct AtEnd {
   ~AtEnd() { gate.count_down(); }
 };
 
-/// A call after which nobody is in it any more: who were would hear of a later one that has failed.
+/// A call that every rank has left when it returns: one that is still in it would hear of a later call's failure.
 void finish_sum_of_ones(Communicator& communicator, size_t count, Gate& all_done) {
   {
     const AtEnd at_end{all_done};

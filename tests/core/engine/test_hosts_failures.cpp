@@ -207,7 +207,7 @@ TEST(HostsFailures, of_an_interrupt_is_a_departed_peer_elsewhere) {
   std::barrier all_here(2);
   const auto outcomes = run_on_hosts({0, 1}, [&](Communicator& communicator) {
     sum_of_ones(communicator, 100);
-    all_here.arrive_and_wait();  // who still was in the first call would hear of the second, which is to fail
+    all_here.arrive_and_wait();  // a rank still in the first call would hear that the second failed
     if (communicator.rank() == 1) {
       communicator.set_interrupt_check([] { return 1; });
       EXPECT_THROW(sum_of_ones(communicator, 100), Interrupted);
