@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Defects that are planted on purpose: each patch beside this file must make the tests fail that it names.
 
-    tests/defects/run.py                   all of them: an hour and more, the first of the core compiles everything
+    tests/defects/run.py                   all of them: half an hour and more, the first of the core compiles everything
     tests/defects/run.py --only stats      those whose names begin so
     tests/defects/run.py --check           only that every patch applies (test_defects.py does that)
 
@@ -76,8 +76,9 @@ def copy_of_tree(root: Path) -> None:
         raise SystemExit("ringtree._core is not there: run `make build`, then this with .venv/bin/python")
     built = Path(core.origin).parent
     shutil.copy2(core.origin, root / "ringtree")
-    if (built / "lib").is_dir():
-        shutil.copytree(built / "lib", root / "ringtree" / "lib", dirs_exist_ok=True)
+    for part in ("include", "lib"):  # an editable install has them beside the module, another perhaps not
+        if (built / part).is_dir():
+            shutil.copytree(built / part, root / "ringtree" / part, dirs_exist_ok=True)
     (root / "sitecustomize.py").write_text(SITE)
 
 

@@ -66,9 +66,12 @@ def odd_layouts(rank: int, size: int) -> None:
     image = numbers(rank, 48).view(1, 3, 4, 4).to(memory_format=torch.channels_last)
     dist.all_reduce(image)
     equal(image, fold(operator.add, size, 48, torch.float32).view(1, 3, 4, 4))
-    whole = numbers(1, 24).view(4, 6).t().contiguous().t() if rank == 1 else torch.zeros(4, 6)
-    dist.broadcast(whole, 1)
-    equal(whole, numbers(1, 24).view(4, 6))
+    for root_is_plain in (False, True):
+        plain = (rank == 1) is root_is_plain
+        whole = numbers(1, 24).view(4, 6) if rank == 1 else torch.zeros(4, 6)
+        whole = whole if plain else whole.t().contiguous().t()
+        dist.broadcast(whole, 1)
+        equal(whole, numbers(1, 24).view(4, 6))
     output = torch.zeros(6, size * 4).t()
     dist.all_gather_into_tensor(output, base.t().contiguous().t())
     equal(output, torch.cat([numbers(r, 24).view(4, 6) for r in range(size)]))
