@@ -66,12 +66,9 @@ def odd_layouts(rank: int, size: int) -> None:
     image = numbers(rank, 48).view(1, 3, 4, 4).to(memory_format=torch.channels_last)
     dist.all_reduce(image)
     equal(image, fold(operator.add, size, 48, torch.float32).view(1, 3, 4, 4))
-    for root_is_plain in (False, True):
-        plain = (rank == 1) is root_is_plain
-        whole = numbers(1, 24).view(4, 6) if rank == 1 else torch.zeros(4, 6)
-        whole = whole if plain else whole.t().contiguous().t()
-        dist.broadcast(whole, 1)
-        equal(whole, numbers(1, 24).view(4, 6))
+    whole = numbers(1, 24).view(4, 6).t().contiguous().t() if rank == 1 else torch.zeros(4, 6)
+    dist.broadcast(whole, 1)
+    equal(whole, numbers(1, 24).view(4, 6))
     output = torch.zeros(6, size * 4).t()
     dist.all_gather_into_tensor(output, base.t().contiguous().t())
     equal(output, torch.cat([numbers(r, 24).view(4, 6) for r in range(size)]))
@@ -86,6 +83,69 @@ def odd_layouts(rank: int, size: int) -> None:
     with torch.no_grad():
         dist.all_reduce(column.t())
     equal(column.detach(), fold(operator.add, size, 6, torch.float32).view(2, 3))
+
+
+def odd_results(rank: int, size: int) -> None:
+    """What each collective writes into elements that do not lie side by side, and nothing between them."""
+
+    def strided(rows: int = 4, filled_with: torch.Tensor | None = None) -> torch.Tensor:
+        view = torch.full((rows, 12), -1.0)[:, ::2]
+        return view if filled_with is None else view.copy_(filled_with)
+
+    def holds(got: torch.Tensor, expected: torch.Tensor) -> None:
+        equal(got, expected)
+        assert got._base is not None
+        equal(got._base[:, 1::2], torch.full(got.shape, -1.0))
+
+    def block(of: int, to: int = 0) -> torch.Tensor:
+        return numbers(of * 7 + to, 24).view(4, 6)
+
+    every = [block(r) for r in range(size)]
+    to_me = [block(of, rank) for of in range(size)]
+    from_me = [block(rank, to) for to in range(size)]
+    total = fold_of(to_me)
+    for root in range(size):
+        got = strided(filled_with=block(root) if rank == root else None)
+        dist.broadcast(got, root)
+        holds(got, block(root))
+        got = strided(filled_with=block(rank))
+        dist.reduce(got, root)
+        holds(got, fold_of(every) if rank == root else block(rank))
+        many = [strided() for _ in range(size)] if rank == root else None
+        dist.gather(block(rank), many, dst=root)
+        for one, expected in zip(many or [], every, strict=rank == root):
+            holds(one, expected)
+        got = strided()
+        dist.scatter(got, from_me if rank == root else None, src=root)
+        holds(got, block(root, rank))
+    many = [strided() for _ in range(size)]
+    dist.all_gather(many, block(rank))
+    for one, expected in zip(many, every, strict=True):
+        holds(one, expected)
+    got = strided(4 * size)
+    dist.all_gather_into_tensor(got, block(rank))
+    holds(got, torch.cat(every))
+    got = strided()
+    dist.reduce_scatter(got, from_me)
+    holds(got, total)
+    got = strided()
+    dist.reduce_scatter_tensor(got, torch.cat(from_me))
+    holds(got, total)
+    got = strided(4 * size)
+    dist.all_to_all_single(got, torch.cat(from_me))
+    holds(got, torch.cat(to_me))
+    many = [strided() for _ in range(size)]
+    dist.all_to_all(many, from_me)
+    for one, expected in zip(many, to_me, strict=True):
+        holds(one, expected)
+    many = [strided(filled_with=block(rank)) for _ in range(2)]
+    dist.all_reduce_coalesced(many)
+    for one in many:
+        holds(one, fold_of(every))
+
+
+def fold_of(parts: list[torch.Tensor]) -> torch.Tensor:
+    return torch.stack(parts).sum(0)
 
 
 def all_gather(rank: int, size: int) -> None:

@@ -20,6 +20,7 @@ COLLECTIVES = [
     "all_reduce",
     "averages",
     "odd_layouts",
+    "odd_results",
     "all_gather",
     "objects",
     "reduce_scatter",
