@@ -3,7 +3,7 @@
 # The folder may include headers of DEPS and of what they depend on, and of nothing else under core/.
 # Where several sources are compiled as one (the presets: it halves the time of a build), a source whose
 # private names another one of its folder has too is compiled by itself: ringtree_alone(FILES). `make check` reads
-# each source that was changed by itself, so a missing include is found all the same.
+# each changed source by itself, which finds an include that is missing there.
 find_package(Threads REQUIRED)
 
 add_library(rt_options INTERFACE)
