@@ -85,7 +85,7 @@ static const char* parse_run(char** words, size_t num_words, const Session* sess
   WorkerCollective collective;
   if (num_words != 13) return kRunForm;
   if (!worker_find_collective(words[1], &collective)) {
-    snprintf(error, sizeof error, "COLLECTIVE is '%.40s'; there are: %s", words[1], worker_collective_names());
+    snprintf(error, sizeof error, "COLLECTIVE is '%.40s'; choose from: %s", words[1], worker_collective_names());
     return error;
   }
   for (int i = 0; i < 8; ++i) {
@@ -224,7 +224,7 @@ int worker_serve(const WorkerArm* arm, int socket, int rank, int size) {
     else if (strcmp(command, "control") == 0)
       status = answer_control(&session, words, num_words);
     else
-      status = send_error(socket, "unknown command; there are: data, run, algorithm, control, quit");
+      status = send_error(socket, "unknown command; choose from: data, run, algorithm, control, quit");
   }
   worker_release(arm, &session.memory);
   worker_data_free(&session.data);

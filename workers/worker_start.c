@@ -122,7 +122,8 @@ int worker_main(int argc, char** argv, const WorkerArm* arm) {
   static WorkerOptions options;
   for (int i = 1; i < argc;) {
     const int known = worker_option(argc, argv, &i, &options);
-    if (known == 0) fprintf(stderr, "worker: unknown option %s; there are: --socket PATH, --pin CORE_LIST\n", argv[i]);
+    if (known == 0)
+      fprintf(stderr, "worker: unknown option %s; choose from: --socket PATH, --pin CORE_LIST\n", argv[i]);
     if (known != 1) return 2;
   }
   if (!options.socket_path) {

@@ -61,7 +61,7 @@ const Algorithm& find_algorithm(std::string_view name) {
     if (name == algorithm.name) return algorithm;
     known += (known.ends_with(' ') ? "" : ", ") + std::string(algorithm.name);
   }
-  throw UsageError("unknown algorithm '" + std::string(name) + "'; there are: " + known);
+  throw UsageError("unknown algorithm '" + std::string(name) + "'; choose from: " + known);
 }
 
 namespace {

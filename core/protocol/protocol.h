@@ -50,7 +50,7 @@ inline Protocol require_protocol(std::string_view name) {
     if (name == info.name) return info.protocol;
     known += (known.empty() ? "" : ", ") + std::string(info.name);
   }
-  throw UsageError("unknown protocol '" + std::string(name) + "'; there are: " + known);
+  throw UsageError("unknown protocol '" + std::string(name) + "'; choose from: " + known);
 }
 
 /// Whether a message with flags of its own has come.

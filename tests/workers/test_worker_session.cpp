@@ -317,13 +317,13 @@ TEST(WorkerSession, RefusesWhatItCannotDo) {
   Worker worker;
   EXPECT_EQ(worker.ask("run reduce_scatter float32 sum 8 1 1 0 0 1 0 0 turn"), "error unsupported");
   EXPECT_EQ(worker.ask("run scan float32 sum 8 1 1 0 0 1 0 0 turn"),
-            "error COLLECTIVE is 'scan'; there are: all_reduce, reduce_scatter, all_gather, broadcast, all_to_all, "
+            "error COLLECTIVE is 'scan'; choose from: all_reduce, reduce_scatter, all_gather, broadcast, all_to_all, "
             "reduce, gather, "
             "scatter");
   EXPECT_EQ(worker.ask("run all_reduce float32 sum 8 1 1 0 0 1 1 0 turn"), "error unsupported");
   EXPECT_EQ(worker.ask("algorithm ring"), "error unsupported");
-  EXPECT_EQ(worker.ask("frobnicate"), "error unknown command; there are: data, run, algorithm, control, quit");
-  EXPECT_EQ(worker.ask(""), "error unknown command; there are: data, run, algorithm, control, quit");
+  EXPECT_EQ(worker.ask("frobnicate"), "error unknown command; choose from: data, run, algorithm, control, quit");
+  EXPECT_EQ(worker.ask(""), "error unknown command; choose from: data, run, algorithm, control, quit");
   EXPECT_EQ(worker.ask("run all_reduce float32 sum 8 1 1 0 0 1"),
             "error expected: run COLLECTIVE DTYPE OP BYTES CALLS BATCHES WARMUP OFFSET FIRST SHARED IN_PLACE ROOT");
   EXPECT_EQ(worker.ask("run all_reduce float32 sum 8 1 1 0 0 1 0 9 9 9"),

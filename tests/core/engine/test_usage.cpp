@@ -18,7 +18,7 @@ struct Mistake {
 std::vector<Mistake> mistakes() {
   return {
       {"unknown algorithm", [](Communicator&, Call& call) { call.algorithm.name = "rong"; },
-       "unknown algorithm 'rong'; there are: naive, ring, tree"},
+       "unknown algorithm 'rong'; choose from: naive, ring, tree"},
       {"an algorithm that needs a switch that reduces", [](Communicator&, Call& call) { call.algorithm.name = "nvls"; },
        "nvls needs a switch that reduces (NVLink SHARP), which the engine does not have: simulate it"},
       {"an algorithm that cannot do it",

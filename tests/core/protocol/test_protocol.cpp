@@ -24,7 +24,7 @@ TEST(Protocols, an_unknown_name_is_an_error_that_says_what_there_is) {
     require_protocol("ll64");
     FAIL();
   } catch (const UsageError& error) {
-    EXPECT_EQ(std::string(error.what()), "unknown protocol 'll64'; there are: simple, ll, ll128");
+    EXPECT_EQ(std::string(error.what()), "unknown protocol 'll64'; choose from: simple, ll, ll128");
   }
 }
 
