@@ -119,10 +119,11 @@ Fd TcpStore::connect(Deadline deadline) {
         return std::move(connecting.socket);
       }
       has_answered = true;
-      if (last.empty() || !deadline.passed())  // which may have cut this attempt short
+      const bool cut_short = deadline.passed();  // says less than the attempts before
+      if (last.empty() || !cut_short)
         last = "the process listening at " + address.to_text() +
                (met == Met::silent ? " does not answer" : " closes the connection");
-      if (met == Met::silent) stranger = address;
+      if (met == Met::silent && !cut_short) stranger = address;
     }
     if (!stranger) met_stranger_ns = 0;
     if (stranger && met_stranger_ns == 0) met_stranger_ns = tried_ns;

@@ -165,12 +165,13 @@ TEST(LinkProbe, SendsMoreUntilSendingTakesLonger) {
   EXPECT_GE(probe_slow(20'000'000, 100e6, 3).most_bytes, uint64_t{256} << 10);
 }
 
-// A trip of 10 ms asks for 5 ms of sending. 64, 128 and 256 KB and 200 of 512 KB are saved up: those 512 take 6.4 ms,
-// the next ones 10.5.
+// A trip of 10 ms asks for 5 ms of sending. 64, 128 and 256 KB and 252 of 512 KB are saved up: those 512 take 5.3 ms, a
+// rate of 98 MB/s, the next ones 10.5. Beside other work all trips may come late, by up to 3.5 ms here, and what they
+// are too long is taken off the time of sending.
 TEST(LinkProbe, IsNotDeceivedByWhatATokenBucketHasSavedUp) {
-  const ProbedLink found = probe_slow(10'000'000, 50e6, 10, uint64_t{648} << 10).found;
+  const ProbedLink found = probe_slow(10'000'000, 50e6, 10, uint64_t{700} << 10).found;
   ASSERT_TRUE(found.beta_Bps);
-  EXPECT_LE(*found.beta_Bps, 55e6);
+  EXPECT_LE(*found.beta_Bps, 75e6);
 }
 
 TEST(LinkProbe, TellsNoRateWhereTheTimeDoesNotSuffice) {
