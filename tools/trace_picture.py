@@ -59,7 +59,7 @@ def read_call(events: ChromeEvents, number: int | None) -> Call:
     """The call of that number, by default the last one. Raises SystemExit if there is none."""
     numbers = sorted({_call_number(one) for one in events if one.get("cat") == "call"})
     if not numbers or (number is not None and number not in numbers):
-        raise SystemExit(f"there is no call {number}; there are: {', '.join(map(str, numbers))}")
+        raise SystemExit(f"there is no call {number}; choose from: {', '.join(map(str, numbers))}")
     wanted = numbers[-1] if number is None else number
     spans = [one for one in events if one.get("cat") == "call" and _call_number(one) == wanted]
     origin, end = min(one["ts"] for one in spans), max(one["ts"] + one["dur"] for one in spans)

@@ -58,8 +58,9 @@ def parse_engine_name(text: str, collective: str | None) -> EngineName:
     name = EngineName(algorithm)
     for option in options:
         name = _with(name, option, text)
-    if {STREAMING, ORDINARY} <= name.words or {SHARED, FOR_SHARED} <= name.words:
-        raise UsageError(f"{text!r} contradicts itself")
+    for one, other in ((STREAMING, ORDINARY), (SHARED, FOR_SHARED)):
+        if {one, other} <= name.words:
+            raise UsageError(f"{text!r} asks for both {one} and {other}: use one of them")
     return name
 
 

@@ -51,7 +51,7 @@ class InterpretedCall:
         op: str = "sum",
     ) -> None:
         if op not in _FOLDS:
-            raise UsageError(f"send-recv has no op {op!r}; there are: {', '.join(_FOLDS)}")
+            raise UsageError(f"send-recv has no op {op!r}; choose from: {', '.join(_FOLDS)}")
         self._fold = _FOLDS[op]
         self._group = group
         self._steps = list(schedule.program(rank))

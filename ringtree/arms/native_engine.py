@@ -67,12 +67,12 @@ def _accepts(name: str, collective: str) -> bool:
     if not colon or plain.split("/")[0] not in (AUTO, *builtin.names(collective)):
         return False
     if native_of(plain, collective) is None:
-        raise UsageError(f"{name} can't be: channels, as-auto, for-shared and unfused are said from Python only")
+        raise UsageError(f"invalid arm {name}: native: does not take channels, as-auto, for-shared or unfused")
     return True
 
 
 def _no_call_from_python(name: str) -> Arm:
-    raise UsageError(f"{name} is called from C++ only: without native: it is called from Python, too")
+    raise UsageError(f"{name} can only be called from C++: leave native: out to call it from Python")
 
 
 KIND = ArmKind(

@@ -58,7 +58,7 @@ def parse(name: str) -> NcclName:
     options = [option for option in found["options"].split("+") if option]
     unknown = next((option for option in options if option not in OPTIONS), None)
     if unknown is not None:
-        raise UsageError(f"{name!r}: NCCL's arms have no {unknown!r}; there are: {', '.join(OPTIONS)}, tuner=FILE")
+        raise UsageError(f"{name!r}: NCCL's arms have no {unknown!r}; choose from: {', '.join(OPTIONS)}, tuner=FILE")
     algorithm = found["algorithm"] and algorithm_name(found["algorithm"])
     protocol = found["protocol"] and protocol_name(found["protocol"])
     if found["algorithm"] and algorithm in (None, POINT_TO_POINT):

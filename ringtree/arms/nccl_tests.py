@@ -43,7 +43,7 @@ def _refuses(wish: Wish) -> str | None:
 
 
 def _no_rank(name: str) -> Arm:
-    raise UsageError(f"{name} has processes of its own: it runs in ringtree compare")
+    raise UsageError(f"{name} starts its own processes and runs only in ringtree compare")
 
 
 KIND = ArmKind(

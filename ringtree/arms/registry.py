@@ -81,7 +81,7 @@ def kind_named(name: str) -> ArmKind:
     kind = find_kind(name)
     if kind is None:
         _check_runs_here(name)
-        raise UsageError(f"unknown arm {name!r}; there are: {', '.join(arms_written())}")
+        raise UsageError(f"unknown arm {name!r}; choose from: {', '.join(arms_written())}")
     return kind
 
 
@@ -108,7 +108,7 @@ def check_arm(name: str, collective: str) -> ArmKind:
     kind = find_kind(name)
     if kind is None or not has_arm(name, collective):
         _check_runs_here(name)
-        raise UsageError(f"unknown arm {name!r} for {collective}; there are: {', '.join(_existing(collective))}")
+        raise UsageError(f"unknown arm {name!r} for {collective}; choose from: {', '.join(_existing(collective))}")
     return kind
 
 
@@ -135,7 +135,7 @@ def common_boundary(names: Iterable[str]) -> Boundary:
     }
     ways = ", ".join(f"{name} by {' or '.join(of_arm)}" for name, of_arm in boundaries.items())
     raise UsageError(
-        f"these arms cannot be called in the same way ({ways}), so their times can't be compared: run them apart"
+        f"these arms share no way to be called ({ways}), so their times can't be compared: run them separately"
     )
 
 

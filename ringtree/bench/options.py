@@ -116,9 +116,9 @@ def make_options(asked: Asked, crew: Crew | None = None) -> Options:
     if crew is not None:
         num_processes = crew.num_agents * (1 if asked.ngpus is None else asked.ngpus)
         if kind.process == "own":
-            raise UsageError(f"{asked.arm}: its processes are not the launcher's: run it without one")
+            raise UsageError(f"{asked.arm} starts its own processes: run bench without a launcher")
         if on_several_hosts and not kind.several_hosts(asked.arm):
-            raise UsageError(f"{asked.arm}: it runs on one host only")
+            raise UsageError(f"{asked.arm} runs on one host only")
     num_ranks = num_processes * num_threads
     if num_processes < 1 or num_threads < 1 or num_ranks > MAX_RANKS:
         raise UsageError(f"-g times -t must lie in 1..{MAX_RANKS}, not {num_processes} times {num_threads}")
@@ -204,7 +204,7 @@ def _check_counts(asked: Asked) -> None:
     choices |= {"-S": (asked.report_timestamps, 1)}
     for letter, (value, last) in choices.items():
         if not 0 <= value <= last:
-            raise UsageError(f"{letter} {value} is not a choice; there are: {', '.join(map(str, range(last + 1)))}")
+            raise UsageError(f"{letter} {value} is not a choice; choose from: {', '.join(map(str, range(last + 1)))}")
     if asked.per_iter_skip and not asked.per_iter_timing:
         raise UsageError("-K leaves iterations out of what -I 1 reports: add -I 1, or leave -K out")
     if not 0 <= asked.per_iter_skip < asked.iters:
@@ -219,9 +219,9 @@ def _registered(asked: Asked, kind: ArmKind) -> str:
         plain, tuner, file = asked.arm.partition("+tuner=")
         return plain + _REGISTERED_ARM[asked.local_register] + tuner + file
     if asked.local_register not in (PRIVATE, SYMMETRIC):
-        raise UsageError(f"-R {asked.local_register} is not a choice; there are: 0 (private buffers), 2 (shared ones)")
+        raise UsageError(f"-R {asked.local_register} is invalid; choose from: 0 (private buffers), 2 (shared buffers)")
     if not kind.shared_buffers:
-        raise UsageError(f"-R 2 is for arms of the engine; {asked.arm} knows no shared buffers")
+        raise UsageError(f"-R 2 needs one of ringtree's own arms (auto, ring, …); {asked.arm} has no shared buffers")
     return asked.arm
 
 
@@ -229,7 +229,7 @@ def _chosen(letter: str, text: str, names: list[str]) -> list[str]:
     if text == ALL:
         return names
     if text not in names:
-        raise UsageError(f"{letter} {text} is not available; there are: {', '.join(names)}, {ALL}")
+        raise UsageError(f"{letter} {text} is not available; choose from: {', '.join(names)}, {ALL}")
     return [text]
 
 

@@ -51,7 +51,8 @@ OPTIONS = {
         help="Vary an environment variable of the only arm; repeatable. All combinations of values run, so that "
         "effects can be separated.",
     ),
-    "fraction": f"Run only {' or '.join(FRACTIONS)} of the combinations (highest resolution); two values per factor.",
+    "fraction": f"With --factors: run only {' or '.join(FRACTIONS)} of the combinations (the fraction of highest "
+    "resolution); two values per factor.",
     "launches": with_default("Number of launches, each a fresh set of processes.", "8"),
     "seed": with_default("Seed for order and data.", "random, recorded"),
     "collective": f"One of {', '.join(SHAPES)}.",

@@ -34,7 +34,7 @@ def compare_runs(
     margin: Annotated[str, typer.Option(help="Ignore smaller differences.")] = "2%",
     json: AsJson = False,
 ) -> None:
-    """Compare stored runs or logs: differences with intervals. A single launch per side decides nothing."""
+    """Compare stored runs or logs: differences with intervals. One launch per side is not enough for a verdict."""
     with exit_codes():
         if len(contenders) < 2:
             raise UsageError("a comparison needs two runs: name the baseline first, then the others")

@@ -39,7 +39,7 @@ OPTIONS = {
     "launches": with_default(
         "Number of launches, each a fresh set of processes.", "what the budget allows, at least 8"
     ),
-    "algorithm": "Algorithm that the ladder starts with.",
+    "algorithm": "Algorithm of the ladder's first rung.",
     "seed": with_default("Seed for order and data.", "random, recorded"),
 }
 

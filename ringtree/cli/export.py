@@ -34,7 +34,7 @@ def export(
         from ringtree.results.query import Database
 
         if table not in TABLES:
-            raise UsageError(f"unknown table {table!r}; there are: {', '.join(TABLES)}")
+            raise UsageError(f"unknown table {table!r}; choose from: {', '.join(TABLES)}")
         format_of(output)
         check_free(output, force)
         with Database(_chosen(runs, run)) as database:

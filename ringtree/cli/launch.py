@@ -52,7 +52,7 @@ def launch(
     ],
     hosts: Annotated[str, typer.Option(help="Number of hosts, or their names: 4, gpu[01-04], or a,b.")] = "2",
     ranks_per_host: Annotated[
-        int, typer.Option(min=1, help="Ranks per host, all started by one agent: ringtree's process there.")
+        int, typer.Option(min=1, help="Ranks per host, started by one ringtree process on each host.")
     ] = 1,
     name: Annotated[str, typer.Option(help="Name of the job and its files.")] = "ringtree",
     time: Annotated[str, typer.Option(help="Time limit of the job.")] = "30m",
@@ -64,7 +64,7 @@ def launch(
     ] = None,
     env: Env = _NONE,
     port: Annotated[
-        int, typer.Option(min=1, max=65535, help="Port where ranks meet, unless a job id determines it.")
+        int, typer.Option(min=1, max=65535, help="Port where ranks meet, unless it follows from the job's id.")
     ] = DEFAULT_PORT,
     image: Annotated[str | None, typer.Option(help="Container image that has ringtree.")] = None,
     claim: Annotated[str | None, typer.Option(help="PersistentVolumeClaim that keeps the runs.")] = None,
@@ -163,7 +163,7 @@ def write_files(paths: list[Path], files: list[JobFile]) -> None:
 def _one_of(asked: Any) -> str:
     chosen = [name for name in KINDS if getattr(asked, name)]
     if len(chosen) != 1:
-        raise UsageError(f"say for what: one of {', '.join(f'--{name}' for name in KINDS)}")
+        raise UsageError(f"choose one of {', '.join(f'--{name}' for name in KINDS)}")
     return chosen[0]
 
 

@@ -27,7 +27,7 @@ def nccl_support(
     version: NcclVersion = None,
     json: AsJson = False,
 ) -> None:
-    """Show NCCL's algorithms and protocols for each collective, what they need, and what forcing another one does."""
+    """Show NCCL's algorithms and protocols for each collective, what they need, and what forcing any other does."""
     with exit_codes():
         text, origin = version_shown(version)
         at = release(text)

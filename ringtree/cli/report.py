@@ -43,8 +43,8 @@ def report(
     *,
     setup: Setup,
 ) -> None:
-    """Write stored runs, trainings or logs as one self-contained page: verdicts first, charts, tables, provenance; for
-    logs also the findings of an audit."""
+    """Write stored runs, training runs or logs as one self-contained page: verdicts first, charts, tables, provenance;
+    for logs also the findings of an audit."""
     with exit_codes():
         extras = [] if explain is None else [_waterfall(explain)]
         trainings = read_trainings(run, runs, setup)

@@ -30,7 +30,7 @@ def show(
         stored = read_run(find_run(runs, run))
         if stored.run.plan.training is not None:
             if wanted.fail_if_slower_than is not None:
-                raise UsageError("--fail-if-slower-than compares collectives, not trainings")
+                raise UsageError("--fail-if-slower-than compares collectives, not training runs")
             finish_training(stored, wanted, fail_on_wrong=False)
             return
         finish(stored, runs, wanted, fail_on_wrong=False)

@@ -83,7 +83,7 @@ def simulate(
         if trace is not None:
             check_trace_path(trace, "--trace")
         if output is not None:
-            raise UsageError("-o is the file of a calibrated cluster: name what to calibrate by, --calibrate RUN")
+            raise UsageError("-o is only for a calibrated cluster: add --calibrate RUN")
         asked = Asked(
             cluster, nodes, collective, algorithm, sizes, protocol, channels, ranks_per_node, tuple(what_if or ())
         )

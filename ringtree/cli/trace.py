@@ -32,7 +32,7 @@ def trace(
         ),
     ] = None,
     out: Annotated[Path, typer.Option(help="Folder for the trace; new or empty.")] = Path("job-trace"),
-    optimizer_steps: Annotated[int, typer.Option(min=1, help="Optimizer steps per step of the job.")] = 1,
+    optimizer_steps: Annotated[int, typer.Option(min=1, help="Calls of optimizer.step() in one training step.")] = 1,
     time_every: Annotated[
         int | None,
         typer.Option(
@@ -48,7 +48,7 @@ def trace(
     ] = None,
     json: AsJson = False,
 ) -> None:
-    """Record every collective that a PyTorch job issues: sizes, times, and how much of the step is exposed."""
+    """Record every collective that a PyTorch job issues: sizes, times, and how much of it is exposed."""
     with exit_codes():
         code = run_traced(command, out, optimizer_steps, time_every) if command else 0
         found = read_trace(out)

@@ -62,9 +62,7 @@ def tune(
     asked: Asked,
     arms: Annotated[
         str | None,
-        typer.Option(
-            help="Instead, tune the settings of openmpi, mpich, impi or oneccl, and write rules for that library."
-        ),
+        typer.Option(help="Tune openmpi, mpich, impi or oneccl instead of ringtree, and write rules for that library."),
     ] = None,
     output: Annotated[
         Path | None,
@@ -96,7 +94,7 @@ def tune(
             others = {"buffers": asked.buffers, "resume": resume, "fresh": fresh, "check": check}
             unfit = [name for name, value in others.items() if value]
             if unfit:
-                raise UsageError(f"--{unfit[0]} belongs to the engine's profile: leave it or --arms out")
+                raise UsageError(f"--{unfit[0]} applies only to ringtree's own profile: leave it or --arms out")
             tune_arms(arms, asked, output, runs, json)
             return
         place = (default_path() if output is None else output).absolute()
@@ -153,7 +151,7 @@ def _check_crew(request: TuneRequest, crew: Crew | None) -> None:
     begun = (request.worlds[0].num_hosts, request.worlds[0].num_ranks)
     hosts = None if crew is None else hosts_of(crew, str(begun[1]))
     if begun[0] > 1 if hosts is None else begun != (hosts.num_hosts, hosts.num_ranks):
-        raise UsageError(f"it was begun with {request.worlds[0].words}: start as many, or discard it with --fresh")
+        raise UsageError(f"the interrupted tuning ran on {request.worlds[0].words}: start as many, or pass --fresh")
 
 
 def _finish_tune(place: Path, header: Header, history: History, json: bool) -> None:
@@ -187,7 +185,7 @@ def _with_tables_kept(profile: Profile, place: Path) -> Profile:
 def _finish_check(request: TuneRequest, history: History, json: bool) -> None:
     found = regrets(request, history)
     if not found:
-        raise RingtreeError("too few rounds for a regret; give the check more time (--budget)")
+        raise RingtreeError("too few rounds to say how far auto is behind the best choice: raise --budget")
     report = regret_report(request.profile, found)
     if json:
         typer.echo(report.model_dump_json(indent=1))

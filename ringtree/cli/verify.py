@@ -93,7 +93,7 @@ def verify_one(schedule: Any, algorithm: str) -> dict[str, Any]:
 
 def _chosen(algorithm: str, collective: str, several_hosts: bool) -> list[tuple[str, str]]:
     if collective != ALL and collective not in COLLECTIVES:
-        raise UsageError(f"unknown collective {collective!r}; there are: {', '.join(COLLECTIVES)}, {ALL}")
+        raise UsageError(f"unknown collective {collective!r}; choose from: {', '.join(COLLECTIVES)}, {ALL}")
     chosen = COLLECTIVES if collective == ALL else (collective,)
     # One that is named is proved; "all" leaves out what one host has no use for.
     every = several_hosts or algorithm != ALL
@@ -111,7 +111,7 @@ def _chosen(algorithm: str, collective: str, several_hosts: bool) -> list[tuple[
         wanted = [(algorithm, of) for of in chosen if algorithms.is_known(algorithm, of)]
     if not wanted:
         names = ", ".join(dict.fromkeys(name for name, _ in pairs))
-        raise UsageError(f"unknown algorithm {algorithm!r}; for {collective} there are: {names}, {ALL}")
+        raise UsageError(f"unknown algorithm {algorithm!r}; for {collective}, choose from: {names}, {ALL}")
     return wanted
 
 

@@ -32,14 +32,14 @@ MAX_RANKS = 1024
 
 
 def which(
-    size: Annotated[str, typer.Option(help="Bytes of a rank's larger buffer, e.g. 8, 4K or 1M.")],
+    size: Annotated[str, typer.Option(help="Bytes of a rank's input or output, whichever is larger: 8, 4K, 1M.")],
     ranks: Annotated[int | None, typer.Option(help="Number of ranks.")] = None,
     hosts: OnHosts = None,
     alpha: Annotated[
         str | None, typer.Option(help="With --hosts and --bandwidth: latency between hosts, e.g. 10us.")
     ] = None,
     bandwidth: Annotated[
-        str | None, typer.Option(help="With --hosts and --alpha: what leaves a host, e.g. 25Gbit/s or 3GB/s.")
+        str | None, typer.Option(help="With --hosts and --alpha: bandwidth out of a host, e.g. 25Gbit/s or 3GB/s.")
     ] = None,
     collective: Annotated[str, typer.Option(help="Collective.")] = "all_reduce",
     shared_buffers: Annotated[
@@ -51,7 +51,7 @@ def which(
     """Show which algorithm and protocol auto would run, and whether the measured profile or the model chose it.
 
     The model uses built-in constants, or with RINGTREE_PROBE=1 constants probed on this machine, as ranks would. Ranks
-    on several hosts probe the links between them; here --alpha and --bandwidth name them.
+    on several hosts probe the links between them; this command can't, so describe them with --alpha and --bandwidth.
     """
     with exit_codes():
         where = None if hosts is None else parse_hosts(hosts)

@@ -48,7 +48,7 @@ def worth(
     with exit_codes():
         if against is not None and benchmark is None:
             raise UsageError(
-                "--against checks a prediction against a training: add --from RUN, which makes the prediction"
+                "--against checks a prediction against a training run: add --from RUN, which makes the prediction"
             )
         found = read_trace(trace)
         summary = summarise(found, skip)
@@ -60,7 +60,7 @@ def worth(
         if against is not None and predicted is not None:
             trained = read_run(find_run(runs, against))
             if trained.run.plan.training is None:
-                raise UsageError(f"{trained.run.run_id} is not a training: --against takes a run of ringtree train")
+                raise UsageError(f"{trained.run.run_id} is not a training run: --against takes a run of ringtree train")
             held = against_training(predicted[0], summary, summarise_training(trained))
         if json:
             typer.echo(worth_report(summary, judged, version, predicted, held).model_dump_json(indent=1))

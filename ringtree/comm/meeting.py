@@ -116,8 +116,8 @@ def refuse_launched(command: str) -> None:
     found = identify()
     if found is not None and found.world_size > 1:
         raise UsageError(
-            f"{found.launcher} has started {found.world_size} processes, and {command} starts its ranks itself, on one "
-            "host: run it without the launcher; compare, train, bench and tune run under one"
+            f"{command} starts its own ranks on one host, but {found.launcher} started {found.world_size} processes: "
+            "run it without the launcher (only compare, train, bench and tune run under one)"
         )
 
 

@@ -50,7 +50,7 @@ def resume(runs: Path, text: str, stderr: Console, crew: Crew | None = None) -> 
     path = find_run(runs, text)
     stored = read_run(path)
     if stored.run.plan.training is not None:
-        raise UsageError(f"{stored.run.run_id} is a training: ringtree train --resume {text}")
+        raise UsageError(f"{stored.run.run_id} is a training run: resume it with ringtree train --resume {text}")
     for note in stored.notes:
         stderr.print(f"note: {note}", markup=False, highlight=False)
     done = len(stored.launches)

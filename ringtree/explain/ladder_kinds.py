@@ -71,7 +71,7 @@ KINDS = (
     ),
     LadderKind(
         "native",
-        "called from C: from naive to auto, MPI and oneCCL beside it",
+        "called from C: from naive to auto, with MPI and oneCCL for comparison",
         "explain-native",
         native_ladder.TOP,
         native_ladder.rungs,
@@ -100,7 +100,7 @@ def kind_named(name: str) -> LadderKind:
     found = next((kind for kind in KINDS if kind.name == name), None)
     if found is None:
         told = ", ".join(f"{kind.name} ({kind.about})" for kind in KINDS)
-        raise UsageError(f"unknown ladder {name!r}; there are: {told}")
+        raise UsageError(f"unknown ladder {name!r}; choose from: {told}")
     return found
 
 

@@ -268,7 +268,7 @@ def _scalar(dtype: str, factor: float) -> Any:
         "int64": ctypes.c_int64, "uint64": ctypes.c_uint64, "float32": c_float, "float64": ctypes.c_double,
     }  # fmt: skip
     if dtype not in kinds:
-        raise NcclError(f"premul_sum is not offered here for {dtype}; there are: {', '.join(kinds)}")
+        raise NcclError(f"premul_sum is not offered here for {dtype}; choose from: {', '.join(kinds)}")
     return byref(kinds[dtype](factor if dtype.startswith("float") else int(factor)))
 
 

@@ -50,12 +50,13 @@ def predict(summary: Summary, stored: StoredRun, reference: str | None = None) -
     if now not in labels:
         raise UsageError(f"the run has no arm {now!r}; it has: {', '.join(labels)}")
     if summary.exposed is None:
-        raise UsageError("the trace has no exposed times, as `ringtree trace` says of it: a gain can't be predicted")
+        raise UsageError("can't predict a gain: the trace has no exposed times (`ringtree trace` says why)")
     rows = [row for row in summary.rows if _fits(row, stored)]
     exposed = sum(row.exposed or 0.0 for row in rows)
     if not rows or not exposed:
         raise UsageError(
-            f"the run measured {plan.collective} on {plan.num_ranks} ranks, and the trace has none of it exposed"
+            f"the run measured {plan.collective} on {plan.num_ranks} ranks, for which the trace has no exposed time: "
+            "name another run with --from"
         )
     cells = RunCells(stored)
     found: dict[str, dict[int, float]] = {}
@@ -65,7 +66,7 @@ def predict(summary: Summary, stored: StoredRun, reference: str | None = None) -
             if curves:
                 found[label] = {block: _step_ratio(summary, rows, curve) for block, curve in curves.items()}
     if not found:
-        raise UsageError("no arm of the run is paired with its reference in any launch")
+        raise UsageError("no launch of the run timed both an arm and its reference: name another run with --from")
     gains = []
     blocks = sorted({block for by_block in found.values() for block in by_block})
     matrix = np.array([[found[label].get(block, math.nan) for label in found] for block in blocks])

@@ -25,8 +25,8 @@ def against_training(gains: Sequence[Gain], summary: Summary, training: Training
     now = gains[0].reference
     if training.reference not in _in_trainings(now):
         raise UsageError(
-            f"the prediction is relative to {now}, {training.run} to {training.reference}: add --reference "
-            f"{training.reference.removeprefix(OWN)}, or take a training whose reference is {now}"
+            f"the prediction uses {now} as its reference, {training.run} uses {training.reference}: add --reference "
+            f"{training.reference.removeprefix(OWN)}, or name a training run whose reference is {now}"
         )
     lines = []
     for gain in gains:

@@ -74,7 +74,7 @@ def check_arms(arms: Sequence[str], collectives: Collection[str]) -> None:
                 f"replay can't run {arm.label}: it runs arms in Python processes on CPUs, as gloo and ring"
             )
         if arm.environment:
-            raise UsageError(f"replay can't run {arm.label}: its arms share their processes, and so their variables")
+            raise UsageError(f"replay can't run {arm.label}: all arms share processes, so none can set variables")
         for collective in collectives:
             check_arm(arm.name, collective)
         lacks = kind.lacks()

@@ -194,7 +194,7 @@ class RunCells:
 def refuse_training(stored: StoredRun) -> None:
     """Raises UsageError for a training, whose cells are steps of several models on several numbers of ranks."""
     if stored.run.plan.training is not None:
-        raise UsageError(f"{stored.run.run_id} is a training: look at it with ringtree show {stored.run.run_id}")
+        raise UsageError(f"{stored.run.run_id} is a training run: look at it with ringtree show {stored.run.run_id}")
 
 
 def least_rounds(placement: str) -> int:

@@ -82,7 +82,7 @@ class Elements:
 def shape_of(collective: str) -> Shape:
     """Returns the shape of a collective. Raises UsageError for one that is not known."""
     if collective not in SHAPES:
-        raise UsageError(f"unknown collective {collective!r}; there are: {', '.join(SHAPES)}")
+        raise UsageError(f"unknown collective {collective!r}; choose from: {', '.join(SHAPES)}")
     return SHAPES[collective]
 
 

@@ -225,8 +225,8 @@ def spread(agent_hosts: list[int], num_ranks: int) -> list[int]:
     num_agents = len(agent_hosts)
     if num_ranks % num_agents:
         raise UsageError(
-            f"the launcher has started {num_agents} processes, and each has as many ranks: --ranks must be a multiple "
-            f"of {num_agents}, not {num_ranks}"
+            f"the launcher started {num_agents} processes, each with the same number of ranks: --ranks must be a "
+            f"multiple of {num_agents}, not {num_ranks}"
         )
     return [agent_hosts[rank // (num_ranks // num_agents)] for rank in range(num_ranks)]
 

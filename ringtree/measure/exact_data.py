@@ -92,7 +92,7 @@ def largest_value(dtype: str, num_ranks: int) -> int:
     Raises UsageError for an unknown dtype, or if there are too many ranks for it.
     """
     if dtype not in _EXACT_LIMIT:
-        raise UsageError(f"unknown dtype {dtype!r}; there are: {', '.join(DTYPES)}")
+        raise UsageError(f"unknown dtype {dtype!r}; choose from: {', '.join(DTYPES)}")
     bound = min(_EXACT_LIMIT[dtype] // num_ranks, 1_000_000)
     if bound < 1:
         raise UsageError(f"{num_ranks} ranks are too many for exact sums in {dtype}; use float32 or float64")
@@ -102,7 +102,7 @@ def largest_value(dtype: str, num_ranks: int) -> int:
 def check_exact(dtype: str, num_ranks: int, op: str = "sum") -> None:
     """Raises UsageError for an unknown dtype or op, an op that the dtype has not, or too many ranks to be exact."""
     if op not in _COMBINE:
-        raise UsageError(f"unknown op {op!r}; there are: {', '.join(OPS)}")
+        raise UsageError(f"unknown op {op!r}; choose from: {', '.join(OPS)}")
     if op in _LOGICAL_OPS or op in BITWISE_OPS:
         largest_value(dtype, 1)  # nothing grows with the number of ranks
         if op in BITWISE_OPS and "float" in dtype:

@@ -30,7 +30,7 @@ def factorial_design(
     UsageError for an invalid factor, for other than one arm, and for a design that is too large or tells nothing."""
     if not texts:
         if fraction is not None:
-            raise UsageError(f"--fraction is that of a design: name its factors, for example {EXAMPLE}")
+            raise UsageError(f"--fraction needs --factors, for example {EXAMPLE}")
         return None
     if arms is None or "," in arms or not arms.strip():
         raise UsageError("--factors varies one arm: name it by --arms, for example --arms gloo")
@@ -80,8 +80,8 @@ def _levels(num_levels: Sequence[int], fraction: str | None) -> list[list[int]]:
         design = fractional_design(len(num_levels), HALVINGS[fraction])
     except ValueError as error:
         raise UsageError(
-            f"{fraction} of {count(2 ** len(num_levels), 'arm')} can't keep {count(len(num_levels), 'factor')} apart: "
-            "leave --fraction out, or use a larger one"
+            f"{fraction} of {count(2 ** len(num_levels), 'arm')} can't separate {count(len(num_levels), 'factor')}: "
+            "leave --fraction out, or use a larger fraction"
         ) from error
     if len(design) > MOST_ARMS:
         raise UsageError(

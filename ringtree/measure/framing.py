@@ -62,6 +62,6 @@ def _read_exactly(descriptor: int, length: int) -> bytes:
     while len(parts) < length:
         part = os.read(descriptor, min(length - len(parts), 1 << 16))
         if not part:
-            raise EOFError("the lab ended before it had said what to do")
+            raise EOFError("rank 0's ringtree ended before it sent instructions")
         parts += part
     return bytes(parts)

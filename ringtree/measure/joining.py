@@ -94,7 +94,7 @@ def _check(identity: Identity) -> None:
     store_of(identity)
     join_limits()
     if "RINGTREE_SECRET" in os.environ:
-        raise UsageError("rank processes need the secret too: give it by RINGTREE_SECRET_FILE, not RINGTREE_SECRET")
+        raise UsageError("rank processes need the secret too: use RINGTREE_SECRET_FILE, not RINGTREE_SECRET")
     if not identity.several_hosts:
         return
     host = address_of(identity)[0]

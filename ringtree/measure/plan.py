@@ -108,7 +108,7 @@ def choose_reference(arms: Sequence[ArmPlan], wanted: str | None) -> str:
     labels = [arm.label for arm in arms]
     if wanted is not None:
         if wanted not in labels:
-            raise UsageError(f"the reference {wanted!r} is not one of the arms; there are: {', '.join(labels)}")
+            raise UsageError(f"the reference {wanted!r} is not one of the arms; choose from: {', '.join(labels)}")
         return wanted
     return next((arm.label for arm in arms if _is_library(arm)), labels[0])
 

@@ -101,5 +101,5 @@ def check_boundary(sets: Sequence[ProcessSet]) -> None:
     if len(of) > 1:
         ways = "; ".join(f"{arms} by {boundary}" for boundary, arms in sorted(of.items()))
         raise UsageError(
-            f"arms are called in different ways ({ways}), so their times can't be compared: run them apart"
+            f"arms are called in different ways ({ways}), so their times can't be compared: run them separately"
         )

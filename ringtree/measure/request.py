@@ -93,7 +93,7 @@ def make_plan(request: Request) -> Plan:
     emulation = emulated_cluster(request)
     num_ranks = num_ranks_of(request, emulation)
     if request.dtype not in (*DTYPES, *NARROW_FLOATS):
-        raise UsageError(f"unknown dtype {request.dtype!r}; there are: {', '.join(DTYPES)}")
+        raise UsageError(f"unknown dtype {request.dtype!r}; choose from: {', '.join(DTYPES)}")
     largest_value(request.dtype, num_ranks)
     left_out: dict[str, str] = {}
     experiment = factorial_design(request.factors or (), request.fraction, request.arms)
@@ -101,7 +101,7 @@ def make_plan(request: Request) -> Plan:
     if experiment is not None and left_out:
         lacking, why = next(iter(left_out.items()))
         others = f" and {count(len(left_out) - 1, 'other')}" if len(left_out) > 1 else ""
-        raise UsageError(f"a design needs all of its arms, and {lacking}{others} can't run: {why}")
+        raise UsageError(f"--factors needs every combination, but {lacking}{others} can't run: {why}")
     num_launches = DEFAULT_LAUNCHES if request.launches is None else request.launches
     margin = parse_share(request.margin or DEFAULT_MARGIN)
     if not margin < 1:
@@ -110,7 +110,7 @@ def make_plan(request: Request) -> Plan:
     boundary = common_boundary(names)
     if request.dtype in NARROW_FLOATS and boundary not in ON_GPU:
         there = f"{', '.join(DTYPES)}; on GPUs also {', '.join(NARROW_FLOATS)}"
-        raise UsageError(f"unknown dtype {request.dtype!r}; there are: {there}")
+        raise UsageError(f"unknown dtype {request.dtype!r}; choose from: {there}")
     available = memory_for(boundary, num_ranks)
     planned = native_size if boundary == "native" else partial(size_plan, emulated=emulation is not None)
     sizes = [planned(size, num_launches) for size in _sizes(request, num_ranks, available, left_out)]
@@ -148,7 +148,7 @@ def _check_options(request: Request) -> None:
         if request.collective != "all_reduce":
             raise UsageError(f"--preset {preset} compares all_reduce: leave --collective {request.collective} out")
         if preset not in PRESETS:
-            raise UsageError(f"unknown preset {preset!r}; there are: {', '.join(PRESETS)}")
+            raise UsageError(f"unknown preset {preset!r}; choose from: {', '.join(PRESETS)}")
         if request.factors:
             raise UsageError(f"--preset {preset} has its own two arms: leave --factors out")
         if preset == TEXTBOOK and request.reference is not None:
@@ -232,7 +232,7 @@ def _arms(
         unfit = [name for name, kind in kinds.items() if not kind.emulated]
         if unfit and (request.arms is not None or request.library is not None):
             raise UsageError(
-                f"{', '.join(unfit)} can't run over emulated links; only the engine's arms can: auto, ring, …"
+                f"{', '.join(unfit)} can't run over emulated links; only ringtree's own arms can: auto, ring, …"
             )
         left_out.update(dict.fromkeys(unfit, "it can't run over emulated links, which are the engine's own"))
     on_gpu = any(kind.device == "cuda" for kind in kinds.values())
@@ -253,7 +253,7 @@ def _why_not(arm: ArmPlan, kind: ArmKind, request: Request, num_ranks: int, on_g
     if hosts is not None and not kind.several_hosts(arm.name):
         return "it runs on one host only"
     if request.agents is not None and kind.process == "own":
-        return "its processes are not the launcher's: run it without one"
+        return "it starts its own processes: run it without a launcher"
     if request.dtype not in kind.dtypes:
         return f"it has no {request.dtype}; it has: {', '.join(kind.dtypes)}"
     if kind.process == "own" and kind.device == "cpu" and kind.native(arm.name, None) is None:

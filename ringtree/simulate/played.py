@@ -55,7 +55,7 @@ def simulated(cluster: Cluster, of: Schedule, nodes: int, size_bytes: int) -> Re
         )
     if not verify_report(of)["ok"]:
         raise UsageError(
-            f"{of.name} is refuted, so its time means nothing: play it without --cluster to see what is wrong"
+            f"{of.name} is not a correct schedule, so its time means nothing: play it without --cluster to see why"
         )
     return record_call(cluster, of, hosts, size_bytes, channels=cluster.channel.count, protocol=_PROTOCOL)
 

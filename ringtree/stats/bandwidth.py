@@ -29,7 +29,7 @@ def bus_factor(collective: str, num_ranks: int) -> float:
         "reduce": 1.0,
     }
     if collective not in factors:
-        raise ValueError(f"no bus factor for {collective!r}; there are: {', '.join(sorted(factors))}")
+        raise ValueError(f"no bus factor for {collective!r}; choose from: {', '.join(sorted(factors))}")
     return factors[collective]
 
 

@@ -38,4 +38,4 @@ def rendezvous(url: str, timeout: timedelta = timedelta(minutes=30), **_: Any) -
     serves = rank == 0 and not identity.serves_store
     store = TCPStore(host, port_of(identity)[0], None if identity.serves_store else size, serves, timeout)
     yield PrefixStore(f"ringtree/torch/{identity.attempt}", store), rank, size
-    raise RuntimeError("ringtree:// meets once: start the job again")
+    raise RuntimeError("ringtree:// supports one rendezvous per process: start the job again")

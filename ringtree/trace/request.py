@@ -68,17 +68,17 @@ class Options(Record):
 def make_options(asked: Asked) -> Options:
     """Returns calls that can be made. Raises UsageError."""
     if asked.collective not in COLLECTIVES:
-        raise UsageError(f"unknown collective {asked.collective!r}; there are: {', '.join(COLLECTIVES)}")
+        raise UsageError(f"unknown collective {asked.collective!r}; choose from: {', '.join(COLLECTIVES)}")
     algorithms = [AUTO, *builtin.names(asked.collective, several_hosts=asked.emulate is not None)]
     if asked.algorithm not in algorithms:
         raise UsageError(
-            f"unknown algorithm {asked.algorithm!r} for {asked.collective}; there are: {', '.join(algorithms)}"
+            f"unknown algorithm {asked.algorithm!r} for {asked.collective}; choose from: {', '.join(algorithms)}"
         )
     protocols = [AUTO, *known_protocols()]
     if asked.protocol not in protocols:
-        raise UsageError(f"unknown protocol {asked.protocol!r}; there are: {', '.join(protocols)}")
+        raise UsageError(f"unknown protocol {asked.protocol!r}; choose from: {', '.join(protocols)}")
     if asked.dtype not in DTYPES:
-        raise UsageError(f"unknown dtype {asked.dtype!r}; there are: {', '.join(DTYPES)}")
+        raise UsageError(f"unknown dtype {asked.dtype!r}; choose from: {', '.join(DTYPES)}")
     request = Request(ranks=asked.ranks, emulate=asked.emulate, alpha=asked.alpha, beta=asked.beta)
     emulation = emulated_cluster(request)
     num_ranks = num_ranks_of(request, emulation)

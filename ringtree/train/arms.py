@@ -63,7 +63,7 @@ def parse_arm(name: str) -> TrainArm:
     if head == "torch" and _NAME.fullmatch(rest):
         module, _, backend = rest.rpartition(".")
         return TrainArm(backend, module=module or None, slowed=slowed)
-    raise UsageError(f"unknown arm {name!r} of a training; there are: {WRITTEN}")
+    raise UsageError(f"unknown arm {name!r} of a training; choose from: {WRITTEN}")
 
 
 def lacking(

@@ -34,7 +34,7 @@ PUBLISHED = {name: of for name, of in KNOWN.items() if name != "mixtral-8x22b"}
 def find_model(text: str, scale: str) -> TrainedModel:
     """Returns the model that a name or a path means. Raises UsageError if there is none."""
     if scale not in SCALES:
-        raise UsageError(f"unknown scale {scale!r}; there are: {', '.join(SCALES)}")
+        raise UsageError(f"unknown scale {scale!r}; choose from: {', '.join(SCALES)}")
     if text in FAMILIES:
         return _model(f"{text} {scale}", FAMILIES[text][scale])
     if text in PUBLISHED:

@@ -45,7 +45,7 @@ def make_plan(request: TrainRequest) -> Plan:
     placed = _placed(request, training)
     names = [name.strip() for name in (request.arms or DEFAULT_ARMS).split(",")]
     if not all(names):
-        raise UsageError(f"{request.arms!r} has an empty name; separate the arms by commas; there are: {WRITTEN}")
+        raise UsageError(f"{request.arms!r} has an empty name; separate the arms by commas; choose from: {WRITTEN}")
     left_out: dict[str, str] = {}
     arms = _arms(request, names, training, placed, left_out)
     launches = DEFAULT_LAUNCHES if request.launches is None else request.launches
@@ -191,7 +191,7 @@ def _arms(
     for arm in arms:
         read = parse_arm(arm.name)
         if arm.name == ALONE:
-            raise UsageError(f"{ALONE!r} runs beside the arms of each launch anyway")
+            raise UsageError(f"{ALONE!r} always runs beside the arms: leave it out of --arms")
         # A plan that is only looked at may be of another machine: its printout says what is not here.
         reason = None if request.dry_run else lacking(read, in_script, fullest(placed[-1]), arm.environment)
         reason = reason or no_other(read, sent or ["all_reduce", "all_gather"])
@@ -208,7 +208,7 @@ def _arms(
         raise UsageError("no arm is left to run: " + "; ".join(f"{arm}: {why}" for arm, why in left_out.items()))
     devices = {parse_arm(arm.name).device for arm in usable}
     if len(devices) > 1:
-        raise UsageError("arms on CPUs and on GPUs train at different speeds for other reasons: run them apart")
+        raise UsageError("CPU and GPU arms can't be compared: the device alone changes the speed; run them apart")
     return usable
 
 
@@ -242,7 +242,7 @@ def _reference(arms: Sequence[ArmPlan], wanted: str | None) -> str:
     """The default of the device: nccl or gloo as they come; else the first arm."""
     labels = [arm.label for arm in arms]
     if wanted is not None and wanted not in labels:
-        raise UsageError(f"the reference {wanted!r} is not one of the arms; there are: {', '.join(labels)}")
+        raise UsageError(f"the reference {wanted!r} is not one of the arms; choose from: {', '.join(labels)}")
     return wanted or next((label for label in labels if label in ("nccl", "gloo")), labels[0])
 
 

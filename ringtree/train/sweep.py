@@ -38,7 +38,7 @@ def resume(runs: Path, text: str, stderr: Console, crew: Crew | None = None) -> 
     stored = read_run(path)
     plan = stored.run.plan
     if plan.training is None:
-        raise UsageError(f"{stored.run.run_id} is not a training: ringtree compare --resume {text}")
+        raise UsageError(f"{stored.run.run_id} is not a training run: resume it with ringtree compare --resume {text}")
     for note in stored.notes:
         stderr.print(f"note: {note}", markup=False, highlight=False)
     check_unchanged(plan.training, stored.run.run_id)

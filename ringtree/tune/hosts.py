@@ -26,11 +26,11 @@ def hosts_of(crew: Crew, ranks: str | None = None) -> Hosts:
     than agents can share, or hosts that are not as rules describe them."""
     counts = [crew.num_agents] if ranks is None else parse_counts(ranks, "ranks")
     if len(counts) != 1:
-        raise UsageError(f"under a launcher one number of ranks is tuned, not --ranks {ranks}")
+        raise UsageError(f"under a launcher, tune takes one number of ranks, not --ranks {ranks}")
     hosts = crew.hosts_of(counts[0])
     num_hosts = max(hosts) + 1
     if hosts != sorted(hosts) or len({*map(hosts.count, hosts)}) > 1:
-        raise UsageError("rules require equal, consecutive ranks per host: start the ranks so")
+        raise UsageError("tuning needs the same number of ranks on each host, numbered host by host")
     agents_are_ranks = crew.num_agents == len(hosts)
     own_cores = crew.comm.own_cores if agents_are_ranks else len(hosts) // num_hosts <= len(crew.cores)
     return Hosts(len(hosts), num_hosts, own_cores)

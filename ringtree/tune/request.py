@@ -49,7 +49,7 @@ def make_request(asked: Asked, hosts: Hosts | None = None) -> TuneRequest:
     collectives = [name.strip() for name in (asked.collectives or DEFAULT_COLLECTIVES).split(",")]
     for name in collectives:
         if name not in COLLECTIVES:
-            raise UsageError(f"{name!r} can't be tuned; there are: {', '.join(COLLECTIVES)}")
+            raise UsageError(f"{name!r} can't be tuned; choose from: {', '.join(COLLECTIVES)}")
     sizes = asked.sizes or DEFAULT_SIZES
     by_two = ",".join(f"{part}:2" if part.count(":") == 1 else part for part in sizes.split(","))
     collectives_once, all_sizes = list(dict.fromkeys(collectives)), parse_sizes(by_two)
@@ -134,7 +134,7 @@ def _buffers(text: str) -> list[str]:
     kinds = [kind.strip() for kind in text.split(",")]
     for kind in kinds:
         if kind not in BUFFERS:
-            raise UsageError(f"{kind!r} are not buffers; there are: {', '.join(BUFFERS)}")
+            raise UsageError(f"{kind!r} are not buffers; choose from: {', '.join(BUFFERS)}")
     return kinds
 
 
@@ -154,8 +154,8 @@ def _worlds(ranks: list[int], buffers: list[str] | None, collectives: list[str],
     }
     if buffers is not None and measured != shared:
         raise UsageError(
-            f"shared buffers are tuned for {', '.join(SHARED_COLLECTIVES)} and, beside private ones, from "
-            f"{format_size(SHARED_FROM)} on: leave --buffers out"
+            f"shared buffers can be tuned only for {', '.join(SHARED_COLLECTIVES)}, and together with private ones "
+            f"only from {format_size(SHARED_FROM)} up: leave --buffers out"
         )
     return _in_order(private | measured)
 

@@ -118,7 +118,7 @@ def parts_named(names: str) -> list[Part]:
     known = {part.name: part for part in (*PARTS, *HOST_PARTS)}
     unknown = [name for name in names.split(",") if name not in known]
     if unknown:
-        raise UsageError(f"there is no part {unknown[0]!r}; there are: {', '.join(known)}")
+        raise UsageError(f"there is no part {unknown[0]!r}; choose from: {', '.join(known)}")
     return [known[name] for name in names.split(",")]
 
 

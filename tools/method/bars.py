@@ -22,7 +22,7 @@ def at_most(question: str, share: Share, limit: float, least_draws: int) -> Bar:
     """Met if the share is at most `limit`, out of enough draws."""
     return Bar(
         question,
-        f"at most {limit:.0%} of {least_draws}",
+        f"at most {limit:.0%} ({least_draws} draws or more)",
         str(share),
         share.value <= limit and share.draws >= least_draws,
     )
@@ -31,7 +31,7 @@ def at_most(question: str, share: Share, limit: float, least_draws: int) -> Bar:
 def not_shown_above(question: str, share: Share, limit: float) -> Bar:
     """Met unless the share's 99.9 % interval lies above `limit`: for tests whose error is close to `limit` by design,
     so that draws exceed it as often as not."""
-    wanted = f"{100 * limit:g}% within the draws' own scatter (99.9%)"
+    wanted = f"at most {100 * limit:g}%, plus the draws' sampling error (99.9%)"
     return Bar(question, wanted, str(share), share.interval(0.999)[0] <= limit)
 
 
@@ -39,7 +39,7 @@ def at_least(question: str, share: Share, limit: float, least_draws: int) -> Bar
     """Met if the share is at least `limit`, out of enough draws."""
     return Bar(
         question,
-        f"at least {limit:.0%} of {least_draws}",
+        f"at least {limit:.0%} ({least_draws} draws or more)",
         str(share),
         share.value >= limit and share.draws >= least_draws,
     )

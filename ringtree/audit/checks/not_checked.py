@@ -12,11 +12,11 @@ from ringtree.audit.findings import Finding
 from ringtree.audit.material import Subject
 from ringtree.audit.rule import info, of_table
 
-NOT_CHECKED = info("results-not-checked", "no result was checked", "the run again with -c 1")
+NOT_CHECKED = info("results-not-checked", "no result was checked", "a rerun with -c 1")
 FEW_ITERATIONS = info(
     "few-iterations",
     "each time is from very few iterations",
-    "the run again with 20 iterations or more and a warm-up, several times",
+    "several reruns with 20 iterations or more and a warm-up",
 )
 FEW = 5
 

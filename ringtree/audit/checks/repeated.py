@@ -19,7 +19,7 @@ from ringtree.audit.words import listed, quoted_time, size
 from ringtree.logs import Fact, Printed, Row
 
 COPIED_ROWS = error(
-    "copied-figures", "the same times at different sizes, or on both sides", "the unedited output, or the run again"
+    "copied-figures", "the same times at different sizes, or on both sides", "the unedited output, or a rerun"
 )
 COPIED_TABLES = error("copied-tables", "two tables have the same times", "the output of both runs")
 REPEATED_ROWS = info(

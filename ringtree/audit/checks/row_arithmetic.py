@@ -18,7 +18,7 @@ from ringtree.logs import Row
 NOT_TOGETHER = error(
     "figures-do-not-fit",
     "figures of a row that no measurement gives",
-    "the unedited output of the program, or the run again",
+    "the unedited output of the program, or a rerun",
 )
 
 

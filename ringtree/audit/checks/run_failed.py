@@ -17,7 +17,7 @@ from ringtree.logs.nccl_info.shapes import NcclWarnings
 RUN_FAILED = warning(
     "run-failed",
     "the log reports that its run failed",
-    "the run again until it ends without an error; with NCCL_DEBUG=WARN NCCL says where it failed",
+    "a rerun that ends without an error; with NCCL_DEBUG=WARN NCCL says where it failed",
 )
 _MAX_TEXT = 160
 

@@ -24,7 +24,7 @@ from ringtree.logs.tables.measures import STEP_TIME, THROUGHPUT
 
 SUPERLINEAR = warning(
     "scaling-above-one",
-    "the training grows by more than its ranks do",
+    "throughput grows by more than the number of ranks",
     "several launches of both cells, with the same work for each rank",
 )
 NOT_STATED = info(

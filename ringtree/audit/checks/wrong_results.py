@@ -19,7 +19,7 @@ from ringtree.logs.words import element_bytes
 WRONG = error(
     "wrong-results",
     "the benchmark found wrong results",
-    "the run again with validation (-c 1) until it counts 0, on each network path alone to find the faulty one",
+    "a rerun with validation (-c 1) until it counts 0, on each network path alone to find the faulty one",
 )
 
 # What nccl-tests allowed while it printed the largest difference ("error") in place of a count: common.cu,

@@ -66,7 +66,7 @@ class Job:
             if not _VARIABLE.fullmatch(name):
                 raise UsageError(f"invalid variable {name!r}: write NAME=VALUE")
         if "RINGTREE_SECRET" in self.environment:
-            raise UsageError(f"a job file must not hold a secret of yours: give the hosts' file by {SECRET_FILE}")
+            raise UsageError(f"a job file must not hold your secret: set {SECRET_FILE} to a file on the hosts")
         said = (*self.words, *self.environment.values(), *self.host_names, self.python, self.image, self.claim)
         for word in said:
             if word is not None and not word.isprintable():

@@ -53,7 +53,7 @@ class RayJob(AbstractContextManager["RayJob"]):
             raise UsageError(f"invalid strategy {placement.strategy!r}: choose one of {', '.join(STRATEGIES)}")
         if (placement.address or "").startswith("ray://"):
             raise UsageError(
-                "Ray Client streams nothing home: run this on a node of the cluster, or by `ray job submit`"
+                "Ray Client can't stream results back: run this on a node of the cluster, or with `ray job submit`"
             )
         self._placement = placement
         self._ray: Any = None

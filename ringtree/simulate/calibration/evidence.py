@@ -92,7 +92,7 @@ def evidence_of(observations: Sequence[Observation], cluster: Cluster, algorithm
         used[origin.source] = origin.facts.get("created", "")[:10]
         made |= dict.fromkeys(_made_by(origin))
     if not cells:
-        raise UsageError("nothing to calibrate by: " + ("; ".join(left) or "no times"))
+        raise UsageError("nothing to calibrate with: " + ("; ".join(left) or "no times"))
     date = max(used.values()) or datetime.date.today().isoformat()
     return Evidence(list(cells.values()), list(used), date, list(left), list(made))
 

@@ -95,7 +95,7 @@ def calibrate(
     fit, keys, values = told.fit, told.keys, told.values
     if not keys and not may_tell_nothing:
         why = "; ".join(f"{key}: {why}" for key, why in told.lost.items()) or "no constant matters"
-        raise UsageError(f"{evidence.covers()} determine no constant: {why}")
+        raise UsageError(f"no constant can be fitted to {evidence.covers()}: {why}")
     intervals = _intervals(free, told, seed, num_resamples)
     return Calibration(
         cluster=changed(fit.cluster, {key: constant_like(free[key], math.exp(values[key])) for key in keys}),

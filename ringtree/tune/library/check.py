@@ -36,14 +36,14 @@ def how_taken(library: str, arm: str, plan: Plan, kept: Mapping[int, str], rules
     size = next(size for size, switch in sorted(kept.items()) if switch != DEFAULT)
     wrong = error_with(plan, size, rules.environment)
     if wrong is not None:
-        raise RingtreeError(f"{arm} does not take its rules: {wrong}")
+        raise RingtreeError(f"{arm} fails with its rules: {wrong}")
     if library != OPENMPI:
         return _TOLD[library]
     name, file = next((name, Path(value)) for name, value in rules.environment.items() if "filename" in name)
     broken = file.with_suffix(".invalid")
     write_whole(broken, invalid(rules.text).encode())
     if error_with(plan, size, {**rules.environment, name: str(broken)}) is None:
-        raise RingtreeError(f"{arm} does not read its rules: an algorithm that does not exist changed nothing")
+        raise RingtreeError(f"{arm} ignores its rules: naming an algorithm that does not exist changed nothing")
     return (
         f"MPI_T has the file, and it is read: with an algorithm that does not exist in it a call of "
         f"{format_size(size)} fails"

@@ -37,9 +37,7 @@ def library_of(head: str) -> str:
     """Returns the library of "openmpi", "openmpi5", ... Raises UsageError for another arm."""
     library = re.sub(r"\d+$", "", head)
     if library not in LIBRARIES or not re.fullmatch(r"[a-z]+\d*", head):
-        raise UsageError(
-            f"--arms tunes the switches of a library, and {head!r} is none: name {', '.join(LIBRARIES)} (or openmpi5)"
-        )
+        raise UsageError(f"--arms can't tune {head!r}: name {', '.join(LIBRARIES)}, or a version such as openmpi5")
     return library
 
 

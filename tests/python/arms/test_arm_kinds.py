@@ -117,7 +117,7 @@ def test_what_kinds_can_do() -> None:
         ("textbook-shm:ring", "broadcast"),
         ("ring", "send_recv"),
     ):
-        with pytest.raises(UsageError, match=f"unknown arm '{name}' for {collective}; there are: .*auto.*, gloo"):
+        with pytest.raises(UsageError, match=f"unknown arm '{name}' for {collective}; choose from: .*auto.*, gloo"):
             check_arm(name, collective)
 
 
@@ -138,7 +138,7 @@ def test_what_is_compared_crosses_the_thinnest_boundary_that_all_have() -> None:
 
 def test_arms_without_a_call_in_common_are_refused(made_up: ArmKind) -> None:
     assert common_boundary(["ring", "numpy-sum"]) == "numpy"
-    with pytest.raises(UsageError, match=r"cannot be called in the same way \(numpy-sum by numpy, gloo by torch\)"):
+    with pytest.raises(UsageError, match=r"share no way to be called \(numpy-sum by numpy, gloo by torch\)"):
         plan_of(Request(arms="numpy-sum,gloo", sizes="1K", ranks=2))
 
 
@@ -215,15 +215,15 @@ def test_one_more_kind_is_one_file_and_one_line(made_up: ArmKind, tmp_path: Path
     executed: Any = cells["numpy-sum"].executed
     assert executed == {"backend": "numpy", "through": "numpy"}
     assert "numpy-sum" in arms_written()
-    with pytest.raises(UsageError, match=r"there are: .*numpy-sum"):
+    with pytest.raises(UsageError, match=r"choose from: .*numpy-sum"):
         check_arm("nonsense", "all_reduce")
 
 
 def test_bench_asks_the_same_kind(made_up: ArmKind) -> None:
     assert make_options(Asked(arm="numpy-sum", nthreads=2, op="all")).ops == ["sum"]
-    with pytest.raises(UsageError, match="-d int8 is not available; there are: float, double"):
+    with pytest.raises(UsageError, match="-d int8 is not available; choose from: float, double"):
         make_options(Asked(arm="numpy-sum", datatype="int8"))
-    with pytest.raises(UsageError, match="knows no shared buffers"):
+    with pytest.raises(UsageError, match="has no shared buffers"):
         make_options(Asked(arm="numpy-sum", local_register=2))
 
 

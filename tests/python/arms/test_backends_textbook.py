@@ -64,8 +64,8 @@ def test_names_of_engine_arms() -> None:
     [
         ("ring/fast", "there are for example: simple, ll, ll128"),
         ("ring/", "unknown option ''"),
-        ("ring/streaming/ordinary", "contradicts itself"),
-        ("auto/shared/for-shared", "contradicts itself"),
+        ("ring/streaming/ordinary", "asks for both streaming and ordinary"),
+        ("auto/shared/for-shared", "asks for both shared and for-shared"),
         ("rings/simple", "unknown arm"),
         ("ring:foo", "write shares as numbers from 1 to 16"),
         ("ring:foo/ll", "write shares as numbers from 1 to 16"),

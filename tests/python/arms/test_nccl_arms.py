@@ -254,7 +254,7 @@ def test_a_name_and_a_variable_can_not_contradict_each_other() -> None:
 
 
 def test_arms_of_hosts_and_of_gpus_are_never_in_one_run(standin: Play) -> None:
-    with pytest.raises(UsageError, match="cannot be called in the same way"):
+    with pytest.raises(UsageError, match="share no way to be called"):
         make_plan(Request(ranks=2, arms="nccl,ring"))
 
 
@@ -276,7 +276,7 @@ def test_a_factor_that_another_one_overrules_is_noted(standin: Play) -> None:
 
 
 def test_a_design_needs_what_nccl_refuses(standin: Play) -> None:
-    with pytest.raises(UsageError, match="needs all of its arms, and nccl@NCCL_ALGO=Tree can't run"):
+    with pytest.raises(UsageError, match="needs every combination, but nccl@NCCL_ALGO=Tree can't run"):
         make_plan(Request(ranks=2, arms="nccl", factors=["NCCL_ALGO=Ring,Tree"], collective="all_gather"))
 
 

@@ -60,7 +60,7 @@ def test_what_fails_is_named_and_the_others_are_judged(how: str, said: str) -> N
 
 @pytest.mark.usefixtures("programs")
 def test_called_from_c_it_is_in_no_verdict_with_calls_from_python() -> None:
-    with pytest.raises(UsageError, match="cannot be called in the same way"):
+    with pytest.raises(UsageError, match="share no way to be called"):
         make_plan(Request(ranks=2, arms="nccl,nccl-tests"))
 
 

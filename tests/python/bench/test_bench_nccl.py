@@ -70,7 +70,7 @@ def test_ranks_that_share_a_gpu_are_shown_with_its_number(standin: Play, monkeyp
     [
         ({"arm": "nccl", "ngpus": 5}, "5 ranks need as many GPUs and 4 can be seen"),
         ({"arm": "nccl:Tree", "collective": "all_gather"}, "all_gather has no Tree kernel"),
-        ({"arm": "ring", "local_register": 1}, "-R 1 is not a choice"),
+        ({"arm": "ring", "local_register": 1}, "-R 1 is invalid"),
         ({"arm": "nccl", "maxbytes": "3G"}, "does not fit"),
     ],
 )

@@ -74,7 +74,7 @@ def test_a_file_begins_with_its_verdict_and_findings_have_their_arithmetic(clean
     assert f"{wrong}: don't use it: 1 error" in text
     assert "error wrong-results: the benchmark found wrong results" in text
     assert "#wrong: 17 at 1 KB" in text
-    assert "settled by: the run again with validation" in text
+    assert "settled by: a rerun with validation" in text
     assert "2 files, 1 of them with findings above info" in text
 
 

@@ -19,4 +19,4 @@ def test_a_command_that_starts_its_own_ranks_is_refused_under_a_launcher(
         monkeypatch.setenv(name, value)
     asked = CliRunner().invoke(app, [command])
     assert asked.exit_code == 2
-    assert f"ringtree {command} starts its ranks itself" in " ".join(asked.output.split())
+    assert f"ringtree {command} starts its own ranks on one host" in " ".join(asked.output.split())

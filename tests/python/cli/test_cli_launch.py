@@ -141,8 +141,8 @@ def test_a_client_that_is_missing_is_named_before_anything_is_written(
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("launch", "--", "compare"), "say for what: one of --slurm, --k8s, --ray, --ansible"),
-        (("launch", "--slurm", "--k8s", "--", "compare"), "say for what: one of"),
+        (("launch", "--", "compare"), "choose one of --slurm, --k8s, --ray, --ansible"),
+        (("launch", "--slurm", "--k8s", "--", "compare"), "choose one of"),
         (
             (*SLURM, "--", "audit", "x.log"),
             "'audit' does not run on several hosts: after -- comes compare, train, tune, bench",

@@ -184,7 +184,7 @@ def test_export_of_all_runs(store: Path, tmp_path: Path) -> None:
         (("sql", "select 1", "-o", "no/such/x.csv"), "no such directory"),
         (("runs", "--csv", "--json"), "choose one"),
         (("export", "last", "-o", "x.txt"), ".parquet"),
-        (("export", "last", "-o", "x.csv", "--table", "all"), "there are: runs, launches"),
+        (("export", "last", "-o", "x.csv", "--table", "all"), "choose from: runs, launches"),
         (("export", "nonsense", "-o", "x.csv"), "there are: "),
         (("export", "future", "-o", "x.csv"), "newer than ringtree.run/2"),
     ],

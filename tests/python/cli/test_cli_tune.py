@@ -56,7 +56,7 @@ def machine(monkeypatch: pytest.MonkeyPatch) -> MadeUpMachine:
         (("tune", "--budget", "10"), "invalid duration"),
         (("tune", "--budget", "10ms"), "is too short"),
         (("tune", "--collectives", "all_reduce,scan"), "'scan' can't be tuned"),
-        (("tune", "--buffers", "shared,common"), "'common' are not buffers; there are: private, shared"),
+        (("tune", "--buffers", "shared,common"), "'common' are not buffers; choose from: private, shared"),
         (("tune", "--buffers", "shared", "--collectives", "broadcast"), "tuned for all_reduce"),
         (("tune", "--resume", "--buffers", "shared"), "leave --buffers out"),
         (("tune", "--resume", "--fresh"), "choose one"),

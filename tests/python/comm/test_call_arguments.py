@@ -60,7 +60,7 @@ def test_the_wrong_type_is_a_type_error_of_one_line(comm: Communicator, given: A
     [
         ({"op": "mean"}, "unknown op mean; there are sum, "),
         ({"algorithm": "rong"}, "unknown algorithm 'rong'"),
-        ({"protocol": "lll"}, "unknown protocol 'lll'; there are: simple, ll, ll128"),
+        ({"protocol": "lll"}, "unknown protocol 'lll'; choose from: simple, ll, ll128"),
         ({"factor": 2.0}, "a factor is for premul_sum only; sum ignores it"),
         ({"timeout": -1}, "timeout must be 0"),
         ({"timeout": float("nan")}, "timeout must be 0"),

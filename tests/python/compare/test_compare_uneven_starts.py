@@ -103,7 +103,7 @@ def test_a_rank_0_that_comes_late_says_the_mistake_of_all(flavour: str, tmp_path
         stderr = process.communicate(timeout=PATIENCE_S)[1]
     assert process.returncode == 2, stderr
     (said,) = lines_of_ringtree(stderr)
-    assert said.startswith("ringtree: rank processes need the secret too: give it by RINGTREE_SECRET_FILE")
+    assert said.startswith("ringtree: rank processes need the secret too: use RINGTREE_SECRET_FILE")
 
 
 def line_without(rank: int, flavour: str, directory: Path, beginning: str) -> str:

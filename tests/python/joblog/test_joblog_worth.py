@@ -159,7 +159,7 @@ def test_a_size_beyond_the_benchmark_is_said(tmp_path: Path) -> None:
 
 def test_a_benchmark_of_something_else(tmp_path: Path) -> None:
     summary = job(tmp_path, REDUCE)
-    with pytest.raises(UsageError, match="measured all_reduce on 4 ranks, and the trace has none of it exposed"):
+    with pytest.raises(UsageError, match="measured all_reduce on 4 ranks, for which the trace has no exposed time"):
         predict(summary, benchmark({"gloo": 1.0, "ring": 0.5}, num_ranks=4))
     with pytest.raises(UsageError, match="the run has no arm 'mpi'; it has: gloo, ring"):
         predict(summary, benchmark({"gloo": 1.0, "ring": 0.5}), "mpi")
@@ -202,9 +202,9 @@ def test_a_prediction_is_held_against_a_training(
         against_training(gains, summary, training.model_copy(update={"cells": []}))
     other = training.model_copy(update={"reference": "ringtree:ring"})
     with pytest.raises(
-        UsageError, match=r"relative to gloo, .* to ringtree:ring: add --reference ring, or take .* gloo$"
+        UsageError, match=r"uses gloo as its reference, .* uses ringtree:ring: add --reference ring, or name .* gloo$"
     ):
         against_training(gains, summary, other)
     relative_to_auto = [dataclasses.replace(gain, reference="auto") for gain in gains]
-    with pytest.raises(UsageError, match=r"relative to auto, .* to gloo: add --reference gloo, .* auto$"):
+    with pytest.raises(UsageError, match=r"uses auto as its reference, .* uses gloo: add --reference gloo, .* auto$"):
         against_training(relative_to_auto, summary, training)

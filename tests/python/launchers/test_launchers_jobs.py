@@ -221,7 +221,7 @@ def test_ansible_gets_words_that_it_does_not_look_into(tmp_path: Path) -> None:
         (lambda: job(environment={"A": "x\x1b[0m"}), "has a newline or another control character"),
         (lambda: job(words=("compare", "\udc80")), "can't stand in a job file"),
         (lambda: job(environment={"A B": "x"}), "invalid variable 'A B'"),
-        (lambda: job(environment={"RINGTREE_SECRET": "x"}), "must not hold a secret"),
+        (lambda: job(environment={"RINGTREE_SECRET": "x"}), "must not hold your secret"),
         (lambda: job(name="My_Job"), "invalid name 'My_Job'"),
         (lambda: job(name="a" * 41), "invalid name"),
         (lambda: job(host_names=("a",)), "2 hosts, but 1 names"),

@@ -217,7 +217,7 @@ def test_a_size_is_made_whole() -> None:
 def test_the_table_has_every_collective_of_the_engine_and_no_other_is_known() -> None:
     assert set(SHAPES) == {*algorithms.COLLECTIVES, "send_recv"}
     assert all(bus_factor(collective, 4) > 0 for collective in SHAPES)
-    with pytest.raises(UsageError, match="unknown collective 'scan'; there are: all_reduce"):
+    with pytest.raises(UsageError, match="unknown collective 'scan'; choose from: all_reduce"):
         CollectiveData("scan", "float32", 2, 0, 5)
 
 

@@ -102,5 +102,5 @@ def test_a_run_of_native_arms_is_stored_and_says_that_it_was_called_from_c(tmp_p
 
 
 def test_native_arms_and_those_of_python_are_refused_together() -> None:
-    with pytest.raises(UsageError, match=r"cannot be called in the same way \(gloo by torch, good by native\)"):
+    with pytest.raises(UsageError, match=r"share no way to be called \(gloo by torch, good by native\)"):
         plan_of("gloo,good")

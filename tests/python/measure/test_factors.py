@@ -85,11 +85,11 @@ def test_the_arms_of_a_design_share_each_launch_on_one_host() -> None:
         (["A=1,2"], {"arms": None}, "varies one arm"),
         (["A=1,2"], {"arms": "nonsense"}, "unknown arm 'nonsense'"),
         (["A_TOKEN=1,2"], {}, "pass secrets by the environment"),
-        ([], {"fraction": "1/2"}, "name its factors"),
+        ([], {"fraction": "1/2"}, "needs --factors"),
         (["A=1,2", "B=1,2", "C=1,2"], {"fraction": "1/3"}, "write 1/2 or 1/4"),
         (["A=1,2", "B=1,2", "C=1,2,3"], {"fraction": "1/2"}, "two values a factor, not 3"),
-        (["A=1,2", "B=1,2"], {"fraction": "1/2"}, "can't keep 2 factors apart"),
-        (["A=1,2", "B=1,2", "C=1,2", "D=1,2"], {"fraction": "1/4"}, "can't keep 4 factors apart"),
+        (["A=1,2", "B=1,2"], {"fraction": "1/2"}, "can't separate 2 factors"),
+        (["A=1,2", "B=1,2", "C=1,2", "D=1,2"], {"fraction": "1/4"}, "can't separate 4 factors"),
         (TWO[:5], {}, "32 arms, more than 16: --fraction 1/2 runs 16 of them"),
         (TWO[:6], {}, "64 arms, more than 16: --fraction 1/4 runs 16 of them"),
         (TWO[:6], {"fraction": "1/2"}, "32 arms, more than 16: --fraction 1/4"),
@@ -119,7 +119,9 @@ def test_a_design_without_one_of_its_arms_is_refused(monkeypatch: pytest.MonkeyP
     )
     monkeypatch.setattr(registry, "KINDS", (*registry.KINDS, picky))
     assert len(plan_of("A=1,3", "B=x,y", arms="picky").arms) == 4
-    with pytest.raises(UsageError, match="needs all of its arms, and picky@A=2@B=y can't run: it has no A=2 with B=y"):
+    with pytest.raises(
+        UsageError, match="needs every combination, but picky@A=2@B=y can't run: it has no A=2 with B=y"
+    ):
         plan_of("A=1,2", "B=x,y", arms="picky")
 
 

@@ -38,7 +38,7 @@ def test_a_record_goes_through_a_pipe() -> None:
     write_record(sink, make_spec())
     assert RankSpec.model_validate_json(read_json(source)) == make_spec()
     os.close(sink)
-    with pytest.raises(EOFError, match="the lab ended"):
+    with pytest.raises(EOFError, match="ended before it sent instructions"):
         read_json(source)
     os.close(source)
 

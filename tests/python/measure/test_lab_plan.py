@@ -141,7 +141,7 @@ def test_the_limits_of_emulated_clusters_are_the_engines() -> None:
 @pytest.mark.parametrize(
     ("request_", "said"),
     [
-        (Request(arms="ring,nonsense"), "there are: .*ring"),
+        (Request(arms="ring,nonsense"), "choose from: .*ring"),
         (Request(arms="ring,"), "empty name"),
         (Request(arms="send-recv:nonsense"), "unknown arm"),
         (Request(dtype="float128"), "float32"),
@@ -170,7 +170,7 @@ def test_the_limits_of_emulated_clusters_are_the_engines() -> None:
         (Request(library="gloo"), "--preset textbook"),
         (Request(preset="textbook", arms="ring"), "--library"),
         (Request(ranks=200, dtype="int8"), "too many for exact sums"),
-        (Request(dtype="bfloat16"), "unknown dtype 'bfloat16'; there are: float16"),
+        (Request(dtype="bfloat16"), "unknown dtype 'bfloat16'; choose from: float16"),
         (Request(sizes="16T"), "does not fit"),
         (Request(arms="ring,tree", reference="gloo"), "ring, tree"),
     ],

@@ -159,7 +159,7 @@ def test_a_refuted_schedule_has_no_time(tmp_path: Path) -> None:
     own.write_text(to_json(ringtree.build("all_reduce", forgetful, ranks=2, name="forgetful")))
     result = CliRunner().invoke(app, ["play", str(own), "--cluster", "cpu-2", "-o", str(tmp_path / "a.html")])
     assert result.exit_code == 2
-    assert "forgetful is refuted, so its time means nothing" in " ".join(result.output.split())
+    assert "forgetful is not a correct schedule, so its time means nothing" in " ".join(result.output.split())
 
 
 @pytest.mark.parametrize(

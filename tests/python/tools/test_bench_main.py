@@ -24,7 +24,7 @@ def test_the_page_of_a_stored_run_is_written_whatever_the_bars_say(
     ("arguments", "said"),
     [
         (["page", "/nowhere"], "holds no run of the bench"),
-        (["run", "--parts", "native-3"], "there is no part 'native-3'; there are: native-2"),
+        (["run", "--parts", "native-3"], "there is no part 'native-3'; choose from: native-2"),
         (["run", "--budget", "soon"], "invalid duration 'soon'"),
         (["run", "--budget", "0s"], "--budget must be above 0"),
         (["rank", "--parts", "rate-2x1", "--out", "runs"], "no launcher has started several processes"),

@@ -31,7 +31,7 @@ def test_a_call_has_a_row_a_rank_and_all_its_messages(trace: Path) -> None:
         assert list(call.rows.values()) == ["rank 0", "rank 1"]
         assert len(call.messages) == 16  # 2 ranks, 2 hops, chunks of 200,000 bytes in 4 slices
         assert all(bar.begin >= 0 and bar.begin + bar.length <= call.end * 1.001 for bar in call.bars)
-    with pytest.raises(SystemExit, match=r"there is no call 9; there are: 2, 3"):
+    with pytest.raises(SystemExit, match=r"there is no call 9; choose from: 2, 3"):
         trace_picture.read_call(events, 9)
 
 

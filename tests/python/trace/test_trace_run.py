@@ -32,7 +32,7 @@ __all__ = ["forked_ranks"]
     [
         ("--collective scan", "all_reduce"),
         ("--algorithm star", "ring"),
-        ("--collective broadcast --algorithm halving_doubling", "for broadcast; there are: auto"),
+        ("--collective broadcast --algorithm halving_doubling", "for broadcast; choose from: auto"),
         ("--protocol ll256", "ll128"),
         ("--dtype float128", "float32"),
         ("--size many", "for example"),

@@ -71,9 +71,11 @@ def test_no_ranks_are_started_for_shared_buffers_that_have_nothing_to_measure() 
     assert asked(None, sizes="8:512") == [(2, False), (4, False)]
     assert asked("shared", sizes="8:512") == [(2, True), (4, True)], "nobody else measures these sizes"
     for options in ({"collectives": "broadcast"}, {"sizes": "8:512"}):
-        with pytest.raises(UsageError, match=r"tuned for all_reduce and, beside private ones, from 1 KB on"):
+        with pytest.raises(
+            UsageError, match=r"tuned only for all_reduce, and together with private ones only from 1 KB up"
+        ):
             asked("private,shared", **options)
-    with pytest.raises(UsageError, match="'common' are not buffers; there are: private, shared"):
+    with pytest.raises(UsageError, match="'common' are not buffers; choose from: private, shared"):
         asked("private,common")
 
 

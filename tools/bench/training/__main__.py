@@ -39,7 +39,7 @@ def main(arguments: Sequence[str]) -> int:
             names = options.parts.split(",") if options.parts else list(chosen)
             unknown = [name for name in names if name not in chosen]
             if unknown:
-                raise UsageError(f"there is no part {unknown[0]!r}; there are: {', '.join(chosen)}")
+                raise UsageError(f"there is no part {unknown[0]!r}; choose from: {', '.join(chosen)}")
             _measure({name: chosen[name] for name in names}, directory, stderr)
         page, missed = write_page(directory)
     except (RingtreeError, KeyboardInterrupt) as error:
