@@ -57,7 +57,7 @@ def machine(monkeypatch: pytest.MonkeyPatch) -> MadeUpMachine:
         (("tune", "--budget", "10ms"), "is too short"),
         (("tune", "--collectives", "all_reduce,scan"), "'scan' can't be tuned"),
         (("tune", "--buffers", "shared,common"), "'common' are not buffers; choose from: private, shared"),
-        (("tune", "--buffers", "shared", "--collectives", "broadcast"), "tuned for all_reduce"),
+        (("tune", "--buffers", "shared", "--collectives", "broadcast"), "tuned only for all_reduce"),
         (("tune", "--resume", "--buffers", "shared"), "leave --buffers out"),
         (("tune", "--resume", "--fresh"), "choose one"),
         (("tune", "--resume", "--seed", "1"), "leave --seed out"),
