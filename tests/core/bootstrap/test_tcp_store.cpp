@@ -7,11 +7,9 @@
 #include <atomic>
 #include <cstdio>
 #include <fstream>
-#include <functional>
 #include <optional>
 #include <random>
 #include <sstream>
-#include <thread>
 
 #include "core/bootstrap/store_frame.h"
 #include "core/bootstrap/tcp_store.h"
@@ -19,6 +17,7 @@
 #include "core/net/tcp_socket.h"
 #include "tests/core/bootstrap/killed_server.h"
 #include "tests/core/bootstrap/rank_threads.h"
+#include "tests/core/bootstrap/stranger.h"
 #include "tests/core/bootstrap/waits_for_cores.h"
 
 namespace ringtree::testing {
@@ -185,30 +184,6 @@ TEST(TcpStore, a_listener_that_says_nothing_is_given_up_at_the_deadline) {
   EXPECT_TRUE(contains(outcome, "timeout: ")) << outcome;
   EXPECT_LT(now_ns() - start_ns - waits.of({}), 1'500'000'000);
 }
-
-/// Takes connections and does to each what `act` does, as another program that has the port; until it is destroyed.
-class Stranger {
- public:
-  explicit Stranger(std::function<void(Fd)> act) : act_(std::move(act)) {
-    thread_ = std::thread([this] {
-      while (wait_for(listener_.socket.get(), POLLIN, patience())) {
-        SocketResult taken = accept_connection(listener_.socket.get());
-        if (taken.error != 0) return;  // shut down
-        act_(std::move(taken.socket));
-      }
-    });
-  }
-  ~Stranger() {
-    ::shutdown(listener_.socket.get(), SHUT_RDWR);
-    thread_.join();
-  }
-  uint16_t port() const { return local_address(listener_.socket.get())->port(); }
-
- private:
-  const std::function<void(Fd)> act_;
-  const SocketResult listener_ = listen_tcp(*Address::parse("127.0.0.1:0"), 8);
-  std::thread thread_;
-};
 
 TEST(TcpStore, another_program_that_has_the_port_is_named_long_before_the_deadline) {
   std::vector<Fd> held;
