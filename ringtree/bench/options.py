@@ -204,7 +204,7 @@ def _check_counts(asked: Asked) -> None:
     choices |= {"-S": (asked.report_timestamps, 1)}
     for letter, (value, last) in choices.items():
         if not 0 <= value <= last:
-            raise UsageError(f"{letter} {value} is not a choice; choose from: {', '.join(map(str, range(last + 1)))}")
+            raise UsageError(f"{letter} {value} is invalid; choose from: {', '.join(map(str, range(last + 1)))}")
     if asked.per_iter_skip and not asked.per_iter_timing:
         raise UsageError("-K leaves iterations out of what -I 1 reports: add -I 1, or leave -K out")
     if not 0 <= asked.per_iter_skip < asked.iters:

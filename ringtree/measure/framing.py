@@ -62,6 +62,6 @@ def _read_exactly(descriptor: int, length: int) -> bytes:
     while len(parts) < length:
         part = os.read(descriptor, min(length - len(parts), 1 << 16))
         if not part:
-            raise EOFError("rank 0's ringtree ended before it sent instructions")
+            raise EOFError("the process that measures ended before it sent instructions")
         parts += part
     return bytes(parts)

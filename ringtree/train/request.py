@@ -208,7 +208,9 @@ def _arms(
         raise UsageError("no arm is left to run: " + "; ".join(f"{arm}: {why}" for arm, why in left_out.items()))
     devices = {parse_arm(arm.name).device for arm in usable}
     if len(devices) > 1:
-        raise UsageError("CPU and GPU arms can't be compared: the device alone changes the speed; run them apart")
+        raise UsageError(
+            "CPU and GPU arms can't be compared, as the device alone changes the speed: run them separately"
+        )
     return usable
 
 

@@ -194,6 +194,16 @@ TEST(TcpStore, another_program_that_has_the_port_is_named_long_before_the_deadli
   EXPECT_TRUE(contains(outcome, "has not answered like rank 0 for ")) << outcome;
 }
 
+// An attempt lasts longer than this deadline: that nobody has answered yet says nothing of who listens.
+TEST(TcpStore, who_is_silent_until_the_deadline_is_not_taken_for_another_program) {
+  std::vector<Fd> held;
+  Stranger silent([&](Fd socket) { held.push_back(std::move(socket)); });
+  const std::string outcome =
+      outcome_of([&] { TcpStore("127.0.0.1", silent.port(), 1, secret(), Deadline::after_seconds(0.3), 0.01); });
+  EXPECT_TRUE(contains(outcome, "timeout: rank 0 did not open ")) << outcome;
+  EXPECT_TRUE(contains(outcome, " does not answer")) << outcome;
+}
+
 // A proxy does while rank 0 is not there, for however long.
 TEST(TcpStore, who_hangs_up_is_asked_again_and_named_at_the_deadline) {
   // Asked twice, it has been seen to hang up once; beside other work that may take longer than the deadline.
