@@ -13,10 +13,11 @@ from ringtree.cli.commands import CommandGroup
 from ringtree.version import __version__
 
 EXIT_CODES = (
-    "Exit codes: 0 done; 1 the run failed, something did not verify, a check failed, an audit has warnings, or a "
-    "system is below others; 2 the command or its input is invalid; 3 slower than a baseline, far below others, or an "
-    "audit found errors; 4 the machine is too noisy to detect what was asked; 5 nothing to compare a system with; 7 "
-    "wrong elements or too little bandwidth in a bench (as in nccl-tests); 130 interrupted; 143 terminated."
+    "Exit codes: 0 done; 1 the run failed, a result or schedule did not verify, a check failed, audit has warnings, or "
+    "health finds the system slower than its peers; 2 the command or its input is invalid; 3 slower than a baseline, "
+    "health finds the system far slower than its peers, or audit found errors; 4 the machine is too noisy to detect "
+    "what was asked; 5 health has no peers to compare with; 7 wrong elements or too little bandwidth in a bench (as in "
+    "nccl-tests); 130 interrupted; 143 terminated."
 )
 
 app = typer.Typer(

@@ -60,7 +60,7 @@ def explain(
         ),
     ] = None,
 ) -> None:
-    """Measure and draw a ladder: a series of arms, each with one change from the one before."""
+    """Measure and draw a ladder: a series of implementations, each with one change from the one before."""
     with exit_codes():
         stderr = Console(stderr=True)
         why = why_no_figure(picture)

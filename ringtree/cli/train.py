@@ -51,7 +51,7 @@ OPTIONS = {
     "margin": with_default("Ignore smaller differences.", "2%"),
     "strategy": with_default("ddp, fsdp1 or fsdp2.", "ddp"),
     "sharding": with_default("How FSDP shards: full, grad_op or hybrid.", "full"),
-    "precision": with_default("float32 or bf16 (mixed: sums stay float32).", "float32"),
+    "precision": with_default("float32, or bf16 mixed precision (gradients are reduced in float32).", "float32"),
     "experts": with_default("replicated, or parallel (spread over ranks; tokens travel by all_to_all).", "replicated"),
     "checkpointing": typer.Option("--checkpointing", help="Recompute activations instead of keeping them."),
     "accumulate": with_default("Batches per step.", "1"),

@@ -50,8 +50,9 @@ def which(
 ) -> None:
     """Show which algorithm and protocol auto would run, and whether the measured profile or the model chose it.
 
-    The model uses built-in constants, or with RINGTREE_PROBE=1 constants probed on this machine, as ranks would. Ranks
-    on several hosts probe the links between them; this command can't, so describe them with --alpha and --bandwidth.
+    The model uses built-in constants; with RINGTREE_PROBE=1 it probes this machine for them, as the ranks of a job do.
+    Ranks on several hosts also probe the links between hosts; this command can't: describe them with --alpha and
+    --bandwidth.
     """
     with exit_codes():
         where = None if hosts is None else parse_hosts(hosts)

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from forked import preload
 from forked_ranks import forked_ranks
+from needed import needs
 from train_support import OF_A_TRAINING, mini_model, plan_of
 
 from ringtree.measure.plan import PlannedLaunch, planned_launches
@@ -20,6 +21,7 @@ from ringtree.results import Plan
 from ringtree.train import launch as launching
 from ringtree.train.arms import ALONE
 
+needs("transformers")
 __all__ = ["forked_ranks"]
 preload(*OF_A_TRAINING)
 
@@ -64,7 +66,6 @@ def test_each_environment_has_processes_of_its_own(monkeypatch: pytest.MonkeyPat
 @pytest.mark.torch
 def test_a_launch_of_two_environments_trains_in_both(tmp_path: Path) -> None:
     pytest.importorskip("torch")
-    pytest.importorskip("transformers")
     plan = plan_of(models=str(mini_model(tmp_path)), arms=f"gloo,{FORCED}", ranks="2", sequence=16)
     seen: list[str] = []
     say: Callable[[object], None] = lambda told: seen.append(str(told))  # noqa: E731
