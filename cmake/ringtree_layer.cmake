@@ -18,7 +18,7 @@ if(RINGTREE_WERROR)
   target_compile_options(rt_options INTERFACE -Werror)
 endif()
 if(RINGTREE_TESTS AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-  # GCC spends 5 to 10 % of a test's sources on collecting its own garbage, unless it starts later: 180 MB more at most.
+  # GCC spends 5 to 10 % of a test's sources on collecting its own garbage, unless it starts later: some 180 MB more.
   target_compile_options(rt_options INTERFACE "SHELL:--param ggc-min-heapsize=524288")
 endif()
 target_link_libraries(rt_options INTERFACE Threads::Threads)

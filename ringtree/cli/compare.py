@@ -51,8 +51,8 @@ OPTIONS = {
         help="Vary an environment variable of the only arm; repeatable. All combinations of values run, so that "
         "effects can be separated.",
     ),
-    "fraction": f"With --factors: run only {' or '.join(FRACTIONS)} of the combinations, chosen "
-    "so that as few effects as possible are confounded; every factor must have two values.",
+    "fraction": f"With --factors: run only {' or '.join(FRACTIONS)} of the combinations, the "
+    "fraction that separates the factors' effects best (highest resolution); every factor must have two values.",
     "launches": with_default("Number of launches, each a fresh set of processes.", "8"),
     "seed": with_default("Seed for order and data.", "random, recorded"),
     "collective": f"One of {', '.join(SHAPES)}.",

@@ -6,6 +6,7 @@ nothing that is slow to import: each process does it anew.
 
 from __future__ import annotations
 
+import faulthandler
 import os
 import signal
 import time
@@ -110,6 +111,7 @@ def be_rank(
 ) -> None:
     """Calls body(comm, pipe, *arguments); where there is no communicator the pipe gets a Failed that says why."""
     os.dup2(stderr.fileno(), 2)
+    faulthandler.register(signal.SIGUSR1, file=2)  # for Job.hear, where a rank says nothing
     place.enter()
     store = place.store if isinstance(place.store, str) else place.store(rank)
     try:

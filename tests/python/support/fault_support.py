@@ -26,6 +26,8 @@ from hosts_support import Hosts
 
 preload("ringtree")
 
+AFTER_DEADLINE_S = 10.0  # beyond a rank's own deadline, at which it says whom it waited for
+
 
 def places_on(hosts: Hosts, environment: Mapping[str, str] | None = None, **options: Any) -> list[Place]:
     """A place for each rank that the hosts have room for, and a store on host 0 that is new; options as of Place."""
@@ -70,12 +72,21 @@ class Job:
 
     def hear(self, rank: int) -> Any:
         """What the rank says next."""
-        assert self._pipes[rank].poll(PATIENCE_S), f"rank {rank} says nothing"
+        if not self._pipes[rank].poll(PATIENCE_S + AFTER_DEADLINE_S):
+            self._ask_for_stacks()
+            raise AssertionError(f"rank {rank} says nothing")
         return self._pipes[rank].recv()
 
     def tell(self, rank: int, what: Any) -> None:
         """What the rank's pipe gives next."""
         self._pipes[rank].send(what)
+
+    def _ask_for_stacks(self) -> None:
+        """Has every rank write to stderr where its threads are; __exit__ prints it."""
+        for rank, process in enumerate(self._processes):
+            if process.is_alive():
+                os.kill(self.pid(rank), signal.SIGUSR1)
+                wait([self._stderr[rank]], AFTER_DEADLINE_S)
 
     def stderr(self, rank: int, wait_s: float = 0.0) -> str:
         """What the rank has written to stderr since this was last asked; waits so long for something."""
