@@ -140,7 +140,7 @@ mypy: $(STAMPS)/package $(STAMPS)/extra-dev
 
 clang-tidy: $(STAMPS)/extra-dev build/tidy/compile_commands.json
 	@echo clang-tidy && printf '%s\n' $(or $(ONLY),$(TIDY_UNITS),$(error nothing of core/ is in build/tidy/compile_commands.json)) | $(WITH_TOOLS) xargs -P $(JOBS) -n 1 clang-tidy -p build/tidy --quiet \
-	  --extra-arg=-Wno-error 2>&1 | sed '/ warnings* generated\.$$/d'
+	  --extra-arg=-Wno-error --extra-arg=-Wno-unused-command-line-argument 2>&1 | sed '/ warnings* generated\.$$/d'
 
 # What differs from BASE, also uncommitted and new files.
 BASE ?= main
