@@ -112,21 +112,23 @@ std::unique_ptr<Communicator> PartMaker::shrink(const Whole& whole) {
       return std::none_of(alive.begin(), alive.end(),
                           [&](int peer) { return peer != rank && session.members().is_gone(peer); });
     };
-    // Tries again until it works; false if somebody has gone meanwhile.
+    // Tries again until it works; false if somebody has gone, or seems to.
     const auto patiently = [&](const auto& attempt) {
-      while (true) {
-        try {
-          return attempt(Deadline::after_seconds(kLookAgainS));
-        } catch (const TimeoutError&) {  // NOLINT(bugprone-empty-catch): tried again below
-        } catch (const PeerError&) {     // who serves this store has seen somebody go
-          return false;
-        }
-        if (!still_there()) return false;
+      while (still_there()) {
         if (deadline.passed())
           throw TimeoutError("the survivors " + text_of(alive) + " did not all call shrink() in time");
         if (whole.interrupted && whole.interrupted() != 0)
           throw Interrupted("interrupted while waiting for the survivors");
+        try {
+          return attempt(Deadline::after_seconds(kLookAgainS));
+        } catch (const TimeoutError&) {  // NOLINT(bugprone-empty-catch): tried again
+        } catch (const PeerError&) {     // who serves this store has closed it, as a rule since it saw somebody go
+          const Deadline soon = Deadline::after_seconds(kLookAgainS);
+          session.wait([&] { return !still_there(); }, [&] { return soon.passed(); });
+          return false;
+        }
       }
+      return false;
     };
     std::shared_ptr<Store> store;
     bool agreed = patiently([&](Deadline soon) {

@@ -1,11 +1,15 @@
 // Communicators made of parts of one: by color and key, and of those that are left when ranks have gone. Ranks as
 // threads; survivors of processes that were killed: test_death.cpp.
 #include <gtest/gtest.h>
+#include <poll.h>
+#include <unistd.h>
 
 #include <array>
 #include <atomic>
+#include <cstdio>
 #include <thread>
 
+#include "core/bootstrap/unix_socket.h"
 #include "tests/core/engine/rank_threads.h"
 
 namespace ringtree::testing {
@@ -130,6 +134,40 @@ TEST(Shrink, that_not_all_survivors_call_times_out_and_says_so) {
   // The deadline is that of meeting, too, and the machine may be busy.
   if (!contains(told, text)) told = told_without_rank_2(kPatienceSeconds);
   EXPECT_TRUE(contains(told, text)) << told;
+}
+
+// What the store is called in which ranks 0 and 1 meet when they shrink for the first time (see part_maker.cpp).
+std::string name_of_meeting(Store& store) {
+  constexpr uint64_t kFnvBasis = 0xcbf29ce484222325u, kFnvPrime = 0x100000001b3u;
+  const uint64_t hash = ((kFnvBasis ^ 0u) * kFnvPrime ^ 1u) * kFnvPrime;
+  char text[17];
+  std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(hash));
+  return "ringtree-" + std::to_string(::geteuid()) + "-" + store.get("ringtree/token", patience()) + ".0." + text;
+}
+
+// One that hangs up after each request is not a sign that somebody has gone, however often it does.
+TEST(Shrink, gives_up_at_its_deadline_where_the_store_closes_again_and_again) {
+  std::atomic<bool> ended{false};
+  int num_callers = 0;
+  Settings settings = test_settings();
+  settings.timeout_s = 2;
+  ThreadStore store;
+  const auto outcomes = run_ranks(2, [&](int rank) {
+    Communicator communicator(store, rank, 2, settings, built_in_table());
+    if (rank == 1) {
+      const std::string outcome = outcome_of([&] { communicator.shrink(); });
+      ended.store(true);
+      throw std::runtime_error(outcome);
+    }
+    const SocketResult listener = listen_abstract(name_of_meeting(store));
+    while (!ended.load()) {
+      if (!wait_for(listener.socket.get(), POLLIN, Deadline::after_seconds(0.01))) continue;
+      num_callers += accept_connection(listener.socket.get()).error == 0 ? 1 : 0;
+    }
+  });
+  EXPECT_EQ(outcomes[0], "");
+  EXPECT_TRUE(contains(outcomes[1], "timeout: the survivors 0 1 did not all call shrink() in time")) << outcomes[1];
+  EXPECT_GT(num_callers, 1);
 }
 
 }  // namespace
