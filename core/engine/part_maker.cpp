@@ -112,21 +112,23 @@ std::unique_ptr<Communicator> PartMaker::shrink(const Whole& whole) {
       return std::none_of(alive.begin(), alive.end(),
                           [&](int peer) { return peer != rank && session.members().is_gone(peer); });
     };
-    // Tries again until it works; false if somebody has gone, or seems to.
+    // Tries again until it works; false if somebody has gone meanwhile, or who serves the store seems to think so.
+    // Tries before it looks who has gone: what all have found, all must go on with.
     const auto patiently = [&](const auto& attempt) {
-      while (still_there()) {
+      for (bool closed = false; !closed;) {
+        try {
+          return attempt(Deadline::after_seconds(kLookAgainS));
+        } catch (const TimeoutError&) {  // NOLINT(bugprone-empty-catch): tried again below
+        } catch (const PeerError&) {
+          closed = true;
+          const Deadline soon = Deadline::after_seconds(kLookAgainS);
+          session.wait([&] { return !still_there(); }, [&] { return soon.passed(); });
+        }
+        if (!still_there()) return false;
         if (deadline.passed())
           throw TimeoutError("the survivors " + text_of(alive) + " did not all call shrink() in time");
         if (whole.interrupted && whole.interrupted() != 0)
           throw Interrupted("interrupted while waiting for the survivors");
-        try {
-          return attempt(Deadline::after_seconds(kLookAgainS));
-        } catch (const TimeoutError&) {  // NOLINT(bugprone-empty-catch): tried again
-        } catch (const PeerError&) {     // who serves this store has closed it, as a rule since it saw somebody go
-          const Deadline soon = Deadline::after_seconds(kLookAgainS);
-          session.wait([&] { return !still_there(); }, [&] { return soon.passed(); });
-          return false;
-        }
       }
       return false;
     };
