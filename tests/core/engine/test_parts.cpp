@@ -145,7 +145,7 @@ std::string name_of_meeting(Store& store) {
   return "ringtree-" + std::to_string(::geteuid()) + "-" + store.get("ringtree/token", patience()) + ".0." + text;
 }
 
-// One that hangs up after each request is not a sign that somebody has gone, however often it does.
+// A store that closes every connection does not show that somebody has gone, however often it closes them.
 TEST(Shrink, gives_up_at_its_deadline_where_the_store_closes_again_and_again) {
   std::atomic<bool> ended{false};
   int num_callers = 0;
