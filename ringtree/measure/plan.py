@@ -30,6 +30,7 @@ from ringtree.storable import without_secrets
 # Up to this size a barrier's skew is larger than a call, so several calls are timed together.
 BATCH_LIMIT = 64 << 10
 BATCH_CALLS = 10
+OVERLAPPING_CALLS = 64  # as BATCH_CALLS, of native calls that overlap: equally many for all arms
 HUGE = 256 << 20
 MAX_ROUNDS = 16
 MIN_ROUNDS = 3  # the median over rounds then still bears a round that was disturbed
@@ -95,12 +96,21 @@ def size_plan(size_bytes: int, num_launches: int, emulated: bool = False) -> Siz
     )
 
 
-def native_size(size_bytes: int, num_launches: int) -> SizePlan:
-    """As size_plan, in native processes, which choose themselves how many calls make a batch: of about 0.2 ms, so there
-    are more and shorter visits."""
+def native_size(size_bytes: int, num_launches: int, overlap: bool = False) -> SizePlan:
+    """As size_plan, in native processes, whose visits are more and shorter.
+
+    Each arm chooses how many calls make a batch, of about 0.2 ms: that is what 1 means. Not where calls `overlap`, as
+    a rank goes on while others still wait for what it has: then a call costs less in a longer batch, whatever the arm.
+    """
     usual = size_plan(size_bytes, num_launches)
     more = {"max_rounds": NATIVE_ROUNDS, "max_iterations": NATIVE_BATCHES} if size_bytes <= HUGE else {}
-    return usual.model_copy(update={"batch": 1, **more})
+    batch = OVERLAPPING_CALLS if overlap and size_bytes <= BATCH_LIMIT else 1
+    return usual.model_copy(update={"batch": batch, **more})
+
+
+def calls_overlap(collective: str, num_ranks: int) -> bool:
+    """Whether calls in a row, with roots by turns, overlap. With two ranks each has to wait for the other's."""
+    return num_ranks > 2 and shape_of(collective).of_root != ""
 
 
 def choose_reference(arms: Sequence[ArmPlan], wanted: str | None) -> str:

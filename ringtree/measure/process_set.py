@@ -24,7 +24,8 @@ class SetFailed(RingtreeError):
 
 @dataclass(frozen=True)
 class CellKey:
-    """What is visited: an arm of a set at a size. `batch`: calls that are timed together."""
+    """What is visited: an arm of a set at a size. `batch`: calls that are timed together; a set of native workers that
+    is given 1 chooses itself."""
 
     size_bytes: int
     arm: str

@@ -23,6 +23,7 @@ from ringtree.measure.factors import factorial_design
 from ringtree.measure.narrow_floats import NARROW_FLOATS
 from ringtree.measure.plan import (
     DEFAULT_LAUNCHES,
+    calls_overlap,
     choose_reference,
     fresh_seed,
     label_arms,
@@ -112,7 +113,8 @@ def make_plan(request: Request) -> Plan:
         there = f"{', '.join(DTYPES)}; on GPUs also {', '.join(NARROW_FLOATS)}"
         raise UsageError(f"unknown dtype {request.dtype!r}; choose from: {there}")
     available = memory_for(boundary, num_ranks)
-    planned = native_size if boundary == "native" else partial(size_plan, emulated=emulation is not None)
+    native = partial(native_size, overlap=calls_overlap(request.collective, num_ranks))
+    planned = native if boundary == "native" else partial(size_plan, emulated=emulation is not None)
     sizes = [planned(size, num_launches) for size in _sizes(request, num_ranks, available, left_out)]
     starting = start_of_arms(num_ranks, boundary, arms)
     return Plan(

@@ -133,15 +133,16 @@ class WorkerSet(HasWorkers):
         """Finds out what a call takes, and how many are timed together."""
         started, large = time.monotonic(), cell.size_bytes > LARGE
         batches, untimed = (1, 0) if large else (2, 1)
+        if cell.batch > 1:
+            untimed = self._num_ranks  # every root's first call connects ranks, and tells nothing of the others
         answer = self._run(cell, 1, batches, untimed, self._deadlines.first)
         call, wall = min(answer.slowest()), answer.seconds / (batches + untimed)
         if call < SHORT_CALL:
             call = self._run(cell, FEW_CALLS, 1, 0, self._deadlines.first).slowest()[0] / FEW_CALLS
-        if call > CALL_LIMIT and cell.size_bytes <= SMALL:
-            raise _CellLost(f"{TOO_SLOW}: a call took {format_time(call)}")
-        # With several ranks on a core a barrier's skew grows by the time slices of the others, and batches with it.
-        target = BATCH_SECONDS * max(1.0, self._num_ranks / len(self._cores)) if self._cores else BATCH_SECONDS
-        batch = max(1, min(MOST_CALLS, round(target / call))) if cell.size_bytes <= BATCH_LIMIT else 1
+        if call * cell.batch > CALL_LIMIT and cell.size_bytes <= SMALL:
+            more = "" if cell.batch == 1 else f", and {cell.batch} are timed together"
+            raise _CellLost(f"{TOO_SLOW}: a call took {format_time(call)}{more}")
+        batch = cell.batch if cell.batch > 1 else self._fitting_batch(cell, call)
         seconds, walls = (answer.slowest(), [wall]) if batch == 1 else ([], [])
         while (ended := warm_up_ends(cell.size_bytes, seconds, time.monotonic() - started, budget)) is None:
             answer = self._run(cell, batch, 1, 0, self._deadlines.first)
@@ -152,6 +153,13 @@ class WorkerSet(HasWorkers):
         warm_up = WarmUp(num_iterations=len(seconds), ended=ended)
         nothing: list[list[float]] = [[] for _ in range(self._num_ranks)]
         return Visited(nothing, self._executed(cell.arm), warm_up=warm_up, seconds=wall, batch=batch)
+
+    def _fitting_batch(self, cell: CellKey, call: float) -> int:
+        if cell.size_bytes > BATCH_LIMIT:
+            return 1
+        # With several ranks on a core a barrier's skew grows by the time slices of the others, and batches with it.
+        target = BATCH_SECONDS * max(1.0, self._num_ranks / len(self._cores)) if self._cores else BATCH_SECONDS
+        return max(1, min(MOST_CALLS, round(target / call)))
 
     def _visited(self, cell: CellKey, untimed: int, timed: int) -> Visited:
         batch, seconds = self._bound[cell]

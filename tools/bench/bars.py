@@ -16,7 +16,7 @@ from functools import partial
 import numpy as np
 from generated import Bar
 
-from bench.parts import AUTO, HOST_PARTS, NATIVE, OTHERS, PARTS, RATE, RATE_BPS, SHARED, TORCH, Part
+from bench.parts import ALL_REDUCE, AUTO, HOST_PARTS, NATIVE, OTHERS, PARTS, RATE, RATE_BPS, SHARED, TORCH, Part
 from ringtree.judge.cells import RunCells, effect_matrix
 from ringtree.judge.comparison import MIXED, Comparison
 from ringtree.judge.summary import summarise
@@ -157,6 +157,10 @@ def _shape(part: Part) -> str:
     return f"{count(part.hosts, 'host')} of {count(part.ranks // part.hosts, 'rank')}"
 
 
+def _between(part: Part) -> str:
+    return _shape(part) if part.collective == ALL_REDUCE else f"{part.collective}, {_shape(part)}"
+
+
 _BEST = "against the best of all peers"
 _TWO, _SHARED = {NEAR: (1.8, 1.35, 1.7), FAR: (1.4, 1.2, 1.4)}, {"": (None, 1.8, 2.0)}
 _GLOO, _FREE = "through PyTorch, against Gloo", "against the better of Open MPI and MPICH"
@@ -174,7 +178,7 @@ WANTED: Sequence[tuple[str, Callable[[Judged], Iterator[Bar]]]] = (
         for other in OTHERS
     ),
     *(
-        (part.name, partial(ahead, f"{_shape(part)} {words}", {"": (1.0,) * 3}, bands=HOST_BANDS))
+        (part.name, partial(ahead, f"{_between(part)} {words}", {"": (1.0,) * 3}, bands=HOST_BANDS))
         for kind, words in ((NATIVE, "native C, against Open MPI"), (TORCH, _GLOO))
         for part in HOST_PARTS
         if part.name.startswith(kind)

@@ -100,16 +100,24 @@ PARTS = (
 # due, not the sender. That of the crossover is as small as tc allows with some room: a message that fits passes free.
 _SHAPING = {RATE: "rate 1gbit burst 256kb latency 50ms", "crossover": "rate 200mbit burst 4kb latency 50ms"}
 _SMALL, _LARGE, _TREES = (8, 1 << 10, 64 << 10), (1 << 20, 16 << 20), ("ring", "tree", "double_tree")
-HOST_PARTS = tuple(
-    Part(f"{kind}-{hosts}x{each}", share, hosts * each, arms, sizes, hosts=hosts, shaping=_SHAPING.get(kind))
-    for kind, share, shapes, arms, sizes in (
-        (NATIVE, 0.10, ((2, 1), (4, 1), (2, 2)), (AUTO, "openmpi4", "openmpi5"), (*_SMALL, *_LARGE)),
-        (TORCH, 0.12, ((2, 1), (4, 1), (2, 2)), (AUTO, "gloo"), (8, 64 << 10, *_LARGE)),
-        (RATE, 0.10, ((2, 1), (4, 1)), ("ring", AUTO, "gloo"), _LARGE[1:]),
-        ("crossover", 0.08, ((4, 1),), _TREES, powers(256, 512 << 10)),
-        ("unshaped", 0.06, ((4, 1),), _TREES, powers(4 << 10, 4 << 20)),
-    )
-    for hosts, each in shapes
+_TCP_PEERS = (AUTO, "openmpi4", "openmpi5")
+HOST_PARTS = (
+    *(
+        Part(f"{kind}-{hosts}x{each}", share, hosts * each, arms, sizes, hosts=hosts, shaping=_SHAPING.get(kind))
+        for kind, share, shapes, arms, sizes in (
+            (NATIVE, 0.07, ((2, 1), (4, 1), (2, 2)), _TCP_PEERS, (*_SMALL, *_LARGE)),
+            (TORCH, 0.08, ((2, 1), (4, 1), (2, 2)), (AUTO, "gloo"), (8, 64 << 10, *_LARGE)),
+            (RATE, 0.07, ((2, 1), (4, 1)), ("ring", AUTO, "gloo"), _LARGE[1:]),
+            ("crossover", 0.06, ((4, 1),), _TREES, powers(256, 512 << 10)),
+            ("unshaped", 0.05, ((4, 1),), _TREES, powers(4 << 10, 4 << 20)),
+        )
+        for hosts, each in shapes
+    ),
+    *(
+        Part(f"native-{hosts}x{each}-{other}", 0.0375, hosts * each, _TCP_PEERS, (*_SMALL, *_LARGE), other, hosts)
+        for other in OTHERS
+        for hosts, each in ((4, 1), (2, 2))
+    ),
 )
 
 

@@ -15,7 +15,17 @@ from lab_support import make_plan
 import ringtree
 from ringtree.errors import UsageError
 from ringtree.measure import request as request_module
-from ringtree.measure.plan import choose_reference, data_seed, label_arms, planned_launches, size_plan, visit_order
+from ringtree.measure.collective_data import SHAPES
+from ringtree.measure.plan import (
+    calls_overlap,
+    choose_reference,
+    data_seed,
+    label_arms,
+    native_size,
+    planned_launches,
+    size_plan,
+    visit_order,
+)
 from ringtree.measure.request import MAX_ALPHA, MAX_RANKS_PER_EMULATED_HOST, MIN_BETA, Request
 from ringtree.measure.request import make_plan as plan_for
 from ringtree.results import Plan
@@ -89,6 +99,14 @@ def test_arms_that_come_twice_get_labels_of_their_own() -> None:
     assert choose_reference(label_arms(["ring", "tree"]), None) == "ring"
     with pytest.raises(UsageError, match="ring, tree"):
         choose_reference(label_arms(["ring", "tree"]), "gloo")
+
+
+def test_native_calls_that_overlap_are_timed_together_equally_many_for_all_arms() -> None:
+    assert native_size(1 << 10, 6).batch == 1, "each arm chooses"
+    assert native_size(1 << 10, 6, overlap=True).batch == native_size(64 << 10, 6, overlap=True).batch > 1
+    assert native_size(128 << 10, 6, overlap=True).batch == 1
+    assert [one for one in SHAPES if calls_overlap(one, 3)] == ["broadcast", "reduce", "gather", "scatter"]
+    assert not calls_overlap("broadcast", 2), "each rank waits for the other's"
 
 
 def test_huge_sizes_get_fewer_launches_and_small_ones_batches() -> None:

@@ -71,6 +71,24 @@ def test_a_warm_up_chooses_how_many_calls_are_timed_together() -> None:
     assert not any(map(is_running, pids))
 
 
+def test_where_calls_overlap_a_batch_is_as_long_as_it_is_planned_whatever_the_call_takes() -> None:
+    with started() as one:
+        for cell in (CellKey(512, "fake", 64), CellKey(64 << 10, "fake", 64)):  # 1.5 and 66 µs a call
+            warm = one.warm_up(cell, 1.0)
+            assert (warm.error, warm.batch) == (None, 64)
+            call = 1e-6 + 1e-9 * cell.size_bytes
+            assert one.visit(cell, 0, 1).times[0][0] == pytest.approx(64 * call, rel=0.05)
+
+
+def test_a_batch_of_seconds_is_left_out_where_its_calls_overlap() -> None:
+    with started("slow:4096") as one:
+        assert one.warm_up(CellKey(512, "fake", 64), 1.0).error is None
+        found = one.warm_up(CellKey(4096, "fake", 64), 1.0).error
+        assert found is not None
+        assert found.startswith(f"{TOO_SLOW}: a call took 5.")
+        assert found.endswith(", and 64 are timed together")
+
+
 def test_an_arm_may_force_what_the_engine_runs_and_the_others_run_what_they_would() -> None:
     with started(arms={"fake": NativeCalls(), "forced": NativeCalls(algorithm="3")}) as one:
         plain, forced = CellKey(1 << 20, "fake", 1), CellKey(1 << 20, "forced", 1)
