@@ -223,6 +223,19 @@ void take_back(const PreparedCall& call, const Settings& settings) {
   }
 }
 
+// Once a call has failed its buffers are the caller's again, and messages under way may lie in them.
+class Sending {
+ public:
+  explicit Sending(TcpPort* port) : port_(port) {}
+  ~Sending() {
+    if (port_) port_->stop_sending();
+  }
+  void succeeded() { port_ = nullptr; }
+
+ private:
+  TcpPort* port_;
+};
+
 }  // namespace
 
 void Communicator::execute(const Call& call, PreparedCall& prepared, CallWatch& watch, CallerLock* lock) {
@@ -247,6 +260,7 @@ void Communicator::execute(const Call& call, PreparedCall& prepared, CallWatch& 
   if (settings_.emulation) use_exact_timers();
   const Inlets inlets = session_->inlets();
   const bool emulated = settings_.emulation.has_value();
+  Sending sending(session_->port());
   RunResult result;
   if (trace_) {
     trace_->begin_call(prepared.description, *prepared.plan, prepared.bound.cut);
@@ -260,6 +274,7 @@ void Communicator::execute(const Call& call, PreparedCall& prepared, CallWatch& 
     if (prepared.bound.answered) take_back(prepared, settings_);
     session_->raise_failure();
   }
+  sending.succeeded();
   if (prepared.finish) prepared.finish(call.output, prepared.output.length / prepared.bound.item_bytes, world_size());
 }
 

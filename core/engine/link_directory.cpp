@@ -39,6 +39,11 @@ bool LinkDirectory::can_read_in_place(const std::vector<int>& readers) const {
                       [&](int reader) { return session_->members().is_remote(reader); });
 }
 
+bool LinkDirectory::are_on_other_hosts(const std::vector<int>& readers) const {
+  return std::all_of(readers.begin(), readers.end(),
+                     [&](int reader) { return session_->members().is_remote(reader); });
+}
+
 bool LinkDirectory::on_other_emulated_host(int peer) const {
   return settings_.emulation && settings_.emulation->host_of(peer) != settings_.emulation->host_of(session_->rank());
 }

@@ -48,6 +48,7 @@ class LinkDirectory final : public LinkSource {
   /// Waits until the peer has announced the link; throws the session's failure if it does not come.
   RecvEnd* recv_end(int peer, int tag, int channel) override;
   bool can_read_in_place(const std::vector<int>& readers) const override;
+  bool are_on_other_hosts(const std::vector<int>& readers) const override;
 
   /// Whether `peer` has announced the link of this tag for plan `plan_key`: recv_end() would not wait.
   bool is_announced(uint64_t plan_key, int peer, int tag);

@@ -57,7 +57,8 @@ class Compiler {
       if (std::none_of(step.send_to.begin(), step.send_to.end(), [this](int peer) { return senders_.contains(peer); }))
         out.send->set_one_way();
     }
-    if (links_.can_read_in_place(step.send_to)) {
+    out.leaves_host = !step.send_to.empty() && links_.are_on_other_hosts(step.send_to);
+    if (out.leaves_host || links_.can_read_in_place(step.send_to)) {
       out.direct = direct_[static_cast<size_t>(index)];
     } else {
       out.direct.takes_answer = direct_[static_cast<size_t>(index)].takes_answer;

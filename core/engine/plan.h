@@ -34,6 +34,7 @@ struct PlanStep {
   int first_recv = 0, num_recv = 0;  // into Plan::recv_ends
   SendEnd* send = nullptr;
   DirectUse direct;  // whether its operand may be read in place, and the sum be written there
+  bool leaves_host = false;  // all its readers are on other hosts: who carries the message there reads in place
   int first_dependency = 0, num_dependencies = 0;
 };
 
@@ -93,6 +94,8 @@ class LinkSource {
   virtual RecvEnd* recv_end(int peer, int tag, int channel) = 0;
   /// Whether these readers can read this rank's memory; else its messages must be put into slots.
   virtual bool can_read_in_place(const std::vector<int>& readers) const = 0;
+  /// Whether all of them are on other hosts.
+  virtual bool are_on_other_hosts(const std::vector<int>& readers) const = 0;
 };
 
 /// Compiles `program` (this rank's) for `num_channels`. Throws UsageError where a step needs more than the engine has.

@@ -283,7 +283,7 @@ class Run {
   void leave(const PlanStep& step, const std::byte* in_place, const std::byte* in_slot, bool streamed, size_t bytes,
              uint32_t fingerprint, int64_t ns) {
     if (in_place) {
-      send_in_place(step, in_place, fingerprint);
+      send_in_place(step, in_place, bytes, fingerprint);
     } else if (step.send) {
       Wire::send(*step.send, in_slot, bytes, fingerprint, ns, streamed);
     }
@@ -302,16 +302,18 @@ class Run {
   const std::byte* readable_in_place(const PlanStep& step, size_t bytes, const std::byte* at) const {
     if constexpr (Wire::kFlagged || kEmulated) return nullptr;
     const bool may = call_.in_place ? step.direct.in_place : step.direct.out_of_place;
-    // What the step wrote is in this core's caches, from which another one fetches more slowly than from slots.
-    if (step.dst && !call_.stream_output) return nullptr;
-    return may && bytes > kInlineBytes && shared_operand(step) ? at : nullptr;
+    // What the step wrote is in this core's caches, from which another one fetches more slowly than from slots. Where
+    // this core itself reads it, that is welcome, and memory written around the caches is not.
+    if (step.dst && call_.stream_output == step.leaves_host) return nullptr;
+    return may && bytes > kInlineBytes && (step.leaves_host || shared_operand(step)) ? at : nullptr;
   }
 
-  void send_in_place(const PlanStep& step, const std::byte* at, uint32_t fingerprint) {
+  void send_in_place(const PlanStep& step, const std::byte* at, size_t bytes, uint32_t fingerprint) {
+    sent_in_place_ = true;
+    if (step.leaves_host) return step.send->publish_from(fingerprint, {at, bytes});
     if (call_.stream_output) stream_fence();  // the output was written around the caches
     const bool may_answer = !kWhole && step.direct.answered && call_.answered;
     step.send->publish_in_place(fingerprint, shared_operand(step).place(at), may_answer);
-    sent_in_place_ = true;
   }
 
   bool all_read() {

@@ -69,6 +69,9 @@ void TransferWay::make_plan(const std::string& what, const std::function<bool()>
     parts_.links.begin_plan(*schedule_, program, key_, {key_, {schedule_}}, Protocol::simple, 1, give_up);
     plan_ = compile_plan(schedule_, program, key_, Protocol::simple, 1, parts_.settings.emulation.has_value(),
                          parts_.links);
+    // A message is complete once it is copied, also where its reader does not take it yet: so it goes through slots.
+    for (PlanStep& step : plan_->steps)
+      if (step.leaves_host) step.direct = {};
   } catch (const std::exception& error) {
     session.fail(FailureKind::error,
                  session.members().describe(session.rank()) + " could not begin a " + what + ": " + error.what());

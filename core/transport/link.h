@@ -115,6 +115,11 @@ class BasicSendEnd {
     std::memcpy(line().payload.data(), &place, sizeof place);
     publish_mark(fingerprint, may_answer ? MessageFlag::kInPlaceToAnswer : MessageFlag::kInPlace);
   }
+  /// The message lies there and stays as it is until all_consumed(). All readers are on other hosts.
+  void publish_from(uint32_t fingerprint, const MemoryPlace& place) {
+    std::memcpy(line().payload.data(), &place, sizeof place);
+    publish_mark(fingerprint, MessageFlag::kInOwnMemory);
+  }
   /// The message lies where each reader's own operand lay, whose message allowed that.
   void publish_answer(uint32_t fingerprint) { publish_mark(fingerprint, MessageFlag::kAnswer); }
   /// Whether the readers have consumed everything.

@@ -16,6 +16,10 @@ TcpOut::Message TcpOut::take(bool with_crc) {
   const uint64_t flag = line.flag.load(std::memory_order_relaxed);  // published by this thread
   if (MessageFlag::slot(flag) == MessageFlag::kNoSlot) {
     message.payload = line.payload;
+  } else if (MessageFlag::slot(flag) == MessageFlag::kInOwnMemory) {
+    MemoryPlace place;
+    std::memcpy(&place, line.payload.data(), sizeof place);
+    message.payload = {place.data, place.bytes};
   } else {
     size_t bytes = 0;
     std::memcpy(&bytes, line.payload.data(), sizeof bytes);

@@ -6,7 +6,8 @@
 // Back-pressure: the sender has at most as many messages under way as the reader's memory has slots, and learns by
 // credits which were consumed. A message that has come therefore always has its place, and no stream ever waits for the
 // reader of one link while others have messages in it: ranks cannot lock up over TCP that would not lock up over shared
-// memory. The sender's own slot is free once the kernel has its bytes.
+// memory. The sender's own slot is free once the kernel has its bytes, and so is the memory of a message that was not
+// put into a slot (SendEnd::publish_from()).
 //
 // All members are used by the thread that runs the rank's calls, but TcpOut::accept().
 #pragma once

@@ -91,7 +91,7 @@ bool TcpPort::Peer::credit(const TcpFrame& frame) {
 
 bool TcpPort::progress() {
   bool moved = false;
-  for (const auto& each : peers_) moved |= send_to(*each);
+  for (const auto& each : peers_) moved |= !stopped_ && send_to(*each);
   if (num_streams_ <= kFewStreams) {
     for (const auto& each : peers_)
       for (const auto& stream : each->streams) stream->readable = true;

@@ -54,6 +54,8 @@ class TcpPort {
 
   /// Sends what may leave and takes what has come, without waiting. True if anything moved.
   bool progress();
+  /// Nothing is sent any more: who has messages under way from their own memory wants it back.
+  void stop_sending() { stopped_ = true; }
   /// Everything that was published is with the kernel.
   bool flushed() const;
   /// The same of what is for one rank. True if there are no streams to it.
@@ -109,6 +111,7 @@ class TcpPort {
   std::vector<std::unique_ptr<Peer>> peers_;
   std::vector<Peer*> by_rank_;  // null: none
   size_t num_streams_ = 0;
+  bool stopped_ = false;
   std::atomic<bool> closed_{false};
   mutable std::mutex links_mutex_;  // protects Peer::outs against accept()
   std::vector<TcpFault> faults_;

@@ -54,6 +54,7 @@ struct OneLink : LinkSource {
   SendEnd* send_end(const std::vector<int>&, int, int) override { return send.get(); }
   RecvEnd* recv_end(int, int, int) override { return recv.get(); }
   bool can_read_in_place(const std::vector<int>&) const override { return false; }
+  bool are_on_other_hosts(const std::vector<int>&) const override { return false; }
 
   LinkGeometry geometry;
   AlignedBytes memory;
@@ -129,6 +130,7 @@ struct EndsOf : LinkSource {
   SendEnd* send_end(const std::vector<int>&, int, int) override { return out_.send.get(); }
   RecvEnd* recv_end(int, int, int) override { return in_.recv.get(); }
   bool can_read_in_place(const std::vector<int>&) const override { return false; }
+  bool are_on_other_hosts(const std::vector<int>&) const override { return false; }
   OneLink &out_, &in_;
 };
 

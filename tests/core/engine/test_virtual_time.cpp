@@ -109,6 +109,7 @@ class EmulatedRanks {
       throw std::runtime_error("nobody sends that");
     }
     bool can_read_in_place(const std::vector<int>&) const override { return false; }
+    bool are_on_other_hosts(const std::vector<int>&) const override { return false; }
     EmulatedRanks& all;
     int rank;
   };
