@@ -63,7 +63,7 @@ class Compiler {
     } else {
       out.direct.takes_answer = direct_[static_cast<size_t>(index)].takes_answer;
     }
-    if (out.direct.out_of_place || out.direct.in_place) plan_.direct_ends.push_back(out.send);
+    if (!out.leaves_host && (out.direct.out_of_place || out.direct.in_place)) plan_.direct_ends.push_back(out.send);
     out.first_dependency = static_cast<int>(plan_.dependencies.size());
     for (const Dependency& dependency : program_.dependencies()[static_cast<size_t>(index)]) {
       const size_t earlier = static_cast<size_t>(dependency.step);

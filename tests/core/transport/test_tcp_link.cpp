@@ -120,6 +120,41 @@ TEST(TcpLink, no_more_are_under_way_than_the_reader_has_room_for) {
   }
 }
 
+TEST(TcpLink, what_lies_in_the_senders_own_memory_leaves_from_there_in_its_turn) {
+  MemoryLink link;
+  const std::vector<std::byte> own = payload_of(3, 1, 1'000);
+  ASSERT_TRUE(link.sender.send(1'000));
+  link.sender.end->publish_from(fingerprint_of(3, 1), {own.data(), own.size()});
+  ASSERT_TRUE(link.sender.send(1'000));
+  std::vector<uint64_t> taken;
+  for (uint64_t m = 0; m < 3; ++m) {
+    const TcpOut::Message message = link.out.take(true);
+    EXPECT_EQ(message.payload.data() == own.data(), m == 1);
+    EXPECT_EQ(message.frame.payload_crc, crc32c(payload_of(3, m, 1'000).data(), 1'000));
+    link.under_way.push_back(message);
+    link.payloads.emplace_back(message.payload.begin(), message.payload.end());
+    taken.push_back(message.number);
+  }
+  link.out.sent(taken[0]);
+  EXPECT_FALSE(link.sender.end->all_consumed()) << "the memory is still needed";
+  link.out.sent(taken[2]);
+  link.out.sent(taken[1]);
+  EXPECT_TRUE(link.sender.end->all_consumed());
+  for (int m = 0; m < 3; ++m) {
+    ASSERT_TRUE(link.let_in());
+    EXPECT_TRUE(link.receiver.receive(1'000));
+  }
+}
+
+TEST(TcpLink, nobody_on_the_same_host_takes_a_message_for_who_carries_it_away) {
+  LinkSender sender(3);
+  RecvEnd reader = make_recv_end(sender.memory.get(), sender.geometry, 0, {}, &sender.reader_bell, 1, nullptr, true);
+  const std::vector<std::byte> own = payload_of(3, 0, 1'000);
+  sender.end->publish_from(fingerprint_of(3, 0), {own.data(), own.size()});
+  ASSERT_TRUE(reader.has_message());
+  EXPECT_EQ(reader.locate(1'000), SharedTable::Found::nonsense);
+}
+
 TEST(TcpLink, slots_are_free_once_the_kernel_has_what_lay_in_them_in_whatever_order) {
   MemoryLink link;
   for (int i = 0; i < kMaxLinkSlots; ++i) ASSERT_TRUE(link.sender.send(100));

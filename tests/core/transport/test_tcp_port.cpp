@@ -119,6 +119,27 @@ TEST(TcpPort, numbers_of_messages_go_round) {
   pair.expect_no_faults();
 }
 
+TEST(TcpPort, one_that_stops_sending_looks_at_nobodys_memory_any_more) {
+  PortPair pair(1, true, 4'096);  // a kernel's buffers that do not hold all of it
+  LinkOverPorts link(7, pair.port(0), 0, pair.port(1));
+  std::vector<std::byte> own = payload_of(7, 0, kTcpSlotBytes);
+  const auto publish = [&] {
+    if (!link.sender.end->has_free_slot()) return false;
+    link.sender.end->publish_from(fingerprint_of(7, link.sender.num_sent()), {own.data(), own.size()});
+    return true;
+  };
+  while (publish()) pair.port(0).progress();  // nobody receives
+  ASSERT_FALSE(pair.port(0).flushed());
+  pair.port(0).stop_sending();
+  const uint64_t sent = pair.port(0).bytes_sent();
+  for (int i = 0; i < 100; ++i) {
+    pair.port(1).progress();
+    pair.port(0).progress();
+  }
+  EXPECT_EQ(pair.port(0).bytes_sent(), sent);
+  EXPECT_GT(pair.port(1).bytes_received(), 0u);
+}
+
 TEST(TcpPort, nothing_leaves_before_the_reader_has_accepted) {
   PortPair pair(1);
   LinkSender sender(0);
