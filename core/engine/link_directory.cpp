@@ -40,8 +40,7 @@ bool LinkDirectory::can_read_in_place(const std::vector<int>& readers) const {
 }
 
 bool LinkDirectory::are_on_other_hosts(const std::vector<int>& readers) const {
-  return std::all_of(readers.begin(), readers.end(),
-                     [&](int reader) { return session_->members().is_remote(reader); });
+  return std::all_of(readers.begin(), readers.end(), [&](int reader) { return session_->members().is_remote(reader); });
 }
 
 bool LinkDirectory::on_other_emulated_host(int peer) const {

@@ -33,7 +33,7 @@ struct PlanStep {
   int src_at = 0;
   int first_recv = 0, num_recv = 0;  // into Plan::recv_ends
   SendEnd* send = nullptr;
-  DirectUse direct;  // whether its operand may be read in place, and the sum be written there
+  DirectUse direct;          // whether its operand may be read in place, and the sum be written there
   bool leaves_host = false;  // all its readers are on other hosts: who carries the message there reads in place
   int first_dependency = 0, num_dependencies = 0;
 };

@@ -28,7 +28,8 @@ inline constexpr size_t kInlineBytes = kLineBytes - sizeof(uint64_t);  // of a m
 /// A message may also name a place in the sender's memory that its readers have mapped (shared_table.h): the line then
 /// holds that place. Its reader may be allowed to write its result there; the message that brings the result then says
 /// only that it is there. Where all readers are on other hosts it may lie anywhere in the sender's memory, and the line
-/// says where, for who takes it there (tcp_link.h). 16 bits of the message's number tell it from the line's last one, which was 8 lower.
+/// says where, for who carries it away (tcp_link.h).
+/// 16 bits of the message's number tell it from the line's last one, which was 8 lower.
 struct MessageFlag {
   static constexpr int kNoSlot = -1;
   static constexpr int kStreamed = 0x4000;  // added to a slot
