@@ -133,13 +133,16 @@ class Call:
             raise SystemExit(f"{self.collective} with {arm} and blocks of {self.blocks}: wrong result on rank {rank}")
 
     def seconds(self, arm: str) -> float:
-        """Times a call on this rank; the clock stops before others are waited for."""
+        """Times a call on this rank. All ranks stop their clocks before any goes on: on a core that they share it would
+        take the others' time."""
         self(arm)
         self.comm.barrier()
         begin = time.perf_counter()
         for _ in range(self.calls):
             self(arm)
-        return (time.perf_counter() - begin) / self.calls
+        seconds = (time.perf_counter() - begin) / self.calls
+        self.comm.barrier()
+        return seconds
 
 
 def report(launches: list[dict[str, Any]]) -> None:

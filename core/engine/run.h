@@ -309,7 +309,7 @@ class Run {
   }
 
   void send_in_place(const PlanStep& step, const std::byte* at, size_t bytes, uint32_t fingerprint) {
-    if (step.leaves_host) return step.send->publish_from(fingerprint, {at, bytes});  // drive() flushes before it ends
+    if (step.leaves_host) return step.send->publish_from(fingerprint, at, bytes);  // drive() flushes before it ends
     if (call_.stream_output) stream_fence();  // the output was written around the caches
     const bool may_answer = !kWhole && step.direct.answered && call_.answered;
     step.send->publish_in_place(fingerprint, shared_operand(step).place(at), may_answer);

@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
+#include <span>
 #include <vector>
 
 #include "core/base/clock.h"
@@ -116,9 +117,15 @@ class BasicSendEnd {
     publish_mark(fingerprint, may_answer ? MessageFlag::kInPlaceToAnswer : MessageFlag::kInPlace);
   }
   /// The message lies there and stays as it is until all_consumed(). All readers are on other hosts.
-  void publish_from(uint32_t fingerprint, const MemoryPlace& place) {
-    std::memcpy(line().payload.data(), &place, sizeof place);
+  void publish_from(uint32_t fingerprint, const std::byte* data, size_t bytes) {
+    own_[ring_index()] = {next_, {data, bytes}};
     publish_mark(fingerprint, MessageFlag::kInOwnMemory);
+  }
+  /// Where message `number`, under way, lies; empty if it was not published from there. An address is never taken from
+  /// a line: ranks of this host may have mapped it.
+  std::span<const std::byte> own_memory_of(uint64_t number) const {
+    const OwnMemory& own = own_[number & geometry_.slot_mask()];
+    return own.number == number ? own.bytes : std::span<const std::byte>();
   }
   /// The message lies where each reader's own operand lay, whose message allowed that.
   void publish_answer(uint32_t fingerprint) { publish_mark(fingerprint, MessageFlag::kAnswer); }
@@ -187,6 +194,11 @@ class BasicSendEnd {
   }
 
  private:
+  struct OwnMemory {
+    uint64_t number = std::numeric_limits<uint64_t>::max();  // of the message
+    std::span<const std::byte> bytes;
+  };
+
   // As publish(): what lies at the place, also what was written there for a reader, comes before the flag.
   void publish_mark(uint32_t fingerprint, int mark) {
     publish_in(line().flag, MessageFlag::make(fingerprint, mark, next_), fenced_);
@@ -221,6 +233,7 @@ class BasicSendEnd {
   bool looks_ = false;       // the next refresh() is timed
   Distance distance_;        // without a pool
   uint32_t in_foreign_ = 0;  // which of the messages under way lie in slots that are at home with the peer
+  std::array<OwnMemory, kMaxLinkSlots> own_;  // of links to other hosts
 };
 
 /// The receiving end of one reader. Used by one lane of one rank.

@@ -27,16 +27,16 @@ inline constexpr size_t kInlineBytes = kLineBytes - sizeof(uint64_t);  // of a m
 /// Bit 46 with a slot: it was written around the caches (docs/decisions/0034).
 /// A message may also name a place in the sender's memory that its readers have mapped (shared_table.h): the line then
 /// holds that place. Its reader may be allowed to write its result there; the message that brings the result then says
-/// only that it is there. Where all readers are on other hosts it may lie anywhere in the sender's memory, and the line
-/// says where, for who carries it away (tcp_link.h).
-/// 16 bits of the message's number tell it from the line's last one, which was 8 lower.
+/// only that it is there. Where all readers are on other hosts it may lie anywhere in the sender's memory: who carries
+/// it away asks the sending end where (tcp_link.h). 16 bits of the message's number tell it from the line's last one,
+/// which was 8 lower.
 struct MessageFlag {
   static constexpr int kNoSlot = -1;
   static constexpr int kStreamed = 0x4000;  // added to a slot
   static constexpr int kInPlace = 0xfffe;
   static constexpr int kInPlaceToAnswer = 0xfffd;  // in place, and the reader may write its result there
   static constexpr int kAnswer = 0xfffc;           // the result lies where the reader's own operand lay
-  static constexpr int kInOwnMemory = 0xfffb;      // of the sender: a MemoryPlace is in the line
+  static constexpr int kInOwnMemory = 0xfffb;      // of the sender
 
   static uint64_t make(uint32_t fingerprint, int slot, uint64_t message) {
     return uint64_t{fingerprint} | static_cast<uint64_t>(slot + 1) << 32 | (message + 1) << 48;
@@ -48,12 +48,6 @@ struct MessageFlag {
     return (is_streamed(flag) ? field & ~kStreamed : field) - 1;
   }
   static bool is_streamed(uint64_t flag) { return (flag >> 46 & 3) == 1; }
-};
-
-/// Bytes in the sender's own memory.
-struct MemoryPlace {
-  const std::byte* data = nullptr;
-  size_t bytes = 0;
 };
 
 template <class Policy>

@@ -17,13 +17,11 @@ TcpOut::Message TcpOut::take(bool with_crc) {
   if (MessageFlag::slot(flag) == MessageFlag::kNoSlot) {
     message.payload = line.payload;
   } else if (MessageFlag::slot(flag) == MessageFlag::kInOwnMemory) {
-    MemoryPlace place;
-    std::memcpy(&place, line.payload.data(), sizeof place);
-    message.payload = {place.data, place.bytes};
+    message.payload = end_.own_memory_of(message.number);
   } else {
     size_t bytes = 0;
     std::memcpy(&bytes, line.payload.data(), sizeof bytes);
-    message.payload = {slots_ + at * geometry_.slot_bytes, bytes};
+    message.payload = {slots_ + at * geometry_.slot_bytes, std::min(bytes, geometry_.slot_bytes)};
   }
   message.frame.link = static_cast<uint32_t>(peers_number_.load(std::memory_order_relaxed) - 1);
   message.frame.number = static_cast<uint32_t>(message.number);

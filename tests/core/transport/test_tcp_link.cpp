@@ -124,7 +124,7 @@ TEST(TcpLink, what_lies_in_the_senders_own_memory_leaves_from_there_in_its_turn)
   MemoryLink link;
   const std::vector<std::byte> own = payload_of(3, 1, 1'000);
   ASSERT_TRUE(link.sender.send(1'000));
-  link.sender.end->publish_from(fingerprint_of(3, 1), {own.data(), own.size()});
+  link.sender.end->publish_from(fingerprint_of(3, 1), own.data(), own.size());
   ASSERT_TRUE(link.sender.send(1'000));
   std::vector<uint64_t> taken;
   for (uint64_t m = 0; m < 3; ++m) {
@@ -148,11 +148,32 @@ TEST(TcpLink, what_lies_in_the_senders_own_memory_leaves_from_there_in_its_turn)
 
 TEST(TcpLink, nobody_on_the_same_host_takes_a_message_for_who_carries_it_away) {
   LinkSender sender(3);
-  RecvEnd reader = make_recv_end(sender.memory.get(), sender.geometry, 0, {}, &sender.reader_bell, 1, nullptr, true);
+  const SharedTable shared;  // of a place in it a reader would say: not yet
+  RecvEnd reader = make_recv_end(sender.memory.get(), sender.geometry, 0, {}, &sender.reader_bell, 1, &shared, true);
   const std::vector<std::byte> own = payload_of(3, 0, 1'000);
-  sender.end->publish_from(fingerprint_of(3, 0), {own.data(), own.size()});
+  sender.end->publish_from(fingerprint_of(3, 0), own.data(), own.size());
   ASSERT_TRUE(reader.has_message());
   EXPECT_EQ(reader.locate(1'000), SharedTable::Found::nonsense);
+}
+
+// Ranks of the sender's host may have the link's memory mapped, and write there.
+TEST(TcpLink, nothing_that_a_line_says_makes_the_sender_read_beyond_its_slot) {
+  MemoryLink link;
+  Line* const lines = reinterpret_cast<Line*>(link.sender.memory.get());
+  const std::vector<std::byte> own = payload_of(3, 0, 1'000);
+  link.sender.end->publish_from(fingerprint_of(3, 0), own.data(), own.size());
+  EXPECT_EQ(std::count(lines[0].payload.begin(), lines[0].payload.end(), std::byte{0}), kInlineBytes)
+      << "an address would leave with the next small message";
+  EXPECT_EQ(link.out.take(true).payload.size(), 1'000u);
+  link.out.sent(0);
+  ASSERT_TRUE(link.sender.send(1'000));
+  const size_t far_too_many = size_t{1} << 40;
+  std::memcpy(lines[1].payload.data(), &far_too_many, sizeof far_too_many);
+  EXPECT_EQ(link.out.take(true).payload.size(), kTcpSlotBytes);
+  link.out.sent(1);
+  ASSERT_TRUE(link.sender.send(1'000));
+  lines[2].flag = MessageFlag::make(0, MessageFlag::kInOwnMemory, 2);
+  EXPECT_TRUE(link.out.take(true).payload.empty()) << "it was not published from there";
 }
 
 TEST(TcpLink, slots_are_free_once_the_kernel_has_what_lay_in_them_in_whatever_order) {

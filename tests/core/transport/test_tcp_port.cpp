@@ -125,11 +125,11 @@ TEST(TcpPort, one_that_stops_sending_looks_at_nobodys_memory_any_more) {
   std::vector<std::byte> own = payload_of(7, 0, kTcpSlotBytes);
   const auto publish = [&] {
     if (!link.sender.end->has_free_slot()) return false;
-    link.sender.end->publish_from(fingerprint_of(7, link.sender.num_sent()), {own.data(), own.size()});
+    link.sender.end->publish_from(fingerprint_of(7, link.sender.num_sent()), own.data(), own.size());
     return true;
   };
   while (publish()) pair.port(0).progress();  // nobody receives
-  ASSERT_FALSE(pair.port(0).flushed());
+  ASSERT_LT(pair.port(0).bytes_sent(), kMaxLinkSlots * kTcpSlotBytes) << "some could leave, if the kernel took them";
   pair.port(0).stop_sending();
   const uint64_t sent = pair.port(0).bytes_sent();
   for (int i = 0; i < 100; ++i) {
