@@ -205,7 +205,7 @@ peers: ## the MPI libraries and oneCCL that arms can be (2 GB with Intel's)
 bench: $(STAMPS)/torch $(STAMPS)/package $(STAMPS)/extra-report ## the engine beside its peers, into docs/benchmarks/<machine>-<date>
 	PYTHONPATH=tools $(BIN)/python -m bench run $(ARGS)
 
-# 10 minutes, as root with network namespaces (else it says so and ends with 2); ARGS="--budget 30m" for more,
+# 15 minutes, as root with network namespaces (else it says so and ends with 2); ARGS="--budget 30m" for more,
 # ARGS="--parts rate-2x1 --budget 1m --launches 2" for a trial.
 bench-hosts: $(STAMPS)/torch $(STAMPS)/package $(STAMPS)/extra-report ## all_reduce between hosts beside Gloo and Open MPI, into docs/benchmarks/hosts-<machine>-<date>
 	@$(SETUP) namespaces

@@ -2,7 +2,7 @@
 rules that `auto` chooses by between hosts.
 
     PYTHONPATH=tools python -m bench run [--budget 40m] [--launches 8] [--parts native-2,torch-2]
-    PYTHONPATH=tools:tests/python/support python -m bench run --hosts [--budget 10m]
+    PYTHONPATH=tools:tests/python/support python -m bench run --hosts [--budget 15m]
     PYTHONPATH=tools:tests/python/support python -m bench tune [--budget 6m]
     PYTHONPATH=tools python -m bench page DIR
 
@@ -53,7 +53,7 @@ def _do(options: argparse.Namespace) -> None:
         return
     if options.command != "page":
         parts = parts_named(options.parts) if options.parts else (HOST_PARTS if options.hosts else PARTS)
-        budget = parse_duration(options.budget or ("10m" if options.hosts else "40m"))
+        budget = parse_duration(options.budget or ("15m" if options.hosts else "40m"))
         choices = Choices(budget, options.launches, options.seed, parts)
         if options.command == "rank":
             _be_a_rank(choices, directory)
@@ -87,7 +87,7 @@ def _parser() -> argparse.ArgumentParser:
     for name, what in texts.items():
         command = commands.add_parser(name, help=what)
         command.add_argument("--hosts", action="store_true", help="the parts between hosts")
-        command.add_argument("--budget", help="time aimed at for all of it (default 40m, --hosts 10m, tune 6m)")
+        command.add_argument("--budget", help="time aimed at for all of it (default 40m, --hosts 15m, tune 6m)")
         command.add_argument("--launches", type=int, default=8, help="launches of each part (default 8)")
         command.add_argument("--seed", type=int, default=1, help="of order and data (default 1)")
         command.add_argument("--parts", help=f"of: {','.join(part.name for part in (*PARTS, *HOST_PARTS))}")
