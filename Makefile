@@ -207,7 +207,7 @@ bench: $(STAMPS)/torch $(STAMPS)/package $(STAMPS)/extra-report ## the engine be
 
 # 15 minutes, as root with network namespaces (else it says so and ends with 2); ARGS="--budget 30m" for more,
 # ARGS="--parts rate-2x1 --budget 1m --launches 2" for a trial.
-bench-hosts: $(STAMPS)/torch $(STAMPS)/package $(STAMPS)/extra-report ## all_reduce between hosts beside Gloo and Open MPI, into docs/benchmarks/hosts-<machine>-<date>
+bench-hosts: $(STAMPS)/torch $(STAMPS)/package $(STAMPS)/extra-report ## collectives between hosts beside Gloo and Open MPI, into docs/benchmarks/hosts-<machine>-<date>
 	@$(SETUP) namespaces
 	PYTHONPATH=tools:tests/python/support $(BIN)/python -m bench run --hosts $(ARGS)
 

@@ -34,7 +34,7 @@ struct PlanStep {
   int first_recv = 0, num_recv = 0;  // into Plan::recv_ends
   SendEnd* send = nullptr;
   DirectUse direct;          // whether its operand may be read in place, and the sum be written there
-  bool leaves_host = false;  // all its readers are on other hosts: who carries the message there reads in place
+  bool leaves_host = false;  // all its readers are on other hosts: then "read in place" means sent from there
   int first_dependency = 0, num_dependencies = 0;
 };
 
@@ -70,7 +70,7 @@ struct Plan {
   std::vector<PlanLane> lanes;
   std::vector<PlanStep> steps;
   std::vector<RecvEnd*> recv_ends;
-  std::vector<SendEnd*> direct_ends;  // of steps whose operand may be read in place
+  std::vector<SendEnd*> direct_ends;  // of steps whose operand peers of this host may read in place
   std::vector<PlanDependency> dependencies;
   int num_scratch = 0;
   // Working memory, reused by every call so that the data path allocates nothing.

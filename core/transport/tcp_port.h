@@ -54,7 +54,7 @@ class TcpPort {
 
   /// Sends what may leave and takes what has come, without waiting. True if anything moved.
   bool progress();
-  /// Nothing is sent any more: who has messages under way from their own memory wants it back.
+  /// From now on nothing is sent. For who takes back memory in which messages still lie (SendEnd::publish_from()).
   void stop_sending() { stopped_ = true; }
   /// Everything that was published is with the kernel.
   bool flushed() const;

@@ -40,6 +40,8 @@ FAMILY_LAUNCHES = least_launches() + 1
 Bands = Mapping[str, tuple[int, int]]  # by name, the first size and the last; of those, powers of two count
 BANDS: Bands = {"≤ 4 KB": (1, 4 << 10), "8 KB–2 MB": (8 << 10, 2 << 20), "≥ 4 MB": (4 << 20, 256 << 20)}
 HOST_BANDS: Bands = {format_size(size): (size, size) for size in (8, 64 << 10, 16 << 20)}
+# Where 4 ranks have a block each, the smallest size is 16 B.
+OTHER_HOST_BANDS: Bands = {"≤ 16 B": (1, 16), **{name: ends for name, ends in HOST_BANDS.items() if ends[0] > 16}}
 RATE_BAR = 0.90
 
 
@@ -161,6 +163,10 @@ def _between(part: Part) -> str:
     return _shape(part) if part.collective == ALL_REDUCE else f"{part.collective}, {_shape(part)}"
 
 
+def _host_bands(part: Part) -> Bands:
+    return HOST_BANDS if part.collective == ALL_REDUCE else OTHER_HOST_BANDS
+
+
 _BEST = "against the best of all peers"
 _TWO, _SHARED = {NEAR: (1.8, 1.35, 1.7), FAR: (1.4, 1.2, 1.4)}, {"": (None, 1.8, 2.0)}
 _GLOO, _FREE = "through PyTorch, against Gloo", "against the better of Open MPI and MPICH"
@@ -178,7 +184,7 @@ WANTED: Sequence[tuple[str, Callable[[Judged], Iterator[Bar]]]] = (
         for other in OTHERS
     ),
     *(
-        (part.name, partial(ahead, f"{_between(part)} {words}", {"": (1.0,) * 3}, bands=HOST_BANDS))
+        (part.name, partial(ahead, f"{_between(part)} {words}", {"": (1.0,) * 3}, bands=_host_bands(part)))
         for kind, words in ((NATIVE, "native C, against Open MPI"), (TORCH, _GLOO))
         for part in HOST_PARTS
         if part.name.startswith(kind)
