@@ -269,6 +269,7 @@ void Communicator::execute(const Call& call, PreparedCall& prepared, CallWatch& 
     result = run_plan(*prepared.plan, prepared.bound, policy_, budget_, inlets, emulated, watch);
   }
   prepared.num_answers = result.num_answers;
+  prepared.num_placed = result.num_placed;
   if (result.status == RunStatus::mismatch) watch.report_mismatch(result.peer);
   if (result.status != RunStatus::done) {
     if (prepared.bound.answered) take_back(prepared, settings_);
@@ -366,6 +367,7 @@ LastCall Communicator::last_call() const {
   last.num_lanes = static_cast<int>(last_->plan->lanes.size()) / last.num_channels;
   last.num_chunks = last_->schedule->shape().num_chunks;
   last.num_answers = last_->num_answers;
+  last.num_placed = last_->num_placed;
   return last;
 }
 

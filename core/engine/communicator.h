@@ -34,6 +34,7 @@ struct LastCall {
   Cut cut;
   int num_channels = 0, num_lanes = 0, num_chunks = 0;
   size_t num_answers = 0;  // slices of sums that peers wrote into this rank's buffer
+  size_t num_placed = 0;   // messages from other hosts that were received where they belong
 };
 
 class Communicator {

@@ -2,6 +2,7 @@
 // other is compiled.
 #include "core/engine/executor.h"
 
+#include "core/engine/link_placer.h"
 #include "core/engine/run_with.h"
 
 namespace ringtree {
@@ -16,7 +17,8 @@ struct Untraced {
 template <bool kEmulated, bool kWhole>
 class Active final : public ActiveRun {
  public:
-  Active(Plan& plan, const BoundCall& call) : run_(plan, call, Untraced{}), streams_(call.stream_output) {}
+  Active(Plan& plan, const BoundCall& call)
+      : run_(plan, call, Untraced{}), placing_(plan, call), streams_(call.stream_output) {}
   ~Active() override {
     if (streams_) stream_fence();
   }
@@ -27,6 +29,7 @@ class Active final : public ActiveRun {
 
  private:
   Run<Protocol::simple, kEmulated, kWhole, Untraced> run_;
+  Placing placing_;
   bool streams_;
 };
 

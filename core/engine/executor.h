@@ -25,6 +25,7 @@ struct RunResult {
   RunStatus status = RunStatus::done;
   int peer = -1;
   size_t num_answers = 0;  // slices of sums that peers wrote into this rank's buffer
+  size_t num_placed = 0;   // messages from other hosts that were received where they belong
 };
 
 /// Looked at while the executor waits; implemented by the communicator.

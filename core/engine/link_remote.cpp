@@ -53,6 +53,7 @@ RecvEnd* LinkDirectory::remote_recv_end(int peer, int tag, int channel) {
   // Nobody to ring: the sender is told by credits, of which the port takes care. No buffers to look into either.
   link.end = std::make_unique<RecvEnd>(make_recv_end(link.incoming.link->memory(), geometry, 0, {},
                                                      &session_->members().own_page().bell, peer, nullptr, fenced_));
+  link.end->set_placement(link.incoming.link);
   ByteWriter writer = link_message(LinkMessage::accept);
   writer.number(number, 4).number(link.incoming.number, 4);
   session_->mesh().send(peer, ControlType::link, writer.take());

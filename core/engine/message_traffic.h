@@ -53,11 +53,12 @@ class MessageTraffic final : public Watch {
   };
   struct Incoming {
     Incoming(const TransferWay::Parts& parts, int peer) : way(parts, peer, false) {}
-    TransferWay way;
-    MessageHeader header;  // what has come, or comes
-    bool in_payload = false;
-    TaggedMessages taker;                 // of the payload: the receive that it is for, if it is known
+    // Before the way, which may look at them once more when it ends.
+    MessageHeader header;                 // what has come, or comes
     std::unique_ptr<std::byte[]> memory;  // where the payload goes if it was not known when it began
+    TransferWay way;
+    bool in_payload = false;
+    TaggedMessages taker;  // of the payload: the receive that it is for, if it is known
   };
   /// What has come and nobody has asked for yet.
   struct Kept {

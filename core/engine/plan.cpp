@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <set>
 
+#include "core/engine/link_placer.h"
 #include "core/protocol/simple.h"
 
 namespace ringtree {
@@ -86,6 +87,9 @@ class Compiler {
 
 }  // namespace
 
+Plan::Plan() = default;
+Plan::~Plan() = default;
+
 void bind_whole_steps(BoundCall& call, Plan& plan) {
   call.whole_steps.clear();
   if (call.cut.num_passes > 1 || call.uneven) return;
@@ -126,6 +130,7 @@ std::unique_ptr<Plan> compile_plan(std::shared_ptr<const Schedule> schedule, con
   std::sort(plan->direct_ends.begin(), plan->direct_ends.end());
   plan->direct_ends.erase(std::unique(plan->direct_ends.begin(), plan->direct_ends.end()), plan->direct_ends.end());
   plan->states.resize(plan->lanes.size());
+  if (protocol == Protocol::simple && !emulated) plan->placers = find_placers(*plan, program);
   if (emulated) plan->step_times.resize(plan->steps.size());
   // A scratch slot holds one chunk's piece of one pass, at most slots/2 slices divided by the widest step.
   const size_t slot_bytes = kSlots / 2 * kSlotBytes / static_cast<size_t>(plan->schedule->shape().widest);

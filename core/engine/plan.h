@@ -61,7 +61,11 @@ struct LaneState {
 /// When each slice of a step was done, for the last two passes; emulated clusters only.
 using StepTimes = std::array<std::array<int64_t, kSlots / 2>, 2>;
 
+class LinkPlacer;
+
 struct Plan {
+  Plan();
+  ~Plan();
   std::shared_ptr<const Schedule> schedule;
   uint64_t key = 0;
   Protocol protocol = Protocol::simple;
@@ -72,6 +76,7 @@ struct Plan {
   std::vector<RecvEnd*> recv_ends;
   std::vector<SendEnd*> direct_ends;  // of steps whose operand peers of this host may read in place
   std::vector<PlanDependency> dependencies;
+  std::vector<std::unique_ptr<LinkPlacer>> placers;  // of links from other hosts
   int num_scratch = 0;
   // Working memory, reused by every call so that the data path allocates nothing.
   std::vector<LaneState> states;

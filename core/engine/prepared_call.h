@@ -37,6 +37,7 @@ struct PreparedCall {
   ScaleKernel scale = nullptr;  // of premul_sum
   CallDescription description;  // its sequence is that of the last call of this kind
   size_t num_answers = 0;       // as LastCall's
+  size_t num_placed = 0;        // as LastCall's
   uint64_t kind_hash = 0;
   Board::Words words{};
 };

@@ -10,6 +10,7 @@
 #include "core/base/clock.h"
 #include "core/base/stream_copy.h"
 #include "core/engine/executor.h"
+#include "core/engine/lanes.h"
 #include "core/engine/messages.h"
 #include "core/engine/progress.h"
 #include "core/engine/slice.h"
@@ -107,24 +108,18 @@ class Run {
 
   // --- cutting
 
-  /// False if the step has nothing to do in this pass. In the first one it always has: a message without bytes carries
-  /// the call's order. In later ones not even that is sent: where blocks differ a peer may have fewer passes.
+  /// False if the step has nothing to do in this pass.
   bool begin_step(size_t lane) {
     LaneState& state = plan_.states[lane];
     const PlanStep& step = step_of(lane);
-    size_t bytes = 0, all = 0;
-    for (int i = 0; i < step.chunks.count; ++i) {
-      const size_t length = part(lane, step, i).length;
-      bytes += call_.piece_bytes(length, state.pass);
-      all += length;
-    }
-    if (bytes == 0 && state.pass > 0) {
+    const StepCut cut = cut_step(call_, step, plan_.lanes[lane].channel, state.pass);
+    if (cut.skipped(state.pass)) {
       if constexpr (kEmulated) time_.note_skipped(state, step);
       return false;
     }
-    state.fingerprint = call_.uneven ? call_.fingerprint_of(all) : call_.fingerprint;
-    state.step_bytes = bytes;
-    state.num_slices = bytes <= call_.cut.slice_bytes ? 1 : num_slices(bytes, call_.cut.slice_bytes);
+    state.fingerprint = cut.fingerprint;
+    state.step_bytes = cut.bytes;
+    state.num_slices = cut.num_slices;
     state.slice = 0;
     state.run_index = 0;
     state.run_offset = 0;
@@ -134,8 +129,7 @@ class Run {
   uint32_t fingerprint(const LaneState& state) const { return kWhole ? call_.fingerprint : state.fingerprint; }
 
   const BoundCall::Part& part(size_t lane, const PlanStep& step, int index) const {
-    const int id = index == 0 ? step.first_chunk : step.chunks.id(index, call_.num_chunks);
-    return call_.part(id, plan_.lanes[lane].channel);
+    return part_of(call_, step, plan_.lanes[lane].channel, index);
   }
 
   // --- may the next slice step go?
@@ -155,7 +149,7 @@ class Run {
     while (state.checked - step.num_recv - 1 < step.num_dependencies) {
       const PlanDependency& dependency =
           plan_.dependencies[sum(step.first_dependency, state.checked - step.num_recv - 1)];
-      if (!met(dependency, state)) return false;
+      if (!met(plan_, dependency, state.pass, state.slice)) return false;
       ++state.checked;
     }
     if constexpr (kEmulated) return time_.ready(state, step, slice_bytes(lane));
@@ -181,15 +175,6 @@ class Run {
     if (arrival == Arrival::of_another_call) mismatched_peer_ = end.peer();
     if (arrival != Arrival::here) return false;
     return !kEmulated || time_.has_arrived(end);
-  }
-
-  bool met(const PlanDependency& dependency, const LaneState& state) const {
-    if (dependency.previous_pass && state.pass == 0) return true;
-    const LaneState& other = plan_.states[static_cast<size_t>(dependency.lane)];
-    const size_t pass = state.pass - (dependency.previous_pass ? 1 : 0);
-    if (other.pass != pass) return other.pass > pass;
-    if (other.step != dependency.step) return other.step > dependency.step;
-    return dependency.by_slice && other.slice > state.slice;
   }
 
   // --- do it

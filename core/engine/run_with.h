@@ -2,6 +2,7 @@
 // and run_plan_traced() have in common.
 #pragma once
 
+#include "core/engine/link_placer.h"
 #include "core/engine/run.h"
 
 namespace ringtree {
@@ -10,8 +11,10 @@ template <Protocol kProtocol, bool kEmulated, bool kWhole, class Tracer>
 RunResult run_as(Tracer tracer, Plan& plan, const BoundCall& call, const WaitPolicy& policy, SpinBudget& budget,
                  const Inlets& inlets, Watch& watch) {
   Run<kProtocol, kEmulated, kWhole, Tracer> run(plan, call, tracer);
+  Placing placing(plan, call);
   Waiter waiter(policy, budget, inlets, watch);
   RunResult result = drive(run, waiter, watch);
+  result.num_placed = placing.end();
   result.num_answers = run.num_answers();
   if (call.stream_output) stream_fence();  // whoever is told by this thread that the call is done sees the output
   if constexpr (Tracer::kOn) tracer.log.finish(result.status == RunStatus::done);

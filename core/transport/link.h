@@ -25,6 +25,7 @@
 #include "core/transport/exchange_pool.h"
 #include "core/transport/link_memory.h"
 #include "core/transport/nic.h"
+#include "core/transport/placement.h"
 #include "core/transport/shared_table.h"
 
 namespace ringtree {
@@ -276,6 +277,8 @@ class BasicRecvEnd {
       data_ = line().payload.data();
     } else if (slot < num_slots_) {
       data_ = slots_ + static_cast<size_t>(slot) * geometry_.slot_bytes;
+    } else if (slot == MessageFlag::kPlaced && placement_) {
+      data_ = placement_->place(ring_index());
     } else if ((slot == MessageFlag::kInPlace || slot == MessageFlag::kInPlaceToAnswer) && shared_) {
       SharedPlace place;
       std::memcpy(&place, line().payload.data(), sizeof place);
@@ -295,6 +298,9 @@ class BasicRecvEnd {
   bool becomes_ours() const {
     return pool_ != nullptr && MessageFlag::slot(flag_) >= 0 && MessageFlag::slot(flag_) < num_slots_;
   }
+  /// Of a link from another host, whose messages may be placed; else null. An address is never taken from a line.
+  void set_placement(Placement* placement) { placement_ = placement; }
+  Placement* placement() const { return placement_; }
   /// Nothing goes back over this plan's links to the sender.
   void set_one_way() { one_way_ = true; }
   /// Whether the slot becomes ours and its lines are worth fetching for writing: on AMD, unless the sender is far and
@@ -350,6 +356,7 @@ class BasicRecvEnd {
   Bell* sender_bell_;
   int peer_;
   const SharedTable* shared_;
+  Placement* placement_ = nullptr;
   bool fenced_;
   bool one_way_ = false;
   uint64_t next_ = 0;  // messages released

@@ -37,6 +37,7 @@ struct MessageFlag {
   static constexpr int kInPlaceToAnswer = 0xfffd;  // in place, and the reader may write its result there
   static constexpr int kAnswer = 0xfffc;           // the result lies where the reader's own operand lay
   static constexpr int kInOwnMemory = 0xfffb;      // of the sender
+  static constexpr int kPlaced = 0xfffa;           // in the reader's memory, where it belongs (placement.h)
 
   static uint64_t make(uint32_t fingerprint, int slot, uint64_t message) {
     return uint64_t{fingerprint} | static_cast<uint64_t>(slot + 1) << 32 | (message + 1) << 48;

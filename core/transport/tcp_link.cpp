@@ -70,14 +70,35 @@ std::byte* TcpIn::room_for(const TcpFrame& frame) {
   if (MessageFlag::is_of(lines_[at].flag.load(std::memory_order_relaxed), *number)) return nullptr;
   if ((begun_ >> at & 1) != 0) return nullptr;  // on another stream: it would write into what the reader may read
   begun_ |= 1u << at;
+  coming_bytes_[at] = frame.bytes;
+  const bool asks = placer_ && frame.bytes > kInlineBytes;
+  places_[at] = asks ? placer_->place_for(*number, frame.bytes, frame.fingerprint) : nullptr;
+  return room_of(frame);
+}
+
+std::byte* TcpIn::room_of(const TcpFrame& frame) const {
+  const size_t at = frame.number & geometry_.slot_mask();
+  if (places_[at]) return places_[at];
   return frame.bytes <= kInlineBytes ? lines_[at].payload.data() : slots_ + at * geometry_.slot_bytes;
+}
+
+// How much of a message has come only its stream knows, so what has not come yet is copied with it.
+void TcpIn::ask(Placer* placer) {
+  placer_ = placer;
+  if (placer) return;
+  for (size_t at = 0; begun_ >> at != 0; ++at) {
+    if ((begun_ >> at & 1) == 0 || !places_[at]) continue;
+    std::memcpy(slots_ + at * geometry_.slot_bytes, places_[at], coming_bytes_[at]);
+    places_[at] = nullptr;
+  }
 }
 
 void TcpIn::deliver(const TcpFrame& frame) {
   const uint64_t number = number_of(frame.number).value_or(0);  // there is one: room_for() has looked
   const size_t at = number & geometry_.slot_mask();
   begun_ &= ~(1u << at);
-  const int slot = frame.bytes > kInlineBytes ? static_cast<int>(at) : MessageFlag::kNoSlot;
+  const int in_slot = frame.bytes > kInlineBytes ? static_cast<int>(at) : MessageFlag::kNoSlot;
+  const int slot = places_[at] ? MessageFlag::kPlaced : in_slot;
   // release, as SendEnd::publish(); pairs with RecvEnd::has_message(), of this thread.
   lines_[at].flag.store(MessageFlag::make(frame.fingerprint, slot, number), std::memory_order_release);
 }

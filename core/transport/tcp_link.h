@@ -12,6 +12,7 @@
 // All members are used by the thread that runs the rank's calls, but TcpOut::accept().
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -21,6 +22,7 @@
 #include <span>
 
 #include "core/transport/link.h"
+#include "core/transport/placement.h"
 #include "core/transport/tcp_frame.h"
 
 namespace ringtree {
@@ -79,7 +81,7 @@ class TcpOut {
   uint32_t left_ = 0;                      // of those from released_ on: which have left; bit number % 8
 };
 
-class TcpIn {
+class TcpIn final : public Placement {
  public:
   /// `peers_number`: what the sender calls its end.
   TcpIn(const LinkGeometry& geometry, uint32_t peers_number);
@@ -92,8 +94,12 @@ class TcpIn {
   /// Where the message of this frame goes; null if there can be no such message: it is too long, or not one of those
   /// that the sender may have under way, or has come or begun to come already.
   std::byte* room_for(const TcpFrame& frame);
+  /// The same of a message that has begun to come: it may no longer be placed, and what had come lies in its slot then.
+  std::byte* room_of(const TcpFrame& frame) const;
   /// It is there: the reader may see it.
   void deliver(const TcpFrame& frame);
+
+  void ask(Placer* placer) override;
 
   /// How many consumed messages the sender has not been told of.
   uint64_t owed() const { return consumed() - credited_; }
@@ -117,8 +123,10 @@ class TcpIn {
   Line* lines_;
   LinkReader* reader_;
   std::byte* slots_;
+  Placer* placer_ = nullptr;
   uint64_t credited_ = 0;
-  uint32_t begun_ = 0;  // messages that have room and are not there yet; bit number % 8
+  uint32_t begun_ = 0;                                  // messages that have room and are not there yet; bit number % 8
+  std::array<uint32_t, kMaxLinkSlots> coming_bytes_{};  // of those
 };
 
 }  // namespace ringtree

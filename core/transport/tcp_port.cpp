@@ -83,6 +83,8 @@ std::byte* TcpPort::Peer::room_for(const TcpFrame& frame) {
   return frame.link < ins.size() ? ins[frame.link]->room_for(frame) : nullptr;
 }
 
+std::byte* TcpPort::Peer::room_of(const TcpFrame& frame) { return ins[frame.link]->room_of(frame); }
+
 void TcpPort::Peer::deliver(const TcpFrame& frame) { ins[frame.link]->deliver(frame); }
 
 bool TcpPort::Peer::credit(const TcpFrame& frame) {

@@ -94,6 +94,7 @@ class TcpPort {
     bool faulty = false;
 
     std::byte* room_for(const TcpFrame& frame) override;
+    std::byte* room_of(const TcpFrame& frame) override;
     void deliver(const TcpFrame& frame) override;
     bool credit(const TcpFrame& frame) override;
   };

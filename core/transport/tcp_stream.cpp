@@ -75,7 +75,10 @@ bool TcpStream::receive(TcpSink& sink) {
   for (int i = 0; i < kReceivesATurn && readable && !broken_; ++i) {
     std::array<iovec, 2> places;
     size_t num_places = 0, wanted = 0;
-    if (payload_left_ > 0) places[num_places++] = {payload_ + payload_got_, payload_left_};
+    if (payload_left_ > 0) {
+      payload_ = sink.room_of(incoming_);
+      places[num_places++] = {payload_ + payload_got_, payload_left_};
+    }
     places[num_places++] = {staging_.data() + num_staged_, kStagingBytes - num_staged_};
     for (size_t k = 0; k < num_places; ++k) wanted += places[k].iov_len;
     msghdr message{};

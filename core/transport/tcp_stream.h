@@ -23,6 +23,8 @@ class TcpSink {
   virtual ~TcpSink() = default;
   /// Where a message's payload goes, null if there can be no such message now.
   virtual std::byte* room_for(const TcpFrame& frame) = 0;
+  /// The same of a message that has begun to come.
+  virtual std::byte* room_of(const TcpFrame& frame) = 0;
   /// The payload is there.
   virtual void deliver(const TcpFrame& frame) = 0;
   /// False: a credit that cannot be.
@@ -106,7 +108,7 @@ class TcpStream {
   uint64_t bytes_sent_ = 0;
   // The message that comes.
   TcpFrame incoming_;
-  std::byte* payload_ = nullptr;  // where its bytes begin
+  std::byte* payload_ = nullptr;  // where its bytes begin, as the sink last said
   size_t payload_got_ = 0, payload_left_ = 0;
   uint32_t awaited_sequence_ = 0;
   size_t num_staged_ = 0;

@@ -108,7 +108,9 @@ struct LinkReceiver {
   LinkReceiver(uint64_t name_of_link, TcpIn& link)
       : name(name_of_link),
         end(std::make_unique<RecvEnd>(
-            make_recv_end(link.memory(), link.geometry(), 0, {}, &sender_bell, 1, nullptr, true))) {}
+            make_recv_end(link.memory(), link.geometry(), 0, {}, &sender_bell, 1, nullptr, true))) {
+    end->set_placement(&link);
+  }
   /// Consumes the next message, if it is there and right; a wrong one fails the test.
   bool receive(size_t bytes) {
     if (!end->has_message()) return false;
