@@ -3,8 +3,8 @@
 #include <barrier>
 #include <map>
 
-#include "core/engine/link_placer.h"
 #include "core/engine/executor.h"
+#include "core/engine/link_placer.h"
 #include "core/engine/plan.h"
 #include "core/transport/tcp_link.h"
 #include "tests/core/engine/host_threads.h"
