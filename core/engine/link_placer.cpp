@@ -125,9 +125,9 @@ std::vector<std::unique_ptr<LinkPlacer>> find_placers(const Plan& plan, const Pr
   for (size_t lane = 0; lane < plan.lanes.size(); ++lane) {
     std::map<RecvEnd*, std::unique_ptr<LinkPlacer>> by_end;
     for (int i = 0; i < plan.lanes[lane].num_steps; ++i) {
-      const PlanStep& step = plan.steps[static_cast<size_t>(plan.lanes[lane].first_step + i)];
+      const PlanStep& step = plan.steps[static_cast<size_t>(plan.lanes[lane].first_step) + static_cast<size_t>(i)];
       for (int k = 0; k < step.num_recv; ++k) {
-        RecvEnd* const end = plan.recv_ends[static_cast<size_t>(step.first_recv + k)];
+        RecvEnd* const end = plan.recv_ends[static_cast<size_t>(step.first_recv) + static_cast<size_t>(k)];
         if (!end->placement()) continue;
         std::unique_ptr<LinkPlacer>& placer = by_end[end];
         if (!placer) placer = std::make_unique<LinkPlacer>(plan, static_cast<int>(lane), *end);
