@@ -18,9 +18,9 @@ bool share_a_chunk(const ChunkRange& one, const ChunkRange& other, int num_chunk
   return false;
 }
 
-class Finder {
+class ReceiptFinder {
  public:
-  Finder(const Plan& plan, const Program& program) : plan_(plan), program_(program) {}
+  ReceiptFinder(const Plan& plan, const Program& program) : plan_(plan), program_(program) {}
 
   LinkPlacer::Receipt receipt(size_t lane, int step) const {
     const PlanStep& what = plan_.steps[at(lane, step)];
@@ -120,7 +120,7 @@ std::byte* LinkPlacer::place_of(const PlanStep& step, size_t pass, size_t at, si
 }
 
 std::vector<std::unique_ptr<LinkPlacer>> find_placers(const Plan& plan, const Program& program) {
-  const Finder finder(plan, program);
+  const ReceiptFinder finder(plan, program);
   std::vector<std::unique_ptr<LinkPlacer>> placers;
   for (size_t lane = 0; lane < plan.lanes.size(); ++lane) {
     std::map<RecvEnd*, std::unique_ptr<LinkPlacer>> by_end;

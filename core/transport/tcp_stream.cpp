@@ -95,6 +95,8 @@ bool TcpStream::receive(TcpSink& sink) {
           false);
     } else if (errno == EAGAIN) {
       readable = false;
+    } else if (errno == EFAULT) {
+      break_off("a buffer that this rank receives into cannot be written", false);
     } else if (errno != EINTR) {
       break_off("it broke: " + std::system_category().message(errno), false);
     }

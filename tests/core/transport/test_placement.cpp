@@ -1,5 +1,7 @@
 // Messages from another host that are received where a placer says: that nothing else is written, and what becomes of
 // those under way when it has no more to say. Which messages a call has placed: tests/core/engine/test_link_placer.cpp.
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <set>
 
@@ -15,7 +17,8 @@ struct Places final : Placer {
   explicit Places(std::set<uint64_t> numbers) : placed(std::move(numbers)) {}
   std::byte* place_for(uint64_t number, size_t bytes, uint32_t fingerprint) override {
     asked.push_back({number, bytes, fingerprint});
-    return placed.contains(number) ? at(number) : nullptr;
+    if (!placed.contains(number)) return nullptr;
+    return elsewhere ? elsewhere : at(number);
   }
   std::byte* at(uint64_t number) { return memory.data() + number * kTcpSlotBytes; }
   bool untouched(uint64_t number, size_t from = 0) {
@@ -29,6 +32,7 @@ struct Places final : Placer {
     bool operator==(const Question&) const = default;
   };
   std::set<uint64_t> placed;
+  std::byte* elsewhere = nullptr;  // if set, there
   std::vector<Question> asked;
   std::vector<std::byte> memory = std::vector<std::byte>(8 * kTcpSlotBytes, kUntouched);
 };
@@ -111,6 +115,20 @@ TEST(Placement, goes_on_with_another_placer) {
   link.let_come(kTcpHeaderBytes + 500);
   ASSERT_TRUE(link.receive(500));
   EXPECT_EQ(link.end().data(), next.at(1));
+}
+
+TEST(Placement, in_memory_that_cannot_be_written_says_so) {
+  PlacedLink link({0});
+  const size_t page = 4'096;
+  void* const read_only = ::mmap(nullptr, page, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(read_only, MAP_FAILED);
+  link.places.elsewhere = static_cast<std::byte*>(read_only);
+  const std::string bytes = RawPeer::bytes(RawPeer::frame(0, 0, 0, 4'000));
+  link.write(bytes.substr(0, kTcpHeaderBytes));
+  link.let_it_read(kTcpHeaderBytes);
+  link.write(bytes.substr(kTcpHeaderBytes));
+  EXPECT_EQ(link.fault().reason, "a buffer that this rank receives into cannot be written");
+  ::munmap(read_only, page);
 }
 
 // A sender on this host writes the line itself, and could name any place.
