@@ -1,7 +1,7 @@
 // A link whose reader is on another host. Neither the sender nor the reader knows: on the sender's side a TcpOut stands
 // in for the reader and takes the messages out of the link's memory; on the reader's side a TcpIn stands in for the
-// sender and puts them into memory of the same shape. In between they travel as frames (tcp_frame.h) over the streams
-// of the two ranks (tcp_port.h).
+// sender and puts them into memory of the same shape, or where a placer says (placement.h). In between they travel as
+// frames (tcp_frame.h) over the streams of the two ranks (tcp_port.h).
 //
 // Back-pressure: the sender has at most as many messages under way as the reader's memory has slots, and learns by
 // credits which were consumed. A message that has come therefore always has its place, and no stream ever waits for the

@@ -50,7 +50,7 @@ struct RemoteEnds : LinkSource {
   std::map<int, In> in;
 };
 
-/// Rank 0 of three, of `steps`, in a call of `count` bytes in two chunks, each in passes of two slices.
+/// The plan of `steps`, of rank 0 of three, and a call of two chunks of `chunk_bytes`, each in passes of two slices.
 struct PlacedCall {
   static constexpr size_t kSlice = 1'000;
 
