@@ -22,6 +22,10 @@ if(RINGTREE_TESTS AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   target_compile_options(rt_options INTERFACE "SHELL:--param ggc-min-heapsize=524288")
 endif()
 target_link_libraries(rt_options INTERFACE Threads::Threads)
+if(CMAKE_BUILD_TYPE STREQUAL "Release" AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  # Where a loop begins changes calls of 1 to 4 KB by 5 to 15 % (Zen 3), and every change elsewhere moved it.
+  target_compile_options(rt_options INTERFACE -falign-functions=64 -falign-loops=32)
+endif()
 if(RINGTREE_SANITIZE)
   target_compile_options(rt_options INTERFACE -fsanitize=${RINGTREE_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all
                          $<$<BOOL:$<TARGET_PROPERTY:RINGTREE_ANY_ENUM>>:-fno-sanitize=enum> # a target's own would come too early

@@ -21,11 +21,12 @@ enum class RunStatus : uint8_t {
   mismatch,  // a message of another call arrived; RunResult::peer sent it
 };
 
+/// 16 bytes, so that it is returned in registers.
 struct RunResult {
   RunStatus status = RunStatus::done;
   int peer = -1;
-  size_t num_answers = 0;  // slices of sums that peers wrote into this rank's buffer
-  size_t num_placed = 0;   // messages from other hosts that were received where they belong
+  uint32_t num_answers = 0;  // slices of sums that peers wrote into this rank's buffer
+  uint32_t num_placed = 0;   // messages from other hosts that were received where they belong
 };
 
 /// Looked at while the executor waits; implemented by the communicator.

@@ -56,10 +56,12 @@ class LinkPlacer final : public Placer {
 class Placing {
  public:
   /// All lanes of the plan stand at the beginning of `call`.
-  Placing(const Plan& plan, const BoundCall& call) : plan_(&plan) {
+  Placing(const Plan& plan, const BoundCall& call) : plan_(plan.placers.empty() ? nullptr : &plan) {
     for (const auto& placer : plan.placers) placer->begin(call);
   }
-  ~Placing() { end(); }
+  ~Placing() {
+    if (plan_) end();
+  }
   Placing(const Placing&) = delete;
   Placing& operator=(const Placing&) = delete;
   /// Returns how many messages were placed.

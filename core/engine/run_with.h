@@ -14,8 +14,8 @@ RunResult run_as(Tracer tracer, Plan& plan, const BoundCall& call, const WaitPol
   Placing placing(plan, call);
   Waiter waiter(policy, budget, inlets, watch);
   RunResult result = drive(run, waiter, watch);
-  result.num_placed = placing.end();
-  result.num_answers = run.num_answers();
+  result.num_placed = static_cast<uint32_t>(placing.end());
+  result.num_answers = static_cast<uint32_t>(run.num_answers());
   if (call.stream_output) stream_fence();  // whoever is told by this thread that the call is done sees the output
   if constexpr (Tracer::kOn) tracer.log.finish(result.status == RunStatus::done);
   return result;
