@@ -4,7 +4,9 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 
 #include "core/protocol/protocol.h"
@@ -12,7 +14,17 @@
 
 namespace ringtree::ll128 {
 
-inline constexpr size_t kLineData = kInlineBytes;
+inline constexpr size_t kLineData = kLineBytes - sizeof(uint64_t);
+
+/// One cache line.
+template <class Policy>
+struct alignas(kLineBytes) BasicLine {
+  std::array<std::byte, kLineData> payload;
+  typename Policy::template Atomic<uint64_t> flag{0};
+};
+
+using Line = BasicLine<StdAtomics>;
+static_assert(sizeof(Line) == kLineBytes);
 
 /// The 32 low bits of the message's number tell a line's flag from those of messages before it. A line that no message
 /// has reached since the number was the same 2^32 messages ago still differs in its fingerprint.

@@ -98,9 +98,7 @@ class BasicSendEnd {
   void publish(uint32_t fingerprint, size_t bytes, int64_t start_ns, bool streamed = false) {
     if (nic_.shaped()) stamp_arrivals(bytes, start_ns);
     const int in_slot = bytes > kInlineBytes ? slot_index() : MessageFlag::kNoSlot;
-    // For who carries the message to another host (tcp_link.h); readers know how long it is. No branch: the line is
-    // written anyway.
-    if (in_slot != MessageFlag::kNoSlot) std::memcpy(line().payload.data(), &bytes, sizeof bytes);
+    bytes_[ring_index()] = bytes;
     const uint64_t flag = MessageFlag::make(fingerprint, streamed ? in_slot + MessageFlag::kStreamed : in_slot, next_);
     // release: the message's bytes are there; pairs with the load in RecvEnd::has_message(). seq_cst on a fenced link:
     // it also comes before the look at the bell.
@@ -122,6 +120,9 @@ class BasicSendEnd {
     own_[ring_index()] = {next_, {data, bytes}};
     publish_mark(fingerprint, MessageFlag::kInOwnMemory);
   }
+  /// How long message `number` is, which is under way. For who carries it to another host (tcp_link.h); readers know. A
+  /// length is never taken from a line: ranks of this host may have mapped it.
+  size_t bytes_of(uint64_t number) const { return bytes_[number & geometry_.slot_mask()]; }
   /// Where message `number`, under way, lies; empty if it was not published from there. An address is never taken from
   /// a line: ranks of this host may have mapped it.
   std::span<const std::byte> own_memory_of(uint64_t number) const {
@@ -234,7 +235,8 @@ class BasicSendEnd {
   bool looks_ = false;       // the next refresh() is timed
   Distance distance_;        // without a pool
   uint32_t in_foreign_ = 0;  // which of the messages under way lie in slots that are at home with the peer
-  std::array<OwnMemory, kMaxLinkSlots> own_;  // of links to other hosts
+  std::array<size_t, kMaxLinkSlots> bytes_{};  // of messages in a line or a slot
+  std::array<OwnMemory, kMaxLinkSlots> own_;   // of links to other hosts
 };
 
 /// The receiving end of one reader. Used by one lane of one rank.

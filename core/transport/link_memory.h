@@ -2,8 +2,9 @@
 //
 //   [8 lines] [reader 0: released, stamps] [reader 1: …] … [slot 0] … [slot 7]
 //
-// A *line* is one cache line: up to 56 bytes of data and a flag, so that a small message is one line that travels once.
-// Larger messages lie in a slot that the flag names: a slot of the link's own (message m has slot m mod 8), or a slot
+// A *line* is a flag and up to 248 bytes of data behind it. A message of up to 56 bytes is one cache line that travels
+// once; a longer one is up to four neighbours, which a core fetches together (docs/decisions/0042). Larger messages lie
+// in a slot that the flag names: a slot of the link's own (message m has slot m mod 8), or a slot
 // of the pool that two ranks share who send to each other (exchange_pool.h); the link then has no slots itself.
 //
 // Counters only grow; message m uses line m mod 8. Each atomic has one writer. Nothing read from a peer is used as an
@@ -20,7 +21,7 @@ namespace ringtree {
 
 inline constexpr int kMaxLinkSlots = 8;
 inline constexpr size_t kLineBytes = 64;
-inline constexpr size_t kInlineBytes = kLineBytes - sizeof(uint64_t);  // of a message that needs no slot
+inline constexpr size_t kInlineBytes = 4 * kLineBytes - sizeof(uint64_t);  // of a message that needs no slot
 
 /// A flag says which message is in a line, of which call, and in which slot its data lie.
 ///   bits 0..31 fingerprint of the call   bits 32..47 slot + 1, 0 for data in the line   bits 48..63 message + 1
@@ -53,8 +54,8 @@ struct MessageFlag {
 
 template <class Policy>
 struct alignas(kLineBytes) BasicLine {
-  std::array<std::byte, kInlineBytes> payload;
   typename Policy::template Atomic<uint64_t> flag{0};
+  std::array<std::byte, kInlineBytes> payload;
 };
 
 template <class Policy>
@@ -68,7 +69,7 @@ struct alignas(kLineBytes) BasicLinkReader {
 
 using Line = BasicLine<StdAtomics>;
 using LinkReader = BasicLinkReader<StdAtomics>;
-static_assert(sizeof(Line) == kLineBytes);
+static_assert(sizeof(Line) == 4 * kLineBytes);
 
 /// Geometry of a link's memory; both ends derive it from the same agreed numbers.
 struct LinkGeometry {

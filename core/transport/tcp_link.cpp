@@ -15,13 +15,12 @@ TcpOut::Message TcpOut::take(bool with_crc) {
   const Line& line = lines_[at];
   const uint64_t flag = line.flag.load(std::memory_order_relaxed);  // published by this thread
   if (MessageFlag::slot(flag) == MessageFlag::kNoSlot) {
-    message.payload = line.payload;
+    // At most: a rank of this host may have written the flag.
+    message.payload = std::span(line.payload).first(std::min(end_.bytes_of(message.number), kInlineBytes));
   } else if (MessageFlag::slot(flag) == MessageFlag::kInOwnMemory) {
     message.payload = end_.own_memory_of(message.number);
   } else {
-    size_t bytes = 0;
-    std::memcpy(&bytes, line.payload.data(), sizeof bytes);
-    message.payload = {slots_ + at * geometry_.slot_bytes, std::min(bytes, geometry_.slot_bytes)};
+    message.payload = {slots_ + at * geometry_.slot_bytes, end_.bytes_of(message.number)};
   }
   message.frame.link = static_cast<uint32_t>(peers_number_.load(std::memory_order_relaxed) - 1);
   message.frame.number = static_cast<uint32_t>(message.number);

@@ -26,7 +26,7 @@ Arrival look(GuardedSlot& slot, size_t bytes, const FlaggedMessage& message) {
   return ll128::arrived(slot.data(), bytes, message, seen);
 }
 
-Line* lines_of(GuardedSlot& slot) { return reinterpret_cast<Line*>(slot.data()); }
+ll128::Line* lines_of(GuardedSlot& slot) { return reinterpret_cast<ll128::Line*>(slot.data()); }
 
 void copy_line(GuardedSlot& to, GuardedSlot& from, size_t line) {
   lines_of(to)[line].payload = lines_of(from)[line].payload;
@@ -56,7 +56,7 @@ TEST(Ll128, gives_back_what_was_packed_at_every_size_and_alignment) {
 }
 
 TEST(Ll128, what_a_slot_carries_fits_it) {
-  EXPECT_LE(ll128::num_lines(info_of(Protocol::ll128).slice_bytes) * sizeof(Line), kTestSlotBytes);
+  EXPECT_LE(ll128::num_lines(info_of(Protocol::ll128).slice_bytes) * sizeof(ll128::Line), kTestSlotBytes);
   EXPECT_EQ(ll128::num_lines(0), 1u) << "an empty message carries the order of the calls";
   EXPECT_EQ(ll128::num_lines(56), 1u);
   EXPECT_EQ(ll128::num_lines(57), 2u);

@@ -45,9 +45,6 @@ struct MemoryLink {
   std::deque<std::vector<std::byte>> payloads;
 };
 
-/// A line does not say how much of it is the message: it travels whole.
-size_t on_the_way(size_t bytes) { return std::max(bytes, kInlineBytes); }
-
 TEST(TcpLink, carries_messages_of_every_size_whole_and_in_order) {
   MemoryLink link;
   for (uint64_t m = 0; m < 500; ++m) {
@@ -57,7 +54,7 @@ TEST(TcpLink, carries_messages_of_every_size_whole_and_in_order) {
     const TcpFrame& frame = link.under_way[0].frame;
     EXPECT_EQ(frame.link, 42u);
     EXPECT_EQ(frame.number, m);
-    EXPECT_EQ(frame.bytes, on_the_way(bytes_of(m)));
+    EXPECT_EQ(frame.bytes, bytes_of(m));
     EXPECT_EQ(frame.fingerprint, fingerprint_of(3, m));
     EXPECT_TRUE(frame.has_payload_crc);
     const auto payload = payload_of(3, m, bytes_of(m));
@@ -79,7 +76,7 @@ TEST(TcpLink, small_messages_travel_in_the_line_and_larger_ones_in_the_slot) {
     ASSERT_TRUE(link.sender.send(bytes));
     const TcpOut::Message message = link.out.take(false);
     EXPECT_FALSE(message.frame.has_payload_crc);
-    ASSERT_EQ(message.payload.size(), on_the_way(bytes));
+    ASSERT_EQ(message.payload.size(), bytes);
     const std::byte* const slots = link.sender.memory.get() + link.sender.geometry.slots_at();
     const std::byte* const room = link.in.room_for(message.frame);
     ASSERT_NE(room, nullptr);
@@ -169,10 +166,14 @@ TEST(TcpLink, nothing_that_a_line_says_makes_the_sender_read_beyond_its_slot) {
   ASSERT_TRUE(link.sender.send(1'000));
   const size_t far_too_many = size_t{1} << 40;
   std::memcpy(lines[1].payload.data(), &far_too_many, sizeof far_too_many);
-  EXPECT_EQ(link.out.take(true).payload.size(), kTcpSlotBytes);
+  EXPECT_EQ(link.out.take(true).payload.size(), 1'000u);
   link.out.sent(1);
   ASSERT_TRUE(link.sender.send(1'000));
-  lines[2].flag = MessageFlag::make(0, MessageFlag::kInOwnMemory, 2);
+  lines[2].flag = MessageFlag::make(0, MessageFlag::kNoSlot, 2);
+  EXPECT_EQ(link.out.take(true).payload.size(), kInlineBytes) << "the line's end";
+  link.out.sent(2);
+  ASSERT_TRUE(link.sender.send(1'000));
+  lines[3].flag = MessageFlag::make(0, MessageFlag::kInOwnMemory, 3);
   EXPECT_TRUE(link.out.take(true).payload.empty()) << "it was not published from there";
 }
 

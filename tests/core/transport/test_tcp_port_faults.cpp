@@ -176,7 +176,7 @@ TEST(TcpPortFaults, of_one_peer_are_told_once_and_leave_the_others_alone) {
 
 // Of every kind: none, in the line, in the slot, a credit between them; cut at each byte, and byte by byte.
 TEST(TcpPortFaults, there_are_none_wherever_the_bytes_are_cut) {
-  const size_t sizes[] = {0, 1, kInlineBytes, 57, 300};
+  const size_t sizes[] = {0, 1, kInlineBytes, kInlineBytes + 1, 300};
   std::string all;
   uint32_t sequence = 0;
   for (uint32_t number = 0; number < std::size(sizes); ++number) {

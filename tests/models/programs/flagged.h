@@ -2,6 +2,7 @@
 // and ll128.h do it, over the explorer's memory. The credits (`released`) are the real link's.
 #pragma once
 
+#include "core/protocol/ll128.h"
 #include "tests/models/programs/one_way.h"
 
 namespace ringtree::explorer {
@@ -22,7 +23,7 @@ inline constexpr size_t kItems = 2;  // a message: words of ll, or lines of ll12
 /// A slot as either protocol sees it.
 struct FlaggedSlot {
   std::array<ExploredAtomic<uint64_t>, kItems> words;
-  std::array<BasicLine<Explored>, kItems> lines;
+  std::array<ll128::BasicLine<Explored>, kItems> lines;
 };
 
 /// One end's view of a message in a slot.
