@@ -16,7 +16,7 @@
 namespace ringtree::explorer {
 
 inline constexpr int kSlots = 2;  // messages under way at most
-inline constexpr size_t kSlotBytes = 64;
+inline constexpr size_t kSlotBytes = kInlineBytes + sizeof(uint64_t);
 inline constexpr size_t kLarge = kSlotBytes;  // of a message that lies in a slot; 8 of its bytes are used
 inline constexpr size_t kSmall = sizeof(uint64_t);
 inline constexpr uint32_t kFingerprint = 7;
