@@ -3,9 +3,9 @@
 //   [8 lines] [reader 0: released, stamps] [reader 1: …] … [slot 0] … [slot 7]
 //
 // A *line* is a flag and up to 248 bytes of data behind it. A message of up to 56 bytes is one cache line that travels
-// once; a longer one is up to four neighbours, which a core fetches together (docs/decisions/0042). Larger messages lie
-// in a slot that the flag names: a slot of the link's own (message m has slot m mod 8), or a slot
-// of the pool that two ranks share who send to each other (exchange_pool.h); the link then has no slots itself.
+// once; a longer one is up to four neighbours, which a core can fetch together (docs/decisions/0042). Larger messages
+// lie in a slot that the flag names: a slot of the link's own (message m has slot m mod 8), or a slot of the pool that
+// two ranks share who send to each other (exchange_pool.h); the link then has no slots itself.
 //
 // Counters only grow; message m uses line m mod 8. Each atomic has one writer. Nothing read from a peer is used as an
 // index before it was checked.
