@@ -7,17 +7,11 @@
 #include <vector>
 
 #include "core/engine/shared_regions.h"
+#include "core/engine/whole_step.h"
 #include "core/reduce/kernels.h"
 #include "core/schedule/layout.h"
 
 namespace ringtree {
-
-/// Where a step's operands lie if the call is small: every step is one slice of one chunk, in one pass. Computed when
-/// the call is prepared, because working it out costs more than a small message.
-struct WholeStep {
-  size_t bytes = 0;
-  size_t src = 0, dst = 0;  // bytes from the base of the step's buffer (scratch: an address)
-};
 
 struct BoundCall {
   /// In bytes.

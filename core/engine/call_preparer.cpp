@@ -95,7 +95,7 @@ void CallPreparer::check_buffers(const Call& call, const PreparedCall& prepared)
 Configuration CallPreparer::configuration_of(const CallKind& kind, std::string& reason) const {
   const AlgorithmRef& algorithm = kind.algorithm;
   Configuration configuration{algorithm.name, Protocol::simple, 0, false, selection_.num_channels};
-  if (!algorithm.own && algorithm.name == "auto") std::tie(configuration, reason) = choose(kind);
+  if (!algorithm.own && algorithm.name.empty()) std::tie(configuration, reason) = choose(kind);
   if (algorithm.protocol) configuration.protocol = *algorithm.protocol;
   if (algorithm.slice_bytes > 0) configuration.slice_bytes = algorithm.slice_bytes;
   if (algorithm.streaming) configuration.streaming = *algorithm.streaming;

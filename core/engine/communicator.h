@@ -131,7 +131,7 @@ class Communicator {
   void execute(const Call& call, PreparedCall& prepared, CallWatch& watch, CallerLock* lock);
   const void* scaled_input(const Call& call, const PreparedCall& prepared);
   /// None on the thread of started calls: signals are not for it, and who waits for it may hold Python's lock.
-  InterruptCheck interrupt_here() const { return queue_.is_own_thread() ? nullptr : interrupted_; }
+  InterruptCheck interrupt_here() const { return interrupted_ && !queue_.is_own_thread() ? interrupted_ : nullptr; }
   /// Throws UsageError: it can have no parts.
   PartMaker::Whole whole() const;
 

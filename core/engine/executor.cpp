@@ -2,6 +2,8 @@
 // other is compiled.
 #include "core/engine/executor.h"
 
+#include <algorithm>
+
 #include "core/engine/link_placer.h"
 #include "core/engine/run_with.h"
 
@@ -14,7 +16,7 @@ struct Untraced {
   static constexpr bool kOn = false;
 };
 
-template <bool kEmulated, bool kWhole>
+template <class AnyRun>
 class Active final : public ActiveRun {
  public:
   Active(Plan& plan, const BoundCall& call)
@@ -28,10 +30,14 @@ class Active final : public ActiveRun {
   int64_t next_event_ns() const override { return run_.next_event_ns(); }
 
  private:
-  Run<Protocol::simple, kEmulated, kWhole, Untraced> run_;
+  AnyRun run_;
   Placing placing_;
   bool streams_;
 };
+
+using ActiveEmulated = Active<Run<Protocol::simple, true, Untraced>>;
+using ActiveSliced = Active<Run<Protocol::simple, false, Untraced>>;
+using ActiveWhole = Active<WholeRun<Protocol::simple, Untraced>>;
 
 }  // namespace
 
@@ -41,14 +47,14 @@ RunResult run_plan(Plan& plan, const BoundCall& call, const WaitPolicy& policy, 
 }
 
 void RunPlace::begin(Plan& plan, const BoundCall& call, bool emulated) {
-  static_assert(sizeof(Active<true, false>) <= sizeof(memory_) && sizeof(Active<false, true>) <= sizeof(memory_));
+  static_assert(std::max({sizeof(ActiveEmulated), sizeof(ActiveSliced), sizeof(ActiveWhole)}) <= sizeof(memory_));
   end();
   if (emulated) {
-    run_ = new (memory_.data()) Active<true, false>(plan, call);
+    run_ = new (memory_.data()) ActiveEmulated(plan, call);
   } else if (call.whole_steps.empty()) {
-    run_ = new (memory_.data()) Active<false, false>(plan, call);
+    run_ = new (memory_.data()) ActiveSliced(plan, call);
   } else {
-    run_ = new (memory_.data()) Active<false, true>(plan, call);
+    run_ = new (memory_.data()) ActiveWhole(plan, call);
   }
 }
 

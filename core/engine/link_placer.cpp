@@ -119,6 +119,12 @@ std::byte* LinkPlacer::place_of(const PlanStep& step, size_t pass, size_t at, si
   return begin;
 }
 
+size_t Placing::end_all(const std::vector<std::unique_ptr<LinkPlacer>>& placers) {
+  size_t num_placed = 0;
+  for (const auto& placer : placers) num_placed += placer->end();
+  return num_placed;
+}
+
 std::vector<std::unique_ptr<LinkPlacer>> find_placers(const Plan& plan, const Program& program) {
   const ReceiptFinder finder(plan, program);
   std::vector<std::unique_ptr<LinkPlacer>> placers;

@@ -59,20 +59,15 @@ class Placing {
   Placing(const Plan& plan, const BoundCall& call) : plan_(plan.placers.empty() ? nullptr : &plan) {
     for (const auto& placer : plan.placers) placer->begin(call);
   }
-  ~Placing() {
-    if (plan_) end();
-  }
+  ~Placing() { end(); }
   Placing(const Placing&) = delete;
   Placing& operator=(const Placing&) = delete;
   /// Returns how many messages were placed.
-  size_t end() {
-    size_t num_placed = 0;
-    if (const Plan* const plan = std::exchange(plan_, nullptr))
-      for (const auto& placer : plan->placers) num_placed += placer->end();
-    return num_placed;
-  }
+  size_t end() { return plan_ ? end_all(std::exchange(plan_, nullptr)->placers) : 0; }
 
  private:
+  static size_t end_all(const std::vector<std::unique_ptr<LinkPlacer>>& placers);
+
   const Plan* plan_;  // null: it has ended
 };
 

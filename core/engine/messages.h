@@ -35,6 +35,8 @@ class Operands {
     add_own(target);
     if (first) std::swap(inputs_[0], inputs_[1]);
   }
+  const void* const* data() const { return inputs_.data(); }
+  int size() const { return num_; }
   void give_to(SliceRun& run) const {
     run.inputs = inputs_.data();
     run.num_inputs = num_;

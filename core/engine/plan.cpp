@@ -93,6 +93,8 @@ Plan::~Plan() = default;
 void bind_whole_steps(BoundCall& call, Plan& plan) {
   call.whole_steps.clear();
   if (call.cut.num_passes > 1 || call.uneven) return;
+  // What comes from another host may be placed (link_placer.h), and then does not lie in its line.
+  const bool may_be_in_lines = plan.protocol == Protocol::simple && plan.placers.empty();
   call.whole_steps.resize(plan.steps.size());
   for (const PlanLane& lane : plan.lanes)
     for (int i = lane.first_step; i < lane.first_step + lane.num_steps; ++i) {
@@ -113,7 +115,21 @@ void bind_whole_steps(BoundCall& call, Plan& plan) {
         }
         return 0;
       };
-      call.whole_steps[static_cast<size_t>(i)] = {part.length, place(step.src), place(step.dst)};
+      call.whole_steps[static_cast<size_t>(i)] = {.reduces = step.reduces,
+                                                  .in_lines = may_be_in_lines && part.length <= kInlineBytes,
+                                                  .src_base = static_cast<uint8_t>(step.src.buffer),
+                                                  .dst_base = static_cast<uint8_t>(step.dst.buffer),
+                                                  .src_at = step.src_at,
+                                                  .num_recv = step.num_recv,
+                                                  .num_dependencies = step.num_dependencies,
+                                                  .bytes = part.length,
+                                                  .items = part.length / call.item_bytes,
+                                                  .src = place(step.src),
+                                                  .dst = place(step.dst),
+                                                  .send = step.send,
+                                                  .recv = plan.recv_ends.data() + step.first_recv,
+                                                  .dependencies = plan.dependencies.data() + step.first_dependency,
+                                                  .step = &step};
     }
 }
 

@@ -10,6 +10,7 @@
 #include "core/base/clock.h"
 #include "core/base/stream_copy.h"
 #include "core/engine/executor.h"
+#include "core/engine/in_place.h"
 #include "core/engine/lanes.h"
 #include "core/engine/messages.h"
 #include "core/engine/progress.h"
@@ -20,23 +21,13 @@
 
 namespace ringtree {
 
-/// What depends on the protocol, on emulation, or on whether the call is small (kWhole: see WholeStep) is decided when
-/// this is compiled, so that a slice step of the others does not pay for it.
-template <Protocol kProtocol, bool kEmulated, bool kWhole, class Tracer>
+/// What depends on the protocol or on emulation is decided when this is compiled, so that a slice step of the others
+/// does not pay for it. Small calls have a run of their own (whole_run.h).
+template <Protocol kProtocol, bool kEmulated, class Tracer>
 class Run {
  public:
-  Run(Plan& plan, const BoundCall& call, Tracer tracer) : plan_(plan), call_(call), time_(plan), tracer_(tracer) {
-    if constexpr (kWhole) {
-      for (size_t i = 0; i < plan.lanes.size(); ++i) {
-        LaneState& state = plan.states[i];
-        state.step = state.checked = 0;
-        state.seen = 0;
-        state.pass = plan.lanes[i].num_steps == 0 ? 1 : 0;
-        state.slice = 0;
-        num_open_ += plan.lanes[i].num_steps == 0 ? 0 : 1;
-      }
-      return;
-    }
+  Run(Plan& plan, const BoundCall& call, Tracer tracer)
+      : plan_(plan), call_(call), in_place_(call), time_(plan), tracer_(tracer) {
     const int64_t start_ns = kEmulated ? now_ns() : 0;
     for (size_t i = 0; i < plan.lanes.size(); ++i) {
       plan.states[i] = LaneState{};
@@ -52,10 +43,12 @@ class Run {
 
   /// Every lane is done, and what peers read in this rank's buffers they have read.
   bool finished() {
+    if (num_open_ > 0) return false;
+    const bool is_read = in_place_.all_read(plan_);
     if constexpr (Tracer::kOn) {
-      if (num_open_ == 0 && sent_in_place_ && !all_read()) tracer_.log.unread();
+      if (!is_read) tracer_.log.unread();
     }
-    return num_open_ == 0 && (!sent_in_place_ || all_read());
+    return is_read;
   }
   int mismatched_peer() const { return mismatched_peer_; }
   size_t num_answers() const { return num_answers_; }
@@ -71,11 +64,7 @@ class Run {
     for (size_t i = 0; i < plan_.lanes.size(); ++i) {
       while (plan_.states[i].pass < call_.cut.num_passes && ready(i)) {
         if constexpr (Tracer::kOn) tracer_.log.begin_slice(plan_, i, slice_bytes(i));
-        if constexpr (kWhole) {
-          do_step(i);
-        } else {
-          do_slice(i);
-        }
+        do_slice(i);
         if constexpr (Tracer::kOn) tracer_.log.end_slice();
         moved = true;
       }
@@ -126,8 +115,6 @@ class Run {
     return true;
   }
 
-  uint32_t fingerprint(const LaneState& state) const { return kWhole ? call_.fingerprint : state.fingerprint; }
-
   const BoundCall::Part& part(size_t lane, const PlanStep& step, int index) const {
     return part_of(call_, step, plan_.lanes[lane].channel, index);
   }
@@ -170,8 +157,8 @@ class Run {
   }
 
   bool message_there(const PlanStep& step, RecvEnd& end, LaneState& state, size_t bytes) {
-    const bool takes_answer = !kWhole && step.direct.takes_answer && call_.answered;
-    const Arrival arrival = Wire::look(end, bytes, fingerprint(state), state.seen, takes_answer);
+    const bool takes_answer = step.direct.takes_answer && call_.answered;
+    const Arrival arrival = Wire::look(end, bytes, state.fingerprint, state.seen, takes_answer);
     if (arrival == Arrival::of_another_call) mismatched_peer_ = end.peer();
     if (arrival != Arrival::here) return false;
     return !kEmulated || time_.has_arrived(end);
@@ -179,12 +166,7 @@ class Run {
 
   // --- do it
 
-  const WholeStep& whole_step(size_t lane) const {
-    return call_.whole_steps[sum(plan_.lanes[lane].first_step, plan_.states[lane].step)];
-  }
-
   size_t slice_bytes(size_t lane) const {
-    if constexpr (kWhole) return whole_step(lane).bytes;
     const LaneState& state = plan_.states[lane];
     return std::min(call_.cut.slice_bytes, state.step_bytes - state.slice * call_.cut.slice_bytes);
   }
@@ -199,8 +181,8 @@ class Run {
     for (int i = 0; i < step.num_recv; ++i)
       slice.arrived[static_cast<size_t>(i)] = arrived(lane, step, i, bytes, slice.answers);
     const std::byte* in_place = nullptr;
-    if (step.send && step.direct.from != Buffer::none && !slice.answers)
-      in_place = readable_in_place(step, bytes, locate(lane, {step.direct.from, 0}, part(lane, step, state.run_index)));
+    if (step.send && step.direct.from != Buffer::none && !slice.answers && may_send_in_place(step, bytes))
+      in_place = locate(lane, {step.direct.from, 0}, part(lane, step, state.run_index));
     if (step.send && !in_place && !slice.answers) slice.leaving = Wire::room(plan_, step, bytes);
     if constexpr (!Wire::kFlagged && !kEmulated) {
       slice.streams_leaving = slice.leaving && streams_slot(step, part(lane, step, 0).length);
@@ -209,10 +191,10 @@ class Run {
     move_bytes(lane, step, bytes, slice);
     if (slice.streams_leaving || slice.streams_dst) stream_fence();
     if (slice.answers) {
-      step.send->publish_answer(fingerprint(state));
+      step.send->publish_answer(state.fingerprint);
       consume(step, state.virtual_ns);
     } else {
-      leave(step, in_place, slice.leaving, slice.streams_leaving, bytes, fingerprint(state), state.virtual_ns);
+      leave(step, in_place, slice.leaving, slice.streams_leaving, bytes, state.fingerprint, state.virtual_ns);
     }
     state.checked = 0;
     if (++state.slice == state.num_slices) next_step(lane);
@@ -239,36 +221,11 @@ class Run {
     return Wire::take(plan_, step, end, index, bytes);
   }
 
-  /// do_slice() for a small call.
-  void do_step(size_t lane) {
-    LaneState& state = plan_.states[lane];
-    const PlanStep& step = step_of(lane);
-    const WholeStep& whole = whole_step(lane);
-    const size_t bytes = whole.bytes;
-    std::byte* const src = step.src ? base_of(call_, step.src.buffer) + whole.src : nullptr;
-    SliceRun run;
-    run.bytes = bytes;
-    run.dst = step.dst ? base_of(call_, step.dst.buffer) + whole.dst : nullptr;
-    run.stream_dst = call_.stream_output && step.dst.buffer == Buffer::output;
-    const Operands operands = assemble(
-        step, src, run.dst, [&](Operands& to, int i) { to.add(Wire::take(plan_, step, recv_end(step, i), i, bytes)); });
-    const std::byte* const in_place = readable_in_place(step, bytes, step.dst ? run.dst : src);
-    if (step.send && !in_place) run.slot = Wire::room(plan_, step, bytes);
-    operands.give_to(run);
-    fold_or_copy(step, run, call_);
-    leave(step, in_place, run.slot, false, bytes, fingerprint(state), 0);
-    state.checked = 0;
-    if (++state.step == plan_.lanes[lane].num_steps) {
-      state.pass = 1;
-      --num_open_;
-    }
-  }
-
   /// The step's message leaves, and those that came are consumed.
   void leave(const PlanStep& step, const std::byte* in_place, const std::byte* in_slot, bool streamed, size_t bytes,
              uint32_t fingerprint, int64_t ns) {
     if (in_place) {
-      send_in_place(step, in_place, bytes, fingerprint);
+      in_place_.send(step, in_place, bytes, fingerprint, step.direct.answered && call_.answered);
     } else if (step.send) {
       Wire::send(*step.send, in_slot, bytes, fingerprint, ns, streamed);
     }
@@ -279,32 +236,8 @@ class Run {
     for (int i = 0; i < step.num_recv; ++i) recv_end(step, i).release(kEmulated, ns);
   }
 
-  const SharedOperand& shared_operand(const PlanStep& step) const {
-    return step.direct.from == Buffer::input ? call_.shared_input : call_.shared_output;
-  }
-
-  /// `at`, where the slice that the step sends will lie, if its readers can and may read it there; else null.
-  const std::byte* readable_in_place(const PlanStep& step, size_t bytes, const std::byte* at) const {
-    if constexpr (Wire::kFlagged || kEmulated) return nullptr;
-    const bool may = call_.in_place ? step.direct.in_place : step.direct.out_of_place;
-    // What the step wrote is in this core's caches, from which another one fetches more slowly than from slots. Where
-    // this core itself reads it, that is welcome, and memory written around the caches is not.
-    if (step.dst && call_.stream_output == step.leaves_host) return nullptr;
-    return may && bytes > kInlineBytes && (step.leaves_host || shared_operand(step)) ? at : nullptr;
-  }
-
-  void send_in_place(const PlanStep& step, const std::byte* at, size_t bytes, uint32_t fingerprint) {
-    if (step.leaves_host) return step.send->publish_from(fingerprint, at, bytes);  // drive() flushes before it ends
-    if (call_.stream_output) stream_fence();  // the output was written around the caches
-    const bool may_answer = !kWhole && step.direct.answered && call_.answered;
-    step.send->publish_in_place(fingerprint, shared_operand(step).place(at), may_answer);
-    sent_in_place_ = true;
-  }
-
-  bool all_read() {
-    for (SendEnd* end : plan_.direct_ends)
-      if (!end->all_consumed()) return false;
-    return true;
+  bool may_send_in_place(const PlanStep& step, size_t bytes) const {
+    return !Wire::kFlagged && !kEmulated && in_place_.may_send(step, bytes);
   }
 
   void next_step(size_t lane) {
@@ -376,8 +309,8 @@ class Run {
   const BoundCall& call_;
   int num_open_ = 0;
   int mismatched_peer_ = -1;
-  bool sent_in_place_ = false;
   size_t num_answers_ = 0;
+  InPlace in_place_;
   VirtualTime time_;
   [[no_unique_address]] Tracer tracer_;
 };

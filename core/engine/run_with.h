@@ -4,13 +4,15 @@
 
 #include "core/engine/link_placer.h"
 #include "core/engine/run.h"
+#include "core/engine/whole_run.h"
 
 namespace ringtree {
 
-template <Protocol kProtocol, bool kEmulated, bool kWhole, class Tracer>
+/// `AnyRun`: a Run or a WholeRun.
+template <class AnyRun, class Tracer>
 RunResult run_as(Tracer tracer, Plan& plan, const BoundCall& call, const WaitPolicy& policy, SpinBudget& budget,
                  const Inlets& inlets, Watch& watch) {
-  Run<kProtocol, kEmulated, kWhole, Tracer> run(plan, call, tracer);
+  AnyRun run(plan, call, tracer);
   Placing placing(plan, call);
   Waiter waiter(policy, budget, inlets, watch);
   RunResult result = drive(run, waiter, watch);
@@ -21,24 +23,29 @@ RunResult run_as(Tracer tracer, Plan& plan, const BoundCall& call, const WaitPol
   return result;
 }
 
-/// Picks the Run that the plan and the call need; as run_plan().
+/// The same of a plan of the protocol.
+template <Protocol kProtocol, class Tracer>
+RunResult run_over(Tracer tracer, Plan& plan, const BoundCall& call, const WaitPolicy& policy, SpinBudget& budget,
+                   const Inlets& inlets, Watch& watch) {
+  if (call.whole_steps.empty())
+    return run_as<Run<kProtocol, false, Tracer>>(tracer, plan, call, policy, budget, inlets, watch);
+  return run_as<WholeRun<kProtocol, Tracer>>(tracer, plan, call, policy, budget, inlets, watch);
+}
+
+/// Picks the run that the plan and the call need; as run_plan().
 template <class Tracer>
 RunResult run_with(Tracer tracer, Plan& plan, const BoundCall& call, const WaitPolicy& policy, SpinBudget& budget,
                    const Inlets& inlets, bool emulated, Watch& watch) {
-  if (emulated) return run_as<Protocol::simple, true, false>(tracer, plan, call, policy, budget, inlets, watch);
-  const bool whole = !call.whole_steps.empty();
+  if (emulated) return run_as<Run<Protocol::simple, true, Tracer>>(tracer, plan, call, policy, budget, inlets, watch);
   switch (plan.protocol) {
     case Protocol::ll:
-      return whole ? run_as<Protocol::ll, false, true>(tracer, plan, call, policy, budget, inlets, watch)
-                   : run_as<Protocol::ll, false, false>(tracer, plan, call, policy, budget, inlets, watch);
+      return run_over<Protocol::ll>(tracer, plan, call, policy, budget, inlets, watch);
     case Protocol::ll128:
-      return whole ? run_as<Protocol::ll128, false, true>(tracer, plan, call, policy, budget, inlets, watch)
-                   : run_as<Protocol::ll128, false, false>(tracer, plan, call, policy, budget, inlets, watch);
+      return run_over<Protocol::ll128>(tracer, plan, call, policy, budget, inlets, watch);
     case Protocol::simple:
       break;
   }
-  return whole ? run_as<Protocol::simple, false, true>(tracer, plan, call, policy, budget, inlets, watch)
-               : run_as<Protocol::simple, false, false>(tracer, plan, call, policy, budget, inlets, watch);
+  return run_over<Protocol::simple>(tracer, plan, call, policy, budget, inlets, watch);
 }
 
 }  // namespace ringtree

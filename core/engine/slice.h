@@ -29,10 +29,10 @@ inline bool streams_slot(const PlanStep& step, size_t chunk_bytes) {
   return !step.reduces && chunk_bytes >= kFromBytes && step.send->is_one_way() && step.send->reader_is_far();
 }
 
-/// In the order in which they are folded: the rank's own stands where the step says. `add(operands, i)` adds what
-/// came from the i-th peer.
-template <class Add>
-Operands assemble(const PlanStep& step, const std::byte* own, std::byte* target, Add add) {
+/// The operands of a PlanStep or WholeStep, in the order in which they are folded: the rank's own stands where the step
+/// says. `add(operands, i)` adds what came from the i-th peer.
+template <class AnyStep, class Add>
+Operands assemble(const AnyStep& step, const std::byte* own, std::byte* target, Add add) {
   Operands operands;
   for (int i = 0; i < step.num_recv; ++i) {
     if (own && i == step.src_at) operands.add_own(own);
@@ -48,18 +48,6 @@ inline void fold_or_copy(const PlanStep& step, const SliceRun& run, const BoundC
     fold_run(run, call.fold, call.item_bytes);
   } else {
     copy_run(run);
-  }
-}
-
-/// The caller's buffer; null for scratch.
-inline std::byte* base_of(const BoundCall& call, Buffer buffer) {
-  switch (buffer) {
-    case Buffer::input:
-      return const_cast<std::byte*>(call.input);  // only read: Program forbids it as dst
-    case Buffer::output:
-      return call.output;
-    default:
-      return nullptr;  // scratch: WholeStep has addresses
   }
 }
 

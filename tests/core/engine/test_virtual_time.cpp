@@ -26,7 +26,7 @@ constexpr double kAlpha = 20'000, kByteASecond = 1, kNoCost = std::numeric_limit
 struct Untraced {
   static constexpr bool kOn = false;
 };
-using EmulatedRun = Run<Protocol::simple, true, false, Untraced>;
+using EmulatedRun = Run<Protocol::simple, true, Untraced>;
 
 /// All ranks of a schedule with the links between them.
 class EmulatedRanks {

@@ -17,6 +17,22 @@ TEST(ExploredLink, every_message_arrives_once_whole_and_in_order) {
     }
 }
 
+TEST(ExploredLink, ends_that_know_that_all_messages_lie_in_lines_need_no_more) {
+  const LinkUse in_lines = {.in_lines = true};
+  for (const bool fenced : {false, true}) {
+    expect_right(one_reader({.num_messages = 7, .bytes = kSmall, .fenced = fenced, .use = in_lines}, {}));
+    expect_right(two_readers({.num_messages = 4, .bytes = kSmall, .fenced = fenced, .use = in_lines}, {}));
+    for (const Access access : {Access::store, Access::load})
+      for (const char* const name : {"flag", "released"})
+        expect_fault(one_reader({.bytes = kSmall, .fenced = fenced && std::string(name) == "flag", .use = in_lines},
+                                {.weakenings = {{.name = name, .access = access}}}),
+                     Fault::race);
+  }
+  expect_fault(one_reader({.bytes = kSmall, .use = {.release_before_reading = true, .in_lines = true}}, {}),
+               Fault::race);
+  expect_unordered(one_reader({.bytes = kSmall, .use = {.flag_before_payload = true, .in_lines = true}}, {}));
+}
+
 TEST(ExploredLink, non_temporal_stores_with_their_fence_are_as_good_as_others) {
   expect_right(one_reader({.use = {.stream = true}}, {}));
 }

@@ -17,6 +17,13 @@ TEST(ExploredSleep, no_wake_up_is_lost_where_the_sleeper_fences_everybody) {
   expect_right(sleepers({.num_messages = 2, .bytes = kSmall, .fenced = false}, {.fences_others = true}));
 }
 
+TEST(ExploredSleep, no_wake_up_is_lost_where_all_messages_lie_in_lines) {
+  const LinkUse in_lines = {.in_lines = true};
+  expect_right(sleepers({.num_messages = 3, .bytes = kSmall, .fenced = true, .use = in_lines}, {}));
+  expect_right(
+      sleepers({.num_messages = 2, .bytes = kSmall, .fenced = false, .use = in_lines}, {.fences_others = true}));
+}
+
 TEST(ExploredSleep, no_wake_up_is_lost_between_ranks_that_exchange) {
   for (const auto& scripts : std::vector<std::array<Script, 2>>{{"aA", "aA"}, {"aA", "x"}, {"aaA", "aAA"}})
     expect_right(explore_exchange<ExploredBell>({.scripts = scripts, .fenced = true}));

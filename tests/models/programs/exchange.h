@@ -126,7 +126,7 @@ class ExchangeRank {
     from.take_slot(kLarge);
     std::byte* const leaving = to.room(kLarge);
     require(!from.becomes_ours() || leaving == from.data(), "the answer does not leave in the slot that arrived");
-    read_payload(from, from.next());
+    read_payload(from.data(), from.next());
     write_and_publish(to, leaving, to.next(), kLarge, exchange_.use);
     from.release(false, 0);
   }

@@ -43,34 +43,41 @@ struct LinkUse {
   bool stream = false;             // non-temporal stores, then a store fence
   bool in_place = false;           // the message stays in the sender's buffer, which its readers have mapped
   bool overwrite_at_once = false;  // a fault of the sender's whose messages are read in place
+  bool in_lines = false;           // both ends know that all messages lie in lines
 };
 
 inline uint64_t payload_of(uint64_t message) { return 100 + message; }
+
+template <class Sender>
+void publish(Sender& end, size_t bytes, const LinkUse& use) {
+  if (!use.in_lines) return end.publish(kFingerprint, bytes, 0);
+  end.publish_line(kFingerprint, bytes);
+  end.prepare_next(bytes);
+}
 
 /// There is a free slot. Writes message number `message` into `room` and publishes it.
 template <class Sender>
 void write_and_publish(Sender& end, std::byte* room, uint64_t message, size_t bytes, const LinkUse& use) {
   const uint64_t value = payload_of(message);
-  if (use.flag_before_payload) end.publish(kFingerprint, bytes, 0);
+  if (use.flag_before_payload) publish(end, bytes, use);
   if (use.stream) {
     stream_bytes(room, &value, sizeof value);
     store_fence();
   } else {
     write_bytes(room, &value, sizeof value);
   }
-  if (!use.flag_before_payload) end.publish(kFingerprint, bytes, 0);
+  if (!use.flag_before_payload) publish(end, bytes, use);
 }
 
 template <class Sender>
 void send(Sender& end, uint64_t message, size_t bytes, const LinkUse& use) {
-  write_and_publish(end, end.room(bytes), message, bytes, use);
+  write_and_publish(end, use.in_lines ? end.line_room() : end.room(bytes), message, bytes, use);
 }
 
-/// Reads the message that is there and requires it to be number `message`.
-template <class Receiver>
-void read_payload(const Receiver& end, uint64_t message) {
+/// Reads the message that lies there and requires it to be number `message`.
+inline void read_payload(const std::byte* data, uint64_t message) {
   uint64_t value = 0;
-  read_bytes(&value, end.data(), sizeof value);
+  read_bytes(&value, data, sizeof value);
   require(value == payload_of(message), "not the message that is due");
 }
 
@@ -81,14 +88,24 @@ void locate(Receiver& end) {
   require(end.locate(kLarge) == SharedTable::Found::here, "a place that does not exist");
 }
 
+/// Whether there is a message.
+template <class Receiver>
+bool has_message(Receiver& end, const LinkUse& use) {
+  if (!use.in_lines) return end.has_message();
+  const bool is_there = end.has_line_message(kFingerprint);
+  require(is_there || !end.has_other_message(), "a message of another call");
+  return is_there;
+}
+
 /// There is a message.
 template <class Receiver>
 void receive(Receiver& end, uint64_t message, const LinkUse& use) {
-  locate(end);
-  if (!use.release_before_reading) read_payload(end, message);
+  if (!use.in_lines) locate(end);
+  const std::byte* const data = use.in_lines ? end.line_data() : end.data();
+  if (!use.release_before_reading) read_payload(data, message);
   end.take_slot(kLarge);
   end.release(false, 0);
-  if (use.release_before_reading) read_payload(end, message);
+  if (use.release_before_reading) read_payload(data, message);
 }
 
 }  // namespace ringtree::explorer

@@ -67,7 +67,7 @@ Result explore_one_way(const OneWay& traffic, const Options& options = {}) {
             await(world->bells[num_readers], traffic.fenced, traffic.sleep, ready);
           };
           for (uint64_t message = 0; message < traffic.num_messages; ++message) {
-            await_that([&] { return end.has_free_slot(); });
+            await_that([&] { return traffic.use.in_lines ? end.has_free_line() : end.has_free_slot(); });
             if (!traffic.use.in_place) {
               send(end, message, traffic.bytes, traffic.use);
               continue;
@@ -82,7 +82,7 @@ Result explore_one_way(const OneWay& traffic, const Options& options = {}) {
           program.thread("reader " + std::to_string(reader), [world, reader, &traffic] {
             auto end = world->receiver(reader, traffic.fenced);
             for (uint64_t message = 0; message < traffic.num_messages; ++message) {
-              await(world->bells[reader], traffic.fenced, traffic.sleep, [&] { return end.has_message(); });
+              await(world->bells[reader], traffic.fenced, traffic.sleep, [&] { return has_message(end, traffic.use); });
               receive(end, message, traffic.use);
             }
           });
