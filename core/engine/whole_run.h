@@ -146,18 +146,30 @@ class WholeRun {
     std::byte* const line = step.send ? step.send->line_room() : nullptr;
     std::byte* const to = dst ? dst : line;
     if (step.reduces) {
-      const Operands operands =
-          assemble(step, own_of(step), dst, [&](Operands& all, int i) { all.add_own(step.recv[i]->line_data()); });
-      if (step.items > 0) call_.fold(to, operands.data(), operands.size(), step.items);
+      if (step.items > 0) fold_in_lines(step, to);
     } else {
       copy_few(to, step.num_recv > 0 ? step.recv[0]->line_data() : own_of(step), step.bytes);
     }
     if (step.send) {
       copy_few(line, to, step.bytes);
       step.send->publish_line(call_.fingerprint, step.bytes);
-      step.send->prepare_next(step.bytes);
+      step.send->look_early();
     }
     for (int i = 0; i < step.num_recv; ++i) step.recv[i]->release(false, 0);
+  }
+
+  void fold_in_lines(const WholeStep& step, std::byte* to) {
+    const std::byte* const own = own_of(step);
+    if (step.num_recv != 1 || !own) return fold_many_in_lines(step, own, to);
+    std::array<const void*, 2> inputs{own, step.recv[0]->line_data()};
+    if (step.src_at > 0) std::swap(inputs[0], inputs[1]);
+    call_.fold(to, inputs.data(), 2, step.items);
+  }
+  // Apart, since its frame is large.
+  [[gnu::noinline]] void fold_many_in_lines(const WholeStep& step, const std::byte* own, std::byte* to) {
+    const Operands operands =
+        assemble(step, own, to, [&](Operands& all, int i) { all.add_own(step.recv[i]->line_data()); });
+    call_.fold(to, operands.data(), operands.size(), step.items);
   }
 
   void do_step(const WholeStep& step) {
@@ -182,7 +194,7 @@ class WholeRun {
       in_place_.send(*step.step, at, step.bytes, call_.fingerprint, false);
     } else if (step.send) {
       Wire::send(*step.send, run.slot, step.bytes, call_.fingerprint, 0, false);
-      if constexpr (!Wire::kFlagged) step.send->prepare_next(0);
+      if constexpr (!Wire::kFlagged) step.send->look_early();
     }
     for (int i = 0; i < step.num_recv; ++i) step.recv[i]->release(false, 0);
   }

@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "core/base/clock.h"
-#include "core/base/prefetch.h"
 #include "core/transport/distance.h"
 #include "core/transport/doorbell.h"
 #include "core/transport/exchange_pool.h"
@@ -107,13 +106,10 @@ class BasicSendEnd {
     bytes_[ring_index()] = bytes;
     publish_mark(fingerprint, MessageFlag::kNoSlot);
   }
-  /// After a small message, while its sender waits for an answer: does what the next one would wait for. Fetches its
-  /// line, of which `bytes` bytes will be written and which a reader had last, and looks what has been consumed before
-  /// all lines are taken. Where no answer comes the look would only be in the way.
-  void prepare_next(size_t bytes) {
+  /// After a small message: looks what has been consumed before all lines are taken, while the sender waits for an
+  /// answer anyway. Where none comes the look would only be in the way.
+  void look_early() {
     if (!one_way_ && 2 * num_under_way() > geometry_.num_slots) refresh();
-    const std::byte* const begin = reinterpret_cast<const std::byte*>(&line());
-    for (size_t at = 0; at < bytes + sizeof(LineType::flag); at += kLineBytes) fetch_for_writing(begin + at);
   }
   /// The message is where it is, in memory that the readers have mapped. `may_answer`: its one reader may write there.
   void publish_in_place(uint32_t fingerprint, const SharedPlace& place, bool may_answer = false) {

@@ -52,7 +52,7 @@ template <class Sender>
 void publish(Sender& end, size_t bytes, const LinkUse& use) {
   if (!use.in_lines) return end.publish(kFingerprint, bytes, 0);
   end.publish_line(kFingerprint, bytes);
-  end.prepare_next(bytes);
+  end.look_early();
 }
 
 /// There is a free slot. Writes message number `message` into `room` and publishes it.
