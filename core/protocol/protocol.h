@@ -1,6 +1,6 @@
 // The protocols: how the receiver of a message knows that its bytes are there. After NCCL's three, on a CPU:
 //
-//   simple   up to 248 bytes travel in a line beside their flag; more lie in a slot, and the line's flag says so
+//   simple   up to 1,144 bytes travel in a line beside their flag; more lie in a slot, and the line's flag says so
 //            afterwards. Slots are shared by ranks that send to each other (core/transport/exchange_pool.h).
 //   ll       every 8 bytes are 4 bytes of data and a flag, stored at once: no byte waits for another.
 //   ll128    every 64-byte line is 56 bytes of data and a flag, stored last: NCCL's 120 + 8, in a CPU's cache line.

@@ -2,10 +2,10 @@
 //
 //   [8 lines] [reader 0: released, stamps] [reader 1: …] … [slot 0] … [slot 7]
 //
-// A *line* is a flag and up to 248 bytes of data behind it. A message of up to 56 bytes is one cache line that travels
-// once; a longer one is up to four neighbours, which a core can fetch together (docs/decisions/0042). Larger messages
-// lie in a slot that the flag names: a slot of the link's own (message m has slot m mod 8), or a slot of the pool that
-// two ranks share who send to each other (exchange_pool.h); the link then has no slots itself.
+// A *line* is a flag and up to 1,144 bytes of data behind it. A message of up to 56 bytes is one cache line that
+// travels once; a longer one is up to 18 neighbours, which a core can fetch together (docs/decisions/0042, 0043).
+// Larger messages lie in a slot that the flag names: a slot of the link's own (message m has slot m mod 8), or a slot
+// of the pool that two ranks share who send to each other (exchange_pool.h); the link then has no slots itself.
 //
 // Counters only grow; message m uses line m mod 8. Each atomic has one writer. Nothing read from a peer is used as an
 // index before it was checked.
@@ -21,7 +21,7 @@ namespace ringtree {
 
 inline constexpr int kMaxLinkSlots = 8;
 inline constexpr size_t kLineBytes = 64;
-inline constexpr size_t kInlineBytes = 4 * kLineBytes - sizeof(uint64_t);  // of a message that needs no slot
+inline constexpr size_t kInlineBytes = 18 * kLineBytes - sizeof(uint64_t);  // of a message that needs no slot
 
 /// A flag says which message is in a line, of which call, and in which slot its data lie.
 ///   bits 0..31 fingerprint of the call   bits 32..47 slot + 1, 0 for data in the line   bits 48..63 message + 1
@@ -69,7 +69,7 @@ struct alignas(kLineBytes) BasicLinkReader {
 
 using Line = BasicLine<StdAtomics>;
 using LinkReader = BasicLinkReader<StdAtomics>;
-static_assert(sizeof(Line) == 4 * kLineBytes);
+static_assert(sizeof(Line) == 18 * kLineBytes);
 
 /// Geometry of a link's memory; both ends derive it from the same agreed numbers.
 struct LinkGeometry {

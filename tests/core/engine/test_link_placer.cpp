@@ -44,7 +44,7 @@ struct RemoteEnds : LinkSource {
     std::unique_ptr<TcpIn> link;
     std::unique_ptr<RecvEnd> end;
   };
-  const LinkGeometry geometry{1, kSlots, 1'000};
+  const LinkGeometry geometry{1, kSlots, 2'000};
   Doorbell bell;
   std::map<std::vector<int>, Out> out;
   std::map<int, In> in;
@@ -192,9 +192,10 @@ TEST(LinkPlacer, does_not_wait_for_what_comes_after) {
 }
 
 TEST(LinkPlacer, is_asked_while_a_run_lasts) {
-  PlacedCall call({receives({0})}, 1'000);
+  PlacedCall call({receives({0})}, 2'000);
+  call.call.cut = {2'000, 4'000, 1};  // more than travels in a line
   TcpFrame frame;
-  frame.bytes = 1'000;
+  frame.bytes = 2'000;
   frame.fingerprint = 7;
   const auto goes_to_the_output = [&] {
     const std::byte* const room = call.ends.in.at(1).link->room_for(frame);

@@ -73,7 +73,7 @@ TEST(Slices, of_every_size_may_follow_each_other_over_the_same_links) {
   }));
 }
 
-// 56 bytes of a line are one cache line, 248 travel in it, 249 lie in a slot; ll cuts after 4 bytes, ll128 after 56.
+// 56 bytes of a line are one cache line, 1,144 travel in it, 1,145 lie in a slot; ll cuts after 4 bytes, ll128 after 56.
 template <typename Item>
 void expect_right_around_a_line(Dtype dtype, int n) {
   const size_t most = 4 * 64 / sizeof(Item) * static_cast<size_t>(n);
@@ -81,7 +81,7 @@ void expect_right_around_a_line(Dtype dtype, int n) {
   expect_all_well(run_communicators(n, test_settings(), [&](Communicator& communicator) {
     for (const ProtocolInfo& info : kProtocols)
       for (const char* name : {"one_shot", "two_shot", "ring", "tree"})
-        for (size_t bytes : {4, 48, 52, 56, 57, 60, 64, 68, 112, 113, 128, 244, 248, 249, 252}) {
+        for (size_t bytes : {4, 48, 52, 56, 57, 60, 64, 68, 112, 113, 128, 256, 1140, 1144, 1145, 1148}) {
           // What a message carries: the vector, or a rank's share of it.
           const bool whole = std::string(name) == "one_shot" || std::string(name) == "tree";
           const size_t count = bytes / sizeof(Item) * (whole ? 1 : static_cast<size_t>(n));

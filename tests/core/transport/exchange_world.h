@@ -15,7 +15,7 @@
 
 namespace ringtree::testing {
 
-inline constexpr size_t kTestSlotBytes = 512;
+inline constexpr size_t kTestSlotBytes = 2'560;
 /// Of messages: in lines and in slots.
 inline constexpr size_t kTestSizes[] = {0, 8, kInlineBytes, kInlineBytes + 8, kTestSlotBytes};
 /// How many links each side sends over.

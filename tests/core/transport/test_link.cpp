@@ -18,7 +18,7 @@ struct TestLink {
   explicit TestLink(int num_readers, bool fenced = true, NicClock* clock = nullptr, std::vector<bool> remote = {})
       : reader_bells(static_cast<size_t>(num_readers)) {
     geometry.num_readers = num_readers;
-    geometry.slot_bytes = 256;
+    geometry.slot_bytes = 1152;
     memory = aligned_bytes(geometry.bytes());
     construct_link(memory.get(), geometry);
     std::vector<ReaderRoute> routes;
@@ -119,7 +119,7 @@ TEST(Link, order_and_content_survive_many_messages_to_readers_that_sleep) {
   for (bool fenced : {true, false}) {
     if (!fenced && !can_fence_everybody()) continue;
     for (int num_readers : {1, 2})
-      for (size_t num_words : {size_t{7}, size_t{31}, size_t{32}}) {  // a cache line, a whole line, a whole slot
+      for (size_t num_words : {size_t{7}, size_t{143}, size_t{144}}) {  // a cache line, a whole line, a whole slot
         TestLink link(num_readers, fenced);
         std::vector<uint64_t> intact(static_cast<size_t>(num_readers), 0);
         std::vector<std::thread> readers;
@@ -133,12 +133,12 @@ TEST(Link, order_and_content_survive_many_messages_to_readers_that_sleep) {
   }
 }
 
-TEST(Link, up_to_248_bytes_travel_in_the_line_and_more_in_the_slot) {
-  for (size_t bytes : {0, 1, 52, 56, 57, 64, 244, 248, 249, 252, 256}) {
+TEST(Link, up_to_1144_bytes_travel_in_the_line_and_more_in_the_slot) {
+  for (size_t bytes : {0, 1, 52, 56, 57, 64, 256, 1140, 1144, 1145, 1148, 1152}) {
     TestLink link(1);
     const std::byte *const lines = link.memory.get(), *const slots = lines + link.geometry.slots_at();
     std::byte* const room = link.send->room(bytes);
-    EXPECT_EQ(room, bytes <= 248 ? lines + sizeof(uint64_t) : slots) << bytes;
+    EXPECT_EQ(room, bytes <= 1144 ? lines + sizeof(uint64_t) : slots) << bytes;
     std::memset(room, 0x5a, bytes);
     link.send->publish(3, bytes, 0);
     ASSERT_TRUE(link.recv[0]->has_message()) << bytes;

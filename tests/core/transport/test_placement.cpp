@@ -73,9 +73,9 @@ TEST(Placement, is_asked_for_once_a_message_that_does_not_fit_into_a_line) {
 }
 
 TEST(Placement, puts_messages_where_they_belong_and_leaves_the_rest_alone) {
-  for (const size_t at_a_time : {size_t{50}, size_t{1'000}, size_t{100'000}}) {
+  for (const size_t at_a_time : {size_t{50}, size_t{2'000}, size_t{100'000}}) {
     PlacedLink link({1, 3});
-    const size_t sizes[] = {1'000, 1'000, kTcpSlotBytes, kTcpSlotBytes - 1, 8};
+    const size_t sizes[] = {2'000, 2'000, kTcpSlotBytes, kTcpSlotBytes - 1, 8};
     for (const size_t size : sizes) link.add(size);
     while (!link.to_come.empty()) link.let_come(at_a_time);
     for (uint64_t m = 0; m < std::size(sizes); ++m) {
@@ -89,15 +89,15 @@ TEST(Placement, puts_messages_where_they_belong_and_leaves_the_rest_alone) {
 TEST(Placement, ends_in_the_middle_of_a_message_without_another_byte) {
   for (const size_t come : {size_t{0}, size_t{1}, size_t{3'000}, kTcpSlotBytes - 1}) {
     PlacedLink link({0, 1});
-    link.add(1'000);
+    link.add(2'000);
     link.add(kTcpSlotBytes);
-    link.let_come(kTcpHeaderBytes + 1'000 + kTcpHeaderBytes + come);
+    link.let_come(kTcpHeaderBytes + 2'000 + kTcpHeaderBytes + come);
     link.end().placement()->ask(nullptr);
     std::fill(link.places.at(1), link.places.at(2), kUntouched);  // it is somebody else's from now on
     link.add(100);
     link.let_come(link.to_come.size());
     EXPECT_TRUE(link.places.untouched(1)) << come;
-    EXPECT_TRUE(link.receive(1'000)) << "it was whole";
+    EXPECT_TRUE(link.receive(2'000)) << "it was whole";
     EXPECT_TRUE(link.receive(kTcpSlotBytes)) << come;
     EXPECT_TRUE(link.receive(100));
     EXPECT_EQ(link.places.asked.size(), 2u) << "nobody is asked any more";
@@ -107,13 +107,13 @@ TEST(Placement, ends_in_the_middle_of_a_message_without_another_byte) {
 TEST(Placement, goes_on_with_another_placer) {
   PlacedLink link({0});
   Places next({1});
-  for (int i = 0; i < 2; ++i) link.add(500);
-  link.let_come(kTcpHeaderBytes + 500);
-  ASSERT_TRUE(link.receive(500));
+  for (int i = 0; i < 2; ++i) link.add(1'500);
+  link.let_come(kTcpHeaderBytes + 1'500);
+  ASSERT_TRUE(link.receive(1'500));
   link.end().placement()->ask(nullptr);
   link.end().placement()->ask(&next);
-  link.let_come(kTcpHeaderBytes + 500);
-  ASSERT_TRUE(link.receive(500));
+  link.let_come(kTcpHeaderBytes + 1'500);
+  ASSERT_TRUE(link.receive(1'500));
   EXPECT_EQ(link.end().data(), next.at(1));
 }
 
@@ -138,7 +138,7 @@ TEST(Placement, is_nothing_that_a_line_may_say_on_a_link_without_it) {
   Line* const lines = reinterpret_cast<Line*>(sender.memory.get());
   lines[0].flag = MessageFlag::make(fingerprint_of(3, 0), MessageFlag::kPlaced, 0);
   ASSERT_TRUE(reader.has_message());
-  EXPECT_EQ(reader.locate(1'000), SharedTable::Found::nonsense);
+  EXPECT_EQ(reader.locate(2'000), SharedTable::Found::nonsense);
 }
 
 }  // namespace

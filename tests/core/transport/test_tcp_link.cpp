@@ -157,22 +157,22 @@ TEST(TcpLink, nobody_on_the_same_host_takes_a_message_for_who_carries_it_away) {
 TEST(TcpLink, nothing_that_a_line_says_makes_the_sender_read_beyond_its_slot) {
   MemoryLink link;
   Line* const lines = reinterpret_cast<Line*>(link.sender.memory.get());
-  const std::vector<std::byte> own = payload_of(3, 0, 1'000);
+  const std::vector<std::byte> own = payload_of(3, 0, 2'000);
   link.sender.end->publish_from(fingerprint_of(3, 0), own.data(), own.size());
   EXPECT_EQ(std::count(lines[0].payload.begin(), lines[0].payload.end(), std::byte{0}), kInlineBytes)
       << "an address would leave with the next small message";
-  EXPECT_EQ(link.out.take(true).payload.size(), 1'000u);
+  EXPECT_EQ(link.out.take(true).payload.size(), 2'000u);
   link.out.sent(0);
-  ASSERT_TRUE(link.sender.send(1'000));
+  ASSERT_TRUE(link.sender.send(2'000));
   const size_t far_too_many = size_t{1} << 40;
   std::memcpy(lines[1].payload.data(), &far_too_many, sizeof far_too_many);
-  EXPECT_EQ(link.out.take(true).payload.size(), 1'000u);
+  EXPECT_EQ(link.out.take(true).payload.size(), 2'000u);
   link.out.sent(1);
-  ASSERT_TRUE(link.sender.send(1'000));
+  ASSERT_TRUE(link.sender.send(2'000));
   lines[2].flag = MessageFlag::make(0, MessageFlag::kNoSlot, 2);
   EXPECT_EQ(link.out.take(true).payload.size(), kInlineBytes) << "the line's end";
   link.out.sent(2);
-  ASSERT_TRUE(link.sender.send(1'000));
+  ASSERT_TRUE(link.sender.send(2'000));
   lines[3].flag = MessageFlag::make(0, MessageFlag::kInOwnMemory, 3);
   EXPECT_TRUE(link.out.take(true).payload.empty()) << "it was not published from there";
 }
