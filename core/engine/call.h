@@ -22,7 +22,7 @@ namespace ringtree {
 /// Names the schedule of a call, a built-in algorithm or a schedule of the user's own that has been verified, and what
 /// else is asked for; the rest is `auto`'s.
 struct AlgorithmRef {
-  std::string name;                               // empty: `auto`, which so is made and compared in no time
+  std::string name;                               // empty: `auto`
   std::shared_ptr<const Schedule> own = nullptr;  // if set, it counts; its structural hash is own_hash
   uint64_t own_hash = 0;
   std::optional<Protocol> protocol = {};
