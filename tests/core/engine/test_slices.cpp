@@ -73,7 +73,8 @@ TEST(Slices, of_every_size_may_follow_each_other_over_the_same_links) {
   }));
 }
 
-// 56 bytes of a line are one cache line, 1,144 travel in it, 1,145 lie in a slot; ll cuts after 4 bytes, ll128 after 56.
+// 56 bytes of a line are one cache line, 1,144 travel in it, 1,145 lie in a slot; ll cuts after 4 bytes, ll128
+// after 56.
 template <typename Item>
 void expect_right_around_a_line(Dtype dtype, int n) {
   const size_t most = 4 * 64 / sizeof(Item) * static_cast<size_t>(n);
