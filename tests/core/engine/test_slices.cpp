@@ -77,7 +77,7 @@ TEST(Slices, of_every_size_may_follow_each_other_over_the_same_links) {
 // after 56.
 template <typename Item>
 void expect_right_around_a_line(Dtype dtype, int n) {
-  const size_t most = 4 * 64 / sizeof(Item) * static_cast<size_t>(n);
+  const size_t most = sizeof(Line) / sizeof(Item) * static_cast<size_t>(n);
   const World<Item> world(63, n, most + 4);
   expect_all_well(run_communicators(n, test_settings(), [&](Communicator& communicator) {
     for (const ProtocolInfo& info : kProtocols)
