@@ -16,8 +16,8 @@ from ringtree.results import Record
 PRIVATE, SHARED = "private", "shared"
 BUFFERS = (PRIVATE, SHARED)
 SHARED_COLLECTIVES = ("all_reduce",)
-# Bytes of the vector. Messages of up to 1,144 bytes travel in their line whatever the buffer, so reading those of vectors
-# below this size in place or not is not a reason to choose otherwise.
+# Bytes of the vector. Messages of up to 1,144 bytes travel in their line whatever the buffer, so whether those of
+# smaller vectors are read in place is not a reason to choose otherwise.
 SHARED_FROM = 1 << 10
 # Shared buffers matter to those who ask for them, private ones to everybody.
 SHARED_WEIGHT = 0.5
