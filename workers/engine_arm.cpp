@@ -117,10 +117,8 @@ const char* barrier() {
 // The words after `algorithm`; `auto` and 0 leave the choice to the engine.
 AlgorithmRef parse_reference(char** words, size_t num_words) {
   AlgorithmRef asked;
-  if (const std::string name = words[0]; name != "auto") {
-    find_algorithm(name);  // throws if there is none; what it cannot do the call says
-    asked.name = name;
-  }
+  asked.set_name(words[0]);
+  if (!asked.name.empty()) find_algorithm(asked.name);  // throws if there is none; what it cannot do the call says
   const std::string protocol = num_words > 1 ? words[1] : "auto";
   if (protocol != "auto") asked.protocol = require_protocol(protocol);
   const std::string slice_bytes = num_words > 2 ? words[2] : "0";

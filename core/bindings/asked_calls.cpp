@@ -28,8 +28,7 @@ std::string name_from(nb::handle object, const char* name) { return read<std::st
 
 void set_algorithm(AlgorithmRef& asked, nb::handle algorithm) {
   if (nb::isinstance<nb::str>(algorithm)) {
-    asked.name = name_from(algorithm, "algorithm");
-    if (asked.name == "auto") asked.name.clear();
+    asked.set_name(name_from(algorithm, "algorithm"));
     return;
   }
   const nb::object verified = nb::hasattr(algorithm, "verified") ? algorithm.attr("verified")() : nb::borrow(algorithm);

@@ -29,6 +29,9 @@ struct AlgorithmRef {
   size_t slice_bytes = 0;              // 0: auto
   std::optional<bool> streaming = {};  // whether the output is written around the caches
 
+  /// Of a name as users say it.
+  void set_name(const std::string& said) { name = said == "auto" ? "" : said; }
+
   bool operator==(const AlgorithmRef& other) const {
     return own_hash == other.own_hash && protocol == other.protocol && slice_bytes == other.slice_bytes &&
            streaming == other.streaming && own.get() == other.own.get() && name == other.name;

@@ -1,5 +1,5 @@
-// What a run (run.h, whole_run.h) sends from where it is, to peers of this host that have mapped it or to ranks of
-// other hosts, instead of through a slot.
+// InPlace: what a run (run.h, whole_run.h) sends from where it lies instead of through a slot: to peers of this host
+// that have mapped it, or to ranks of other hosts.
 #pragma once
 
 #include "core/base/stream_copy.h"
@@ -29,7 +29,7 @@ class InPlace {
     sent_ = true;
   }
 
-  /// What peers of this host read in this rank's buffers they have read.
+  /// Peers of this host have read all that was sent so.
   bool all_read(const Plan& plan) const {
     if (!sent_) return true;
     for (SendEnd* end : plan.direct_ends)

@@ -18,7 +18,7 @@
 
 namespace ringtree {
 
-/// As Run has it; not emulated.
+/// `Tracer`: as Run's. Emulated clusters run slices only.
 template <Protocol kProtocol, class Tracer>
 class WholeRun {
  public:

@@ -30,7 +30,9 @@ inline Settings test_settings(int num_channels = 1) {
 /// A built-in algorithm, with what else is asked for.
 inline AlgorithmRef by(const std::string& name, std::optional<Protocol> protocol = {}, size_t slice_bytes = 0,
                        std::optional<bool> streaming = {}) {
-  return {name, nullptr, 0, protocol, slice_bytes, streaming};
+  AlgorithmRef algorithm{"", nullptr, 0, protocol, slice_bytes, streaming};
+  algorithm.set_name(name);
+  return algorithm;
 }
 /// A schedule of the user's own.
 inline AlgorithmRef own(Schedule schedule, std::optional<Protocol> protocol = {}) {

@@ -143,8 +143,8 @@ TEST(AgreedProfile, distinguishes_whether_every_rank_has_a_core) {
 TEST(AgreedProfile, what_is_asked_for_goes_before_it) {
   expect_all_well(run_communicators(2, rank_0_has(kRules), [](Communicator& communicator) {
     require_equal(run_auto(communicator, 400, by("tree")), {"tree", Protocol::simple, 0, false, 1});
-    require_equal(run_auto(communicator, 400, by("", Protocol::ll128)), {"one_shot", Protocol::ll128, 0, false, 1});
-    require_equal(run_auto(communicator, 4'000, by("", {}, 8'192, false)),
+    require_equal(run_auto(communicator, 400, by("auto", Protocol::ll128)), {"one_shot", Protocol::ll128, 0, false, 1});
+    require_equal(run_auto(communicator, 4'000, by("auto", {}, 8'192, false)),
                   {"two_shot", Protocol::ll128, 8'192, false, 1});
     if (!contains(communicator.last_call().reason, "measured")) throw std::runtime_error("no reason");
   }));

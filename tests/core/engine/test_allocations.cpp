@@ -57,7 +57,7 @@ void expect_none(Communicator& communicator, const std::vector<AlgorithmRef>& al
   if (num_allocations != before) throw std::runtime_error(std::to_string(num_allocations - before) + " allocations");
 }
 
-constexpr const char* kNames[] = {"ring", "tree", "two_shot", "halving_doubling", "recursive_doubling", ""};
+constexpr const char* kNames[] = {"ring", "tree", "two_shot", "halving_doubling", "recursive_doubling", "auto"};
 
 TEST(Allocations, there_are_none_in_a_call_whose_plan_exists) {
   for (const ProtocolInfo& info : kProtocols)

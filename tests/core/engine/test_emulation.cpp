@@ -105,7 +105,7 @@ TEST(Emulation, auto_chooses_by_the_recurrence) {
       if (choice.algorithm == algorithm.name) chosen = seconds;
     }
     if (chosen != fastest) throw std::runtime_error(choice.algorithm + " is not the fastest: " + reason);
-    sum_of_ones(communicator, 16, "");
+    sum_of_ones(communicator, 16, "auto");
   }));
 }
 

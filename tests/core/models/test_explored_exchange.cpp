@@ -21,6 +21,13 @@ TEST(ExploredExchange, both_ways_and_one_way) {
       expect_right(explore_exchange({.scripts = scripts, .fenced = fenced}));
 }
 
+TEST(ExploredExchange, both_ways_where_senders_look_early) {
+  for (const bool fenced : {false, true})
+    for (const auto& scripts :
+         std::vector<std::array<Script, 2>>{{"aaAAaaAA", "aaAAaaAA"}, {"aAaAaAaA", "AaAaAaAa"}, {"aaAaAaAA", "xxxx"}})
+      expect_right(explore_exchange({.scripts = scripts, .fenced = fenced, .use = {.looks_early = true}}));
+}
+
 // Scripts that links with slots of their own could play: a rank is never asked to have more messages under way than a
 // link has slots. `length` steps, by a walk that takes any step that is possible.
 Exchange random_exchange(uint32_t seed, size_t length) {

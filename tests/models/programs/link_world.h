@@ -43,16 +43,20 @@ struct LinkUse {
   bool stream = false;             // non-temporal stores, then a store fence
   bool in_place = false;           // the message stays in the sender's buffer, which its readers have mapped
   bool overwrite_at_once = false;  // a fault of the sender's whose messages are read in place
-  bool in_lines = false;           // both ends know that all messages lie in lines
+  bool in_lines = false;           // both ends know that all messages lie in lines; the sender looks early
+  bool looks_early = false;        // so it does where they lie in slots
 };
 
 inline uint64_t payload_of(uint64_t message) { return 100 + message; }
 
 template <class Sender>
 void publish(Sender& end, size_t bytes, const LinkUse& use) {
-  if (!use.in_lines) return end.publish(kFingerprint, bytes, 0);
-  end.publish_line(kFingerprint, bytes);
-  end.look_early();
+  if (use.in_lines) {
+    end.publish_line(kFingerprint, bytes);
+  } else {
+    end.publish(kFingerprint, bytes, 0);
+  }
+  if (use.in_lines || use.looks_early) end.look_early();
 }
 
 /// There is a free slot. Writes message number `message` into `room` and publishes it.
