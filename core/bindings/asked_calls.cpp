@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 #include "core/base/error.h"
 #include "core/bindings/bindings.h"
@@ -46,11 +47,12 @@ Call read_all(const AskedCalls::Objects& objects) {
   call.collective = collective_from(name_from(collective, "collective"));
   call.op = op_from(name_from(op, "op"));
   call.root = read<int>(root, "root", "a rank");
-  set_algorithm(call.algorithm, algorithm);
-  if (const std::string name = name_from(protocol, "protocol"); name != "auto")
-    call.algorithm.protocol = require_protocol(name);
-  call.algorithm.slice_bytes = read<size_t>(slice_bytes, "slice_bytes", "a non-negative integer");
-  if (streaming != Py_None) call.algorithm.streaming = read<bool>(streaming, "streaming", "True, False or None");
+  AlgorithmRef asked;
+  set_algorithm(asked, algorithm);
+  if (const std::string name = name_from(protocol, "protocol"); name != "auto") asked.protocol = require_protocol(name);
+  asked.slice_bytes = read<size_t>(slice_bytes, "slice_bytes", "a non-negative integer");
+  if (streaming != Py_None) asked.streaming = read<bool>(streaming, "streaming", "True, False or None");
+  call.ask(std::move(asked));
   call.timeout_s = read<double>(timeout, "timeout", "a number of seconds");
   call.factor = read<double>(factor, "factor", "a number");
   if (call.factor != 1 && call.op != ReduceOp::premul_sum)

@@ -10,6 +10,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/base/dtype.h"
@@ -40,19 +41,34 @@ struct AlgorithmRef {
 
 /// What a call is apart from its buffers and its moment.
 struct CallKind {
-  Collective collective = Collective::all_reduce;
-  Dtype dtype = Dtype::kFloat32;
-  ReduceOp op = ReduceOp::sum;
-  int root = 0;
+  Collective collective;
+  Dtype dtype;
+  ReduceOp op;
+  int root;
   /// In elements: of the vector (all_reduce, broadcast, reduce) or of a block (the others; all_to_all: of what one rank
   /// sends to one other). 0 where blocks are uneven.
-  size_t count = 0;
+  size_t count;
   /// Blocks of unequal length, side by side in the buffers; empty: even ones. The elements of each rank's block, alike
   /// on all ranks; all_to_all: of the blocks that this rank sends, by receiver, then of those that it gets, by sender
   /// (2n numbers).
   std::span<const uint64_t> counts = {};
-  AlgorithmRef algorithm = {};
+  /// Most calls ask for nothing, and then have nothing to make, to copy or to compare.
+  std::optional<AlgorithmRef> algorithm;
 
+  // The compiler's own would zero the whole object (g++ 12), also the room of an `algorithm` that is not there.
+  CallKind(Collective what = Collective::all_reduce, Dtype of = Dtype::kFloat32, ReduceOp by = ReduceOp::sum,
+           int root_rank = 0, size_t num_elements = 0)
+      : collective(what), dtype(of), op(by), root(root_rank), count(num_elements) {}
+
+  void ask(AlgorithmRef wanted) {
+    algorithm.reset();
+    if (wanted != AlgorithmRef{}) algorithm = std::move(wanted);
+  }
+  /// `algorithm`, also where nothing is asked for.
+  const AlgorithmRef& asked() const {
+    static const AlgorithmRef nothing;
+    return algorithm ? *algorithm : nothing;
+  }
   bool uneven() const { return !counts.empty(); }
   bool operator==(const CallKind& other) const {
     return count == other.count && collective == other.collective && dtype == other.dtype && op == other.op &&

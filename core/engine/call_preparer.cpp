@@ -93,7 +93,7 @@ void CallPreparer::check_buffers(const Call& call, const PreparedCall& prepared)
 }
 
 Configuration CallPreparer::configuration_of(const CallKind& kind, std::string& reason) const {
-  const AlgorithmRef& algorithm = kind.algorithm;
+  const AlgorithmRef& algorithm = kind.asked();
   Configuration configuration{algorithm.name, Protocol::simple, 0, false, selection_.num_channels};
   if (!algorithm.own && algorithm.name.empty()) std::tie(configuration, reason) = choose(kind);
   if (algorithm.protocol) configuration.protocol = *algorithm.protocol;
@@ -105,7 +105,7 @@ Configuration CallPreparer::configuration_of(const CallKind& kind, std::string& 
 
 std::unique_ptr<PreparedCall> CallPreparer::prepare(const CallKind& kind, const Plans& plans) const {
   check_kind(kind);
-  const AlgorithmRef& algorithm = kind.algorithm;
+  const AlgorithmRef& algorithm = kind.asked();
   auto call = std::make_unique<PreparedCall>();
   call->counts.assign(kind.counts.begin(), kind.counts.end());
   call->kind = kind;
@@ -152,7 +152,7 @@ std::unique_ptr<PreparedCall> CallPreparer::prepare(const CallKind& kind, const 
 // A slot that travels to and fro stays in the two ranks' caches, whoever is the root.
 PlanFamily CallPreparer::family_of(const PreparedCall& call, bool uses_pools) const {
   const uint64_t key = call.description.plan_key;
-  if (!has_root(call.kind.collective) || call.kind.algorithm.own ||
+  if (!has_root(call.kind.collective) || call.kind.asked().own ||
       num_ranks() * call.configuration.channels > kMostOfFamily || !uses_pools)
     return {key, {call.schedule}};
   PlanFamily family{call.rootless, {}};

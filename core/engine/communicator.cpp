@@ -170,7 +170,8 @@ void Communicator::run_checked(const Call& call, CallerLock* lock) {
     fresh = preparer_->prepare(call, plans_);
     prepared = fresh.get();
   }
-  CallPreparer::check_buffers(call, *prepared);
+  const bool is_bound = prepared->is_bound_to(call) && !prepared->scale;
+  if (!is_bound) CallPreparer::check_buffers(call, *prepared);
   last_ = nullptr;
   const uint64_t sequence = prepared->description.sequence = ++sequence_;
   history_ = CallDescription::history(history_, prepared->kind_hash);
@@ -181,7 +182,8 @@ void Communicator::run_checked(const Call& call, CallerLock* lock) {
     complete(*prepared, watch);
     prepared = prepared_.add(std::move(fresh));
   }
-  execute(call, *prepared, watch, lock);
+  if (!is_bound) bind_buffers(call, *prepared, lock);
+  execute(call, *prepared, watch);
   // release, pairs with the acquire in Session::first_missing(): from now on we are not needed for this call.
   session_->members().own_page().completed.store(sequence, std::memory_order_release);
   last_ = prepared;
@@ -241,25 +243,30 @@ class Sending {
 
 }  // namespace
 
-void Communicator::execute(const Call& call, PreparedCall& prepared, CallWatch& watch, CallerLock* lock) {
+void Communicator::bind_buffers(const Call& call, PreparedCall& prepared, CallerLock* lock) {
+  prepared.bound_at = PreparedCall::kNotBound;  // until all is found out
+  const uint64_t generation = shared_generation();
   const void* const input = prepared.scale ? scaled_input(call, prepared) : call.input;
-  prepared.bound.input = static_cast<const std::byte*>(input);
-  prepared.bound.output = static_cast<std::byte*>(call.output);
-  prepared.bound.fingerprint = CallDescription::fingerprint(history_, prepared.description.sequence);
-  prepared.bound.in_place = reinterpret_cast<uintptr_t>(input) - prepared.input.offset ==
-                            reinterpret_cast<uintptr_t>(call.output) - prepared.output.offset;  // either may be null
+  BoundCall& bound = prepared.bound;
+  bound.input = static_cast<const std::byte*>(input);
+  bound.output = static_cast<std::byte*>(call.output);
+  bound.in_place = reinterpret_cast<uintptr_t>(input) - prepared.input.offset ==
+                   reinterpret_cast<uintptr_t>(call.output) - prepared.output.offset;  // either may be null
   // Out of place, and without an input (who receives a broadcast), a large output would first be fetched only to be
   // overwritten; in place it was just read, and what the configuration says was found so.
-  if (!prepared.kind.algorithm.streaming && (!prepared.bound.in_place || prepared.input.length == 0))
-    prepared.bound.stream_output =
-        prepared.configuration.streaming || streams_by_default(prepared.output.length, prepared.input.length > 0);
-  else
-    prepared.bound.stream_output = prepared.configuration.streaming;
-  prepared.bound.cache_output = prepared.kind.algorithm.streaming == false;
-  prepared.bound.shared_input = shared_.find(*session_, input, prepared.input.length, lock);
-  prepared.bound.shared_output = shared_.find(*session_, call.output, prepared.output.length, lock);
-  prepared.bound.answered = settings_.answers_in_place && prepared.bound.in_place && prepared.bound.shared_input &&
-                            prepared.bound.shared_output && !settings_.emulation;
+  bound.stream_output = prepared.configuration.streaming;
+  if (!prepared.kind.asked().streaming && (!bound.in_place || prepared.input.length == 0))
+    bound.stream_output |= streams_by_default(prepared.output.length, prepared.input.length > 0);
+  bound.cache_output = prepared.kind.asked().streaming == false;
+  bound.shared_input = shared_.find(*session_, input, prepared.input.length, lock);
+  bound.shared_output = shared_.find(*session_, call.output, prepared.output.length, lock);
+  bound.answered = settings_.answers_in_place && bound.in_place && bound.shared_input && bound.shared_output &&
+                   !settings_.emulation;
+  prepared.bound_at = generation;
+}
+
+void Communicator::execute(const Call& call, PreparedCall& prepared, CallWatch& watch) {
+  prepared.bound.fingerprint = CallDescription::fingerprint(history_, prepared.description.sequence);
   if (settings_.emulation) use_exact_timers();
   const Inlets inlets = session_->inlets();
   const bool emulated = settings_.emulation.has_value();

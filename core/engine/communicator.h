@@ -128,7 +128,8 @@ class Communicator {
   /// Makes the plan if there is none. The others have begun the call: on failure they are told.
   void complete(PreparedCall& call, CallWatch& watch);
   void make_plan(PreparedCall& call, CallWatch& watch);
-  void execute(const Call& call, PreparedCall& prepared, CallWatch& watch, CallerLock* lock);
+  void bind_buffers(const Call& call, PreparedCall& prepared, CallerLock* lock);
+  void execute(const Call& call, PreparedCall& prepared, CallWatch& watch);
   const void* scaled_input(const Call& call, const PreparedCall& prepared);
   /// None on the thread of started calls: signals are not for it, and who waits for it may hold Python's lock.
   InterruptCheck interrupt_here() const { return interrupted_ && !queue_.is_own_thread() ? interrupted_ : nullptr; }

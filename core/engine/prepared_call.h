@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
@@ -31,7 +32,7 @@ struct PreparedCall {
   uint64_t rootless = 0;   // as the plan's key, but for its root
   bool pipelined = false;  // as Plan's
   Plan* plan = nullptr;    // null until the first call of its kind is under way
-  BoundCall bound;         // without buffers and fingerprint
+  BoundCall bound;
   ByteSpan input, output;
   FinishKernel finish = nullptr;
   ScaleKernel scale = nullptr;  // of premul_sum
@@ -40,6 +41,14 @@ struct PreparedCall {
   size_t num_placed = 0;        // as LastCall's
   uint64_t kind_hash = 0;
   Board::Words words{};
+  uint64_t bound_at = kNotBound;  // the shared_generation() when `bound` was given buffers
+
+  /// Whether `bound` has this call's buffers: a loop mostly has the same, and what depends on where they lie is known.
+  bool is_bound_to(const Call& call) const {
+    return bound.input == call.input && bound.output == call.output && bound_at == shared_generation();
+  }
+
+  static constexpr uint64_t kNotBound = std::numeric_limits<uint64_t>::max();
 };
 
 /// The calls prepared last, by kind. Each kind has a few places that it may take; when they are full, a new call takes
@@ -67,7 +76,7 @@ class PreparedCalls {
   static constexpr size_t kWays = 4, kSets = 64;
 
   static size_t first_place(const CallKind& kind) {
-    const AlgorithmRef& asked = kind.algorithm;
+    const AlgorithmRef& asked = kind.asked();
     uint64_t hash = kind.count * 0x9e3779b97f4a7c15u;
     for (const uint64_t count : kind.counts) hash = (hash ^ count) * 0x9e3779b97f4a7c15u;
     hash ^= static_cast<uint64_t>(kind.collective) << 40 ^ static_cast<uint64_t>(kind.dtype) << 44 ^

@@ -181,7 +181,7 @@ void by_engine(Communicator& communicator, const Work& work, bool streamed) {
   call.root = rooted ? work.root : 0;
   call.input = rooted ? work.output : work.input;
   call.output = work.output;
-  if (streamed) call.algorithm.streaming = true;
+  if (streamed) call.algorithm.emplace().streaming = true;
   communicator.run(call);
 }
 

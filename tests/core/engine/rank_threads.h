@@ -98,7 +98,7 @@ inline Call call_of(Collective collective, size_t count, Dtype dtype = Dtype::kF
 
 /// A call, by that algorithm.
 inline Call with(Call call, const AlgorithmRef& algorithm) {
-  call.algorithm = algorithm;
+  call.ask(algorithm);
   return call;
 }
 

@@ -2,6 +2,11 @@
 // kind from another; each time what is recorded of the call is that call. What preparing costs: test_allocations.cpp.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
+#include <string>
+#include <tuple>
+
 #include "tests/core/engine/exact_data.h"
 #include "tests/core/engine/rank_threads.h"
 
@@ -117,6 +122,47 @@ TEST(PreparedCalls, dtype_and_op_tell_kinds_apart) {
           all_reduce_of(Dtype::kFloat32, ReduceOp::prod, static_cast<float>(own)) != 6.0f ||
           all_reduce_of(Dtype::kFloat32, ReduceOp::avg, static_cast<float>(own)) != 2.5f)
         throw std::runtime_error("the wrong kernel ran in round " + std::to_string(round));
+  }));
+}
+
+// What depends on where the buffers lie is kept from call to call: also where others come, or wrong ones, and where the
+// kind alone does not say what is summed.
+TEST(PreparedCalls, buffers_are_looked_at_again_when_they_change) {
+  expect_all_well(run_communicators(2, test_settings(), [](Communicator& communicator) {
+    constexpr size_t kCount = 3;
+    std::array<float, 2 * kCount> first, second;
+    Call call;
+    call.count = kCount;
+    const auto expect_sum_of = [&](float* input, float* output, float mine, double factor) {
+      std::fill_n(input, kCount, mine);
+      call.input = input;
+      call.output = output;
+      call.factor = factor;
+      communicator.run(call);
+      const float expected = 2 * mine * static_cast<float>(factor);
+      if (!std::all_of(output, output + kCount, [&](float item) { return item == expected; }))
+        throw std::runtime_error("the sum of " + std::to_string(mine) + " is " + std::to_string(output[0]));
+    };
+    for (const ReduceOp op : {ReduceOp::sum, ReduceOp::premul_sum}) {
+      call.op = op;
+      const double factor = op == ReduceOp::sum ? 1 : 3;
+      float *const one = first.data(), *const other = second.data();
+      expect_sum_of(one, other, 1, factor);
+      expect_sum_of(one, other, 2, factor);
+      expect_sum_of(one, other, 3, op == ReduceOp::sum ? 1 : 5);
+      expect_sum_of(other, one, 4, factor);
+      expect_sum_of(one, one, 5, factor);
+      expect_sum_of(one, one, 6, factor);
+      for (const auto& [input, output, why] :
+           {std::tuple{one, one + 1, "overlap"}, std::tuple{one, static_cast<float*>(nullptr), "needs an output"}}) {
+        call.input = input;
+        call.output = output;
+        const std::string outcome = outcome_of([&] { communicator.run(call); });
+        if (!contains(outcome, why)) throw std::runtime_error("not refused: " + outcome);
+      }
+      expect_sum_of(one, one, 7, factor);
+      expect_sum_of(one, one + kCount, 8, factor);
+    }
   }));
 }
 

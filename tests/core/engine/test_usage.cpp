@@ -17,14 +17,14 @@ struct Mistake {
 // Each is made from a right call: all_reduce of 100 float32 in place.
 std::vector<Mistake> mistakes() {
   return {
-      {"unknown algorithm", [](Communicator&, Call& call) { call.algorithm.name = "rong"; },
+      {"unknown algorithm", [](Communicator&, Call& call) { call.ask(by("rong")); },
        "unknown algorithm 'rong'; choose from: naive, ring, tree"},
-      {"an algorithm that needs a switch that reduces", [](Communicator&, Call& call) { call.algorithm.name = "nvls"; },
+      {"an algorithm that needs a switch that reduces", [](Communicator&, Call& call) { call.ask(by("nvls")); },
        "nvls needs a switch that reduces (NVLink SHARP), which the engine does not have: simulate it"},
       {"an algorithm that cannot do it",
        [](Communicator&, Call& call) {
          call.collective = Collective::broadcast;
-         call.algorithm.name = "two_shot";
+         call.ask(by("two_shot"));
        },
        "cannot do broadcast"},
       {"undefined dtype and op",
@@ -68,12 +68,12 @@ std::vector<Mistake> mistakes() {
        "exceeds the address space"},
       {"an own schedule of another size",
        [](Communicator&, Call& call) {
-         call.algorithm.own = std::make_shared<const Schedule>(make_schedule("ring", Collective::all_reduce, 3));
+         call.ask(own(make_schedule("ring", Collective::all_reduce, 3)));
        },
        "is all_reduce of 3 ranks"},
       {"an own schedule of another collective",
        [](Communicator&, Call& call) {
-         call.algorithm.own = std::make_shared<const Schedule>(make_schedule("ring", Collective::broadcast, 2));
+         call.ask(own(make_schedule("ring", Collective::broadcast, 2)));
        },
        "this call is all_reduce"},
   };
