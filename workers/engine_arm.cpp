@@ -133,7 +133,7 @@ AlgorithmRef parse_reference(char** words, size_t num_words) {
 }
 
 const char* algorithm(char** words, size_t num_words) {
-  return said([&] { engine.call.algorithm = parse_reference(words, num_words); });
+  return said([&] { engine.call.ask(parse_reference(words, num_words)); });
 }
 
 // "executed": what the last call of the last batch ran.

@@ -77,14 +77,15 @@ struct Messages {
   }
 
   /// The message that has come, the step's `index`-th. Before the outgoing slot is chosen: it may be this one's.
-  static Operand take(Plan& plan, const PlanStep& step, RecvEnd& end, int index, size_t bytes) {
+  /// `chunk_bytes`: of the chunk that it is a slice of.
+  static Operand take(Plan& plan, const PlanStep& step, RecvEnd& end, int index, size_t bytes, size_t chunk_bytes) {
     if constexpr (kFlagged) {
       std::byte* const to = plan.staged(index);
       kProtocol == Protocol::ll ? ll::unpack(end.flagged_slot(), to, bytes)
                                 : ll128::unpack(end.flagged_slot(), to, bytes);
       return {to, false};
     } else {
-      const Operand operand{end.data(), end.worth_fetching(step.reduces)};
+      const Operand operand{end.data(), end.worth_fetching(step.reduces, chunk_bytes)};
       end.take_slot(bytes);
       return operand;
     }

@@ -218,7 +218,7 @@ class Run {
         return {locate(lane, step.dst, part(lane, step, plan_.states[lane].run_index)), false};
       }
     }
-    return Wire::take(plan_, step, end, index, bytes);
+    return Wire::take(plan_, step, end, index, bytes, part(lane, step, 0).length);
   }
 
   /// The step's message leaves, and those that came are consumed.

@@ -179,7 +179,7 @@ class WholeRun {
     run.dst = target_of(step);
     run.stream_dst = call_.stream_output && step.dst_base == static_cast<uint8_t>(Buffer::output);
     const Operands operands = assemble(step, own, run.dst, [&](Operands& all, int i) {
-      all.add(Wire::take(plan_, *step.step, *step.recv[i], i, step.bytes));
+      all.add(Wire::take(plan_, *step.step, *step.recv[i], i, step.bytes, step.bytes));
     });
     const std::byte* const at = run.dst ? run.dst : own;
     const bool stays = !Wire::kFlagged && step.send && at && in_place_.may_send(*step.step, step.bytes);

@@ -88,10 +88,15 @@ class BasicRecvEnd {
   Placement* placement() const { return placement_; }
   /// Nothing goes back over this plan's links to the sender.
   void set_one_way() { one_way_ = true; }
-  /// Whether the slot becomes ours and its lines are worth fetching for writing: on AMD, unless the sender is far and
-  /// the data are folded, or nothing goes back (docs/decisions/0034). Elsewhere plain reads are faster (0036).
-  bool worth_fetching(bool folds) const {
-    return becomes_ours() && is_amd() && !is_streamed() && !((folds || one_way_) && pool_->distance().is_far());
+  /// Whether the slot becomes ours and its lines are worth fetching for writing. On AMD up to Zen 3 they are, unless
+  /// the sender is far and the data are folded, or nothing goes back (docs/decisions/0034); on Zen 4 only where much
+  /// goes one way to a core that is near (0044). Elsewhere plain reads are faster (0036). `chunk_bytes`: of the chunk
+  /// that the message is a slice of.
+  bool worth_fetching(bool folds, size_t chunk_bytes) const {
+    constexpr size_t kMuch = size_t{2} << 20;
+    if (!is_amd() || !becomes_ours() || is_streamed()) return false;
+    if (is_amd_before_zen4()) return !((folds || one_way_) && pool_->distance().is_far());
+    return one_way_ && chunk_bytes >= kMuch && !pool_->distance().is_far();
   }
   /// The data lie in a slot that was written around the caches.
   bool is_streamed() const { return MessageFlag::is_streamed(flag_); }

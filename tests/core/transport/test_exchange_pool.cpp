@@ -82,7 +82,7 @@ TEST(ExchangePool, an_answer_leaves_in_the_slot_that_arrived) {
     ASSERT_TRUE(from.has_message() && to.has_free_slot());
     ASSERT_EQ(from.locate(kLarge), SharedTable::Found::here);
     EXPECT_TRUE(from.becomes_ours());
-    EXPECT_EQ(from.worth_fetching(true), is_amd()) << "docs/decisions/0036";
+    EXPECT_EQ(from.worth_fetching(true, kLarge), is_amd_before_zen4()) << "docs/decisions/0036 and 0044";
     from.take_slot(kLarge);
     EXPECT_EQ(to.room(kLarge), from.data());
     EXPECT_EQ(to.slot_index(), slot);
