@@ -60,6 +60,7 @@ struct CallKind {
            int root_rank = 0, size_t num_elements = 0)
       : collective(what), dtype(of), op(by), root(root_rank), count(num_elements) {}
 
+  /// Sets `algorithm`; to nothing, if nothing is asked for.
   void ask(AlgorithmRef wanted) {
     algorithm.reset();
     if (wanted != AlgorithmRef{}) algorithm = std::move(wanted);

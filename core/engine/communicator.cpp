@@ -260,8 +260,8 @@ void Communicator::bind_buffers(const Call& call, PreparedCall& prepared, Caller
   bound.cache_output = prepared.kind.asked().streaming == false;
   bound.shared_input = shared_.find(*session_, input, prepared.input.length, lock);
   bound.shared_output = shared_.find(*session_, call.output, prepared.output.length, lock);
-  bound.answered = settings_.answers_in_place && bound.in_place && bound.shared_input && bound.shared_output &&
-                   !settings_.emulation;
+  bound.answered =
+      settings_.answers_in_place && bound.in_place && bound.shared_input && bound.shared_output && !settings_.emulation;
   prepared.bound_at = generation;
 }
 

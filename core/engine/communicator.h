@@ -128,6 +128,7 @@ class Communicator {
   /// Makes the plan if there is none. The others have begun the call: on failure they are told.
   void complete(PreparedCall& call, CallWatch& watch);
   void make_plan(PreparedCall& call, CallWatch& watch);
+  /// Gives prepared.bound the call's buffers, and what depends on where they lie.
   void bind_buffers(const Call& call, PreparedCall& prepared, CallerLock* lock);
   void execute(const Call& call, PreparedCall& prepared, CallWatch& watch);
   const void* scaled_input(const Call& call, const PreparedCall& prepared);

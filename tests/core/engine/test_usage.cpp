@@ -67,14 +67,10 @@ std::vector<Mistake> mistakes() {
       {"a count beyond all memory", [](Communicator&, Call& call) { call.count = SIZE_MAX / 4; },
        "exceeds the address space"},
       {"an own schedule of another size",
-       [](Communicator&, Call& call) {
-         call.ask(own(make_schedule("ring", Collective::all_reduce, 3)));
-       },
+       [](Communicator&, Call& call) { call.ask(own(make_schedule("ring", Collective::all_reduce, 3))); },
        "is all_reduce of 3 ranks"},
       {"an own schedule of another collective",
-       [](Communicator&, Call& call) {
-         call.ask(own(make_schedule("ring", Collective::broadcast, 2)));
-       },
+       [](Communicator&, Call& call) { call.ask(own(make_schedule("ring", Collective::broadcast, 2))); },
        "this call is all_reduce"},
   };
 }
