@@ -170,7 +170,7 @@ void Communicator::run_checked(const Call& call, CallerLock* lock) {
     fresh = preparer_->prepare(call, plans_);
     prepared = fresh.get();
   }
-  const bool is_bound = prepared->is_bound_to(call) && !prepared->scale;
+  const bool is_bound = prepared->is_bound_to(call) && !prepared->scale;  // a factor is each call's own
   if (!is_bound) CallPreparer::check_buffers(call, *prepared);
   last_ = nullptr;
   const uint64_t sequence = prepared->description.sequence = ++sequence_;
